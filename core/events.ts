@@ -1,15 +1,13 @@
-// The names of events, which webhooks, the feed and those who ask for them agree on.
+// The names of events: one list for webhooks, the feed, and those who ask for them.
 
-/** The events of a thread, and of quotes: an account may ask for them on the feed. */
-export const feedTopics = [
-  'quote.created',
-  'thread.accepted',
-  'thread.proposed',
-  'thread.closed',
-] as const;
+/** Events of a thread, which an account is told of if it names them. */
+export const threadTopics = ['thread.accepted', 'thread.proposed', 'thread.closed'] as const;
+
+/** The events that an account may ask for on the feed. */
+export const feedTopics = ['quote.created', ...threadTopics] as const;
 export type FeedTopic = (typeof feedTopics)[number];
 
-/** The events that a webhook can name. */
+/** The only events that webhooks are told of, in the order in which they happen. */
 export const webhookTopics = [
   'quote.created',
   'swap.agreed',
@@ -19,10 +17,7 @@ export const webhookTopics = [
   'swap.refunded',
   'swap.half_settled',
   'swap.reorged',
-  'thread.accepted',
-  'thread.proposed',
-  'thread.closed',
-  'ping',
+  ...threadTopics,
 ] as const;
 export type WebhookTopic = (typeof webhookTopics)[number];
 

@@ -56,7 +56,7 @@ export type Agreement = PairPrice['agreements'][number];
 export type StandingCounts = Standing['high'];
 
 /** The `thread.` ones go to webhooks that name them, and to no other. */
-export type WebhookEvent = Exclude<WebhookTopic, 'ping'>;
+export type WebhookEvent = WebhookTopic;
 
 /** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */
 export type Built = Material & Aliases & { validUntil?: number | null };

@@ -33,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   chains: ['core', 'contracts'],
   sdk: parts,
   web: ['core', 'sdk'],
-  cli: ['sdk'],
+  cli: ['core', 'sdk'],
   mcp: ['core', 'cli', 'sdk'],
   maker: ['core', 'sdk'],
   watchtower: ['core', 'chains', 'host'],

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { coinDecimals } from '../../cli/assets.ts';
+import { parties, threadStatuses } from '../../core/trade.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
@@ -292,8 +293,8 @@ const threads = readTool({
     'maker, then those of a taker. Without a status the open ones.',
   input: z.object({
     rfqId: shape.id.optional(),
-    role: z.enum(['maker', 'taker']).optional(),
-    status: z.enum(['open', 'agreed', 'closed']).optional(),
+    role: z.enum(parties).optional(),
+    status: z.enum(threadStatuses).optional(),
     ...page,
   }),
   output: z.object({ threads: z.array(shape.threadOut), nextCursor: shape.nextCursor }),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { nextSteps } from '../../core/next.ts';
 import type { LegName } from '../../core/trade.ts';
+import { roles } from '../../core/trade.ts';
 import { codeOf, messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Poll } from '../../sdk/settle/chains.ts';
@@ -87,7 +88,7 @@ const verify = readTool({
   output: z.object({
     swapId: z.string(),
     verified: z.literal(true),
-    role: z.enum(['initiator', 'counterparty']),
+    role: z.enum(roles),
     agreedAt: z.string(),
     legs: z.array(seenOut),
     next: z.array(shape.stepOut).describe('by own nodes'),
