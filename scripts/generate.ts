@@ -1,6 +1,6 @@
-// Writes what docs/openapi.json and docs/asyncapi.json say in other languages: the types of the SDK
-// and the modules of the Python package. Git keeps none of it. Types, packages and tests make it
-// first, which takes a tenth of a second.
+// Writes what the descriptions in docs/ say in other languages: the types of the SDK and of the app,
+// and the modules of the Python package. Git keeps none of it. The check of types, packages and
+// tests make it first, which takes a tenth of a second.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -12,12 +12,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** @returns the paths of files that were not as the descriptions are, from the root. */
 export async function generate(): Promise<string[]> {
-  const [openapi, asyncapi] = await Promise.all([
-    readFile(`${root}docs/openapi.json`, 'utf8').then(JSON.parse),
-    readFile(`${root}docs/asyncapi.json`, 'utf8').then(JSON.parse),
-  ]);
+  const [openapi, account, asyncapi] = await Promise.all(
+    ['openapi', 'openapi-account', 'asyncapi'].map(async (name) =>
+      JSON.parse(await readFile(`${root}docs/${name}.json`, 'utf8')),
+    ),
+  );
   const files = {
     'sdk/generated.ts': typescriptOf(openapi, asyncapi),
+    'web/generated.ts': typescriptOf(account),
     ...pythonFiles(openapi, asyncapi),
   };
   const written: string[] = [];

@@ -1,5 +1,5 @@
-// The types of the SDK, as docs/openapi.json and docs/asyncapi.json describe them: each component,
-// and the path, query, body and answer of each operation. Nothing of it runs.
+// A description as types of TypeScript: each component, the path, query, body and answer of each
+// operation, and the frames of the feed. Nothing of it runs.
 
 import { mustBeKnown, type Schema } from './python/schema.ts';
 
@@ -21,7 +21,12 @@ export type Described = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
-export type DescribedFeed = { readonly components: Pick<Described['components'], 'schemas'> };
+export type DescribedFeed = {
+  readonly operations: Readonly<Record<string, { action: string; messages: { $ref: string }[] }>>;
+  readonly components: Described['components'] & {
+    readonly messages: Readonly<Record<string, { readonly payload: Schema }>>;
+  };
+};
 
 /** What an optional field may be beside its type: `undefined` where a request takes it. */
 type Way = 'answer' | 'request';
@@ -39,35 +44,48 @@ const bytes32 = '[0-9a-f]{64}$';
 /** Second names of fields beside them are for clients of other markets. */
 const isAlias = ({ description = '' }: Schema) => description.startsWith('alias: ');
 
-const head = [
-  '// Written from docs/openapi.json and docs/asyncapi.json by scripts/generate.ts: git keeps it not,',
-  '// and nobody edits it.',
-  '',
-  "import type { Hashlock, Secret } from '../core/hashlock.ts';",
-  "import type { UnixSeconds } from '../core/nominal.ts';",
-  ...Object.entries(inCore).map(
-    ([name, module]) => `import type { ${name} } from '../core/${module}.ts';`,
-  ),
-];
+const imports: Readonly<Record<string, string>> = {
+  Hashlock: 'hashlock',
+  Secret: 'hashlock',
+  UnixSeconds: 'nominal',
+  ...inCore,
+};
 
-export function typescriptOf(openapi: Described, asyncapi: DescribedFeed): string {
-  const schemas = { ...asyncapi.components.schemas, ...openapi.components.schemas };
-  const components = Object.entries(schemas)
+/** The types of a description of HTTP, and of a feed's frames beside it. */
+export function typescriptOf({ paths, components }: Described, feed?: DescribedFeed): string {
+  const schemas = { ...feed?.components.schemas, ...components.schemas };
+  const types = Object.entries(schemas)
     .filter(([name]) => !(name in inCore))
     .map(([name, schema]) => {
       const way = schema.additionalProperties === false ? 'request' : 'answer';
       return `${said(schema, '')}export type ${name} = ${typeOf(schema, { name, way, indent: '' })};`;
     });
-  const operations = Object.entries(openapi.paths).flatMap(([path, methods]) =>
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
       operationOf(`${method.toUpperCase()} ${path}`, operation),
     ),
   );
-  return [
-    head.join('\n'),
-    ...components,
+  const all = [
+    ...types,
+    ...(feed === undefined ? [] : [framesOf(feed)]),
     `/** By method and path. */\nexport type Operations = {\n${operations.join('\n')}\n};\n`,
   ].join('\n\n');
+  const used = Object.entries(imports).filter(([name]) => new RegExp(`\\b${name}\\b`).test(all));
+  const head = used.map(([name, module]) => `import type { ${name} } from '../core/${module}.ts';`);
+  const by =
+    '// Written by scripts/generate.ts from the descriptions in docs/: not edited by hand.';
+  return [by, head.join('\n'), all].filter(Boolean).join('\n\n');
+}
+
+function framesOf({ operations, components }: DescribedFeed): string {
+  const sent = Object.values(operations).filter(({ action }) => action === 'send');
+  const names = sent.flatMap(({ messages }) =>
+    messages.map(({ $ref }) => {
+      const payload = components.messages[$ref.replace(/.*\//, '')]?.payload ?? {};
+      return typeOf(payload, { name: 'Frame', way: 'answer', indent: '' });
+    }),
+  );
+  return `/** A frame of the market, by its \`type\`. */\nexport type Frame = ${names.join(' | ')};`;
 }
 
 type Place = { readonly name: string; readonly way: Way; readonly indent: string };
@@ -164,7 +182,7 @@ function operationOf(name: string, { parameters = [], requestBody, responses }: 
     ...inside('path'),
     ...inside('query'),
     ...body.map((type) => `    body${bodyMark}: ${type};`),
-    `    answer: ${[...new Set(answers)].join(' | ')};`,
+    `    answer: ${[...new Set(answers)].join(' | ') || 'undefined'};`,
     '  };',
   ].join('\n');
 }

@@ -5,16 +5,14 @@ import type { Family } from '../core/families.ts';
 import type { Secret } from '../core/hashlock.ts';
 import type { LegName } from '../core/trade.ts';
 import type { Operations, ProposeBody, QuoteBody, RelayedClaim } from './generated.ts';
-import { call, defaultProductName, type HttpOptions, keyText, type Request } from './http.ts';
+import { defaultProductName, type HttpOptions, keyText } from './http.ts';
+import { type BodyOf, type CallOptions, operationsOf, type QueryOf } from './operations.ts';
 import type { Built, WebhookEvent } from './types.ts';
 
-export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
-type Query<K extends keyof Operations> = Operations[K] extends { query?: infer Q }
-  ? NonNullable<Q>
-  : never;
-type Body<K extends keyof Operations> = Operations[K] extends { body?: infer B }
-  ? NonNullable<B>
-  : never;
+export type { CallOptions } from './operations.ts';
+
+type Query<K extends keyof Operations> = QueryOf<Operations, K>;
+type Body<K extends keyof Operations> = BodyOf<Operations, K>;
 /** EVM tokens. */
 export type FundQuery = Omit<Query<'POST /v1/swaps/{id}/legs/{leg}/fund'>, 'feeRate'>;
 export type PageOptions = Query<'GET /v1/webhooks'>;
@@ -36,7 +34,10 @@ export function parleyClient(options: HttpOptions) {
     options.heardClock?.(aheadSeconds);
   };
   const key = options.key === undefined ? {} : { key: keyText(options.key) };
-  const ask = asking({ ...options, ...key, heardClock });
+  const given = { ...options, ...key, heardClock };
+  // Its nonce is good once.
+  const isOnce = (_: string, operation: string) => operation === 'POST /v1/keys';
+  const ask = operationsOf<Operations>(given, isOnce);
   return {
     /** Of this machine against the market's, by its last answer; null: it has said no date. */
     clock: clock as Readonly<typeof clock>,
@@ -50,64 +51,7 @@ export function parleyClient(options: HttpOptions) {
   };
 }
 
-type Given<K extends keyof Operations> = Omit<Operations[K], 'answer'>;
-/** The operations that nothing else need be given to. */
-type WithOnly<Needed> = {
-  [K in keyof Operations]: Needed extends Given<K> ? K : never;
-}[keyof Operations];
-/** As an operation may be given it, whichever it is. */
-type AnyGiven = {
-  readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Request['query'] | undefined;
-  readonly body?: unknown;
-};
-type Asking = ReturnType<typeof asking>;
-
-function asking(options: HttpOptions) {
-  const ask = <K extends keyof Operations>(
-    operation: K,
-    { idempotencyKey, signal }: CallOptions,
-    given: Given<K>,
-  ): Promise<Operations[K]['answer']> => {
-    const { path = {}, query, body }: AnyGiven = given;
-    const [method, template] = operation.split(' ') as [Request['method'], string];
-    return call(options, {
-      method,
-      // Whatever the market calls a thing, its id must not leave its place.
-      path: template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? '')),
-      ...(query === undefined ? {} : { query }),
-      ...(body === undefined ? {} : { body }),
-      // Its nonce is good once.
-      ...(operation === 'POST /v1/keys' ? { once: true } : {}),
-      ...(method === 'GET' || idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-  };
-  const given = <K extends keyof Operations>(parts: AnyGiven) => parts as Given<K>;
-  return {
-    ask,
-    plain:
-      <K extends WithOnly<object>>(operation: K) =>
-      (how: CallOptions = {}) =>
-        ask(operation, how, given({})),
-    byId:
-      <K extends WithOnly<{ path: { id: string } }>>(operation: K) =>
-      (id: string, how: CallOptions = {}) =>
-        ask(operation, how, given({ path: { id } })),
-    list:
-      <K extends WithOnly<object>>(operation: K) =>
-      (query?: Query<K>, how: CallOptions = {}) =>
-        ask(operation, how, given({ query })),
-    byQuery:
-      <K extends keyof Operations>(operation: K) =>
-      (query: Query<K>, how: CallOptions = {}) =>
-        ask(operation, how, given({ query })),
-    send:
-      <K extends keyof Operations>(operation: K) =>
-      (body: Body<K>, how: CallOptions = {}) =>
-        ask(operation, how, given({ body })),
-  };
-}
+type Asking = ReturnType<typeof operationsOf<Operations>>;
 
 function identity({ ask, plain, send }: Asking) {
   return {

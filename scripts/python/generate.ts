@@ -1,6 +1,11 @@
 // The generated modules of the Python package: models and operations of docs/openapi.json, frames
-// of docs/asyncapi.json.
+// of docs/asyncapi.json, and lists of core/.
 
+import { feedTopics } from '../../core/events.ts';
+import { families } from '../../core/families.ts';
+import { graceSeconds, pageLimit } from '../../core/limits.ts';
+import { scopes } from '../../core/scopes.ts';
+import { directions, legNames, parties, roles } from '../../core/trade.ts';
 import { createModels, docstring, type Models, quoted, type Schema, snake } from './schema.ts';
 
 type Parameter = {
@@ -50,6 +55,7 @@ export function pythonFiles(openapi: OpenApi, asyncapi: AsyncApi): Record<string
   );
   const folder = 'python/src/parley';
   return {
+    [`${folder}/_lists.py`]: listsModule(),
     [`${folder}/models.py`]: modelsModule(models, events),
     [`${folder}/_operations.py`]: operations,
     [`${folder}/frames.py`]: framesModule(asyncapi, models),
@@ -82,6 +88,39 @@ function modelsModule(models: Models, events: readonly string[]): string {
     '',
     '',
     ...unionOf('WebhookEvent', events, 'A delivery of a webhook, by its `type`.'),
+  ].join('\n');
+}
+
+const lists = {
+  Direction: directions,
+  EventName: feedTopics,
+  Family: families,
+  LegName: legNames,
+  Party: parties,
+  Role: roles,
+  Scope: scopes,
+};
+const numbers = {
+  LEAST_GRACE_SECONDS: graceSeconds.least,
+  MOST_GRACE_SECONDS: graceSeconds.most,
+  MOST_PAGE: pageLimit.most,
+};
+
+function listsModule(): string {
+  return [
+    '"""Names and limits that the market, its clients and its pages share.',
+    '',
+    by('core/'),
+    '"""',
+    '',
+    'from typing import Literal, TypeAlias',
+    '',
+    ...Object.entries(lists).map(
+      ([name, words]) => `${name}: TypeAlias = Literal[${words.map(quoted).join(', ')}]`,
+    ),
+    '',
+    ...Object.entries(numbers).map(([name, value]) => `${name} = ${value}`),
+    '',
   ].join('\n');
 }
 
