@@ -4,7 +4,6 @@
 import { call, type HttpOptions, type Request } from './http.ts';
 
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
-type AskedHow = { readonly [K in keyof CallOptions]?: CallOptions[K] | undefined };
 
 /** The operations of a generated module, by method and path. */
 type Table = Readonly<Record<string, { readonly answer: unknown }>>;
@@ -34,20 +33,19 @@ export function operationsOf<All extends Table>(
   type Name = keyof All & string;
   const ask = <K extends Name>(
     operation: K,
-    { idempotencyKey, signal }: AskedHow,
+    how: CallOptions,
     given: Given<All, K>,
   ): Promise<All[K]['answer']> => {
     const { path = {}, query, body } = given as AnyGiven;
     const [method, template] = operation.split(' ') as [Request['method'], string];
     return call(options, {
+      ...how,
       method,
       // Whatever the market calls a thing, its id must not leave its place.
       path: template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? '')),
       once: isOnce(method, operation),
-      ...(query === undefined ? {} : { query }),
-      ...(body === undefined ? {} : { body }),
-      ...(method === 'GET' || idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(signal === undefined ? {} : { signal }),
+      query,
+      body,
     });
   };
   const given = <K extends Name>(parts: AnyGiven) => parts as Given<All, K>;

@@ -15,17 +15,6 @@ import { rfqView, standingView, threadView } from './views.ts';
 const pairIn = z.object({ base: shape.assetName, quote: shape.assetName });
 const page = { limit: shape.limit, cursor: shape.cursor };
 
-const pageOf = ({
-  limit,
-  cursor,
-}: {
-  limit?: number | undefined;
-  cursor?: string | undefined;
-}) => ({
-  ...(limit === undefined ? {} : { limit }),
-  ...(cursor === undefined ? {} : { cursor }),
-});
-
 const chainOut = z.object({
   chain: z.string(),
   height: z.number().nullable(),
@@ -74,7 +63,7 @@ const assets = readTool({
   output: z.object({ assets: z.array(shape.assetOut), nextCursor: shape.nextCursor }),
   run: async (desk, { chain, ...paged }) => {
     const of = chain === undefined ? {} : { chain };
-    const found = await desk.client.assets({ ...of, ...pageOf(paged) });
+    const found = await desk.client.assets({ ...of, ...paged });
     const names = await desk.names();
     const all = found.assets.map((each) => {
       const { name, pinned } = names.of(each.id);
@@ -213,7 +202,7 @@ const book = readTool({
   run: async (desk, { base, quote, which = 'public', minSettled, ...paged }) => {
     const names = await desk.names();
     const found = await desk.client.rfqs({
-      ...pageOf(paged),
+      ...paged,
       ...(base === undefined ? {} : { baseAssetId: names.idOf(base) }),
       ...(quote === undefined ? {} : { quoteAssetId: names.idOf(quote) }),
       ...(which === 'public' ? {} : { [which]: true }),
@@ -244,7 +233,7 @@ const levels = readTool({
     const names = await desk.names();
     const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
     const direction = side === 'sell' ? 'sell_base' : 'buy_base';
-    const found = await desk.client.levels({ ...ids, direction, ...pageOf(paged) });
+    const found = await desk.client.levels({ ...ids, direction, ...paged });
     const ofBase = names.of(ids.baseAssetId);
     const ofQuote = names.of(ids.quoteAssetId);
     const all = found.levels.map((each) => ({
@@ -271,7 +260,7 @@ async function ofBothRoles({ quotes }: ParleyClient, which: Which) {
   const isTaker = cursor?.startsWith(asTaker) === true;
   const made = isTaker
     ? { threads: [], nextCursor: null }
-    : await quotes({ ...of, role: 'maker', limit, ...(cursor === undefined ? {} : { cursor }) });
+    : await quotes({ ...of, role: 'maker', limit, cursor });
   const left = limit - made.threads.length;
   if (made.nextCursor !== null) return made;
   if (left === 0) return { ...made, nextCursor: asTaker };
@@ -300,12 +289,12 @@ const threads = readTool({
   output: z.object({ threads: z.array(shape.threadOut), nextCursor: shape.nextCursor }),
   run: async (desk, { rfqId, role, status: state, ...paged }) => {
     const names = await desk.names();
-    const which = { ...(state && { status: state }), ...(rfqId && { rfqId }), ...pageOf(paged) };
+    const which = { ...(state && { status: state }), ...(rfqId && { rfqId }), ...paged };
     const found = await (role !== undefined
       ? desk.client.quotes({ ...which, role })
       : rfqId === undefined || state !== undefined
         ? ofBothRoles(desk.client, which)
-        : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
+        : desk.client.threadsOfRfq(rfqId, paged));
     const all = found.threads.map((each) => threadView(each, names, desk.userId));
     return { threads: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },

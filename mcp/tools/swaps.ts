@@ -34,8 +34,8 @@ const swaps = readTool({
   run: async (desk, { status, limit, cursor }) => {
     const found = await desk.client.swaps({
       ...(status === undefined ? {} : { status: status as Swap['status'] }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(cursor === undefined ? {} : { cursor }),
+      limit,
+      cursor,
     });
     const all = await Promise.all(found.swaps.map((each) => swapMade(desk, each)));
     return { swaps: all, nextCursor: orNull(cursorIn, found.nextCursor) };

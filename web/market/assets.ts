@@ -16,8 +16,7 @@ async function allAssets(signal: AbortSignal): Promise<Asset[]> {
   const found: Asset[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
-    const more = cursor === undefined ? {} : { cursor };
-    const answer = await market.keyless.assets({ limit: pageLimit.most, ...more }, { signal });
+    const answer = await market.keyless.assets({ limit: pageLimit.most, cursor }, { signal });
     found.push(...answer.assets.map(known));
     if (answer.nextCursor === null) break;
     cursor = answer.nextCursor;

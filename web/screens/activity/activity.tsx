@@ -53,8 +53,7 @@ function Swaps({ accountId }: { accountId: string }) {
     queryFn: ({ signal }) => {
       const how = { signal, most, onPage: () => {} };
       return readAll<Swap>(async (cursor, stop) => {
-        const more = cursor === undefined ? {} : { cursor };
-        const page = await market.swaps({ limit: pageLimit.most, ...more }, { signal: stop });
+        const page = await market.swaps({ limit: pageLimit.most, cursor }, { signal: stop });
         return { rows: page.swaps, nextCursor: page.nextCursor };
       }, how);
     },
