@@ -18,8 +18,8 @@ export async function generate(): Promise<string[]> {
     ),
   );
   const files = {
-    'sdk/generated.ts': typescriptOf(openapi, asyncapi),
-    'web/generated.ts': typescriptOf(account),
+    'sdk/generated.ts': typescriptOf(openapi, { core: '../core', feed: asyncapi }),
+    'web/market/generated.ts': typescriptOf(account, { core: '../../core' }),
     ...pythonFiles(openapi, asyncapi),
   };
   const written: string[] = [];

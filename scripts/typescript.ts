@@ -1,32 +1,8 @@
 // A description as types of TypeScript: each component, the path, query, body and answer of each
 // operation, and the frames of the feed. Nothing of it runs.
 
+import type { AsyncApi, Content, OpenApi, Operation, Parameter } from './python/generate.ts';
 import { mustBeKnown, type Schema } from './python/schema.ts';
-
-type Parameter = {
-  readonly $ref?: string;
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required?: boolean;
-  readonly description?: string;
-  readonly schema: Schema;
-};
-type Content = { readonly 'application/json'?: { readonly schema: Schema } };
-type Operation = {
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
-};
-export type Described = {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-};
-export type DescribedFeed = {
-  readonly operations: Readonly<Record<string, { action: string; messages: { $ref: string }[] }>>;
-  readonly components: Described['components'] & {
-    readonly messages: Readonly<Record<string, { readonly payload: Schema }>>;
-  };
-};
 
 /** What an optional field may be beside its type: `undefined` where a request takes it. */
 type Way = 'answer' | 'request';
@@ -51,8 +27,14 @@ const imports: Readonly<Record<string, string>> = {
   ...inCore,
 };
 
+type Beside = {
+  /** The way to `core/` from the module. */
+  readonly core: string;
+  readonly feed?: AsyncApi;
+};
+
 /** The types of a description of HTTP, and of a feed's frames beside it. */
-export function typescriptOf({ paths, components }: Described, feed?: DescribedFeed): string {
+export function typescriptOf({ paths, components }: OpenApi, { core, feed }: Beside): string {
   const schemas = { ...feed?.components.schemas, ...components.schemas };
   const types = Object.entries(schemas)
     .filter(([name]) => !(name in inCore))
@@ -71,13 +53,13 @@ export function typescriptOf({ paths, components }: Described, feed?: DescribedF
     `/** By method and path. */\nexport type Operations = {\n${operations.join('\n')}\n};\n`,
   ].join('\n\n');
   const used = Object.entries(imports).filter(([name]) => new RegExp(`\\b${name}\\b`).test(all));
-  const head = used.map(([name, module]) => `import type { ${name} } from '../core/${module}.ts';`);
+  const head = used.map(([name, module]) => `import type { ${name} } from '${core}/${module}.ts';`);
   const by =
     '// Written by scripts/generate.ts from the descriptions in docs/: not edited by hand.';
   return [by, head.join('\n'), all].filter(Boolean).join('\n\n');
 }
 
-function framesOf({ operations, components }: DescribedFeed): string {
+function framesOf({ operations, components }: AsyncApi): string {
   const sent = Object.values(operations).filter(({ action }) => action === 'send');
   const names = sent.flatMap(({ messages }) =>
     messages.map(({ $ref }) => {

@@ -260,7 +260,7 @@ async function ofBothRoles({ quotes }: ParleyClient, which: Which) {
   const isTaker = cursor?.startsWith(asTaker) === true;
   const made = isTaker
     ? { threads: [], nextCursor: null }
-    : await quotes({ ...of, role: 'maker', limit, cursor });
+    : await quotes({ ...of, role: 'maker', limit, ...(cursor === undefined ? {} : { cursor }) });
   const left = limit - made.threads.length;
   if (made.nextCursor !== null) return made;
   if (left === 0) return { ...made, nextCursor: asTaker };

@@ -8,7 +8,7 @@ import { scopes } from '../../core/scopes.ts';
 import { directions, legNames, parties, roles } from '../../core/trade.ts';
 import { createModels, docstring, type Models, quoted, type Schema, snake } from './schema.ts';
 
-type Parameter = {
+export type Parameter = {
   readonly $ref?: string;
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -16,8 +16,8 @@ type Parameter = {
   readonly description?: string;
   readonly schema: Schema;
 };
-type Content = { readonly 'application/json'?: { readonly schema: Schema } };
-type Operation = {
+export type Content = { readonly 'application/json'?: { readonly schema: Schema } };
+export type Operation = {
   readonly operationId: string;
   readonly summary?: string;
   readonly description?: string;
@@ -26,12 +26,12 @@ type Operation = {
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 };
-type OpenApi = {
+export type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks?: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
-type AsyncApi = {
+export type AsyncApi = {
   readonly operations: Readonly<Record<string, { action: string; messages: { $ref: string }[] }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;

@@ -14,7 +14,7 @@ import type {
   StopPayout,
   TextToSign,
   UsedPasskey,
-} from '../generated.ts';
+} from './generated.ts';
 import { ownSite } from './own-site.ts';
 import { mustBeFor } from './own-text.ts';
 
@@ -27,7 +27,7 @@ export type {
   Session,
   SignedIn,
   Ways,
-} from '../generated.ts';
+} from './generated.ts';
 export type Way = Login['way'];
 export type Purpose = AskCode['purpose'];
 export type Payout = Payouts['payouts'][number];
