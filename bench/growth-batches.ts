@@ -2,13 +2,14 @@
 // has as many webhooks as there may be, and all of them refuse. It is counted by tables and indexes
 // as they grow while the house does what it does: hands out, delivers, prunes and vacuums.
 
+import { mostQuotesAtOnce } from '../core/limits.ts';
 import type { Database } from '../server/db/database.ts';
 import { storeOutcome } from '../server/db/deliveries.ts';
 import { quotesOfRequest } from '../server/edge/budgets.ts';
 import { ask, type Exchange, must } from '../server/edge/testing/exchange.ts';
 import { account } from '../server/edge/testing/hands.ts';
 import { bitcoinWallet, evmWallet } from '../server/edge/testing/signers.ts';
-import { mostMessages, mostQuotesAtOnce } from '../server/market/bounds.ts';
+import { mostMessages } from '../server/market/bounds.ts';
 import { prune } from '../server/market/prune.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';

@@ -2,11 +2,11 @@
 // after the other, each committed before its answer. The maker needs 100 orders every 5 s. And the
 // maker program while it does so: how many requests of its budget that takes, and how long.
 
+import { mostQuotesAtOnce } from '../core/limits.ts';
 import { createQuoting } from '../maker/quoting.ts';
 import { limits, pair, partsOf } from '../maker/testing/stage.ts';
 import { parleyClient } from '../sdk/client.ts';
 import type { Rfq } from '../sdk/types.ts';
-import { mostQuotesAtOnce } from '../server/market/bounds.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { until } from '../test/support/maker.ts';
 import type { Request } from './load.ts';

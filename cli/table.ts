@@ -1,5 +1,7 @@
 // The commands: one table from which arguments are read, help is written and shells complete.
 
+import { parties, threadStatuses } from '../core/trade.ts';
+
 export type Option = {
   /** The name of its value, as in `--chain CHAIN`; absent: it has none. */
   readonly value?: string;
@@ -213,8 +215,8 @@ const all = [
     about: 'negotiations: of one request, or all of yours; default your open quotes',
     args: [{ ...rfq, optional: true }],
     options: {
-      role: { value: 'ROLE', choices: ['maker', 'taker'], about: 'what you are in them' },
-      status: { value: 'STATUS', choices: ['open', 'agreed', 'closed'], about: 'where they stand' },
+      role: { value: 'ROLE', choices: parties, about: 'what you are in them' },
+      status: { value: 'STATUS', choices: threadStatuses, about: 'where they stand' },
       limit: { value: 'N', about: 'at most so many; default 100' },
     },
   },

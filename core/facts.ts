@@ -55,7 +55,8 @@ export const nothingSeen: EscrowFacts = {
   empty: true,
 };
 
-export type LegStatus = 'unfunded' | 'seen' | 'funded' | 'claimed' | 'refunded';
+export const legStatuses = ['unfunded', 'seen', 'funded', 'claimed', 'refunded'] as const;
+export type LegStatus = (typeof legStatuses)[number];
 
 /** The leg's status: claims and refunds count at depth, a funding shows from its first sight. */
 export function legStatus(facts: EscrowFacts): LegStatus {

@@ -15,7 +15,8 @@ import {
 } from './swap.ts';
 import type { LegName, Role } from './trade.ts';
 
-export type Action = 'set_address' | 'fund' | 'claim' | 'refund' | 'wait';
+export const actions = ['set_address', 'fund', 'claim', 'refund', 'wait'] as const;
+export type Action = (typeof actions)[number];
 
 /** Bitcoin: a funding that waits too long for its first block, and what would help. */
 export type StuckFunding = {

@@ -3,10 +3,17 @@
 
 import type { BaseUnits } from './nominal.ts';
 
-export type Direction = 'sell_base' | 'buy_base';
-export type Party = 'maker' | 'taker';
-export type Role = 'initiator' | 'counterparty';
-export type LegName = 'a' | 'b';
+export const directions = ['sell_base', 'buy_base'] as const;
+export const parties = ['maker', 'taker'] as const;
+export const roles = ['initiator', 'counterparty'] as const;
+export const legNames = ['a', 'b'] as const;
+export const rfqStatuses = ['open', 'negotiating', 'agreed', 'cancelled', 'expired'] as const;
+export const threadStatuses = ['open', 'agreed', 'closed'] as const;
+
+export type Direction = (typeof directions)[number];
+export type Party = (typeof parties)[number];
+export type Role = (typeof roles)[number];
+export type LegName = (typeof legNames)[number];
 
 /** The amounts that each side hands over. Amounts in base units of their asset. */
 export type Exchange = {

@@ -2,6 +2,7 @@
 // the caps and the inventory of now allow it, and it answers a taker's proposals. Decided one at a
 // time; said side by side, so that a market or a chain that is slow for one swap holds up no other.
 
+import { pageLimit } from '../core/limits.ts';
 import type { Millis } from '../core/nominal.ts';
 import { accept } from '../sdk/agree.ts';
 import type { ParleyClient } from '../sdk/client.ts';
@@ -264,7 +265,7 @@ export function createAccepting(input: AcceptingInput) {
     lookAt: again,
     /** Swaps that the journal calls over: their acceptance landed late. */
     adopt: async () => {
-      const { swaps } = await client.swaps({ limit: 100 }, { signal });
+      const { swaps } = await client.swaps({ limit: pageLimit.most }, { signal });
       for (const { id: swapId, threadId, status } of swaps) {
         const before = journal.deals.get(threadId);
         if (!begins.includes(status) || before === undefined) continue;
@@ -338,7 +339,9 @@ async function say(
 
 async function openThreads(client: ParleyClient, signal: AbortSignal): Promise<Thread[]> {
   const all: Thread[] = [];
-  const pages = pagesOf(mostPages, (from) => client.quotes({ limit: 100, ...from }, { signal }));
+  const pages = pagesOf(mostPages, (from) =>
+    client.quotes({ limit: pageLimit.most, ...from }, { signal }),
+  );
   for await (const { threads } of pages) all.push(...threads);
   return all;
 }

@@ -19,6 +19,8 @@ const rfqOf = (id: string, creatorId = 'taker'): Rfq => ({
   status: 'open',
   visibility: 'public',
   askAmount: null,
+  minSettled: null,
+  creatorStanding: null,
   expiresAt: new Date(10 ** 9).toISOString(),
   createdAt: new Date(0).toISOString(),
 });

@@ -3,6 +3,7 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatUnits } from '../core/amounts.ts';
+import { threadTopics } from '../core/events.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
 import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
@@ -302,7 +303,7 @@ export function openFeed(
     baseUrl,
     key,
     ...(shortName === null ? {} : { shortName }),
-    events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
+    events: threadTopics,
     cancelOnDisconnect: config.limits.cancelSeconds,
     open: (address) => openSocket(address, mostFrameBytes),
     onChange: changed,

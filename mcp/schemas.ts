@@ -2,6 +2,8 @@
 // RFC 3339, words of others in objects of their own.
 
 import { z } from 'zod';
+import { pageLimit, validForSeconds as validFor } from '../core/limits.ts';
+import { parties, roles } from '../core/trade.ts';
 import { digestShape } from './plans.ts';
 
 export const assetName = z
@@ -20,11 +22,16 @@ export const digest = z
   .describe('of the plan that the first call gave; with it the plan is done');
 export const validForSeconds = z
   .int()
-  .min(5)
-  .max(604_800)
+  .min(validFor.least)
+  .max(validFor.most)
   .optional()
   .describe('how long the price holds');
-export const limit = z.int().min(1).max(100).optional().describe('at most so many; default 20');
+export const limit = z
+  .int()
+  .min(pageLimit.least)
+  .max(pageLimit.most)
+  .optional()
+  .describe(`at most so many; default ${pageLimit.otherwise}`);
 export const cursor = z.string().max(500).optional().describe('nextCursor of the page before');
 export const side = z.enum(['sell', 'buy']).describe('what the taker does with the base asset');
 
@@ -79,7 +86,7 @@ export const threadOut = z.object({
   side,
   base: amountOut,
   pinned: z.boolean(),
-  role: z.enum(['maker', 'taker']),
+  role: z.enum(parties),
   status: word,
   price: amountOut.describe('for all of the base amount'),
   proposedBy: z.enum(['you', 'them']),
@@ -126,7 +133,7 @@ export const swapOut = z.object({
   swapId: z.string(),
   threadId: z.string(),
   status: word,
-  role: z.enum(['initiator', 'counterparty']),
+  role: z.enum(roles),
   legs: z.array(legOut),
   deadlines: z.object({ initiatorFundBy: instant, counterpartyFundBy: instant, revealBy: instant }),
   next: z.array(stepOut).describe('what each side can do now, by the market'),

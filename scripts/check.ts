@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parsed, understood } from './command.ts';
+import { generate } from './generate.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -54,6 +55,7 @@ function run({ command, args }: Check): boolean {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { write } = understood({ usage, understand });
+  await generate();
   const mending = { part: 'format', command: biomeBinary, args: ['check', '--write', '.'] };
   const ended = (write ? [mending] : checks).map(run);
   process.exit(ended.every(Boolean) ? 0 : 1);

@@ -10,6 +10,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { typeEnvironment } from './check.ts';
+import { generate } from './generate.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -89,6 +90,7 @@ const conditionsOf = (entry: string | Readonly<Record<string, string>>) =>
 
 /** Everything that the entries' types and values name, into the folder, to which it resolves. */
 export async function compile(rooms: readonly PackageRoom[], outDir: string): Promise<string> {
+  await generate();
   const { imports } = await readJson<{ imports: Conditions }>('package.json');
   const targets = Object.values(imports).flatMap((each) => Object.values(each));
   const files = targets.map((each) => normalize(each));

@@ -2,6 +2,7 @@
 
 import { sleep } from '../chains/nodes/turn.ts';
 import { withResolvers } from '../core/engines.ts';
+import { pageLimit } from '../core/limits.ts';
 import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
 import { createLevels } from './feed/levels.ts';
@@ -77,7 +78,7 @@ export type MakerFeed = {
 
 const defaultGoodForMs = 5_000;
 /** What a snapshot holds at most: the rest is read by REST. */
-const snapshotSize = 100;
+const snapshotSize = pageLimit.most;
 const mostPages = 1_000;
 const againMs = 1_000;
 /** How late a wallet that was proven or removed elsewhere shows in private RFQs. */

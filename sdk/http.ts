@@ -27,13 +27,13 @@ export const defaultProductName = 'Parley';
 export type Request = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
   /** An effect's own; made up when absent, so that a retry is the same request. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** A mint: its nonce is single-use, so a retry could not succeed. */
   readonly once?: boolean;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 const maxAnswerBytes = 8 * 1024 * 1024;

@@ -21,7 +21,7 @@ const pages: readonly (readonly Asset[])[] = [
   [asset('coin', null, 18)],
 ];
 const client = {
-  assets: async ({ cursor = '0' }: { cursor?: string } = {}) => {
+  assets: async ({ cursor = '0' }: { cursor?: string | undefined } = {}) => {
     const next = Number(cursor) + 1;
     const nextCursor = next < pages.length ? String(next) : null;
     return { assets: [...(pages[Number(cursor)] ?? [])], nextCursor };

@@ -37,12 +37,19 @@ function market(): MarketRules {
     return {
       chain,
       family,
-      contract: { id, ...contract },
+      contract: { id, ...contract, shards: [...(contract.shards ?? [])] },
       policy: structuredClone(policy),
       policyDigest: policyDigest(policy),
     };
   });
-  return { formula: formulaVersion, chains };
+  const limits = {
+    windowSeconds: 60,
+    requests: 300,
+    requestsOfSettledSwap: 30,
+    mostRequests: 3_000,
+    settledDays: 30,
+  };
+  return { formula: formulaVersion, limits, chains };
 }
 
 test('contracts that the customer does not name, or names more of, are other rules', () => {

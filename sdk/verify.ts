@@ -212,7 +212,21 @@ export function legBy(
   return { ...own[name], long, timelock, requiredConfirmations, fundBefore };
 }
 
-export type SaidLeg = Omit<SwapLeg, 'status' | 'fundTx' | 'claimTx' | 'refundTx' | 'confirmations'>;
+export type SaidLeg = Omit<
+  SwapLeg,
+  | 'status'
+  | 'outcome'
+  | 'fundTx'
+  | 'claimTx'
+  | 'claimedBy'
+  | 'refundTx'
+  | 'refundedBy'
+  | 'scheduledRefunds'
+  | 'confirmations'
+  | 'balance'
+  | 'rentLeft'
+  | 'formerEscrows'
+>;
 
 export function verifyLeg(
   said: SaidLeg,

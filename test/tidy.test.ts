@@ -35,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sdk: parts,
   trader: ['core', 'sdk'],
   web: ['core', 'sdk', 'trader'],
-  cli: ['sdk', 'trader'],
+  cli: ['core', 'sdk', 'trader'],
   mcp: ['core', 'sdk', 'trader'],
   maker: ['core', 'sdk', 'trader'],
   watchtower: ['core', 'chains', 'host'],

@@ -1,6 +1,8 @@
 // `parley market`, `book` and `feed`: the requests and prices there are to trade. These commands
 // bind nobody.
 
+import { feedTopics } from '../../core/events.ts';
+import { graceSeconds, pageLimit } from '../../core/limits.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { Pair, Rfq } from '../../sdk/types.ts';
 import {
@@ -18,7 +20,6 @@ import { ageOf, durationOf, tableOf } from '../../trader/show.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Given, Run } from '../command.ts';
 
-const pageSize = 100;
 const mostRows = 10_000;
 const mostSettled = 1_000;
 const whats = { assets, pair, status } as const;
@@ -123,7 +124,7 @@ async function readRfqs(client: ParleyClient, most: number, query: Query): Promi
   let cursor: string | null = null;
   do {
     const from: { cursor?: string } = cursor === null ? {} : { cursor };
-    const limit = Math.min(pageSize, most - all.length);
+    const limit = Math.min(pageLimit.most, most - all.length);
     const { rfqs, nextCursor } = await client.rfqs({ ...query, ...from, limit });
     all.push(...rfqs.slice(0, limit));
     cursor = nextCursor;
@@ -140,16 +141,13 @@ export function wordsOf(names: Catalogue, rfq: Rfq): string[] {
   return [id, what, askAmount === null ? 'any price' : shownAmount(askAmount, quote)];
 }
 
-const events = ['quote.created', 'thread.accepted', 'thread.proposed', 'thread.closed'] as const;
-const leastGone = 5;
-const mostGone = 60;
-
 export const feed: Run = (cli, { text }) =>
   inSession(cli, async (session) => {
     const gone = text('cancel-after');
-    const bounds = { least: leastGone, most: mostGone };
     const switched =
-      gone === undefined ? {} : { cancelOnDisconnect: wholeNumber('--cancel-after', gone, bounds) };
+      gone === undefined
+        ? {}
+        : { cancelOnDisconnect: wholeNumber('--cancel-after', gone, graceSeconds) };
     if (typeof WebSocket === 'undefined') {
       const sentence = `Node ${process.versions.node} has no WebSocket: the feed wants Node 22`;
       throw new Failure('local', 'old_node', sentence);
@@ -163,7 +161,7 @@ export const feed: Run = (cli, { text }) =>
       baseUrl,
       key: account.key,
       shortName,
-      events,
+      events: feedTopics,
       ...switched,
       onChange: (change) => {
         const [id, what, asks] = wordsOf(names, change.rfq);

@@ -1,5 +1,6 @@
 // `parley ask`, `cancel`, `quote`, `threads`, `propose` and `accept`: coming to an agreement.
 
+import { ttlSeconds as lifetime, pageLimit, validForSeconds } from '../../core/limits.ts';
 import { accept as acceptThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
@@ -39,8 +40,6 @@ import type { Given, Run } from '../command.ts';
 import { wordsOf } from './market.ts';
 
 const usualSeconds = '600';
-const mostSeconds = 604_800;
-const pageSize = 100;
 const mostRows = 10_000;
 const lookMs = 2_000;
 
@@ -53,7 +52,7 @@ export const ask: Run = (cli, { args, text }) =>
     const asked = text('price');
     const ttlSeconds = wholeNumber('--for', text('for') ?? usualSeconds, {
       least: 1,
-      most: mostSeconds,
+      most: lifetime.most,
     });
     const baseAmount = typedAmount(amount, ownBase);
     const askAmount = asked === undefined ? null : typedAmount(asked, ownQuote);
@@ -101,15 +100,11 @@ async function priced(session: Session, signed: SignedIn, rfq: Rfq, amount: stri
   return { names, base, quote, units: typedAmount(amount, quote) };
 }
 
-const leastValid = 5;
-const mostValid = 604_800;
-
 /** How long a price holds; none: as long as its RFQ. */
 function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
   const given = text('valid');
   if (given === undefined) return {};
-  const bounds = { least: leastValid, most: mostValid };
-  return { validForSeconds: wholeNumber('--valid', given, bounds) };
+  return { validForSeconds: wholeNumber('--valid', given, validForSeconds) };
 }
 
 /**
@@ -257,7 +252,7 @@ async function readThreads(
   let cursor: string | null = null;
   do {
     const from: { cursor?: string } = cursor === null ? {} : { cursor };
-    const query = { ...from, limit: Math.min(pageSize, most - all.length) };
+    const query = { ...from, limit: Math.min(pageLimit.most, most - all.length) };
     const answered: Awaited<ReturnType<ParleyClient['quotes']>> =
       rfqId === undefined || (which.role ?? which.status) !== undefined
         ? await client.quotes({ ...query, ...which, ...(rfqId && { rfqId }) })

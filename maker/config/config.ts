@@ -3,6 +3,7 @@
 
 import { dirname, resolve } from 'node:path';
 import { parse } from 'smol-toml';
+import { levelSeconds } from '../../core/limits.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
 import { parseAmount } from '../../sdk/people.ts';
 import { coinDecimals } from '../../trader/coins.ts';
@@ -260,7 +261,7 @@ function limitsOf(fields: Fields): Limits {
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
     leastSettledOfTaker: fields.whole('least_settled_of_taker', { least: 0, most: 1_000 }, 0),
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
-    levelSeconds: fields.whole('level_seconds', { least: 10, most: 3_600 }, 60),
+    levelSeconds: fields.whole('level_seconds', levelSeconds, 60),
     quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 30_000 }, 1_500),
     requestsAMinute: fields.whole('requests_a_minute', { least: 1, most: 3_000 }, 150),
     balanceSeconds: fields.whole('balance_seconds', { least: 1, most: 120 }, 30),

@@ -2,6 +2,7 @@
 // counted before the market hears of it.
 
 import { z } from 'zod';
+import { roles } from '../../core/trade.ts';
 import { accept as acceptThread, comesTo, type Examined, sighted } from '../../sdk/agree.ts';
 import { isoTime, parseIsoTime } from '../../sdk/people.ts';
 import { type OwnTrade, standsUntil } from '../../sdk/trade.ts';
@@ -27,7 +28,7 @@ import { mustBeTerms, named } from './terms.ts';
 const acceptDone = z.object({
   threadId: z.string(),
   swapId: z.string().nullable().describe('null: the other side has yet to accept'),
-  role: z.enum(['initiator', 'counterparty']),
+  role: z.enum(roles),
   deadlines: z.object({
     initiatorFundBy: z.string(),
     counterpartyFundBy: z.string(),

@@ -1,6 +1,7 @@
 // Tools that read the market: the assets, prices, requests and offers there are.
 
 import { z } from 'zod';
+import { parties, threadStatuses } from '../../core/trade.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
@@ -13,17 +14,6 @@ import { rfqView, standingView, threadView } from './views.ts';
 
 const pairIn = z.object({ base: shape.assetName, quote: shape.assetName });
 const page = { limit: shape.limit, cursor: shape.cursor };
-
-const pageOf = ({
-  limit,
-  cursor,
-}: {
-  limit?: number | undefined;
-  cursor?: string | undefined;
-}) => ({
-  ...(limit === undefined ? {} : { limit }),
-  ...(cursor === undefined ? {} : { cursor }),
-});
 
 const chainOut = z.object({
   chain: z.string(),
@@ -73,7 +63,7 @@ const assets = readTool({
   output: z.object({ assets: z.array(shape.assetOut), nextCursor: shape.nextCursor }),
   run: async (desk, { chain, ...paged }) => {
     const of = chain === undefined ? {} : { chain };
-    const found = await desk.client.assets({ ...of, ...pageOf(paged) });
+    const found = await desk.client.assets({ ...of, ...paged });
     const names = await desk.names();
     const all = found.assets.map((each) => {
       const { name, pinned } = names.of(each.id);
@@ -212,7 +202,7 @@ const book = readTool({
   run: async (desk, { base, quote, which = 'public', minSettled, ...paged }) => {
     const names = await desk.names();
     const found = await desk.client.rfqs({
-      ...pageOf(paged),
+      ...paged,
       ...(base === undefined ? {} : { baseAssetId: names.idOf(base) }),
       ...(quote === undefined ? {} : { quoteAssetId: names.idOf(quote) }),
       ...(which === 'public' ? {} : { [which]: true }),
@@ -243,7 +233,7 @@ const levels = readTool({
     const names = await desk.names();
     const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
     const direction = side === 'sell' ? 'sell_base' : 'buy_base';
-    const found = await desk.client.levels({ ...ids, direction, ...pageOf(paged) });
+    const found = await desk.client.levels({ ...ids, direction, ...paged });
     const ofBase = names.of(ids.baseAssetId);
     const ofQuote = names.of(ids.quoteAssetId);
     const all = found.levels.map((each) => ({
@@ -292,19 +282,19 @@ const threads = readTool({
     'maker, then those of a taker. Without a status the open ones.',
   input: z.object({
     rfqId: shape.id.optional(),
-    role: z.enum(['maker', 'taker']).optional(),
-    status: z.enum(['open', 'agreed', 'closed']).optional(),
+    role: z.enum(parties).optional(),
+    status: z.enum(threadStatuses).optional(),
     ...page,
   }),
   output: z.object({ threads: z.array(shape.threadOut), nextCursor: shape.nextCursor }),
   run: async (desk, { rfqId, role, status: state, ...paged }) => {
     const names = await desk.names();
-    const which = { ...(state && { status: state }), ...(rfqId && { rfqId }), ...pageOf(paged) };
+    const which = { ...(state && { status: state }), ...(rfqId && { rfqId }), ...paged };
     const found = await (role !== undefined
       ? desk.client.quotes({ ...which, role })
       : rfqId === undefined || state !== undefined
         ? ofBothRoles(desk.client, which)
-        : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
+        : desk.client.threadsOfRfq(rfqId, paged));
     const all = found.threads.map((each) => threadView(each, names, desk.userId));
     return { threads: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },

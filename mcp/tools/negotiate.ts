@@ -2,6 +2,7 @@
 // until both sides accept.
 
 import { z } from 'zod';
+import { ttlSeconds } from '../../core/limits.ts';
 import { parseIsoTime } from '../../sdk/people.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
 import { ownPair, pinnedAsset, typedAmount } from '../../trader/assets.ts';
@@ -70,7 +71,12 @@ const postRfq = tradeTool({
     asks: shape.amountIn
       .optional()
       .describe('for all of it, in the quote asset; default any price'),
-    forSeconds: z.int().min(1).max(604_800).optional().describe('how long it stands; default 600'),
+    forSeconds: z
+      .int()
+      .min(1)
+      .max(ttlSeconds.most)
+      .optional()
+      .describe('how long it stands; default 600'),
     to: z.string().max(120).optional().describe('private, for the account that holds this address'),
     minSettled: z
       .int()

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { nextSteps } from '../../core/next.ts';
 import type { LegName } from '../../core/trade.ts';
+import { roles } from '../../core/trade.ts';
 import { codeOf, messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Poll } from '../../sdk/settle/chains.ts';
@@ -33,8 +34,8 @@ const swaps = readTool({
   run: async (desk, { status, limit, cursor }) => {
     const found = await desk.client.swaps({
       ...(status === undefined ? {} : { status: status as Swap['status'] }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(cursor === undefined ? {} : { cursor }),
+      limit,
+      cursor,
     });
     const all = await Promise.all(found.swaps.map((each) => swapMade(desk, each)));
     return { swaps: all, nextCursor: orNull(cursorIn, found.nextCursor) };
@@ -87,7 +88,7 @@ const verify = readTool({
   output: z.object({
     swapId: z.string(),
     verified: z.literal(true),
-    role: z.enum(['initiator', 'counterparty']),
+    role: z.enum(roles),
     agreedAt: z.string(),
     legs: z.array(seenOut),
     next: z.array(shape.stepOut).describe('by own nodes'),

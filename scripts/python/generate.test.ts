@@ -1,26 +1,8 @@
-// The generated modules of the Python package are those of docs/, and what the generator does not
-// know it refuses.
+// Schemas as types of Python, and what the generator does not know it refuses.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pythonFiles } from './generate.ts';
 import { createModels, docstring, snake } from './schema.ts';
-
-const root = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
-
-test('models, operations and frames of the package are as docs/ describes them', () => {
-  const openapi = read('docs/openapi.json');
-  const asyncapi = read('docs/asyncapi.json');
-  for (const [path, text] of Object.entries(
-    pythonFiles(JSON.parse(openapi), JSON.parse(asyncapi)),
-  )) {
-    const differs = `${path} differs: npm run -s node -- scripts/openapi.ts writes it`;
-    assert.ok(read(path) === text, differs);
-  }
-});
 
 test('a field is an int where its text is an amount, a word list closed in requests alone', () => {
   const text = (schema: object) => {

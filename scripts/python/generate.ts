@@ -1,9 +1,14 @@
 // The generated modules of the Python package: models and operations of docs/openapi.json, frames
-// of docs/asyncapi.json. Golden files: scripts/openapi.ts writes them, a test compares them.
+// of docs/asyncapi.json, and lists of core/.
 
+import { feedTopics } from '../../core/events.ts';
+import { families } from '../../core/families.ts';
+import { graceSeconds, pageLimit } from '../../core/limits.ts';
+import { scopes } from '../../core/scopes.ts';
+import { directions, legNames, parties, roles } from '../../core/trade.ts';
 import { createModels, docstring, type Models, quoted, type Schema, snake } from './schema.ts';
 
-type Parameter = {
+export type Parameter = {
   readonly $ref?: string;
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -11,8 +16,8 @@ type Parameter = {
   readonly description?: string;
   readonly schema: Schema;
 };
-type Content = { readonly 'application/json'?: { readonly schema: Schema } };
-type Operation = {
+export type Content = { readonly 'application/json'?: { readonly schema: Schema } };
+export type Operation = {
   readonly operationId: string;
   readonly summary?: string;
   readonly description?: string;
@@ -21,12 +26,12 @@ type Operation = {
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 };
-type OpenApi = {
+export type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks?: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
-type AsyncApi = {
+export type AsyncApi = {
   readonly operations: Readonly<Record<string, { action: string; messages: { $ref: string }[] }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
@@ -38,7 +43,7 @@ const methods = ['get', 'post', 'put', 'delete'] as const;
 /** Their nonce is good once, so a second try could not succeed. */
 const once: readonly string[] = ['mintKey'];
 const by = (path: string) =>
-  `Written from ${path} by \`npm run -s node -- scripts/openapi.ts\`: not edited by hand.`;
+  `Written from ${path} by scripts/generate.ts of the repository: not edited by hand.`;
 
 /** By their path in the repository. */
 export function pythonFiles(openapi: OpenApi, asyncapi: AsyncApi): Record<string, string> {
@@ -50,6 +55,7 @@ export function pythonFiles(openapi: OpenApi, asyncapi: AsyncApi): Record<string
   );
   const folder = 'python/src/parley';
   return {
+    [`${folder}/_lists.py`]: listsModule(),
     [`${folder}/models.py`]: modelsModule(models, events),
     [`${folder}/_operations.py`]: operations,
     [`${folder}/frames.py`]: framesModule(asyncapi, models),
@@ -82,6 +88,39 @@ function modelsModule(models: Models, events: readonly string[]): string {
     '',
     '',
     ...unionOf('WebhookEvent', events, 'A delivery of a webhook, by its `type`.'),
+  ].join('\n');
+}
+
+const lists = {
+  Direction: directions,
+  EventName: feedTopics,
+  Family: families,
+  LegName: legNames,
+  Party: parties,
+  Role: roles,
+  Scope: scopes,
+};
+const numbers = {
+  LEAST_GRACE_SECONDS: graceSeconds.least,
+  MOST_GRACE_SECONDS: graceSeconds.most,
+  MOST_PAGE: pageLimit.most,
+};
+
+function listsModule(): string {
+  return [
+    '"""Names and limits that the market, its clients and its pages share.',
+    '',
+    by('core/'),
+    '"""',
+    '',
+    'from typing import Literal, TypeAlias',
+    '',
+    ...Object.entries(lists).map(
+      ([name, words]) => `${name}: TypeAlias = Literal[${words.map(quoted).join(', ')}]`,
+    ),
+    '',
+    ...Object.entries(numbers).map(([name, value]) => `${name} = ${value}`),
+    '',
   ].join('\n');
 }
 

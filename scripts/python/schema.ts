@@ -121,7 +121,7 @@ const known = new Set([
   'uniqueItems',
 ]);
 
-function mustBeKnown(schema: Schema, name: string): void {
+export function mustBeKnown(schema: Schema, name: string): void {
   const strange = Object.keys(schema).filter((each) => !known.has(each));
   if (strange.length > 0) throw new Error(`${name}: no type for ${strange.join(', ')}`);
 }

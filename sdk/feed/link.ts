@@ -1,7 +1,9 @@
 // The connection to the feed: resumed where it was lost, after a random wait that grows.
 
 import { messageOf, ParleyApiError } from '../errors.ts';
-import type { FeedEvent, PublishedLevels, Rfq } from '../types.ts';
+import type { Rfq, Frame as ServerFrame } from '../generated.ts';
+
+export type { Frame as ServerFrame } from '../generated.ts';
 
 export type LinkState = 'connecting' | 'live' | 'closed';
 
@@ -199,26 +201,6 @@ export function createLink(options: LinkOptions) {
     },
   };
 }
-
-export type ServerFrame =
-  | { type: 'snapshot'; rfqs: Rfq[]; addressed?: Rfq[]; seq: number }
-  | { type: 'ready' | 'resumed' | 'reset' | 'pong'; seq: number }
-  | { type: 'rfq'; kind: 'created' | 'cancelled'; rfq: Rfq; seq: number }
-  | { type: 'gone'; rfqId: string; reason: 'expired' | 'agreed'; seq: number }
-  | { type: 'quoted'; rfqId: string; threadId: string; idempotencyKey?: string; seq: number }
-  | (PublishedLevels & { type: 'levels'; seq: number })
-  | { type: 'subscribed'; resumed: boolean; eventSeq: number; seq: number }
-  | { type: 'cancelOnDisconnect'; seconds: number | null; seq: number }
-  | (FeedEvent & { seq: number })
-  | (Refused & { type: 'error'; error: string; seq?: number });
-
-type Refused = {
-  code?: string;
-  rfqId?: string;
-  idempotencyKey?: string;
-  baseAssetId?: string;
-  quoteAssetId?: string;
-};
 
 /** Null for what is no frame, or one of a kind not known here. */
 export function parseFrame(data: unknown): ServerFrame | null {

@@ -31,11 +31,11 @@ test('each connection goes on behind the last event that was heard, and says whe
     onGap: () => told.push('gap'),
   });
   assert.deepEqual(own.greeting(), { events, sinceEvent: 7 });
-  own.take({ type: 'subscribed', resumed: true, eventSeq: 7, seq: 1 });
+  own.take({ type: 'subscribed', events: [], resumed: true, eventSeq: 7, seq: 1 });
   own.take({ ...closed(8), seq: 1 } as never);
   assert.deepEqual(told, [closed(8)]);
   assert.deepEqual(own.greeting(), { events, sinceEvent: 8 });
-  own.take({ type: 'subscribed', resumed: false, eventSeq: 40, seq: 1 });
+  own.take({ type: 'subscribed', events: [], resumed: false, eventSeq: 40, seq: 1 });
   assert.deepEqual([told.at(-1), own.greeting()], ['gap', { events, sinceEvent: 40 }]);
 });
 

@@ -2,6 +2,7 @@
 // Each connection goes on where the last one heard of an event.
 
 import { withResolvers } from '../../core/engines.ts';
+import { graceSeconds } from '../../core/limits.ts';
 import type { FeedEvent } from '../types.ts';
 import type { ServerFrame } from './link.ts';
 
@@ -18,10 +19,12 @@ type Wanted = {
   readonly stored: ReturnType<typeof withResolvers<void>>;
 };
 
-const bounds = 'cancelOnDisconnect is a whole number of seconds from 5 to 60';
+const { least, most } = graceSeconds;
+const bounds = `cancelOnDisconnect is a whole number of seconds from ${least} to ${most}`;
 /** What refuses a grace passes, as a budget that is out. */
 const askAgainMs = 2_000;
-const isGrace = (seconds: number) => Number.isInteger(seconds) && seconds >= 5 && seconds <= 60;
+const isGrace = (seconds: number) =>
+  Number.isInteger(seconds) && seconds >= least && seconds <= most;
 
 export function createOwn(options: OwnOptions, send: (frame: object) => boolean) {
   const { events, onEvent = () => {}, onGap = () => {} } = options;

@@ -212,7 +212,7 @@ function refusedBy(swapId: string, error: unknown): Restored {
 
 async function listed({ client, signal }: FromMarket) {
   const swaps = new Map<string, Swap>();
-  const how = signal === undefined ? {} : { signal };
+  const how = { signal };
   let cursor: string | null = null;
   for (let page = 0; page < mostPages; page += 1) {
     const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
@@ -245,7 +245,7 @@ async function agreedTo(
   { client, userId, assets, chains, signal }: FromMarket,
   now: UnixSeconds,
 ): Promise<RescueSwap> {
-  const how = signal === undefined ? {} : { signal };
+  const how = { signal };
   const thread = await client.thread(swap.threadId, how);
   mustEqual('thread.id', swap.threadId, thread.id);
   const party = thread.makerId === userId ? 'maker' : 'taker';

@@ -4,6 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { sleep } from '../../chains/nodes/turn.ts';
 import type { Hashlock, Secret } from '../../core/hashlock.ts';
+import { ttlSeconds } from '../../core/limits.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { defaultAcceptTtlSeconds } from '../trade.ts';
 import { clockToleranceSeconds } from '../verify.ts';
@@ -23,7 +24,7 @@ export type SearchOptions = {
 };
 
 /** An RFQ lives no longer, and a lapsed acceptance says the same hashlock again. */
-const longestSeconds = 604_800;
+const longestSeconds = ttlSeconds.most;
 const nearSeconds = defaultAcceptTtlSeconds + clockToleranceSeconds;
 /** Secrets of one ten seconds that are looked for where their maker is not known yet. */
 const fewInSlot = 4;

@@ -176,13 +176,14 @@ export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
   return legShown(leg, terms, escrow, { assetId: (isEvm ? dollar : btc).id, depth: isEvm ? 2 : 3 });
 }
 
+/** The SDK needs no field beyond these: the market's others are left out. */
 export function legShown(
   leg: LegName,
   { chain, amount, timelock, lane, payout, refund }: EscrowTerms,
   { address: escrow, redeemScript }: Escrow,
   { assetId, depth }: { readonly assetId: string; readonly depth: number },
 ): SwapLeg {
-  return {
+  const read: Partial<SwapLeg> = {
     leg,
     chain,
     assetId,
@@ -204,6 +205,7 @@ export function legShown(
     confirmations: 0,
     requiredConfirmations: depth,
   };
+  return read as SwapLeg;
 }
 
 type Showing = Pick<Swap, 'id' | 'legs' | 'deadlines' | 'next'>;
@@ -212,7 +214,7 @@ type Showing = Pick<Swap, 'id' | 'legs' | 'deadlines' | 'next'>;
 export function swapShown(trade: OwnTrade, own: string, at: number, showing: Showing): Swap {
   const { threadId, rfqId, makerId, takerId, party } = trade;
   const instant = new Date(at * 1000).toISOString();
-  return {
+  const read: Omit<Swap, 'rules'> = {
     threadId,
     rfqId,
     makerId,
@@ -226,6 +228,7 @@ export function swapShown(trade: OwnTrade, own: string, at: number, showing: Sho
     createdAt: instant,
     updatedAt: instant,
   };
+  return read as Swap;
 }
 
 /** Fields that cannot cost the customer anything, whatever they say, and why. */

@@ -4,6 +4,7 @@
 // are `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
 // both hold the webhook's row, so that neither misses what the other does.
 
+import { threadTopics, webhookTopics } from '../../core/events.ts';
 import { changed, did, is, list, many, none, unlessEmpty } from '../../host/postgres/statements.ts';
 import type { Database, Tx } from './database.ts';
 
@@ -19,27 +20,8 @@ export type Handed = {
   readonly onFeed: boolean;
 };
 
-/** The only topics that webhooks are told of. A new one is nobody's before it is named here. */
-export const webhookTopics = [
-  'quote.created',
-  'swap.agreed',
-  'swap.funded',
-  'secret.revealed',
-  'swap.settled',
-  'swap.refunded',
-  'swap.half_settled',
-  'swap.reorged',
-  'thread.accepted',
-  'thread.proposed',
-  'thread.closed',
-] as const;
-
 /** Those that nobody is told of without naming them: the specification knows none of them. */
-export const namedOnly: ReadonlySet<string> = new Set([
-  'thread.accepted',
-  'thread.proposed',
-  'thread.closed',
-]);
+export const namedOnly: ReadonlySet<string> = new Set(threadTopics);
 
 /** The first two are what the index is of. */
 export const forWebhooks = `account_id is not null and topic <> 'key.created'

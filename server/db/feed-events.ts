@@ -2,20 +2,11 @@
 // appends: one process at a time, so that it has the order of the webhooks. Each account has its
 // own numbers, so that nobody can count what others do.
 
+import type { FeedTopic } from '../../core/events.ts';
 import { changed, many, none, one, unlessEmpty, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { Handed } from './deliveries.ts';
 import { notifying } from './work.ts';
-
-/** The topics that an account may ask for on the feed. */
-export const feedTopics = [
-  'quote.created',
-  'thread.accepted',
-  'thread.proposed',
-  'thread.closed',
-] as const;
-
-export type FeedTopic = (typeof feedTopics)[number];
 
 /** Events kept for one account: a client that missed more reads its threads. */
 export const feedEventsKept = 1_000;

@@ -4,9 +4,9 @@
 // the log of the feed (feed-log.ts); those of messages.ts are for the account's owner, by mail and
 // chat, never for its webhooks. Kept for 7 days.
 
+import { webhookTopics } from '../../core/events.ts';
 import { changed, none } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { webhookTopics } from './deliveries.ts';
 import { type Work, workChannel } from './work.ts';
 
 export type OutboxEntry = {

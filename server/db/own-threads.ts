@@ -49,8 +49,6 @@ const byRole = (list: List) => ({
 });
 const lists = { open: byRole(open), closed: byRole(closed), agreed: byRole(agreed) } as const;
 
-export const threadStatuses = ['open', 'agreed', 'closed'] as const;
-
 export function listOwnThreads(
   tx: Tx,
   role: Party,

@@ -3,9 +3,9 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
+import { pageLimit } from '../../core/limits.ts';
 import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
-import { pageLimit } from './schemas/common.ts';
 
 const longest = 1_024;
 const tagBytes = 16;

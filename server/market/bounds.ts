@@ -1,10 +1,5 @@
-// Limits of the market, each with its reason. docs/limits.md shows them to customers.
-
-/** Lifetime of an RFQ in seconds: long enough to be quoted, short enough for prices to mean it. */
-export const ttlSeconds = { least: 30, most: 604_800 } as const;
-
-/** Lifetime of a price in seconds: a program can accept within it, and no RFQ lives longer. */
-export const validForSeconds = { least: 5, most: ttlSeconds.most } as const;
+// Limits of the market that no client asks for by name, each with its reason: those are in
+// core/limits.ts. docs/limits.md shows them to customers.
 
 /**
  * Live RFQs of one account: PARLEY_LIVE_RFQS, so many more for each settled swap, and the most of
@@ -16,16 +11,8 @@ export const mostLiveRfqs = 1_000;
 /** Makers that may quote one RFQ: an agreement closes all other threads in one transaction. */
 export const mostThreads = 2_000;
 
-/** Quotes of one request or frame: 6 KB of body, 15 KB of answer, 10 ms of their RFQs' locks. */
-export const mostQuotesAtOnce = 50;
-
-/**
- * Indicative levels: the most of an account on a pair, pairs of an account, and how long one lasts.
- * A price that nobody has looked at for an hour indicates nothing.
- */
-export const mostLevels = 20;
+/** Pairs of an account with indicative levels. */
 export const mostLevelPairs = 100;
-export const levelSeconds = { least: 10, most: 3_600 } as const;
 
 /** Open quotes that one request withdraws. */
 export const mostWithdrawn = 500;
@@ -42,9 +29,6 @@ export const priceAgreements = 50;
 export const leastAgreements = 3;
 /** Agreed RFQs that are walked for them: an account may agree and never fund. */
 export const mostWalked = 2_000;
-
-/** Settled swaps that an RFQ may want of who quotes it. */
-export const minSettled = { least: 1, most: 1_000 } as const;
 
 /** Swaps that an account's standing counts, of each side; fundings that tell its time. */
 export const mostRecorded = 5_000;

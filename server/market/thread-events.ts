@@ -7,21 +7,6 @@ import type { Tx } from '../db/database.ts';
 import { insertIfAsked } from '../db/feed-events.ts';
 import type { Thread } from '../db/threads.ts';
 
-/** Why a thread closed without a swap. */
-export const closedReasons = [
-  // The thread closed with its RFQ: the taker cancelled it, it expired, another maker's quote was
-  // agreed.
-  'cancelled',
-  'expired',
-  'agreed',
-  // The maker withdrew its quote.
-  'withdrawn',
-  // The maker's connections had been gone for as long as it said (cancel on disconnect).
-  'disconnected',
-] as const;
-
-export type ClosedReason = (typeof closedReasons)[number];
-
 const commonOf = ({ id, rfq, price }: Thread) => ({
   threadId: id,
   rfqId: rfq.id,

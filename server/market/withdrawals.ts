@@ -2,6 +2,7 @@
 // of both stays, and so does the maker's acceptance while that stands.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { ClosedReason } from '../../core/events.ts';
 import type { Tx } from '../db/database.ts';
 import { lockRfqs } from '../db/rfqs.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertFree, assertLive, isLive, standsUntil } from './negotiation.ts';
-import type { ClosedReason } from './thread-events.ts';
 import { lockThread, partyOf } from './threads.ts';
 
 type Reason = Extract<ClosedReason, 'withdrawn' | 'disconnected'>;

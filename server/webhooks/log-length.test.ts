@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { webhookTopics } from '../db/deliveries.ts';
+import { webhookTopics } from '../../core/events.ts';
 import { trimDeliveries } from '../db/delivery-log.ts';
 import { handOut } from './hand-out.ts';
 import { mostLogged } from './log-length.ts';

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lockHandingOut, sendAgain, webhookTopics } from '../db/deliveries.ts';
+import { webhookTopics } from '../../core/events.ts';
+import { lockHandingOut, sendAgain } from '../db/deliveries.ts';
 import { listWebhooks } from '../db/webhooks.ts';
 import { webhookEvents } from '../edge/schemas/webhook.ts';
 import { prune } from '../market/prune.ts';

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import { ParleyError } from '../../core/errors.ts';
+import { longestUrl } from '../../core/limits.ts';
 import { lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import {
@@ -19,7 +20,6 @@ import { sealAnew } from '../ports/sealed-anew.ts';
 import { isInsideName, reachable } from './public-address.ts';
 
 export const mostWebhooks = 20;
-export const longestUrl = 2_048;
 const httpsPort = 443;
 const secretBytes = 32;
 /** Secrets sealed anew in one transaction. */

@@ -9,6 +9,7 @@ import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Check, checks, typeEnvironment } from '../../scripts/check.ts';
 import { Misused, parsed, understood } from '../../scripts/command.ts';
+import { generate } from '../../scripts/generate.ts';
 import { root, runFiles } from './files.ts';
 import { needsOf } from './needs.ts';
 import { provide } from './provide.ts';
@@ -53,6 +54,7 @@ const files = all.filter(
   (file) => prefixes.length === 0 || prefixes.some((each) => file.startsWith(each)),
 );
 
+await generate();
 if (!(await provide(needsOf(root, files)))) process.exit(1);
 
 const stopping = new AbortController();

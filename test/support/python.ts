@@ -5,6 +5,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { generate } from '../../scripts/generate.ts';
 
 const run = promisify(execFile);
 const source = join(import.meta.dirname, '../../python');
@@ -62,6 +63,7 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   const lock = join(source, 'requirements-dev.txt');
   await install([...wheels, '--require-hashes', '-r', lock]);
   const tree = join(dir, 'tree');
+  await generate();
   await cp(source, tree, {
     recursive: true,
     dereference: true,

@@ -2,6 +2,7 @@
 // word: a market's own is taken on dev networks alone.
 
 import { useQuery } from '@tanstack/react-query';
+import { pageLimit } from '../../core/limits.ts';
 import type { Asset } from '../../sdk/types.ts';
 import { market } from './client.ts';
 import { config } from './config.ts';
@@ -15,8 +16,7 @@ async function allAssets(signal: AbortSignal): Promise<Asset[]> {
   const found: Asset[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
-    const more = cursor === undefined ? {} : { cursor };
-    const answer = await market.keyless.assets({ limit: 100, ...more }, { signal });
+    const answer = await market.keyless.assets({ limit: pageLimit.most, cursor }, { signal });
     found.push(...answer.assets.map(known));
     if (answer.nextCursor === null) break;
     cursor = answer.nextCursor;

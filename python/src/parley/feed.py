@@ -25,6 +25,7 @@ from ._feed.book import Book, BookChange
 from ._feed.link import Link, LinkState, log
 from ._feed.own import EventName, Gap, Own, OwnEvent
 from ._feed.quotes import Quoted, Quotes
+from ._lists import MOST_PAGE
 from .client import ParleyClient
 from .errors import FeedClosed, ParleyApiError
 from .frames import (
@@ -56,7 +57,6 @@ FeedItem: TypeAlias = BookChange | OwnEvent | Gap
 
 MOST_WAITING = 10_000
 """Items that nobody took; then they are dropped, and a `Gap` stands in their place."""
-_SNAPSHOT_SIZE = 100
 _MOST_PAGES = 1_000
 _AGAIN_SECONDS = 1.0
 # How often private RFQs are read anew: wallets were proven or removed meanwhile.
@@ -267,7 +267,7 @@ class MakerFeed:
         """A snapshot that is full is the newest part of the book."""
         self._filling += 1
         self._is_whole = all(
-            len(each) < _SNAPSHOT_SIZE for each in (frame.rfqs, frame.addressed or [])
+            len(each) < MOST_PAGE for each in (frame.rfqs, frame.addressed or [])
         )
         if self._is_whole:
             self._tell_all(self._book.settle())
@@ -312,7 +312,7 @@ class MakerFeed:
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._market.list_rfqs(
-                limit=_SNAPSHOT_SIZE, addressed=addressed, cursor=cursor
+                limit=MOST_PAGE, addressed=addressed, cursor=cursor
             )
             found += page.rfqs
             cursor = page.next_cursor

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 from . import models as m
+from ._lists import Scope as Scope
 from .client import ParleyClient
 from .errors import VerificationError
 from .signers import MessageSigner
 
-Scope: TypeAlias = Literal["read", "taker", "maker"]
 _NONCE = re.compile(r"[0-9A-Za-z]{1,128}")
 
 

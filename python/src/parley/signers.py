@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 from coincurve import PrivateKey
 from coincurve.utils import GROUP_ORDER_INT
 
+from ._lists import Family as Family
 from .chains import evm, tron
 from .chains.bitcoin import addresses_of_public_key
 from .chains.codecs import base58_decode, base58_encode
@@ -27,7 +28,6 @@ from .chains.crypto import (
     sign_recoverable,
 )
 
-Family: TypeAlias = Literal["evm", "tron", "bitcoin", "solana"]
 BitcoinNetwork: TypeAlias = Literal["mainnet", "testnet", "signet", "regtest"]
 BitcoinKind: TypeAlias = Literal["p2wpkh", "p2sh-p2wpkh", "p2tr"]
 _NAMES: dict[BitcoinKind, str] = {

@@ -2,10 +2,10 @@
 // process reads the one log of them and writes to its own sockets. A socket that comes back reads
 // from the log what it missed, and is passed over meanwhile.
 
+import type { FeedTopic } from '../../../core/events.ts';
 import {
   eventsAfter,
   type FeedEvent,
-  type FeedTopic,
   newestFeedEvent,
   reachOf,
   readFeedEvents,

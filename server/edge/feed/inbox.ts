@@ -2,8 +2,8 @@
 // but those on one RFQ in turn, so that the price sent last is the one that stands.
 
 import type { WebSocket } from 'ws';
+import type { FeedTopic } from '../../../core/events.ts';
 import { blocked } from '../../db/accounts.ts';
-import type { FeedTopic } from '../../db/feed-events.ts';
 import { isTicket, useTicket } from '../../people/feed-tickets.ts';
 import { type Cause, causedBy } from '../../ports/cause.ts';
 import type { Credential } from '../auth.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../core/errors.ts';
+import { mostQuotesAtOnce } from '../../../core/limits.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
-import { mostQuotesAtOnce } from '../../market/bounds.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, secretLock } from '../testing/negotiating.ts';
 

@@ -1,8 +1,9 @@
 // Quotes: prices that makers name, one or many at once, and take back.
 
 import type { FastifyInstance } from 'fastify';
+import { mostQuotesAtOnce } from '../../../core/limits.ts';
 import { bookWriting } from '../../market/book.ts';
-import { mostQuotesAtOnce, mostWithdrawn } from '../../market/bounds.ts';
+import { mostWithdrawn } from '../../market/bounds.ts';
 import { createGroupedQuotes } from '../../market/grouped-quotes.ts';
 import { createPrepareQuotes } from '../../market/quote-amounts.ts';
 import { type Quote, type Quoted, quote, quoteAll } from '../../market/quotes.ts';

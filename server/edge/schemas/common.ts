@@ -8,6 +8,7 @@ import Type, {
   type TSchemaOptions,
   type TStringOptions,
 } from 'typebox';
+import { pageLimit } from '../../../core/limits.ts';
 
 export const optional = Type.Optional;
 
@@ -221,8 +222,6 @@ export const escrow = text(
   `${examples.contract}:${examples.escrowId}`,
 );
 export const sentence = text('one plain sentence', 'the amount must be a positive integer');
-
-export const pageLimit = { least: 1, most: 100, otherwise: 20 } as const;
 
 /** The query of a list: its filters, and `limit` and `cursor`. */
 export function pageQuery<P extends TProperties>(

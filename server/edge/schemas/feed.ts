@@ -1,6 +1,7 @@
 // Shapes of the maker feed's frames: specification part 6, and what a maker may ask for beyond it.
 
-import { feedTopics } from '../../db/feed-events.ts';
+import { feedTopics } from '../../../core/events.ts';
+import { graceSeconds as grace } from '../../../core/limits.ts';
 import * as s from './common.ts';
 import { published, publishedFields } from './level.ts';
 import { minSettledBounds, rfq } from './rfq.ts';
@@ -18,7 +19,7 @@ const most = { maxItems: 100 };
 const graceSeconds = s.int(
   'cancel on disconnect: your open quotes and levels are withdrawn when you were gone so many seconds',
   15,
-  { minimum: 5, maximum: 60 },
+  { minimum: grace.least, maximum: grace.most },
 );
 
 export const firstFrame = s.form(
@@ -196,7 +197,7 @@ export const subscribedFrame = s.model('SubscribedFrame', 'With `events`: they a
 
 /** The frame of an event: as a webhook has it, without the delivery. */
 function eventFrame(topic: (typeof feedTopics)[number]) {
-  const { when, body } = webhookEvents[topic] as (typeof webhookEvents)[string];
+  const { when, body } = webhookEvents[topic];
   const { deliveryId: _, ...fields } = body.properties;
   return s.model(`${titleOf(topic)}Frame`, `With \`events\`: ${when}.`, {
     ...fields,

@@ -1,11 +1,12 @@
 // Shapes of indicative levels.
 
-import { levelSeconds, minSettled, mostLevels } from '../../market/bounds.ts';
+import { levelSeconds, minSettled, mostLevels } from '../../../core/limits.ts';
+import { directions } from '../../../core/trade.ts';
 import * as s from './common.ts';
 import { standing } from './standing.ts';
 
 const direction = s.oneOf(
-  ['sell_base', 'buy_base'],
+  directions,
   'what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its ask',
 );
 const assets = {

@@ -5,6 +5,7 @@ import { mostBumps } from '../../../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { mostInputs } from '../../../chains/bitcoin/spending.ts';
+import { legNames } from '../../../core/trade.ts';
 import * as s from './common.ts';
 import { feeRate, scheduledFields } from './swap.ts';
 
@@ -304,7 +305,7 @@ export const legParams = Type.Object({
   id: s.text('UUID', s.exampleIn(s.swapId), { minLength: 1 }),
   // Another one is refused as `bad_leg`.
   leg: s.told(s.text('`a` (funded by the maker) or `b` (by the taker)', 'a', { minLength: 1 }), {
-    enum: ['a', 'b'],
+    enum: legNames,
   }),
 });
 

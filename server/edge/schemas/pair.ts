@@ -1,11 +1,12 @@
 // Shapes of pairs: the meaning of a trade, its cost, and the prices that others traded at.
 
+import { directions, parties } from '../../../core/trade.ts';
 import { priceAgreements, priceWindowSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rules } from './rules.ts';
 import { standingFields } from './standing.ts';
 
-const direction = s.oneOf(['sell_base', 'buy_base'], 'what the taker does with the base asset');
+const direction = s.oneOf(directions, 'what the taker does with the base asset');
 const otherId = '01936b1e-8a12-7d47-b1e0-6f38a9c5d204';
 const assets = {
   baseAssetId: s.as(s.assetId, 'UUID of the base asset'),
@@ -83,7 +84,7 @@ const expected = s.group('Of one side.', {
 export const pair = s.model('PairTerms', 'What a trade would mean.', {
   direction,
   ...assets,
-  initiator: s.oneOf(['maker', 'taker'], 'who makes the secret and funds first'),
+  initiator: s.oneOf(parties, 'who makes the secret and funds first'),
   rules,
   legs: s.group('`a` is funded by the maker, `b` by the taker', { a: leg, b: leg }),
   initiatorFundBySeconds: seconds('last moment for its funding to be sent', 40_000),

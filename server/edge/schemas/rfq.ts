@@ -1,16 +1,14 @@
 // Shapes of requests for quote.
 
-import { minSettled, ttlSeconds } from '../../market/bounds.ts';
+import { minSettled, ttlSeconds } from '../../../core/limits.ts';
+import { directions, rfqStatuses } from '../../../core/trade.ts';
 import * as s from './common.ts';
 import { standing } from './standing.ts';
 
 const { least: minimum, most: maximum } = ttlSeconds;
-const direction = s.oneOf(['sell_base', 'buy_base'], 'what the creator does with the base asset');
+const direction = s.oneOf(directions, 'what the creator does with the base asset');
 const visibility = s.oneOf(['public', 'private'], 'private: whoever has the link, or one address');
-const status = s.oneOf(
-  ['open', 'negotiating', 'agreed', 'cancelled', 'expired'],
-  'where it stands',
-);
+const status = s.oneOf(rfqStatuses, 'where it stands');
 const terms = {
   direction,
   baseAssetId: s.as(s.assetId, 'UUID of the base asset'),

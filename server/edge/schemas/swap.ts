@@ -1,13 +1,16 @@
 // Shapes of swaps and their legs.
 
+import { legStatuses } from '../../../core/facts.ts';
 import { families } from '../../../core/families.ts';
+import { actions } from '../../../core/next.ts';
 import { swapStatuses } from '../../../core/status.ts';
+import { legNames, parties, roles } from '../../../core/trade.ts';
 import * as s from './common.ts';
 import { rules } from './rules.ts';
 
-const party = s.oneOf(['maker', 'taker'], 'who funds it');
-const role = s.oneOf(['initiator', 'counterparty'], 'who is meant');
-const legName = s.oneOf(['a', 'b'], '`a` is funded by the maker, `b` by the taker');
+const party = s.oneOf(parties, 'who funds it');
+const role = s.oneOf(roles, 'who is meant');
+const legName = s.oneOf(legNames, '`a` is funded by the maker, `b` by the taker');
 const sender = (what: string) =>
   s.nullable(s.oneOf(['party', 'keeper'], `who sent ${what}; keeper: the market, for a party`));
 const units = s.text('base units of the asset', '100000', { pattern: '^(0|[1-9][0-9]{0,77})$' });
@@ -51,7 +54,7 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   amount: s.as(s.amount, 'what is swapped, in base units of its asset'),
   funder: party,
   long: s.flag('the initiator funds the long leg, and first', true),
-  status: s.oneOf(['unfunded', 'seen', 'funded', 'claimed', 'refunded'], 'what its chain shows'),
+  status: s.oneOf(legStatuses, 'what its chain shows'),
   outcome: s.nullable(
     s.oneOf(
       ['unknown'],
@@ -104,7 +107,7 @@ const warning = s.group('What stands in the way of a step.', {
 
 const step = s.model('Step', 'What one side can do now.', {
   by: role,
-  action: s.oneOf(['set_address', 'fund', 'claim', 'refund', 'wait'], 'what is to be done', 'fund'),
+  action: s.oneOf(actions, 'what is to be done', 'fund'),
   leg: s.nullable(legName, 'on which leg; null = on neither'),
   before: s.nullable(s.unixSeconds('after it this is no longer open; null = no limit of ours')),
   why: s.text('one plain sentence', 'the initiator funds the long leg first'),

@@ -1,14 +1,14 @@
 // Shapes of negotiation threads.
 
-import { threadStatuses } from '../../db/own-threads.ts';
-import { mostQuotesAtOnce, validForSeconds } from '../../market/bounds.ts';
+import { mostQuotesAtOnce, validForSeconds } from '../../../core/limits.ts';
+import { parties, threadStatuses } from '../../../core/trade.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
 import { rules, rulesInput } from './rules.ts';
 import { standing } from './standing.ts';
 import { swapSchema } from './swap.ts';
 
-const party = (description: string) => s.oneOf(['maker', 'taker'], description);
+const party = (description: string) => s.oneOf(parties, description);
 const quoteAmount = s.as(s.amount, 'the price, in base units of the quote asset', '250000000');
 
 const { least: minimum, most: maximum } = validForSeconds;

@@ -1,8 +1,9 @@
 // Webhooks and their events over HTTP: specification part 2, 4 and 6, decisions 6 and 7.
 
 import type { TProperties } from 'typebox';
+import { closedReasons, type WebhookTopic } from '../../../core/events.ts';
 import { type SwapStatus, swapStatuses } from '../../../core/status.ts';
-import { closedReasons } from '../../market/thread-events.ts';
+import { parties } from '../../../core/trade.ts';
 import * as s from './common.ts';
 
 /** `swap.half_settled` is SwapHalfSettled. */
@@ -26,10 +27,10 @@ const price = s.as(s.amount, 'the price, in base units of the quote asset', '250
 const quoteExpiresAt = s.optional(
   s.instant('where the price has an end of its own: from when on nobody may accept it'),
 );
-const role = s.oneOf(['maker', 'taker'], 'which side of the thread you are');
+const role = s.oneOf(parties, 'which side of the thread you are');
 
 /** By topic, and when each is sent. */
-export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> = {
+export const webhookEvents: Readonly<Record<WebhookTopic | 'ping', ReturnType<typeof event>>> = {
   'quote.created': event('quote.created', 'A maker quoted your RFQ, or moved its price', {
     threadId: s.threadId,
     rfqId: s.rfqId,

@@ -1,5 +1,6 @@
 // What of an account goes into its file, and how each part is read.
 
+import { threadStatuses } from '../../../core/trade.ts';
 import type { account as accountCalls } from '../../market/account.ts';
 import type { market as marketClient } from '../../market/client.ts';
 import type { PageRead } from '../../market/pages.ts';
@@ -35,7 +36,7 @@ export const partsOf = ({ market, account }: Asked): Reads => ({
     return { rows, nextCursor };
   },
   ...Object.fromEntries(
-    (['open', 'agreed', 'closed'] as const).map((status): [string, PageRead] => [
+    threadStatuses.map((status): [string, PageRead] => [
       `${status}Quotes`,
       async (cursor, signal) => {
         const query = { role: 'maker', status, ...from(cursor) } as const;

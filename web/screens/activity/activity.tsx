@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { pageLimit } from '../../../core/limits.ts';
 import type { Asset, Swap } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
@@ -52,8 +53,7 @@ function Swaps({ accountId }: { accountId: string }) {
     queryFn: ({ signal }) => {
       const how = { signal, most, onPage: () => {} };
       return readAll<Swap>(async (cursor, stop) => {
-        const more = cursor === undefined ? {} : { cursor };
-        const page = await market.swaps({ limit: 100, ...more }, { signal: stop });
+        const page = await market.swaps({ limit: pageLimit.most, cursor }, { signal: stop });
         return { rows: page.swaps, nextCursor: page.nextCursor };
       }, how);
     },

@@ -34,6 +34,8 @@ const rfq: Rfq = {
   expiresAt: '2026-01-01T00:10:00Z',
   createdAt: '2026-01-01T00:00:00Z',
   creatorId: 'me',
+  creatorStanding: null,
+  minSettled: null,
 };
 const at = Date.parse('2026-01-01T00:00:00Z') / 1_000;
 const rows = (more: Partial<Rfq>, now = at, assets = [btc, usd]) =>

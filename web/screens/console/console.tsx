@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { pageLimit } from '../../../core/limits.ts';
 import type { Asset, Swap, Thread } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { queries } from '../../market/queries.ts';
@@ -22,7 +23,7 @@ import { Negotiations, Swaps } from './waiting.tsx';
 import './console.css';
 
 /** One page of each: who has more works by the API. */
-const page = { limit: 100 } as const;
+const page = { limit: pageLimit.most } as const;
 /** While the feed is live it says when they have moved. */
 const quotesMs = 2_000;
 const swapsMs = 6_000;

@@ -2,6 +2,7 @@
 // either a few times a second, however many changes there are.
 
 import { useEffect, useState } from 'react';
+import { threadTopics } from '../../../core/events.ts';
 import { makerFeed } from '../../../sdk/feed.ts';
 import type { Rfq } from '../../../sdk/types.ts';
 import { account } from '../../market/account.ts';
@@ -60,7 +61,7 @@ function openBook(tell: (book: LiveBook) => void, moved: () => void): () => void
     ...countedSite,
     ticket: async () => (await account.feedTicket()).ticket,
     onChange: soon,
-    events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
+    events: threadTopics,
     onEvent: movedSoon,
     onGap: movedSoon,
     onState: (state) => {

@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { pageLimit } from '../../../core/limits.ts';
 import { messageOf } from '../../../sdk/errors.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
@@ -34,7 +35,7 @@ function Own() {
     queryKey: ['rfqs', 'own'],
     queryFn: ({ signal, pageParam }) =>
       market.rfqs(
-        { own: true, limit: 100, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        { own: true, limit: pageLimit.most, ...(pageParam === null ? {} : { cursor: pageParam }) },
         { signal },
       ),
     initialPageParam: null as string | null,

@@ -16,7 +16,7 @@ export type ShareProps = {
 export function Share({ rfq, open, onClose }: ShareProps) {
   const { id, visibility, targetAddress } = rfq;
   const link = `${window.location.origin}/orders/${id}`;
-  const isAddressed = targetAddress !== undefined && targetAddress !== null;
+  const isAddressed = targetAddress !== undefined;
   return (
     <Dialog
       title={text('order.share.title')}

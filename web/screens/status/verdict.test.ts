@@ -14,6 +14,8 @@ const chain = {
   blockSeconds: 600,
   isQuiet: false,
   haltedSince: null,
+  sendsClaims: true,
+  sendsFundings: true,
 };
 
 test('a halt stands above what is seen, and a chain that was never seen is not merely quiet', () => {

@@ -1,6 +1,8 @@
 // A new webhook: where, and which events.
 
 import { type FormEvent, useState } from 'react';
+import { type WebhookTopic, webhookTopics } from '../../../core/events.ts';
+import { longestUrl } from '../../../core/limits.ts';
 import { market } from '../../market/client.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -9,7 +11,6 @@ import { Select } from '../../parts/select.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { text } from '../../texts/texts.ts';
-import { type WebhookEvent, webhookEvents } from './events.ts';
 
 export type Registered = { readonly url: string; readonly secret: string };
 
@@ -18,20 +19,18 @@ type RegisterWebhookProps = {
   readonly onRegistered: (made: Registered) => Promise<void>;
 };
 
-const longestUrl = 2_048;
-
 export function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) {
   const freshly = useFreshly();
   const [url, setUrl] = useState('');
   const [which, setWhich] = useState<'all' | 'some'>('all');
-  const [chosen, setChosen] = useState<ReadonlySet<WebhookEvent>>(new Set());
+  const [chosen, setChosen] = useState<ReadonlySet<WebhookTopic>>(new Set());
   const { busy, error, run } = useAct();
   const isNone = which === 'some' && chosen.size === 0;
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (isFull || isNone) return;
     run(async () => {
-      const events = which === 'all' ? [] : webhookEvents.filter((each) => chosen.has(each));
+      const events = which === 'all' ? [] : webhookTopics.filter((each) => chosen.has(each));
       const { webhook, secret } = await freshly(() =>
         market.registerWebhook({ url: url.trim(), events }),
       );
@@ -80,12 +79,12 @@ export function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) 
 }
 
 type EventBoxesProps = {
-  readonly chosen: ReadonlySet<WebhookEvent>;
-  readonly onChange: (chosen: ReadonlySet<WebhookEvent>) => void;
+  readonly chosen: ReadonlySet<WebhookTopic>;
+  readonly onChange: (chosen: ReadonlySet<WebhookTopic>) => void;
 };
 
 function EventBoxes({ chosen, onChange }: EventBoxesProps) {
-  const toggle = (event: WebhookEvent) => {
+  const toggle = (event: WebhookTopic) => {
     const next = new Set(chosen);
     if (!next.delete(event)) next.add(event);
     onChange(next);
@@ -93,7 +92,7 @@ function EventBoxes({ chosen, onChange }: EventBoxesProps) {
   return (
     <fieldset className="checks">
       <legend>{text('webhooks.events')}</legend>
-      {webhookEvents.map((each) => (
+      {webhookTopics.map((each) => (
         <label key={each}>
           <input type="checkbox" checked={chosen.has(each)} onChange={() => toggle(each)} />
           <span>

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { webhookTopics } from '../../../core/events.ts';
 import { webhookEvents as sent } from '../../../server/edge/schemas/webhook.ts';
 import { signatureOf } from '../../../server/webhooks/sign.ts';
-import { webhookEvents } from './events.ts';
 import { pythonSnippet } from './snippets.ts';
 
 test('the events that can be chosen are those that are sent', () => {
   const { ping: _, ...events } = sent;
-  assert.deepEqual([...webhookEvents], Object.keys(events));
+  assert.deepEqual([...webhookTopics], Object.keys(events));
 });
 
 test('the Python snippet takes a delivery of ours, and none that is altered or old', () => {

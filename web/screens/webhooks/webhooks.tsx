@@ -2,6 +2,7 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { pageLimit } from '../../../core/limits.ts';
 import type { ListedWebhook } from '../../../sdk/types.ts';
 import { market } from '../../market/client.ts';
 import { shortName } from '../../market/own-site.ts';
@@ -36,7 +37,8 @@ function Parts({ accountId }: { accountId: string }) {
   const hooks = useQuery({
     queryKey: ['webhooks', accountId],
     // At most 20: one page.
-    queryFn: async ({ signal }) => (await market.webhooks({ limit: 100 }, { signal })).webhooks,
+    queryFn: async ({ signal }) =>
+      (await market.webhooks({ limit: pageLimit.most }, { signal })).webhooks,
   });
   const changed = async () => {
     await client.invalidateQueries({ queryKey: ['webhooks', accountId] });

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from .._lists import LEAST_GRACE_SECONDS, MOST_GRACE_SECONDS
+from .._lists import EventName as EventName
 from ..errors import FeedClosed
 from ..frames import (
     ErrorFrame,
@@ -19,9 +21,6 @@ from ..frames import (
     ThreadProposedFrame,
 )
 
-EventName: TypeAlias = Literal[
-    "quote.created", "thread.accepted", "thread.proposed", "thread.closed"
-]
 OwnEvent: TypeAlias = (
     QuoteCreatedFrame | ThreadAcceptedFrame | ThreadProposedFrame | ThreadClosedFrame
 )
@@ -122,6 +121,9 @@ class Own:
 
 
 def _grace(seconds: int | None) -> int | None:
-    if seconds is None or (type(seconds) is int and 5 <= seconds <= 60):
+    if seconds is None:
+        return None
+    if type(seconds) is int and LEAST_GRACE_SECONDS <= seconds <= MOST_GRACE_SECONDS:
         return seconds
-    raise ValueError("cancel_on_disconnect is a whole number of seconds from 5 to 60")
+    bounds = f"from {LEAST_GRACE_SECONDS} to {MOST_GRACE_SECONDS}"
+    raise ValueError(f"cancel_on_disconnect is a whole number of seconds {bounds}")

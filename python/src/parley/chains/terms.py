@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Family = Literal["bitcoin", "evm", "tron", "solana"]
+from .._lists import Family as Family
+
 SpendVerb = Literal["claim", "refund"]
 Allowance = Literal["exact", "standing"]
 

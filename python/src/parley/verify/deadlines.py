@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from .._lists import LegName as LegName
 from ..chains.terms import ChainPolicy, Depth
 
-LegName = Literal["a", "b"]
 #: Bounds of the contracts for a timelock at funding.
 _LEAST_AHEAD_SECONDS, _MOST_AHEAD_SECONDS = 1_800, 30 * 86_400
 

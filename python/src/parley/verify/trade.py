@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
+from .._lists import Direction as Direction
+from .._lists import Party as Party
+from .._lists import Role as Role
 from ..chains.terms import ChainPolicy, ChainView, Depth, Destination, Escrow, EscrowTerms
 from ..errors import VerificationError
 from .deadlines import Deadlines, LegName, LegTiming, broken_inequalities, long_leg
 
-Party = Literal["maker", "taker"]
-Role = Literal["initiator", "counterparty"]
-Direction = Literal["sell_base", "buy_base"]
 #: What the market has by default.
 DEFAULT_ACCEPT_TTL_SECONDS = 600
 
