@@ -1,5 +1,5 @@
 // Which screen a swap has: by what its own chains show, what is asked of the person, and the clock.
-// Pure. Each situation has its words in texts/en/settlement.ts.
+// Pure. Each situation has its words below `settlement.` in texts/en/rest.json.
 
 import { type EscrowFacts, isMuch, legStatus, nothingSeen } from '../../../core/facts.ts';
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
