@@ -1,4 +1,4 @@
-// Which chains a page takes: of its network, and under no name of another one.
+// The chains that a page takes are those of its network, and none has the name of another one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What the app itself knows of chains: their worlds and names. A market's name for a chain is never
-// shown as what it is.
+// The app's own table of chains: their worlds and names. A market's name for a chain is never shown
+// as what it is.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { Family, Network } from '../../core/families.ts';
@@ -17,8 +17,8 @@ const evmNames: Readonly<Record<number, string>> = {
 };
 const bitcoinNames = { mainnet: 'Bitcoin', testnet: 'Bitcoin testnet', regtest: 'Bitcoin regtest' };
 /**
- * What is meant by the keys that screens show as names (parts/names.ts): a family, or a chain id. A
- * market could call another chain so, and a person would be paid where it does not look.
+ * The meaning of the keys that screens display as names (parts/names.ts): a family, or a chain id.
+ * A market could call another chain so, and a person would be paid where it does not look.
  */
 const meant: Readonly<Record<string, Family | number>> = {
   bitcoin: 'bitcoin',
@@ -56,7 +56,9 @@ export function evmTitle(chainId: number): string {
   return evmNames[chainId] ?? `EVM chain ${chainId}`;
 }
 
-/** `network`: what the market says that it trades on. A chain of no table is a dev chain there. */
+/**
+ * `network`: the one that the market claims to trade on. A chain of no table is a dev chain there.
+ */
 export function titleOf(chain: AppChain, network: Network): string {
   const world = worldOf(chain) ?? (network === 'dev' ? 'dev' : null);
   const kind = world === null ? ' unknown network' : worldNames[world];
@@ -74,7 +76,7 @@ export function titleOf(chain: AppChain, network: Network): string {
 
 /**
  * Whether swaps may be on it. A dev network's TRON and Solana are made anew and in no table; their
- * coins have no value. null: nothing is wrong.
+ * coins have no value. null: it is in order.
  */
 export function worldFault(chain: AppChain, network: Network): string | null {
   const world = worldOf(chain);

@@ -35,11 +35,11 @@ export type Begun = {
   readonly isRefundLeft: boolean;
   readonly isRestored: boolean;
   readonly relay: Relayed | null;
-  /** What was told in former runs. */
+  /** The events of former runs. */
   readonly history: readonly Happened[];
 };
 
-/** What a run needs; or what it lacks before it can begin. */
+/** The input of a run; or its lack, before it can begin. */
 export type Ready =
   | { readonly input: SettleInput; readonly away: Told['away'] }
   | { readonly lacks: NonNullable<Told['lacks']> };
@@ -97,7 +97,7 @@ export function drive(parts: DriveParts): Drive {
     told = { ...told, ...change };
     parts.onChange();
   };
-  // What is wanted during a look ends the pause after it.
+  // A wish during a poll ends the pause after it.
   const pause = async (ms: Millis, signal?: AbortSignal) => {
     await Promise.race([sleep(ms, signal ?? over.signal), hurried.promise]);
     hurried = Promise.withResolvers<void>();
@@ -249,14 +249,14 @@ function kindOf(code: string | null, error: unknown): ProblemKind {
   return kinds[code ?? ''] ?? 'settle';
 }
 
-/** What does not pass by itself. */
+/** An error that does not pass by itself. */
 function isForPerson(error: unknown): boolean {
   if (error instanceof SettleError || error instanceof VerificationError) return true;
   if (error instanceof StoreError) return error.code !== 'failed';
   return error instanceof ParleyError && /^(invalid|forbidden|absent)$/.test(error.kind);
 }
 
-/** What a step of the SDK says of a wallet's prompt: it was signed. */
+/** A step of the SDK that tells of a wallet's prompt: it was signed. */
 export function verbDone({ step }: Progress): Verb | null {
   if (step === 'funded') return 'fund';
   if (step === 'claimed') return 'claim';
