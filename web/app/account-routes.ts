@@ -1,4 +1,4 @@
-// The screens of an account by their paths. None is below /account/: that is the market's API.
+// The screens of an account by their paths. Paths below /account/ are the market's API.
 
 import { type AnyRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 

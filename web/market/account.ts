@@ -23,7 +23,7 @@ export type Session = {
   readonly place: string;
 };
 export type Login = {
-  /** A UUID; of a wallet its family and address: `evm:0x…`. */
+  /** A UUID; a wallet has its family and address: `evm:0x…`. */
   readonly id: string;
   readonly way: Way;
   readonly label: string;
@@ -151,7 +151,7 @@ const act = <T>(method: Request['method'], path: string, body?: unknown) =>
 const post = <T>(path: string, body?: unknown) => act<T>('POST', path, body);
 const remove = <T>(path: string) => act<T>('DELETE', path);
 const segment = encodeURIComponent;
-/** Of a text that a wallet is to sign: not before it is known to be for this site. */
+/** A wallet is asked to sign a text only after it is known to be for this site. */
 async function forHere<T extends Pick<TextToSign, 'message'>>(asking: Promise<T>): Promise<T> {
   const asked = await asking;
   mustBeFor(window.location.host, asked.message);

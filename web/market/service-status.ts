@@ -1,4 +1,4 @@
-// What the market says of itself at `/status`, which it tells programs and people without a key.
+// The market's own state at `/status`, which programs and people read without a key.
 
 const audiences = ['webhooks', 'feed', 'messages'] as const;
 

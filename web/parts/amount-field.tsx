@@ -1,4 +1,4 @@
-// An amount in whole coins. What is wrong is said as it is typed.
+// An amount in whole coins. The field names a fault as it is typed.
 
 import type { ComponentProps, ReactNode } from 'react';
 import type { BaseUnits } from '../../core/nominal.ts';
@@ -13,7 +13,7 @@ export type AmountFieldProps = {
   /** `units`: null where nothing, or no amount, is typed. */
   readonly onChange: (typed: string, units: BaseUnits | null) => void;
   readonly hint?: ReactNode;
-  /** What is wrong with an amount that could be read, such as more than there is. */
+  /** The fault of an amount that could be read, for example more than there is. */
   readonly error?: string | null;
   readonly readOnly?: boolean;
 };

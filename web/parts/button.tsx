@@ -1,4 +1,4 @@
-// Parts that more than one screen uses. What there is, and for what:
+// Parts that more than one screen uses:
 //
 // | part | for |
 // |---|---|
@@ -6,7 +6,7 @@
 // | field.tsx | Field, TextField, TextArea: label, hint and error, heard by screen readers |
 // | amount-field.tsx | AmountField: whole coins as typed, and as base units or null |
 // | select.tsx | Select: few choices |
-// | amount.tsx | Amount: in the unit; what is cut is there on hover and when copied |
+// | amount.tsx | Amount: in the unit; all digits on hover and when copied |
 // | clock.tsx, now.ts | Clock: a time and how long until it; Countdown; useNow: one timer |
 // | table.tsx | Table: rows by key; cards where the page is narrow |
 // | dialog.tsx | Dialog: a question that wants an answer; Esc closes it |

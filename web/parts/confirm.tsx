@@ -12,7 +12,7 @@ export type ConfirmProps = {
   /** Heard instead of the words on the button, such as many times in a list. */
   readonly label?: string;
   readonly title: string;
-  /** What will happen. */
+  /** The consequence. */
   readonly what: ReactNode;
   readonly kind?: 'danger' | 'plain';
   readonly onConfirm: () => Promise<void>;

@@ -7,7 +7,7 @@ import { Button } from './button.tsx';
 
 export type CopyProps = {
   readonly value: string;
-  /** What is copied: `address`, `amount`. Heard as `Copy the address`. */
+  /** The name of the copied value: `address`, `amount`. Heard as `Copy the address`. */
   readonly what: string;
 };
 

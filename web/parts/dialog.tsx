@@ -1,4 +1,4 @@
-// A question over the page. The browser's own dialog: what is behind it is inert, the focus stays
+// A question over the page. The browser's own dialog: the page behind it is inert, the focus stays
 // inside, Esc closes it, and afterwards the focus is where it was.
 
 import { type ReactNode, useEffect, useId, useRef } from 'react';

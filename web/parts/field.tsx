@@ -2,7 +2,7 @@
 
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react';
 
-/** What ties a control to its words. */
+/** The attributes that tie a control to its label and error. */
 export type Tied = {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;

@@ -1,5 +1,5 @@
-// Coins for network fees: what each own wallet has and may need, and what the market sends for it.
-// It is told before it costs, and refuses nothing.
+// Coins for network fees: the amounts that each own wallet has and may need, and the transactions
+// that the market sends for it. It is told before it costs, and refuses nothing.
 
 import { useQuery } from '@tanstack/react-query';
 import type { UnixSeconds } from '../../core/nominal.ts';
@@ -116,7 +116,7 @@ export type GasMissingProps = {
   readonly else: string;
 };
 
-/** What to send where, of a side that waits for it. */
+/** The amount and the address for a side that waits for coins. */
 export function GasMissing({ engine, side, else: instead }: GasMissingProps) {
   const { look, coin } = useLook(engine, side);
   const note = noteOf(side, look.data ?? null, { claims: false, fundings: false });

@@ -1,4 +1,4 @@
-// What needs a rescue phrase that was typed back; until there is one, the way to it.
+// Content that needs a rescue phrase that was typed back; until there is one, the way to it.
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

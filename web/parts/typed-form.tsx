@@ -13,7 +13,7 @@ export type TypedFormProps = {
   readonly go: string;
   /** null: it is taken, and leaves this form. Else, or thrown, a sentence of what is wrong. */
   readonly take: (typed: string) => Promise<string | null>;
-  /** Of several lines. */
+  /** The field has several lines. */
   readonly long?: boolean;
   /** Further buttons. */
   readonly children?: ReactNode;

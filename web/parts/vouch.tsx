@@ -36,7 +36,7 @@ export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinSigner'>) {
   });
 }
 
-/** What needs a key on Bitcoin that the market pays; until there is one, the way to it. */
+/** Content that needs a key on Bitcoin that the market pays; until there is one, the way to it. */
 export function Vouched({ engine, children }: VouchedProps) {
   const key = useBitcoinSigner(engine);
   const payouts = useQuery({
@@ -143,7 +143,7 @@ function Vouch({ signer, wallets }: VouchProps) {
   );
 }
 
-/** What the key has signed, and what the login wallet is to sign; good for ten minutes. */
+/** The text that the key has signed, and the one for the login wallet; good for ten minutes. */
 async function textsOf(signer: MessageSigner, login: WalletName): Promise<Begun> {
   const { productName } = market;
   const { address } = signer;

@@ -61,8 +61,8 @@ function importsOf(file: string): string[] {
   const code = read(file).replace(/import type [^;]*;/g, '');
   const found = [...code.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.tsx?)'/g)];
   const paths = found.map(([, name = '']) => normalize(`${dirname(file)}/${name}`));
-  // Routes name all screens; this one is the first.
-  // What tells of swaps waits for its words by itself.
+  // Routes name all screens; this one is the first. The notices about swaps wait for their words by
+  // themselves.
   const other = /^screens\/(?!swap-box)|^app\/driving\.tsx$/;
   const isOther = (path: string) => file.startsWith('app/') && other.test(path);
   return paths.filter((path) => !/^\.\.|^texts\//.test(path) && !isOther(path));

@@ -1,4 +1,4 @@
-// The words of the page in the language of its person, by key. What the first screen says is loaded
+// The words of the page in the language of its person, by key. The first screen's texts are loaded
 // before it, the rest before any other screen. How to add a language: docs/web.md.
 
 import type first from './en/first.json';
@@ -15,7 +15,7 @@ type Catalogue = Readonly<Record<string, Text | undefined>>;
 
 type Spoken = {
   readonly language: Language;
-  /** Of the language, with the country that the browser names; undefined: the machine's. */
+  /** The language with the country that the browser names; undefined: the machine's. */
   readonly locale: string | undefined;
   readonly first: Catalogue;
   readonly rest: Catalogue | null;

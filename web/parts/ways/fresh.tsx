@@ -1,5 +1,5 @@
-// What needs a sign-in of the last ten minutes: asked for on the spot, and done then. What was
-// typed stays where it is.
+// An action that needs a sign-in of the last ten minutes: asked for on the spot, and done then.
+// Typed text stays where it is.
 
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { isRefused, type Way } from '../../market/account.ts';

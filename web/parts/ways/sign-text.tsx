@@ -22,7 +22,7 @@ export type SignTextProps<B extends Begun> = {
   readonly families: readonly Family[];
   /** Asks for the text that this wallet is to sign. */
   readonly begin: (wallet: WalletName) => Promise<B>;
-  /** Whatever it throws, the text is used up. */
+  /** The text is used up, also if it throws. */
   readonly prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
 };
 

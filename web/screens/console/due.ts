@@ -1,4 +1,4 @@
-// What waits for a maker: negotiations by whose move it is, swaps by their next deadline.
+// The tasks that wait for a maker: negotiations by whose move it is, swaps by their next deadline.
 
 import type { Step } from '../../../core/next.ts';
 import type { UnixSeconds } from '../../../core/nominal.ts';

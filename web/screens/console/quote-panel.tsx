@@ -1,5 +1,5 @@
-// A quote while it is typed: what one gives, gets and locks, how far it is from what others traded
-// at. Sent by Enter; a price that is far off is confirmed first.
+// A quote while it is typed: the amounts given, got and locked, and its distance from recent
+// trades. Sent by Enter; a price that is far off is confirmed first.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,5 +1,5 @@
-// The acceptance, which nobody can take back: what is committed, until when, what the browser has
-// checked, and what the person confirms first.
+// The acceptance, which is final: the amounts committed, until when, the browser's checks, and the
+// person's confirmations.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
@@ -109,7 +109,7 @@ type AcceptingProps = Opened & {
 
 function Accepting(props: AcceptingProps) {
   const { thread, terms, base, quote, addresses } = props;
-  // What the dialog was opened for: anything else is looked at anew.
+  // The deal that the dialog was opened for: any other one is looked at anew.
   const [openFor, setOpenFor] = useState<string | null>(null);
   const deal: DealOfEngine = {
     rfq: thread.rfq,
@@ -277,7 +277,7 @@ function Then({ examined, terms, give, get }: ThenProps) {
 
 type GasProps = Opened & { readonly deal: DealOfEngine; readonly examined: Examined };
 
-/** Of both own wallets, before it binds. */
+/** Coins for fees of both own wallets, before it binds. */
 function Gas({ engine, terms, deal, examined }: GasProps) {
   const { role, gives, deadlines } = examined;
   if (role === null || gives === null || deadlines === null) return null;

@@ -16,7 +16,7 @@ const devAddress = config.dev?.bitcoinAddress ?? null;
 
 export type AddressesProps = {
   readonly needs: readonly AddressNeed[];
-  /** By chain; what was not touched is the likeliest one. */
+  /** By chain; the likeliest one where the person chose none. */
   readonly chosen: Readonly<Record<string, string>>;
   readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
 };

@@ -1,4 +1,4 @@
-// What a person confirms one by one before an acceptance, beside the acceptance itself. Pure.
+// The confirmations that a person gives one by one before an acceptance. Pure.
 
 import type { Party } from '../../../core/trade.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';

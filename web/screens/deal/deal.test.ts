@@ -1,4 +1,4 @@
-// What a deal commits to: sides, steps with their times, addresses, and what is confirmed first.
+// The terms of a deal: sides, steps with their times, addresses, and the confirmations before.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -223,7 +223,7 @@ test('a price is held against recent swaps, else against what was asked, else ag
   assert.equal(referenceOf(priced('485'), 'maker', recent)?.bps, 300);
   const asked = priced('900', { askAmount: '1000' });
   assert.equal(referenceOf(asked, 'taker', null)?.from, 'ask');
-  // What the taker has asked for says nothing to a maker.
+  // The taker's asking price is no reference for a maker.
   assert.equal(referenceOf(asked, 'maker', null), null);
   assert.equal(referenceOf(priced('900'), 'taker', null), null);
   // A market that names a bad price as that of recent swaps hides nothing of the own one.

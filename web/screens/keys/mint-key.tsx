@@ -1,4 +1,4 @@
-// A new API key: what it may do, and for how long.
+// A new API key: its rights, and for how long.
 
 import { type FormEvent, useState } from 'react';
 import { type Scope, scopes } from '../../../core/scopes.ts';

@@ -1,4 +1,4 @@
-// What the market lists of the signed-in account: a person says of each whether it was agreed so.
+// The market's list of the account's swaps: a person says of each whether it was agreed so.
 
 import { useState } from 'react';
 import type { RescueSwap } from '../../../sdk/rescue/file.ts';

@@ -154,7 +154,7 @@ function Connect({ ask: { family, chain, address } }: ConnectProps) {
   );
 }
 
-/** What a wallet shows, in words. */
+/** The wallet's prompt, in words. */
 function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
   if (verb === 'claim') return 'settlement.ask.claim';
   if (verb === 'refund') return 'settlement.ask.refund';
@@ -182,7 +182,7 @@ function Stopped({ engine, seen }: ActionProps) {
   );
 }
 
-/** Paid too much: nothing is shown before the person has said it. */
+/** Paid too much: the secret stays hidden until the person has said it. */
 function Extra({ engine, seen, said }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const [waits, setWaits] = useState(false);

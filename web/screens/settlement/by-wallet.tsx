@@ -54,7 +54,7 @@ export function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
 
 type ChooseProps = { readonly by: PayByWallet; readonly seen: Seen };
 
-/** A button for each wallet; nothing where this browser has none. */
+/** A button for each wallet; null where this browser has none. */
 export function ChooseWallet({ by: { act, asks }, seen }: ChooseProps) {
   const programs = usePrograms(['bitcoin']);
   return (
@@ -103,7 +103,7 @@ function Refused({ error, chain }: { readonly error: unknown; readonly chain: st
 
 type LeaveProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
 
-/** What the wallet was asked, and the way back to the code. */
+/** The request to the wallet, and the way back to the code. */
 export function FromWallet({ engine, seen, said }: LeaveProps) {
   const [isOpen, setOpen] = useState(false);
   const { swap, wallet } = seen;

@@ -1,4 +1,4 @@
-// What is to be said first of the market's state. Pure.
+// The first sentence about the market's state. Pure.
 
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { parseIsoTime } from '../../../sdk/people.ts';
@@ -18,7 +18,7 @@ export function stateOf({ haltedSince, height, isQuiet }: Chain): ChainState {
 
 /**
  * Seconds that the next block is late by what is usual, where the market has seen none for long;
- * else null. `at`: of its answer.
+ * else null. `at` is the time of its answer.
  */
 export function lateBy({ height, seenAt, isQuiet, blockSeconds }: Chain, at: string) {
   if (!isQuiet || height === null || seenAt === null) return null;

@@ -1,4 +1,4 @@
-// What a maker says that it would quote for the amount that is typed. No promise: quotes are.
+// The price that a maker says it would quote for the typed amount. No promise: quotes are.
 
 import type { Asset } from '../../../sdk/types.ts';
 import { useLevels } from '../../market/pairs.ts';

@@ -1,5 +1,4 @@
-// What the pair was traded at of late, for the amount that is typed; and how far the asking price
-// is from that.
+// The recent price of the pair, for the typed amount; and how far the asking price is from that.
 
 import type { Asset } from '../../../sdk/types.ts';
 import { priceOf, usePrice } from '../../market/pairs.ts';

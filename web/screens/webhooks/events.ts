@@ -1,4 +1,4 @@
-// What a webhook may be told of, in the order in which it happens.
+// The events of a webhook, in the order in which they happen.
 
 export const webhookEvents = [
   'quote.created',
