@@ -267,5 +267,5 @@ test('what is far is confirmed with its numbers, better or worse, and so is a to
   assert.match(said('500', 'taker', {}, false)[0] ?? '', /contract of USD .* 0xUSD/);
   assert.match(said('500', 'taker', { askAmount: null })[0] ?? '', /nothing to compare/);
   unsure = [{ use: 'paid', chain: 'ethereum', address: '0xabc' }];
-  assert.match(said('486', 'taker')[0] ?? '', /on Ethereum is paid to 0xabc, which is mine/);
+  assert.match(said('486', 'taker')[0] ?? '', /I am paid on Ethereum at 0xabc, which is mine/);
 });
