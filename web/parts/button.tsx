@@ -5,7 +5,7 @@
 // | button.tsx | Button: `main` once a screen, `danger` for what cannot be undone |
 // | field.tsx | Field, TextField, TextArea: label, hint and error, heard by screen readers |
 // | amount-field.tsx | AmountField: whole coins as typed, and as base units or null |
-// | select.tsx | Select: few choices |
+// | select.tsx, check-boxes.tsx | Select: one of few; CheckBoxes: several |
 // | amount.tsx | Amount: in the unit; all digits on hover and when copied |
 // | clock.tsx, now.ts | Clock: a time and how long until it; Countdown; useNow: one timer |
 // | table.tsx | Table: rows by key; cards where the page is narrow |
@@ -26,7 +26,7 @@
 
 import { type ReactNode, useId } from 'react';
 
-export type ButtonProps = {
+type ButtonProps = {
   readonly children: ReactNode;
   readonly onPress?: (() => void) | undefined;
   readonly kind?: 'plain' | 'main' | 'danger' | 'quiet';
