@@ -66,7 +66,7 @@ export type SignedIn = {
   readonly outcome: 'made' | 'signed_in' | 'added' | 'renewed';
 };
 export type WalletName = { readonly family: Family; readonly address: string };
-export type TextToSign = {
+type TextToSign = {
   readonly address: string;
   readonly message: string;
   readonly expiresAt: string;
@@ -83,7 +83,7 @@ export type ShownKey = {
   readonly usedOn: string | null;
   readonly usedFrom: string | null;
 };
-export type MintedKey = Omit<ShownKey, 'createdAt' | 'usedOn' | 'usedFrom'> & {
+type MintedKey = Omit<ShownKey, 'createdAt' | 'usedOn' | 'usedFrom'> & {
   readonly key: string;
   readonly replaced: boolean;
 };
@@ -102,7 +102,7 @@ export type PayoutBegun = TextToSign & {
   readonly voucher: (WalletName & { readonly message: string }) | null;
   readonly waitSeconds: number;
 };
-export type PayoutChosen = WalletName & { readonly paid: boolean; readonly fromAt: string };
+type PayoutChosen = WalletName & { readonly paid: boolean; readonly fromAt: string };
 export type Delivery = {
   readonly id: string;
   readonly event: string;
@@ -122,7 +122,7 @@ export type Delivery = {
     readonly answer: string | null;
   }[];
 };
-export type DeliveryPage = {
+type DeliveryPage = {
   readonly deliveries: readonly Delivery[];
   readonly nextCursor: string | null;
 };

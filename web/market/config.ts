@@ -4,7 +4,7 @@
 import type { AppChain } from '../../core/app-chain.ts';
 import type { Network } from '../../core/families.ts';
 
-export type MarketConfig = {
+type MarketConfig = {
   readonly productName: string;
   readonly shortName: string;
   readonly network: Network;

@@ -6,7 +6,7 @@ import type { PairPrice } from '../../sdk/types.ts';
 import { market } from './client.ts';
 import { type Price, priceIn } from './prices.ts';
 
-export type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: string };
+type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: string };
 
 /** null: no request yet. */
 export function usePrice(ids: PairIds | null) {

@@ -51,11 +51,6 @@ export function priceIn(told: {
   return price.baseAmount > 0n && price.quoteAmount > 0n ? price : null;
 }
 
-/** The same price, with the assets in the other places. */
-export function turned({ baseAmount, quoteAmount }: Price): Price {
-  return { baseAmount: quoteAmount, quoteAmount: baseAmount };
-}
-
 /**
  * The worth of `baseAmount`: rounded down for a party that gets the quote asset, up for one that
  * gives it.

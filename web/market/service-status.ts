@@ -2,9 +2,9 @@
 
 const audiences = ['webhooks', 'feed', 'messages'] as const;
 
-export type Audience = (typeof audiences)[number];
+type Audience = (typeof audiences)[number];
 
-export type ServiceStatus = {
+type ServiceStatus = {
   readonly version: string;
   /** RFC 3339: the process that answered. */
   readonly startedAt: string;

@@ -16,7 +16,7 @@ export type SignedInAccount = Account & {
   readonly name: string;
 };
 
-export type SessionState =
+type SessionState =
   | { readonly status: 'loading' }
   | { readonly status: 'none' }
   /** Unknown: no answer came, or a refusal. */

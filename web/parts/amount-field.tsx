@@ -5,7 +5,7 @@ import type { BaseUnits } from '../../core/nominal.ts';
 import { Field } from './field.tsx';
 import { typedAmount } from './typed-amount.ts';
 
-export type AmountFieldProps = {
+type AmountFieldProps = {
   readonly label: string;
   readonly symbol: string;
   readonly decimals: number;
@@ -35,7 +35,7 @@ export function AmountField(props: AmountFieldProps) {
   );
 }
 
-export type AmountInputProps = Omit<ComponentProps<'input'>, 'onChange'> & {
+type AmountInputProps = Omit<ComponentProps<'input'>, 'onChange'> & {
   readonly onType: (typed: string) => void;
 };
 

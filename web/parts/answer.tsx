@@ -28,7 +28,7 @@ export function Empty({ children, action }: { children: ReactNode; action?: Reac
   );
 }
 
-export type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
+type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
 
 /** An error as a person meets it. The market's words are never taken for markup. */
 export function Failed({ error, again }: FailedProps) {
@@ -79,7 +79,7 @@ function SignIn() {
   );
 }
 
-export type AnswerProps<T> = {
+type AnswerProps<T> = {
   readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
   readonly children: (data: T) => ReactNode;
 };

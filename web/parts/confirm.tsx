@@ -7,7 +7,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { useAct } from './ways/act.ts';
 
-export type ConfirmProps = {
+type ConfirmProps = {
   readonly children: ReactNode;
   /** Heard instead of the words on the button, such as many times in a list. */
   readonly label?: string;

@@ -5,7 +5,7 @@ import { text } from '../texts/texts.ts';
 import { announce } from './announce.ts';
 import { Button } from './button.tsx';
 
-export type CopyProps = {
+type CopyProps = {
   readonly value: string;
   /** The name of the copied value: `address`, `amount`. Heard as `Copy the address`. */
   readonly what: string;

@@ -3,7 +3,7 @@
 
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-export type DialogProps = {
+type DialogProps = {
   readonly title: string;
   readonly open: boolean;
   /** By Esc too: it must be the answer that does nothing. */

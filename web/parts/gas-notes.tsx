@@ -18,9 +18,9 @@ import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
 import { Notice } from './notice.tsx';
 
-export type SideOfSwap = GasSide & { readonly chain: string };
+type SideOfSwap = GasSide & { readonly chain: string };
 
-export type Times = {
+type Times = {
   /** Until when this side pays in. */
   readonly fundBy: UnixSeconds;
   /** From when on it may take back what it gave. */
@@ -31,7 +31,7 @@ export type Times = {
 
 const lookMs = 10_000;
 
-export type GasNotesProps = {
+type GasNotesProps = {
   readonly engine: Engine;
   readonly sides: readonly SideOfSwap[];
   readonly times: Times;
@@ -109,7 +109,7 @@ function Note({ kind, values, isShort }: NoteProps) {
   );
 }
 
-export type GasMissingProps = {
+type GasMissingProps = {
   readonly engine: Engine;
   readonly side: SideOfSwap;
   /** In the place of what cannot be read. */

@@ -41,7 +41,7 @@ const explorers: Readonly<Record<string, readonly [name: string, before: string,
     'solana-devnet': ['Solana Explorer', 'https://explorer.solana.com/tx/', '?cluster=devnet'],
   };
 
-export type Explorer = { readonly name: string; readonly url: string };
+type Explorer = { readonly name: string; readonly url: string };
 
 /** null where the chain is not known, or the id could lead elsewhere. */
 export function explorerOf(chain: string, isKnown: boolean, txid: string): Explorer | null {

@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 import { text } from '../texts/texts.ts';
 
-export type NoticeProps = {
+type NoticeProps = {
   readonly kind: 'info' | 'good' | 'warn' | 'bad';
   readonly title?: string;
   readonly children?: ReactNode;

@@ -6,7 +6,7 @@ import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
 import { fileName, saveFile } from './save-file.ts';
 
-export type SaveRescueProps = {
+type SaveRescueProps = {
   readonly save: () => Promise<string>;
 };
 

@@ -9,7 +9,7 @@ import { Notice } from './notice.tsx';
 import { signInPath } from './ways/back.ts';
 
 /** The content begins anew for another account: its state keeps no data of the former one. */
-export type SignedInProps = {
+type SignedInProps = {
   readonly children: (account: SignedInAccount) => ReactNode;
   /** The sentence for a stranger who has the link; default that the page is of an account. */
   readonly why?: string;

@@ -4,7 +4,7 @@
 import { useSyncExternalStore } from 'react';
 import { recalled, remember } from '../texts/remembered.ts';
 
-export type TellState =
+type TellState =
   /** The browser, or this kind of page, has none. */
   | 'unsupported'
   /** The person has not been asked yet. */
@@ -14,7 +14,7 @@ export type TellState =
   | 'on'
   | 'off';
 
-export type News = {
+type News = {
   /** One for each event: the first tab of this browser that tells it tells it alone. */
   readonly key: string;
   readonly title: string;

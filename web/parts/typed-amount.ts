@@ -6,7 +6,7 @@ import type { AmountFault } from '../../sdk/people.ts';
 import { parseAmount } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
-export type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };
+type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };
 
 /** The asset's; with a symbol the amount may have it behind. */
 export type AmountOf = { readonly decimals: number; readonly symbol?: string };

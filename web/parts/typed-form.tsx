@@ -5,7 +5,7 @@ import { messageOf } from '../../sdk/errors.ts';
 import { Button } from './button.tsx';
 import { TextArea, TextField } from './field.tsx';
 
-export type TypedFormProps = {
+type TypedFormProps = {
   readonly label: string;
   readonly hint: string;
   readonly maxLength: number;

@@ -22,7 +22,7 @@ import { FreshGate, useFreshly } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 import { WaysIn } from './ways/ways.tsx';
 
-export type VouchedProps = {
+type VouchedProps = {
   readonly engine: Pick<Engine, 'bitcoinSigner'>;
   readonly children: ReactNode;
 };

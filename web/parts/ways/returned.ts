@@ -3,7 +3,7 @@
 
 import { type TextKey, text } from '../../texts/texts.ts';
 
-export type Returned = { readonly kind: 'good' | 'warn'; readonly sentence: string };
+type Returned = { readonly kind: 'good' | 'warn'; readonly sentence: string };
 
 const problems: Readonly<Record<string, TextKey>> = {
   cancelled: 'returned.cancelled',

@@ -21,7 +21,7 @@ import { EmailWay } from './email.tsx';
 import { passkeysHere, signInByPasskey } from './passkey.ts';
 import { SignText } from './sign-text.tsx';
 
-export type WaysInProps = {
+type WaysInProps = {
   readonly purpose: Purpose;
   /** These ways alone; all that are offered unless given. */
   readonly only?: readonly Way[];
@@ -160,7 +160,7 @@ function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
 type TakenProps = { readonly error: unknown; readonly here: string; readonly back: () => void };
 
 /** Accounts never become one: the way to the other one is offered. */
-export function Taken({ error, here, back }: TakenProps) {
+function Taken({ error, here, back }: TakenProps) {
   const act = useAct();
   const leave = () =>
     act.run(async () => {

@@ -15,7 +15,7 @@ import { type Row, rowByKey } from './rows.ts';
 const most = 8;
 const tickSeconds = 10;
 
-export type BookGridProps = {
+type BookGridProps = {
   readonly rows: readonly Row[];
   /** One's own threads, by the id of their RFQ. */
   readonly quotes: ReadonlyMap<string, Thread>;

@@ -6,7 +6,7 @@ import { parleyClient } from '../../../sdk/client.ts';
 import type { Fetch } from '../../../sdk/http.ts';
 import { ownFetch, ownSite } from '../../market/own-site.ts';
 
-export type Budget = {
+type Budget = {
   readonly limit: number;
   readonly remaining: number;
   /** Until all of it is back. */

@@ -36,7 +36,7 @@ function untilOf(standing: Standing): number {
   return 'untilMs' in standing ? standing.untilMs : 0;
 }
 
-export type DueSwap = {
+type DueSwap = {
   readonly swap: Swap;
   readonly step: Step | null;
   /** Whether it is this account's to do. */

@@ -14,7 +14,7 @@ export type LevelDraft = {
 };
 
 /** An empty form is neither: `levels` is null then, and there is no fault. */
-export type DraftedLevels = {
+type DraftedLevels = {
   readonly levels: readonly WantedLevel[] | null;
   readonly fault: string | null;
 };

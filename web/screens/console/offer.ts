@@ -26,7 +26,7 @@ export type Offer = {
 };
 
 /** An empty field is neither an offer nor a fault. */
-export type Drafted = { readonly offer: Offer | null; readonly fault: string | null };
+type Drafted = { readonly offer: Offer | null; readonly fault: string | null };
 
 const spread = /^([+\-−]?)\s*(\S.*?)\s*(%|bps?)$/i;
 const wholeBps = 10_000n;

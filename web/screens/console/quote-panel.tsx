@@ -21,7 +21,7 @@ import { drafted, type Offer } from './offer.ts';
 import { priceWords } from './price-words.ts';
 import type { Row } from './rows.ts';
 
-export type QuotePanelProps = {
+type QuotePanelProps = {
   readonly row: Row;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly quoted: Thread | undefined;

@@ -40,7 +40,7 @@ import {
   type TermsLeg,
 } from './terms.ts';
 
-export type AcceptanceProps = DealProps & {
+type AcceptanceProps = DealProps & {
   readonly terms: Terms;
   readonly reference: Reference | null;
 };

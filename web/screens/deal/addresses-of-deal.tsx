@@ -14,7 +14,7 @@ import { type AddressNeed, chosenAddress } from './addresses.ts';
 /** People who try the market have no address of its Bitcoin chain. */
 const devAddress = config.dev?.bitcoinAddress ?? null;
 
-export type AddressesProps = {
+type AddressesProps = {
   readonly needs: readonly AddressNeed[];
   /** By chain; the likeliest one where the person chose none. */
   readonly chosen: Readonly<Record<string, string>>;

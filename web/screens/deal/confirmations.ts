@@ -11,9 +11,9 @@ import type { Unsure } from './addresses.ts';
 import type { Reference } from './terms.ts';
 
 /** Ticked by its words: other numbers are another sentence. */
-export type Confirmation = string;
+type Confirmation = string;
 
-export type ToConfirm = {
+type ToConfirm = {
   readonly thread: Pick<Thread, 'rfq' | 'quoteAmount'>;
   readonly party: Party;
   readonly reference: Reference | null;

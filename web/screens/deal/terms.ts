@@ -77,7 +77,7 @@ export function lookOf(
   return writeKept({ order, deal, terms, named });
 }
 
-export type StepName =
+type StepName =
   | 'you_fund_first'
   | 'they_fund_second'
   | 'you_reveal'

@@ -11,7 +11,7 @@ import { Table } from '../../parts/table.tsx';
 import { formatPercent } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
-export type OffersProps = {
+type OffersProps = {
   readonly offers: readonly Offer[];
   readonly quote: Asset | undefined;
   /** Whether the taker is paid in the asset of the price. */

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { text } from '../../texts/texts.ts';
 
-export type ShareProps = {
+type ShareProps = {
   readonly rfq: Rfq;
   readonly open: boolean;
   readonly onClose: () => void;

@@ -20,7 +20,7 @@ import { Pay } from './pay.tsx';
 import type { Shown } from './shown.ts';
 import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
 
-export type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
+type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
 
 export function Action({ engine, seen, said }: ActionProps) {
   const { swap } = seen;

@@ -13,7 +13,7 @@ const saidBySomebody: readonly Happened['step'][] = [
   ...(['wallet_refused', 'waiting', 'market_refused', 'market_lied', 'store', 'evidence'] as const),
 ];
 
-export type ToldHappened = { readonly said: string; readonly detail: string | null };
+type ToldHappened = { readonly said: string; readonly detail: string | null };
 
 export function happenedText(
   { step, state, leg, text: told }: Happened,

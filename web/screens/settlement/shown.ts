@@ -19,7 +19,7 @@ import {
   situationOf,
 } from './situation.ts';
 
-export type Tone = 'act' | 'wait' | 'good' | 'bad';
+type Tone = 'act' | 'wait' | 'good' | 'bad';
 
 export type StepShown = {
   readonly label: string;

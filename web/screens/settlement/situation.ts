@@ -61,7 +61,7 @@ export type Seen = {
   readonly wallet?: WalletPayment | null | undefined;
 };
 
-export type Sides = { readonly own: LegView; readonly other: LegView };
+type Sides = { readonly own: LegView; readonly other: LegView };
 
 export function sidesOf({ legs, gives }: SwapView): Sides {
   return { own: legs[gives], other: legs[gives === 'a' ? 'b' : 'a'] };

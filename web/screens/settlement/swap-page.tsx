@@ -28,7 +28,7 @@ import { Warnings } from './warnings.tsx';
 
 const useLive = <T,>({ subscribe, now }: Live<T>): T => useSyncExternalStore(subscribe, now);
 
-export type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
+type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
 type SwapPageProps = {
   readonly engine: Engine;

@@ -118,7 +118,7 @@ export function warningsOf(about: About): Warning[] {
 }
 
 /** The step that waits while no answer of the nodes is sure. */
-export type Held = 'lock' | 'reveal' | 'end';
+type Held = 'lock' | 'reveal' | 'end';
 
 export function heldBy({ state, role }: SwapView): Held {
   switch (state) {

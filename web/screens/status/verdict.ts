@@ -7,7 +7,7 @@ import { mostClockOffSeconds } from '../../market/clock.ts';
 
 type Chain = MarketStatus['chains'][number];
 
-export type ChainState = 'halted' | 'unseen' | 'quiet' | 'good';
+type ChainState = 'halted' | 'unseen' | 'quiet' | 'good';
 
 /** A halt is the operator's word, and stands above what is seen. */
 export function stateOf({ haltedSince, height, isQuiet }: Chain): ChainState {

@@ -12,7 +12,7 @@ import { text } from '../../texts/texts.ts';
 import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
 import type { Draft, Understood } from './draft.ts';
 
-export type CostsOfSwapProps = {
+type CostsOfSwapProps = {
   readonly draft: Draft;
   readonly give: Asset | undefined;
   readonly get: Asset | undefined;

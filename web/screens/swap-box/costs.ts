@@ -13,7 +13,7 @@ export type CostLine = {
   readonly fromAmount: boolean;
 };
 
-export type Need = { readonly coin: Coin; readonly units: BaseUnits };
+type Need = { readonly coin: Coin; readonly units: BaseUnits };
 
 export type Costs = {
   readonly lines: readonly CostLine[];

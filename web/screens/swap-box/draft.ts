@@ -148,7 +148,7 @@ export function withAsk(
 }
 
 /** The form as a link keeps it: the fields that differ from an empty box. */
-export type DraftSearch = { readonly [Name in keyof Draft]?: string };
+type DraftSearch = { readonly [Name in keyof Draft]?: string };
 
 export function searchOf(draft: Draft): DraftSearch {
   const differs = ([name, value]: [string, string]) => value !== emptyDraft[name as keyof Draft];

@@ -9,7 +9,7 @@ import { formatAmount, formatDuration, formatPercent, fromNow } from '../../text
 import { text } from '../../texts/texts.ts';
 import { type Draft, estimateOf, type Understood, type Wanted, withAsk } from './draft.ts';
 
-export type RecentPriceProps = {
+type RecentPriceProps = {
   readonly draft: Draft;
   readonly give: Asset | undefined;
   readonly get: Asset | undefined;
