@@ -13,6 +13,7 @@
 // | notice.tsx | Notice: `info`, `good`, `warn`, `bad`, with what to do |
 // | copy.tsx, qr.tsx | Copy: a value to the clipboard; Qr: the same for a camera |
 // | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
+// | fault.tsx | Fault: the sentence of an error |
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
 // | announce.ts | announce: says a sentence in the live region of the layout |
 // | typed-form.tsx | TypedForm: one thing that is typed and taken, or why not |

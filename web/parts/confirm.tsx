@@ -46,13 +46,11 @@ export function Confirm({
         title={title}
         open={open}
         onClose={close}
-        actions={
-          <>
-            <Button onPress={close}>{text('confirm.no')}</Button>
-            <Button kind={kind === 'danger' ? 'danger' : 'main'} busy={busy} onPress={confirm}>
-              {children}
-            </Button>
-          </>
+        no={text('confirm.no')}
+        yes={
+          <Button kind={kind === 'danger' ? 'danger' : 'main'} busy={busy} onPress={confirm}>
+            {children}
+          </Button>
         }
       >
         {what}

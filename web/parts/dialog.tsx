@@ -2,6 +2,7 @@
 // inside, Esc closes it, and afterwards the focus is where it was.
 
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
 
 type DialogProps = {
   readonly title: string;
@@ -9,11 +10,16 @@ type DialogProps = {
   /** By Esc too: it must be the answer that does nothing. */
   readonly onClose: () => void;
   readonly children: ReactNode;
-  /** Buttons, the one that does nothing first. */
-  readonly actions: ReactNode;
+  /** On the button that closes it. */
+  readonly no: string;
+  /** The button beside it. */
+  readonly yes?: ReactNode;
+  /** It stays open until that is over. */
+  readonly busy?: boolean;
 };
 
-export function Dialog({ title, open, onClose, children, actions }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, open, onClose, children, no, yes, busy = false } = props;
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -30,12 +36,17 @@ export function Dialog({ title, open, onClose, children, actions }: DialogProps)
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!busy) onClose();
       }}
     >
       <h2 id={id}>{title}</h2>
       <div>{children}</div>
-      <div className="actions">{actions}</div>
+      <div className="actions">
+        <Button busy={busy} onPress={onClose}>
+          {no}
+        </Button>
+        {yes}
+      </div>
     </dialog>
   );
 }

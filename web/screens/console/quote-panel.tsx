@@ -267,13 +267,11 @@ function Far({ offer, words, onBack, onSend }: FarProps) {
       title={text('console.far.title')}
       open
       onClose={onBack}
-      actions={
-        <>
-          <Button onPress={onBack}>{text('console.far.back')}</Button>
-          <Button kind="danger" onPress={() => onSend(offer)}>
-            {text('console.far.send')}
-          </Button>
-        </>
+      no={text('console.far.back')}
+      yes={
+        <Button kind="danger" onPress={() => onSend(offer)}>
+          {text('console.far.send')}
+        </Button>
       }
     >
       <p>{text((bps ?? 0) < 0 ? 'console.far.worse' : 'console.far.better', facts)}</p>

@@ -193,21 +193,18 @@ function Question(props: QuestionProps) {
     <Dialog
       title={text('deal.accept.title')}
       open
-      onClose={accepting.isPending ? () => undefined : onClose}
-      actions={
-        <>
-          <Button busy={accepting.isPending} onPress={onClose}>
-            {text('deal.accept.no')}
-          </Button>
-          <Button
-            kind="danger"
-            busy={accepting.isPending}
-            blocked={blocked}
-            onPress={() => accepting.mutate()}
-          >
-            {text(accepting.isPending ? 'deal.accepting' : 'deal.accept.yes')}
-          </Button>
-        </>
+      onClose={onClose}
+      busy={accepting.isPending}
+      no={text('deal.accept.no')}
+      yes={
+        <Button
+          kind="danger"
+          busy={accepting.isPending}
+          blocked={blocked}
+          onPress={() => accepting.mutate()}
+        >
+          {text(accepting.isPending ? 'deal.accepting' : 'deal.accept.yes')}
+        </Button>
       }
     >
       <p>{text('deal.accept.commits', { give, get, chain, other })}</p>

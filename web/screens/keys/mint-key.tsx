@@ -97,19 +97,17 @@ export function MintKey({ kind, live, onMinted }: MintKeyProps) {
         title={text('keys.mint.replace.title', { prefix: replaces?.prefix ?? '' })}
         open={sure}
         onClose={() => setSure(false)}
-        actions={
-          <>
-            <Button onPress={() => setSure(false)}>{text('confirm.no')}</Button>
-            <Button
-              kind="danger"
-              onPress={() => {
-                setSure(false);
-                mint();
-              }}
-            >
-              {text('keys.mint.go')}
-            </Button>
-          </>
+        no={text('confirm.no')}
+        yes={
+          <Button
+            kind="danger"
+            onPress={() => {
+              setSure(false);
+              mint();
+            }}
+          >
+            {text('keys.mint.go')}
+          </Button>
         }
       >
         <p>{text('keys.mint.replace.what')}</p>

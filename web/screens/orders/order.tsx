@@ -365,13 +365,11 @@ function Cancel({ rfq, open, onClose }: { rfq: Rfq; open: boolean; onClose: () =
       title={text('order.cancel.title')}
       open={open}
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>{text('order.cancel.keep')}</Button>
-          <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
-            {text('order.cancel.yes')}
-          </Button>
-        </>
+      no={text('order.cancel.keep')}
+      yes={
+        <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
+          {text('order.cancel.yes')}
+        </Button>
       }
     >
       <p>{text('order.cancel.why')}</p>

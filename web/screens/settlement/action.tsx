@@ -206,13 +206,11 @@ function Extra({ engine, seen, said }: ActionProps) {
         title={text('settlement.extra.title', said.values)}
         open={isOpen}
         onClose={() => setOpen(false)}
-        actions={
-          <>
-            <Button onPress={() => setOpen(false)}>{text('settlement.extra.wait')}</Button>
-            <Button kind="danger" onPress={go}>
-              {text('settlement.extra.go', said.values)}
-            </Button>
-          </>
+        no={text('settlement.extra.wait')}
+        yes={
+          <Button kind="danger" onPress={go}>
+            {text('settlement.extra.go', said.values)}
+          </Button>
         }
       >
         <p>{text('settlement.extra.sure', said.values)}</p>

@@ -122,13 +122,11 @@ export function FromWallet({ engine, seen, said }: LeaveProps) {
         title={text('settlement.wallet.leave.title', said.values)}
         open={isOpen}
         onClose={() => setOpen(false)}
-        actions={
-          <>
-            <Button onPress={() => setOpen(false)}>{text('settlement.wallet.leave.not')}</Button>
-            <Button kind="danger" onPress={leave}>
-              {text('settlement.wallet.leave.go')}
-            </Button>
-          </>
+        no={text('settlement.wallet.leave.not')}
+        yes={
+          <Button kind="danger" onPress={leave}>
+            {text('settlement.wallet.leave.go')}
+          </Button>
         }
       >
         <p>{text('settlement.wallet.leave.sure', said.values)}</p>
