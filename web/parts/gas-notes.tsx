@@ -10,9 +10,9 @@ import type { Engine } from '../engine/types.ts';
 import { useAssets } from '../market/assets.ts';
 import { now } from '../market/clock.ts';
 import { useSends } from '../market/sends.ts';
-import { formatAmount, localTime } from '../texts/people.ts';
+import { localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
-import { assetAmountText } from './amount-text.ts';
+import { assetAmountText, estimateText } from './amount-text.ts';
 import { Copy } from './copy.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
@@ -135,10 +135,7 @@ function timesShown({ fundBy, refundAt, collectBy }: Times) {
 }
 
 function shown({ need, missing }: GasNote, look: GasLook | null, coin: Asset | undefined) {
-  const exact = (units: bigint) =>
-    coin === undefined
-      ? `${units}`
-      : `${formatAmount(units, coin.decimals, { most: 8 })}\u00a0${coin.symbol}`;
+  const exact = (units: bigint) => (coin === undefined ? `${units}` : estimateText(units, coin));
   const most = (units: bigint) => exact(coin === undefined ? units : enough(units, coin));
   return { has: exact(look?.has ?? 0n), need: most(need), missing: most(missing) };
 }

@@ -8,8 +8,9 @@ import { type Family, families } from '../../core/families.ts';
 import { authorizeMessage, linkMessage, type MessageSigner } from '../../sdk/keys.ts';
 import type { Proof, WalletsOfFamily } from '../../sdk/types.ts';
 import type { Engine } from '../engine/types.ts';
-import { account, type WalletName } from '../market/account.ts';
+import type { WalletName } from '../market/account.ts';
 import { market } from '../market/client.ts';
+import { useMe, usePayouts } from '../market/me.ts';
 import { queries } from '../market/queries.ts';
 import { lookAgain, useSession } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
@@ -39,11 +40,8 @@ export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinSigner'>) {
 /** Content that needs a key on Bitcoin that the market pays; until there is one, the way to it. */
 export function Vouched({ engine, children }: VouchedProps) {
   const key = useBitcoinSigner(engine);
-  const payouts = useQuery({
-    queryKey: ['payouts'],
-    queryFn: ({ signal }) => account.payouts(signal),
-  });
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
+  const payouts = usePayouts();
+  const me = useMe();
   return (
     <Answer of={key}>
       {(signer) => (

@@ -9,9 +9,8 @@ import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
-import { account } from '../../market/account.ts';
-import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
+import { useMe, usePayouts } from '../../market/me.ts';
 import { standingOf } from '../../market/offers.ts';
 import { queries } from '../../market/queries.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
@@ -65,11 +64,8 @@ function WithAddresses(props: Opened) {
   const chains = useLive(engine.nodes.chains);
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
   const signer = useBitcoinSigner(engine);
-  const payouts = useQuery({
-    queryKey: ['payouts'],
-    queryFn: ({ signal }) => account.payouts(signal),
-  });
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
+  const payouts = usePayouts();
+  const me = useMe();
   const isThere = signer.data && payouts.data && me.data;
   const known = isThere && {
     ownKey: signer.data.address,
