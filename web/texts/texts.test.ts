@@ -41,6 +41,18 @@ test('each language has every text, with the values of the English one', () => {
   }
 });
 
+test('each plural form is one of its language, and the last resort is there', () => {
+  for (const { name, first, rest } of catalogues) {
+    const { pluralCategories } = new Intl.PluralRules(name).resolvedOptions();
+    for (const [key, said] of Object.entries({ ...first, ...rest })) {
+      const forms = typeof said === 'string' ? ['other'] : Object.keys(said);
+      assert.ok(forms.includes('other'), `${name}: ${key}`);
+      const unknown = forms.filter((form) => !pluralCategories.some((each) => each === form));
+      assert.deepEqual(unknown, [], `${name}: ${key}`);
+    }
+  }
+});
+
 /** Keys in a source: those in quotes, and those that a template completes, as patterns. */
 function keysIn(source: string): { keys: Set<string>; patterns: RegExp[] } {
   const quoted = [...source.matchAll(/'([\w.-]+)'/g)].map(([, key = '']) => key);
