@@ -10,7 +10,7 @@ import { webBuild } from '../web/vite.config.ts';
 import { atMost, median, type Row } from './report.ts';
 
 /** The screen, and its words in one language. */
-const firstLoaded = ['screens/swap-box/swap-box.tsx', 'texts/en/first.ts'];
+const firstLoaded = ['screens/swap-box/swap-box.tsx', 'texts/en/first.json'];
 const mostScriptBytes = 150 * 1_024;
 const slowdown = 4;
 const mostInteractiveMs = 1_500;

@@ -11,7 +11,7 @@ import { build } from 'vite';
 import { webBuild } from '../web/vite.config.ts';
 import { rescuePage } from './web-copy.ts';
 
-const routes = fileURLToPath(new URL('../web/app', import.meta.url));
+const routes = fileURLToPath(new URL('../web/app/router.tsx', import.meta.url));
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
 /** Below, the head of a packed file costs more than packing saves. */
 const leastPacked = 512;
@@ -92,11 +92,9 @@ async function nameFiles(worker: string, files: readonly File[]): Promise<void> 
   );
 }
 
-/** Files of routes say each path as a whole, on a line of its own. */
+/** The router names each path whole: `screen('/book', …)`, `path: '/phrase'`. */
 async function screens(): Promise<string[]> {
-  const names = (await readdir(routes)).filter((name) => /^(?:router|.*-routes)\.tsx?$/.test(name));
-  const sources = await Promise.all(names.map((name) => readFile(join(routes, name), 'utf8')));
-  const found = sources.join('\n').matchAll(/^ +path: '([^']+)'/gm);
+  const found = (await readFile(routes, 'utf8')).matchAll(/^ *(?:screen\(\s*|path: )'([^']+)'/gm);
   return [...found].map(([, path = '']) => path).sort();
 }
 

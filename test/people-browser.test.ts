@@ -35,7 +35,7 @@ test('by e-mail: back to where one was; a key is made, works, is revoked; then s
   await pages.byEmail(page, 'ann@example.test');
   await heading(page, 'A new key').waitFor();
   assert.equal(page.url(), `${pages.origin}/keys`);
-  await page.getByLabel('What you call it').fill('my bot');
+  await page.getByLabel('Name of the key').fill('my bot');
   await button(page, 'Make the key').click();
   const key = (await page.locator('.secret').textContent()) ?? '';
   assert.match(key, /^parley_test_.{43}$/);
@@ -48,7 +48,7 @@ test('by e-mail: back to where one was; a key is made, works, is revoked; then s
   await page.getByRole('link', { name: 'Account', exact: true }).last().click();
   await page.getByText('Only one login is left').waitFor();
   await button(page, 'Sign out').click();
-  await page.getByText('Nobody is signed in here').waitFor();
+  await page.getByText('You are not signed in here').waitFor();
 });
 
 test('through an identity provider: there and back as any browser goes, and back to cancel', async (t) => {
@@ -72,7 +72,7 @@ test('through an identity provider: there and back as any browser goes, and back
   await page.getByText('olga.other@example.test').waitFor();
   assert.equal(page.url(), `${pages.origin}/account`);
   await button(page, 'Sign out').click();
-  await page.getByText('Nobody is signed in here').waitFor();
+  await page.getByText('You are not signed in here').waitFor();
   assert.equal(page.url(), `${pages.origin}/account`);
 });
 
@@ -226,7 +226,7 @@ test('by passkey: one that was added signs in alone, and is not added twice', as
   await pages.byEmail(page, 'pia@example.test');
   const add = async () => {
     await button(page, 'Add a login').click();
-    await page.getByLabel('What you call this device').fill('my laptop');
+    await page.getByLabel('Your name for this device').fill('my laptop');
     await button(page, 'Add a passkey').click();
   };
   await add();
@@ -299,11 +299,11 @@ test('a tab that was left open does nothing to the account that another tab sign
   const orders = await pages.beside(page, '/orders');
   await orders.getByText('You have no open order').waitFor();
   await button(page, 'Sign out').click();
-  await heading(page, 'Nobody is signed in here')
-    .or(page.getByText('Nobody is signed in here'))
+  await heading(page, 'You are not signed in here')
+    .or(page.getByText('You are not signed in here'))
     .first()
     .waitFor();
-  await orders.getByText('Nobody is signed in here').waitFor();
+  await orders.getByText('You are not signed in here').waitFor();
   await orders.close();
 });
 

@@ -61,7 +61,7 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
     });
   const page = await web.open(t, '/console', { as: maker });
   await page.getByText('The book is live').waitFor();
-  await page.getByText('Nobody asks for a quote that fits now').waitFor();
+  await page.getByText('No request fits now').waitFor();
   await ask(10n ** 18n);
   await page.getByRole('button', { name: /^Quote: you get 1 ETH/ }).waitFor();
   await tabTo(page, /^Quote: you get 1 ETH/);
@@ -115,7 +115,7 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await levels.getByLabel('Up to (ETH)').fill('2');
   await levels.getByLabel('You would pay for all of it (BTC)').fill('0.06');
   await levels.getByLabel('You would take for all of it (BTC)').fill('0.06');
-  await levels.getByText('What you pay must be less than what you take.').waitFor();
+  await levels.getByText('The price you pay must be less than the price you take.').waitFor();
   await levels.getByLabel('You would take for all of it (BTC)').fill('');
   await levels.getByRole('button', { name: 'Publish' }).click();
   await levels.getByText(/^You buy up to 2.ETH for 0\.06.BTC$/).waitFor();

@@ -274,7 +274,7 @@ test('a wallet of this browser pays by one click, and only the chain is believed
   await page.getByText('Your wallet is on another network. Switch it to').waitFor();
   await does('declines');
   await pays.click();
-  await page.getByText('You declined in your wallet. Nothing was paid.').waitFor();
+  await page.getByText('You declined in your wallet. It paid nothing.').waitFor();
   assert.equal(await code.isVisible(), true);
   await does('lies');
   await pays.dblclick();

@@ -1,4 +1,4 @@
-// Which chains a trader takes: of its network, and under no name of another one.
+// The chains that a trader takes are those of its network, and none has the name of another one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -18,8 +18,8 @@ const evmNames: Readonly<Record<number, string>> = {
 };
 const bitcoinNames = { mainnet: 'Bitcoin', testnet: 'Bitcoin testnet', regtest: 'Bitcoin regtest' };
 /**
- * What is meant by the keys that screens show as names (parts/names.ts): a family, or a chain id. A
- * market could call another chain so, and a person would be paid where it does not look.
+ * The meaning of the keys that screens display as names (parts/names.ts): a family, or a chain id.
+ * A market could call another chain so, and a person would be paid where it does not look.
  */
 const meant: Readonly<Record<string, Family | number>> = {
   bitcoin: 'bitcoin',
@@ -92,7 +92,7 @@ export function titleOf(chain: PinnedChain, network: Network): string {
 
 /**
  * Whether swaps may be on it. A dev network's TRON and Solana are made anew and in no table; their
- * coins have no value. null: nothing is wrong.
+ * coins have no value. null: it is in order.
  */
 export function worldFault(
   chain: PinnedChain & { readonly chain: string },

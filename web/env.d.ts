@@ -1,3 +1,3 @@
-// What a bundler knows and TypeScript does not.
+// Modules that a bundler knows and TypeScript does not.
 
 declare module '*.css';

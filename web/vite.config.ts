@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
  * React Aria says its own words in 34 languages, and half of a combo box is those. Those of the
- * app's languages are kept; what a locale has not is said in en-US.
+ * app's languages are kept; a word that a locale lacks is said in en-US.
  */
 const ownLanguages: Plugin = {
   name: 'own-languages',
@@ -44,7 +44,10 @@ export function webBuild(outDir: string): InlineConfig {
   };
 }
 
-/** Of the rescue page: one script, in memory. It is put into one file by scripts/web-copy.ts. */
+/**
+ * The build of the rescue page: one script, in memory. It is put into one file by
+ * scripts/web-copy.ts.
+ */
 export function copyBuild(): InlineConfig {
   return {
     configFile: false,

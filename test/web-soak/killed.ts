@@ -147,7 +147,7 @@ async function goesOn(after: Trader, { step, file, swapId }: After): Promise<boo
   await signsIn(after);
   await typesPhrase(after);
   await after.goto('/rescue');
-  const results = page.getByRole('region', { name: 'What was found' });
+  const results = page.getByRole('region', { name: 'Swaps found' });
   if (file === null) {
     await page.getByRole('button', { name: 'Ask the market' }).click();
     const yes = page.getByRole('button', { name: 'Yes, bring it back' });

@@ -40,7 +40,7 @@ function tells(engine: Engine, show: (wanted: readonly Wanted[]) => void): void 
     shown = text;
   };
   let looking: Promise<void> | null = null;
-  // What is kept may not be readable for a moment.
+  // The record may not be readable for a moment.
   const looks = () => {
     looking ??= look()
       .catch(() => {})

@@ -1,4 +1,4 @@
-// A screen that failed: what happened, and that no money moved by it.
+// A screen that failed: the error, and that no money moved by it.
 
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { messageOf } from '../../sdk/errors.ts';

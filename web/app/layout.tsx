@@ -1,4 +1,4 @@
-// What stands around every screen: navigation, what is announced, the footer.
+// The frame of every screen: navigation, announcements, the footer.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
@@ -18,7 +18,7 @@ import { Replaced } from './replaced.tsx';
 
 export function Layout() {
   const announced = useAnnounced();
-  /** Of the screen that is shown, not of one that is still loaded. */
+  /** The path of the screen that is displayed, not of one that is still loaded. */
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   useFocusOfScreens(path);
   const over = useOverScreens();
@@ -78,7 +78,7 @@ function Head() {
   );
 }
 
-/** Who takes it for the real market would wait for real money. */
+/** A person who takes it for the real market would wait for real money. */
 function TestNetwork() {
   if (config.network !== 'testnet') return null;
   return <p className="test-network">{text('layout.testnet')}</p>;
@@ -135,7 +135,7 @@ function Foot() {
   );
 }
 
-/** Who moves by keyboard or hears the page begins at the heading of a screen that is new. */
+/** A person who moves by keyboard or hears the page begins at the heading of a new screen. */
 function useFocusOfScreens(path: string | undefined): void {
   const former = useRef<string>(undefined);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The navigation: what stands in the head of every screen, in this order.
+// The navigation in the head of every screen, in this order.
 
 import type { LinkProps } from '@tanstack/react-router';
 import type { TextKey } from '../texts/texts.ts';

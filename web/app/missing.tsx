@@ -1,4 +1,4 @@
-// What stands where no screen is.
+// The page at an address without a screen.
 
 import { Link } from '@tanstack/react-router';
 import { Screen } from '../parts/screen.tsx';

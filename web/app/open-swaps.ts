@@ -16,7 +16,7 @@ function show(shown: Over): void {
   for (const each of listeners) each();
 }
 
-/** null: nothing of this browser goes on. */
+/** null: no swap of this browser goes on. */
 export function useOverScreens(): Over | null {
   return useSyncExternalStore(
     (listener) => {
@@ -40,7 +40,7 @@ export function driveOpenSwaps(): void {
       const { driving } = await import('./driving.tsx');
       await driving(show);
     } catch {
-      // What kept it is over the screens, but for code that did not arrive: it is tried again.
+      // The reason stands over the screens, but for code that did not arrive: it is tried again.
       begun = false;
     }
   };
@@ -59,7 +59,7 @@ async function hasOpen(): Promise<boolean> {
   }
 }
 
-/** Whoever has kept nothing here loads nothing. */
+/** A browser without swaps loads no engine. */
 async function keepsAny(): Promise<boolean> {
   try {
     // Old browsers list no databases.

@@ -1,20 +1,19 @@
-// Every screen by its path: this file and those beside it that end in `-routes`. The build reads
-// the paths from them, each whole and on a line of its own. A screen is loaded when first shown.
+// Every screen by its path. The build reads the paths from this file, each whole in `screen('/book'`
+// or `path: '/'`. A screen is loaded when first shown. Paths below /account/ are the market's API.
 
 import {
   createRootRoute,
   createRoute,
   createRouter,
   lazyRouteComponent,
+  type RouteComponent,
 } from '@tanstack/react-router';
 import { Loading } from '../parts/answer.tsx';
+import { ownPath } from '../parts/ways/back.ts';
 import { restOfWords } from '../texts/texts.ts';
-import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
-import { settleRoutes } from './settle-routes.ts';
-import { tradeRoutes } from './trade-routes.ts';
 
 const root = createRootRoute({
   component: Layout,
@@ -22,40 +21,111 @@ const root = createRootRoute({
 });
 const getParentRoute = () => root;
 
-const book = createRoute({
+const screen = <Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute, path, component });
+
+const swapBox = createRoute({
   getParentRoute,
-  path: '/book',
-  component: lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
+  path: '/',
+  /** The box as a link fills it: draft.ts reads what it understands. */
+  validateSearch: (search: Record<string, unknown>) => search,
+  component: lazyRouteComponent(() => import('../screens/swap-box/swap-box.tsx'), 'SwapBox'),
 });
 
-const makersConsole = createRoute({
+const phrase = createRoute({
   getParentRoute,
-  path: '/console',
-  component: lazyRouteComponent(() => import('../screens/console/console.tsx'), 'MakersConsole'),
+  path: '/phrase',
+  /** `back`: where the person was, a path of this app. */
+  validateSearch: ({ back }: { back?: unknown }): { back?: string } => {
+    const path = ownPath(typeof back === 'string' ? back : null, window.location.origin);
+    return path === null ? {} : { back: path };
+  },
+  component: lazyRouteComponent(() => import('../screens/phrase/phrase.tsx'), 'Phrase'),
 });
 
-const status = createRoute({
-  getParentRoute,
-  path: '/status',
-  component: lazyRouteComponent(() => import('../screens/status/status.tsx'), 'Status'),
-});
-
-const help = createRoute({
-  getParentRoute,
-  path: '/help',
-  component: lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
-});
+const screens = [
+  swapBox,
+  screen(
+    '/orders',
+    lazyRouteComponent(() => import('../screens/orders/orders.tsx'), 'Orders'),
+  ),
+  screen(
+    '/orders/$id',
+    lazyRouteComponent(() => import('../screens/orders/order.tsx'), 'Order'),
+  ),
+  screen(
+    '/deals/$id',
+    lazyRouteComponent(() => import('../screens/deal/deal.tsx'), 'Deal'),
+  ),
+  screen(
+    '/book',
+    lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
+  ),
+  screen(
+    '/console',
+    lazyRouteComponent(() => import('../screens/console/console.tsx'), 'MakersConsole'),
+  ),
+  screen(
+    '/status',
+    lazyRouteComponent(() => import('../screens/status/status.tsx'), 'Status'),
+  ),
+  screen(
+    '/help',
+    lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
+  ),
+  screen(
+    '/swaps',
+    lazyRouteComponent(() => import('../screens/settlement/swaps.tsx'), 'Swaps'),
+  ),
+  screen(
+    '/swaps/$id',
+    lazyRouteComponent(() => import('../screens/settlement/settlement.tsx'), 'Settlement'),
+  ),
+  phrase,
+  screen(
+    '/rescue',
+    lazyRouteComponent(() => import('../screens/rescue/rescue.tsx'), 'Rescue'),
+  ),
+  screen(
+    '/sign-in',
+    lazyRouteComponent(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn'),
+  ),
+  screen(
+    '/account',
+    lazyRouteComponent(() => import('../screens/account/account.tsx'), 'Account'),
+  ),
+  screen(
+    '/wallets',
+    lazyRouteComponent(() => import('../screens/wallets/wallets.tsx'), 'Wallets'),
+  ),
+  screen(
+    '/activity',
+    lazyRouteComponent(() => import('../screens/activity/activity.tsx'), 'Activity'),
+  ),
+  screen(
+    '/notifications',
+    lazyRouteComponent(() => import('../screens/notifications/notifications.tsx'), 'Notifications'),
+  ),
+  screen(
+    '/keys',
+    lazyRouteComponent(() => import('../screens/keys/keys.tsx'), 'Keys'),
+  ),
+  screen(
+    '/webhooks',
+    lazyRouteComponent(() => import('../screens/webhooks/webhooks.tsx'), 'Webhooks'),
+  ),
+  screen(
+    '/assets',
+    lazyRouteComponent(() => import('../screens/assets/assets.tsx'), 'Assets'),
+  ),
+  screen(
+    '/settings',
+    lazyRouteComponent(() => import('../screens/settings/settings.tsx'), 'Settings'),
+  ),
+] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([
-    ...tradeRoutes(root),
-    book,
-    makersConsole,
-    status,
-    help,
-    ...settleRoutes(root),
-    ...accountRoutes(root),
-  ]),
+  routeTree: root.addChildren(screens),
   defaultErrorComponent: Fault,
   // While code or the keys of this device are opened.
   defaultPendingComponent: Loading,

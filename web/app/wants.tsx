@@ -1,4 +1,4 @@
-// Said over any screen: what a swap of this browser wants of the person, and that none goes on.
+// Notices over any screen: a swap of this browser wants the person, or none goes on.
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -9,10 +9,10 @@ import type { Reminder } from '../screens/settlement/reminders.ts';
 import { localTime } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
-/** What stands over every screen; `path`: of the screen. */
+/** The notice over every screen; `path` is the screen's. */
 export type Over = (path: string | undefined) => ReactNode;
 
-/** `path`: of the screen of its swap. */
+/** `path` is that of its swap's screen. */
 export type Wanted = Reminder & { readonly path: string };
 
 export const titleOf = ({ what }: Wanted) => text(`tell.${what}`);

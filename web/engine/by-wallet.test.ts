@@ -1,4 +1,4 @@
-// A wallet of the browser is asked for a payment once, by any of two tabs. What it says is kept.
+// A wallet of the browser is asked for a payment once, by any of two tabs. Its answer is kept.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
 // Bitcoin: the own payment by a wallet of this browser. A wallet is asked once, whichever tab asks
-// and however often one clicks: what was asked is on disk before the wallet hears of it. Only the
+// and however often one clicks: the request is on disk before the wallet hears of it. Only the
 // chain says whether it has paid.
 
 import type { UnixSeconds } from '../../core/nominal.ts';

@@ -22,7 +22,7 @@ export function copyEngine(network: Network): Promise<OpenEngine> {
     kept: memoryKept(),
     isServed: false,
     pollMs: network === 'dev' ? devPollMs : pollMs,
-    // Whose clock is wrong sees it by the chains.
+    // A wrong clock of the device shows by the chains.
     marketClock: async () => ({ offsetSeconds: 0, atMs: null }),
     clockEveryMs: 3_600_000,
   });
@@ -30,7 +30,7 @@ export function copyEngine(network: Network): Promise<OpenEngine> {
 
 /** A market that is gone: every question fails as one that had no answer. */
 const nobody = new Proxy({} as ParleyClient, {
-  // Whoever awaits it has it, and no answer of its own.
+  // An `await` of it gives the object itself, not an answer.
   get: (_, name) => (name === 'then' ? undefined : noAnswer),
 });
 

@@ -1,4 +1,4 @@
-// What becomes of an acceptance that this browser keeps, by what the market says of its thread.
+// The outcome of an acceptance that this browser keeps, by the market's word about its thread.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -60,7 +60,7 @@ test('an acceptance is kept as long as the market has it, and given up half an h
   }
 });
 
-/** What is said of the addresses where the market knows these keys of the person on Bitcoin. */
+/** The findings on the addresses where the market knows these keys of the person on Bitcoin. */
 async function addressesWith(known: (key: string) => { login: string | null; proven: string[] }) {
   const keys = await phraseKeys(newPhrase(), 'dev');
   const { address } = keys.bitcoinKey(0);

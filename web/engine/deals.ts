@@ -1,5 +1,5 @@
-// What a person accepts: examined in the page, and kept before the market is told. It is watched
-// until the other side accepts too, or the acceptance has lapsed.
+// An agreement that a person accepts: examined in the page, and kept before the market is told. It
+// is watched until the other side accepts too, or the acceptance has lapsed.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -68,7 +68,7 @@ export type DealsParts = {
   readonly phraseStore: () => Promise<PhraseStore>;
   /** How many swaps of this browser are not over. */
   readonly open: () => Promise<number>;
-  /** What to do with a new entry, in whichever tab settles. */
+  /** Called with a new entry, in whichever tab settles. */
   readonly onEntry: () => void;
 };
 
@@ -116,7 +116,7 @@ export function dealsOf(parts: DealsParts): Deals {
         acceptedAt: Math.floor(parts.now()),
         expected: good.expected,
       };
-      // Before a word is said: whoever closes the tab now finds it again.
+      // Before a word is said: a person who closes the tab now finds it again.
       await changeAll((all) => [...all.filter((each) => each.threadId !== deal.threadId), entry]);
       const { swapId } = await accept({ ...good.dealing, store: await parts.phraseStore() });
       parts.onEntry();
@@ -125,7 +125,7 @@ export function dealsOf(parts: DealsParts): Deals {
   };
 }
 
-/** What has come of an acceptance. It binds for as long as the market has it, by its settings. */
+/** The outcome of an acceptance. It binds for as long as the market has it, by its settings. */
 export async function cameOf(
   client: Pick<ParleyClient, 'thread'>,
   { threadId, acceptedAt, expected }: Pick<Entry, 'threadId' | 'acceptedAt' | 'expected'>,
@@ -221,7 +221,9 @@ async function openedChains({ nodes }: DealsParts, { base, quote }: Deal): Promi
   return chains;
 }
 
-/** Whose nodes they are is said: a market that lies could name nodes that lie with it. */
+/**
+ * The sentence names the owner of the nodes: a market that lies could name nodes that lie with it.
+ */
 function answering({ nodes }: DealsParts, chains: readonly ChainKey[]): string {
   const named = chains.map((chain) => {
     const isOwn = nodes.chains.now().find((each) => each.chain === chain)?.isOwn === true;

@@ -1,4 +1,4 @@
-// What a swap of this page tries again by itself, after how long, and where it stops for a person.
+// A swap of this page tries again by itself: after how long, and where it stops for a person.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -15,7 +15,7 @@ import { EngineError } from './types.ts';
 
 const { trade, swap } = keptRecord('taker');
 
-/** `tries`: what each begins with, the last one again and again. */
+/** `tries`: the beginning of each, the last one again and again. */
 const driving = (t: TestContext, ...tries: readonly (Ready | Error)[]) =>
   drivingTo(t, async () => {}, ...tries);
 

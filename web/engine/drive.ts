@@ -37,7 +37,7 @@ export type Begun = {
   readonly isRefundLeft: boolean;
   readonly isRestored: boolean;
   readonly relay: Relayed | null;
-  /** What was told in former runs. */
+  /** The events of former runs. */
   readonly history: readonly Happened[];
 };
 
@@ -96,7 +96,7 @@ export function drive(parts: DriveParts): Drive {
     told = { ...told, ...change };
     parts.onChange();
   };
-  // What is wanted during a look ends the pause after it.
+  // A wish during a poll ends the pause after it.
   const pause = async (ms: Millis, signal?: AbortSignal) => {
     await Promise.race([sleep(ms, signal ?? over.signal), hurried.promise]);
     hurried = Promise.withResolvers<void>();
@@ -256,7 +256,7 @@ function kindOf(code: string | null, error: unknown): ProblemKind {
   return kinds[code ?? ''] ?? 'settle';
 }
 
-/** What a step of the SDK says of a wallet's prompt: it was signed. */
+/** A step of the SDK that tells of a wallet's prompt: it was signed. */
 export function verbDone({ step }: Progress): Verb | null {
   if (step === 'funded') return 'fund';
   if (step === 'claimed') return 'claim';

@@ -1,4 +1,4 @@
-// What is kept of a swap that has ended: enough to show it as the chains showed it last. Pure.
+// The record of a swap that has ended: enough to display it as the chains showed it last. Pure.
 
 import type { LegName } from '../../core/trade.ts';
 import type { Outcome } from '../../sdk/settle.ts';

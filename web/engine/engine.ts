@@ -35,7 +35,7 @@ export type EngineParts = {
   readonly kept: Kept;
   /** Whether a market served the page: its content policy says which nodes may be asked. */
   readonly isServed: boolean;
-  /** `offsetSeconds`: of a dev network; `atMs`: by the market, null where it does not say. */
+  /** `offsetSeconds` is for a dev network; `atMs` is the market's, null where it does not say. */
   readonly marketClock: () => Promise<{
     readonly offsetSeconds: number;
     readonly atMs: number | null;

@@ -1,4 +1,4 @@
-// What is kept of what happened: news alone, at most 200, and never a secret.
+// The history keeps news alone, at most 200, and never a secret.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

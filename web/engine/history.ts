@@ -1,4 +1,4 @@
-// What has happened to a swap: told once, without its secret, and kept beyond the page that saw it.
+// The events of a swap: told once, without its secret, and kept beyond the page that saw it.
 
 import { opens } from '../../core/hashlock.ts';
 import { readKept, writeKept } from '../../sdk/stores/store.ts';

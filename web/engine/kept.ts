@@ -1,13 +1,16 @@
-// What the app keeps of a person beside the SDK's store: the phrase, own nodes, what was accepted.
-// In IndexedDB of the page's origin, each entry on disk before it counts.
+// The app's storage beside the SDK's: the phrase, own nodes, accepted agreements. In IndexedDB of
+// the page's origin, each entry on disk before it counts.
 
 import type { Browser } from '../../sdk/stores/browser.ts';
 import { openDatabase } from '../../sdk/stores/database.ts';
 
 export type Kept = {
-  /** null: nothing is kept there. */
+  /** null: the place is empty. */
   get(key: string): Promise<string | null>;
-  /** `next`: of what is there; null empties it. What it throws is thrown, and nothing changes. */
+  /**
+   * `next` gets the value there; null empties it. If it throws, the error passes on and the value
+   * stays.
+   */
   change(key: string, next: (held: string | null) => string | null): Promise<void>;
 };
 

@@ -24,9 +24,11 @@ export type OpenNodes = Nodes & {
   /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
   source(chain: ChainKey): Promise<ChainSource>;
   of(chain: ChainKey): AppChain | null;
-  /** Of the phrase's own rescue file, and kept: what is known already stays as it is. */
+  /**
+   * Chains of the phrase's own rescue file, and kept: a chain that is known already stays as it is.
+   */
   learn(chains: readonly AppChain[]): Promise<void>;
-  /** Of a file that anybody may have made: for as long as no other one is opened. */
+  /** Chains of a file that anybody may have made: for as long as no other one is opened. */
   guess(chains: readonly AppChain[]): Promise<void>;
   /** Another tab may have changed them. */
   read(): Promise<void>;
@@ -35,7 +37,7 @@ export type OpenNodes = Nodes & {
 
 export type NodesParts = {
   readonly chains: readonly AppChain[];
-  /** Of open swaps: they stay as they are known. None on a dev network. */
+  /** Chains of open swaps: they stay as they are known. A dev network has none of them. */
   readonly atStake: ReadonlySet<ChainKey>;
   readonly network: Network;
   readonly kept: Kept;

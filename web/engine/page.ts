@@ -60,13 +60,13 @@ async function open(): Promise<Engine> {
   return engine;
 }
 
-/** What a swap tells the market names its account, on screens too that ask for none. */
+/** A swap's requests to the market name its account, on screens too that ask for none. */
 async function nameAccount(): Promise<void> {
   try {
     const { accountId } = await account.me(AbortSignal.timeout(configMs));
     show(accountId);
   } catch {
-    // Nobody is signed in, or the market is away: what is paid in goes on without it.
+    // No account is signed in, or the market is away: a swap that is paid in goes on without it.
   }
 }
 

@@ -13,8 +13,9 @@ export type Open = {
 export const mostDriven = 60;
 
 /**
- * Of swaps that are not over, and acceptances that wait for the other side: why no other one may be
- * begun. One without a place could miss its claim, as those before it may hold theirs for days.
+ * The reason why no further swap may begin, by the open swaps and the acceptances that wait for the
+ * other side. One without a place could miss its claim, as those before it may hold theirs for
+ * days.
  */
 export function roomFault(open: number, waiting: number): string | null {
   if (open + waiting < mostDriven) return null;

@@ -1,5 +1,5 @@
-// What the market lists, brought back: by the own nodes as far as they can be opened, and asked of
-// the person by amounts that its chains vouch for. On paper chains.
+// The market's list of swaps, brought back: by the own nodes as far as they can be opened, and
+// asked of the person by amounts that its chains vouch for. On paper chains.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ const keys = await phraseKeys(newPhrase(), 'dev');
 type Lies = {
   /** Chains that have no node here. */
   readonly closed?: readonly string[];
-  /** What the market says of every coin. */
+  /** The market's word for every coin. */
   readonly decimals?: number;
 };
 

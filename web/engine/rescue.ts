@@ -25,7 +25,7 @@ import type { Rescue, RescueFileState } from './types.ts';
 export type OpenRescue = Rescue & {
   /** Swaps have changed: writes it again, one after the other. */
   due(): void;
-  /** What is to be read again, when another tab has changed it. */
+  /** Reads the state again, when another tab has changed it. */
   read(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ const clusters: Readonly<Record<Network, string>> = {
 const fileKey = 'rescue file';
 const savedKey = 'rescue file saved';
 const pageSize = 100;
-/** What a market is configured with, and as many that were listed. */
+/** The assets that a market is configured with, and as many that were listed. */
 const mostAssetPages = 200;
 const nodeMs = 15_000;
 
@@ -202,7 +202,7 @@ function appChain(of: RescueChain, network: Network): AppChain {
       return { family: 'evm', chain, nodes: [], chainId: of.chainId, contract, ...beside };
     }
     case 'tron': {
-      // What a source of TRON pins names each creation.
+      // The pinned contracts of a TRON source name each creation.
       const pinned = of.deployment as unknown as TronPinned;
       const { chainId, contract, creation, shards = [], formerContracts = [] } = pinned;
       const beside = { shards, formerContracts };
@@ -234,7 +234,7 @@ async function assetsOf(client: ParleyClient): Promise<PinnedAsset[]> {
 function stateOf(text: string | null, saved: string | null): RescueFileState {
   if (text === null) return { swaps: 0, writtenAt: null, isSaved: true };
   const { swaps, writtenAt } = readRescue(text);
-  // What has ended since may be in the saved one still.
+  // A swap that has ended since may be in the saved file still.
   const had = new Set((saved ?? '').split('\n'));
   const isSaved =
     swaps.length === 0 ||
@@ -244,7 +244,7 @@ function stateOf(text: string | null, saved: string | null): RescueFileState {
   return { swaps: swaps.length, writtenAt, isSaved };
 }
 
-/** Of which swaps and escrows it is, whenever it was written. */
+/** The swaps and escrows of the file, whenever it was written. */
 function contentOf(text: string): string {
   const { swaps } = readRescue(text);
   return swaps

@@ -138,7 +138,7 @@ timed('by words and file the coins come back to the address that is named then',
     vout.map(({ scriptPubKey }) => scriptPubKey.address),
     [own],
   );
-  // A reload: what was told is there before a node has answered.
+  // A reload: the history is there before a node has answered.
   const before = engine.swaps.one(swapId)?.history ?? [];
   assert.ok(before.length > 0);
   await engine.close();

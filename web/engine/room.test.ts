@@ -1,4 +1,4 @@
-// What an acceptance wants of the device before anybody is asked. No node and no market answers
+// The demands of an acceptance on the device, before any request. No node and no market answers
 // here.
 
 import assert from 'node:assert/strict';

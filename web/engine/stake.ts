@@ -1,5 +1,5 @@
-// What a market's word must not change while money is at stake: the network that the page is of,
-// and how a chain of an open swap is known. Of a dev network both are made anew at any time.
+// The facts that a market must not change while money is at stake: the network that the page is of,
+// and how a chain of an open swap is known. A dev network makes both anew at any time.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
@@ -10,7 +10,7 @@ import type { Kept } from './kept.ts';
 import { mayStillCome } from './view.ts';
 
 export const endedKey = (swapId: string) => `ended ${swapId}`;
-/** Of the acceptances that wait for the other side. */
+/** The key of the acceptances that wait for the other side. */
 export const dealsKey = 'deals';
 
 /** Chains of the swaps of this browser that are not over. */

@@ -1,5 +1,5 @@
-// Who sends the claim of a swap that this page settles: the own wallet where it has coins for it,
-// else the market. On paper chains.
+// The sender of the claim of a swap that this page settles: the own wallet where it has coins for
+// it, else the market. On paper chains.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -57,7 +57,7 @@ export type SwapsParts = {
   readonly pollMs: number;
   readonly problems: () => readonly Problem[];
   readonly onStoreFault: (error: StoreError) => void;
-  /** Of the other tabs, what is not about swaps. */
+  /** Hears messages of other tabs that are not about swaps. */
   readonly onSaid: (said: Said) => void;
   /** A swap was verified or funded: the rescue file is old. */
   readonly onRescue: () => void;
@@ -144,7 +144,7 @@ function show(of: All): void {
   }, sayPauseMs);
 }
 
-/** One look at a time; whoever asks meanwhile is looked for after it. */
+/** One look at a time; a request meanwhile gets a look after it. */
 async function look(of: All): Promise<void> {
   if (of.turn === null) {
     of.tabs?.say({ kind: 'changed', what: 'deals' });
@@ -276,7 +276,7 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
     chains[chain] = { source, wallet: wallet ?? absent(source.view.family, chain, own.address) };
   }
   const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
-  // Who has coins there tells nobody the secret but the chain.
+  // A person with coins there tells the secret to the chain alone.
   const relay = 'without_gas';
   const own = { swapId, client, chains, store };
   const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
@@ -291,7 +291,7 @@ async function beginAll(of: All, signal: AbortController): Promise<void> {
   show(of);
 }
 
-/** Of acceptances, until the other side has accepted too. */
+/** Watches acceptances until the other side has accepted too. */
 async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
   const isOver = () => signal.aborted;
   while (!isOver()) {

@@ -15,7 +15,7 @@ export type Said =
   | { readonly kind: 'extra'; readonly swapId: string; readonly extra: bigint }
   | { readonly kind: 'let_go' }
   | { readonly kind: 'keeps' }
-  /** Of a tab that follows: whether somebody settles. */
+  /** A tab that follows asks whether another one settles. */
   | { readonly kind: 'asks' }
   | { readonly kind: 'alive'; readonly as: 'driver' | 'deputy'; readonly from: string };
 
@@ -47,7 +47,7 @@ export type TabsParts = {
 const answerMs = 10_000;
 /** Between two questions of a tab that follows. In the background: once a minute. */
 const askMs = 30_000;
-/** So many in a row without an answer: whoever has the turn is frozen, or hangs. */
+/** So many in a row without an answer: the tab that holds the lock is frozen, or hangs. */
 const mostUnanswered = 4;
 
 export function openTabs(parts: TabsParts): Tabs {
@@ -59,7 +59,7 @@ export function openTabs(parts: TabsParts): Tabs {
   const say = (said: Said) => channel.postMessage(said);
   const deputy = deputyOf(parts, driver, say);
   channel.onmessage = ({ data }: { readonly data: unknown }) => {
-    // Of this origin's own tabs alone.
+    // Only tabs of this origin can have sent it.
     const said = data as Said;
     if (driver.now().kind === 'this' && said.kind === 'let_go') {
       if (parts.mayLetGo()) letGo.resolve();
@@ -116,8 +116,8 @@ export function openTabs(parts: TabsParts): Tabs {
 
 /**
  * Acts in the place of a tab that has the turn and is silent: it keeps its locks, so that a run
- * here does what two may do and never funds twice (`takeTurn` of settle). Of several the one with
- * the least id stays.
+ * here does what two may do and never funds twice (`takeTurn` of settle). The one with the least id
+ * of several stays.
  */
 function deputyOf(parts: TabsParts, driver: Held<Driver>, say: (said: Said) => void) {
   const id = crypto.getRandomValues(new Uint32Array(4)).join('-');
@@ -156,7 +156,7 @@ function deputyOf(parts: TabsParts, driver: Held<Driver>, say: (said: Said) => v
       if (said.kind !== 'asks' || !(isDriver || isIn)) return;
       say({ kind: 'alive', as: isDriver ? 'driver' : 'deputy', from: id });
     },
-    /** It has the turn: what runs here already goes on. */
+    /** It holds the lock: swaps that run here already go on. */
     promoted: () =>
       after(async () => {
         unanswered = 0;

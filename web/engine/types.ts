@@ -1,6 +1,7 @@
-// What screens know of the engine: the phrase, nodes, and swaps that settle themselves in the page.
-// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are
-// of the SDK, in English, with the numbers in them; screens say the same in their words by `kind`.
+// The engine as screens know it: the phrase, nodes, and swaps that settle themselves in the page.
+// `pageEngine()` (page.ts) opens the one of a page; the engine neither draws nor translates.
+// Sentences are of the SDK, in English, with the numbers in them; screens say the same in their
+// words by `kind`.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
@@ -39,11 +40,11 @@ export type Engine = {
   bitcoinSigner(): Promise<MessageSigner & { readonly pubkey: string }>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
   use(link: AccountLink): void;
-  /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
+  /** The meaning of an acceptance, and the browser's checks. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**
-   * What the own wallet has of a chain's coin, and what its side may take; null: it needs none.
-   * Throws what a node throws.
+   * The own wallet's amount of a chain's coin, and the amount that its side may take; null: it
+   * needs none. Errors of a node pass through.
    */
   gas(chain: ChainKey, side: GasSide): Promise<GasLook | null>;
   /**
@@ -56,7 +57,7 @@ export type Engine = {
   readonly byWallet: ByWallet;
 };
 
-/** What a person accepts: exactly what it saw. */
+/** The agreement that a person accepts: exactly as it was displayed. */
 export type Deal = {
   readonly party: Party;
   readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAmount'>;
@@ -86,12 +87,12 @@ export type CheckName =
   | 'agreed'
   | 'escrows';
 
-/** `sentence`: what was compared with what, or why it failed. */
+/** `sentence`: the two things that were compared, or why it failed. */
 export type Check = {
   readonly name: CheckName;
   readonly ok: boolean;
   readonly sentence: string;
-  /** What `accept` would throw for it, where a screen can do something. */
+  /** The fault that `accept` would throw for it, where a screen can do something. */
   readonly code?: EngineFault;
 };
 
@@ -109,7 +110,7 @@ export type Examined = {
 
 export type VaultState =
   | { readonly kind: 'none' }
-  /** Made, and not typed back yet: nothing may be accepted. */
+  /** Made, and not typed back yet: no acceptance is possible. */
   | { readonly kind: 'unchecked'; readonly madeAt: UnixSeconds }
   | { readonly kind: 'checked'; readonly madeAt: UnixSeconds; readonly checkedAt: UnixSeconds };
 
@@ -122,7 +123,7 @@ export type Vault = {
   words(): Promise<readonly string[]>;
   /** Three places to be typed back, counted from 1, in ascending order; drawn anew each time. */
   asked(): readonly number[];
-  /** By place. `wrong`: the places that do not fit; none makes the vault `checked`. */
+  /** By place. `wrong`: the places that do not fit; an empty list makes the vault `checked`. */
   check(typed: Readonly<Record<number, string>>): Promise<{ readonly wrong: readonly number[] }>;
   /** Words of another device: `checked` at once. Throws `has_phrase` where there is another one. */
   restore(typed: string): Promise<PhraseCheck>;
@@ -169,7 +170,7 @@ export type Nodes = {
   readonly chains: Live<readonly ChainFacts[]>;
   /** Asks who it is, how high, and how late its last block is. */
   check(chain: ChainKey, url: string): Promise<NodeCheck>;
-  /** Keeps own ones, each checked first; none brings the market's back. Throws nothing. */
+  /** Keeps own ones, each checked first; an empty list brings the market's back. Throws nothing. */
   keep(chain: ChainKey, urls: readonly string[]): Promise<readonly NodeCheck[]>;
 };
 
@@ -213,7 +214,7 @@ export type Phase =
   /** Kept, and not begun yet in this page. */
   | 'starting'
   | 'running'
-  /** Nothing goes on without this person: see `asks` or `problems`, then `again`. */
+  /** The swap waits for this person: see `asks` or `problems`, then `again`. */
   | 'stopped'
   | 'ended';
 
@@ -229,7 +230,7 @@ export type SwapView = {
   readonly legs: Readonly<Record<LegName, LegView>>;
   readonly agreedAt: UnixSeconds;
   readonly deadlines: Deadlines;
-  /** What is asked of the person now, the most urgent first. */
+  /** The requests to the person now, the most urgent first. */
   readonly asks: readonly Ask[];
   readonly checks: readonly Check[];
   readonly problems: readonly Problem[];
@@ -266,9 +267,9 @@ export type LegView = {
   readonly escrow: string | null;
   /** As the person's own nodes show it; null before the first answer. */
   readonly facts: EscrowFacts | null;
-  /** What is wrong with the answers of its nodes, by the last look. Absent: of a former build. */
+  /** The faults in the answers of its nodes, by the last poll. Absent: a former build wrote it. */
   readonly doubts?: readonly Doubt[];
-  /** They are enough that nothing of this side begins. Absent: of a former build. */
+  /** They are enough to hold every step of this side. Absent: a former build wrote it. */
   readonly isHeldUp?: boolean;
   /** The chain's own clock when it was read, Unix seconds (Bitcoin: median time past). */
   readonly clock: UnixSeconds | null;
@@ -319,7 +320,7 @@ export type Ask =
       readonly verb: Verb;
     }
   | { readonly kind: 'need_phrase' }
-  /** Bitcoin: where claim and refund are to be paid, by `payTo`. Nothing goes on without it. */
+  /** Bitcoin: where claim and refund are to be paid, by `payTo`. The swap waits for it. */
   | { readonly kind: 'name_payout'; readonly leg: LegName; readonly chain: ChainKey }
   /** One may be away until then. */
   | { readonly kind: 'wait'; readonly why: string; readonly until: UnixSeconds | null };
@@ -371,7 +372,10 @@ export type PayingWallet = {
 };
 
 export type ByWallet = {
-  /** What may still come from a wallet; null: nothing was asked, or it was declined or left. */
+  /**
+   * The payment that may still come from a wallet; null: no wallet was asked, or it declined, or
+   * the person left it.
+   */
   of(swapId: string): Promise<WalletPayment | null>;
   /**
    * Asks for exactly the amount of the swap, at its escrow; resolves when the wallet has answered
@@ -405,7 +409,7 @@ export type Health = {
 // Rescue
 
 export type RescueFileState = {
-  /** What the newest file holds. */
+  /** The content of the newest file. */
   readonly swaps: number;
   readonly writtenAt: UnixSeconds | null;
   /** Which of the newest content a person has saved. */
@@ -418,8 +422,8 @@ export type Rescue = {
   /** The newest; counts as saved. Throws `no_phrase`. */
   save(): Promise<string>;
   /**
-   * What a file holds, to look at. Its chains are known to `nodes`, without a market, until another
-   * one is opened. Throws RescueError.
+   * The content of a file, to look at. Its chains are known to `nodes`, without a market, until
+   * another one is opened. Throws RescueError.
    */
   open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */

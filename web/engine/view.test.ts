@@ -1,4 +1,4 @@
-// What a screen is told of a swap, by what is kept, what the chains showed and what was said.
+// The view of a swap for a screen, by the record, the chains and the progress of the SDK.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -204,7 +204,7 @@ test('a leg shows what is wrong with the answers of its nodes, and nothing where
   };
   const { legs } = viewBy(b);
   assert.deepEqual([legs.a.doubts, legs.b.doubts], [[], doubts]);
-  // What is told by no doubt lasts a moment.
+  // A hold without a doubt lasts a moment.
   const isHeldUp = (evidence: typeof b.evidence) => viewBy({ ...b, evidence }).legs.b.isHeldUp;
   assert.equal(isHeldUp({ doubts, agreed: true }), false);
   assert.equal(isHeldUp({ doubts: [], agreed: false }), false);

@@ -1,4 +1,4 @@
-// What a screen sees of a swap: pure, of what is kept, what the chains showed and what was told.
+// The view of a swap for a screen: pure, from the record, the chains and the progress of the SDK.
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import { fundBy } from '../../core/gates.ts';
@@ -27,7 +27,7 @@ export type Prompt = {
   readonly sinceMs: number;
 };
 
-/** Of each leg that its chain has shown: what, and the chain's own clock then. */
+/** Each leg as its chain has shown it, with the chain's own clock then. */
 export type LegsShown = { readonly legs: ReadonlyMap<LegName, LegShown> };
 export type LegShown = {
   readonly leg: { readonly facts: EscrowFacts };
@@ -56,7 +56,7 @@ export type Told = {
   /** Legs whose wallet is not connected. */
   readonly away: readonly LegName[];
   readonly prompts: readonly Prompt[];
-  /** What was said last of waiting. */
+  /** The last sentence about waiting. */
   readonly waits: string | null;
   readonly problems: readonly Problem[];
   readonly history: readonly Happened[];
@@ -108,7 +108,7 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
     escrow: escrow?.address ?? null,
     facts: seen?.leg.facts ?? null,
     doubts: seen?.evidence?.doubts ?? [],
-    // What lasts a moment is told of by no doubt.
+    // A hold that lasts a moment has no doubt.
     isHeldUp: !agreed && doubts.length > 0,
     clock: seen?.clock ?? null,
     ownAddress: family === 'bitcoin' ? (payout ?? own.address) : own.address,
@@ -176,7 +176,7 @@ function coins(sats: bigint): string {
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`.replace(/\.?0+$/, '');
 }
 
-/** The next moment that matters to this side; null: none is known. */
+/** The next moment that matters to this side; null: unknown. */
 function untilOf({ state, swap }: Told, gives: LegName): UnixSeconds | null {
   const { deadlines, legs, role } = swap;
   switch (state) {

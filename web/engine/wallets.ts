@@ -22,7 +22,7 @@ export type Hands = {
   prompts(swapId: string): readonly Prompt[];
   /** The person wants to be asked. */
   want(swapId: string, verb: Verb): void;
-  /** What was signed, or is not needed any more. */
+  /** Ends a request that was signed, or is not needed any more. */
   done(swapId: string, verb?: Verb): void;
   /** Whether a wallet may be showing a prompt. */
   isOpen(): boolean;

@@ -42,7 +42,7 @@ export function isRefused(error: unknown, ...codes: readonly string[]): boolean 
 /** A command is tried once: a code, a text and a passkey's answer are good once. */
 const { ask } = operationsOf<Operations>(ownSite, (method) => method !== 'GET');
 type Body<K extends keyof Operations> = BodyOf<Operations, K>;
-/** Of a text that a wallet is to sign: not before it is known to be for this site. */
+/** A wallet is asked to sign a text only after it is known to be for this site. */
 async function forHere<T extends Pick<TextToSign, 'message'>>(asking: Promise<T>): Promise<T> {
   const asked = await asking;
   mustBeFor(window.location.host, asked.message);

@@ -16,7 +16,7 @@ export function now(): UnixSeconds {
   return Math.floor(Date.now() / 1_000) + offsetSeconds;
 }
 
-/** What a dev network says of its clock. */
+/** Takes over the clock of a dev network. */
 export function moveClock(seconds: number): void {
   offsetSeconds = seconds;
 }

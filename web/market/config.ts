@@ -1,10 +1,10 @@
-// What the market that serves this app says of itself in `/app/config.js`, before the app begins.
-// A word of the market: names and dev conveniences, never what money depends on.
+// The market that serves this app describes itself in `/app/config.js`, before the app begins. A
+// word of the market: names and dev conveniences, never what money depends on.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { Network } from '../../core/families.ts';
 
-export type MarketConfig = {
+type MarketConfig = {
   readonly productName: string;
   readonly shortName: string;
   readonly network: Network;

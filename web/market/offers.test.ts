@@ -1,4 +1,4 @@
-// Whose move it is in a thread, and which quote is the best.
+// The party whose move it is in a thread, and the best quote.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// A thread as its parties stand in it: whose move it is, and which price the other side has named.
-// Pure.
+// A thread as its parties stand in it: the party whose move it is, and the price that the other
+// side has named. Pure.
 
 import type { BaseUnits } from '../../core/nominal.ts';
 import type { Party } from '../../core/trade.ts';
@@ -17,7 +17,7 @@ export type Standing =
   /** A price of theirs, or one of mine, that nobody has accepted; null: it has no own end. */
   | { readonly is: 'their_price'; readonly holdsUntilMs: number | null }
   | { readonly is: 'my_price'; readonly holdsUntilMs: number | null }
-  /** Its end has passed: nobody can accept it, both may name another. */
+  /** Its end has passed: neither can accept it, both may name another. */
   | { readonly is: 'price_over' };
 
 type Stood = Pick<
@@ -73,7 +73,7 @@ export type Offer = {
   readonly standing: Standing;
   /** Base units of the quote asset; null: its maker's price is older than what the thread keeps. */
   readonly quoteAmount: BaseUnits | null;
-  /** What the taker has named since. */
+  /** The price that the taker has named since. */
   readonly countered: BaseUnits | null;
   /** Against the indicative price. */
   readonly advantageBps: number | null;

@@ -6,9 +6,12 @@ import { config } from './config.ts';
 
 export const { shortName, productName } = config;
 
-/** Nobody is signed in any more, or somebody else is: whatever is shown is of nobody here. */
+/**
+ * The account was signed out, or another one is signed in: the data on the screen belongs to
+ * neither.
+ */
 const gone: ReadonlySet<string | null> = new Set([
-  // Of `/v1`, whose other callers have a key: the cookie is gone.
+  // `/v1` answers so where the cookie is gone: its other callers have a key.
   'key_missing',
   'session_missing',
   'session_ended',

@@ -1,14 +1,14 @@
-// What the market tells of a pair: what it was traded at of late, at which prices makers say that
-// they would quote, and what a trade costs.
+// The market's figures of a pair: the prices of recent trades, the prices at which makers say that
+// they would quote, and the costs of a trade.
 
 import { skipToken, useQuery } from '@tanstack/react-query';
 import type { PairPrice } from '../../sdk/types.ts';
 import { market } from './client.ts';
 import { type Price, priceIn } from './prices.ts';
 
-export type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: string };
+type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: string };
 
-/** null: nothing is asked yet. */
+/** null: no request yet. */
 export function usePrice(ids: PairIds | null) {
   return useQuery({
     queryKey: ['pair price', ids],
@@ -24,10 +24,10 @@ export function priceOf(answer: PairPrice | undefined): Price | null {
   return median && priceIn(median);
 }
 
-/** Of the best, one is chosen by who stands behind it. */
+/** One of the best is chosen by the maker behind it. */
 const mostLevels = 20;
 
-/** Prices that makers publish. `query`: of `GET /market/levels`; null: nothing is asked yet. */
+/** Prices that makers publish. `query` is that of `GET /market/levels`; null: no request yet. */
 export function useLevels(query: Parameters<typeof market.keyless.levels>[0] | null) {
   return useQuery({
     queryKey: ['levels', query],
@@ -40,7 +40,7 @@ export function useLevels(query: Parameters<typeof market.keyless.levels>[0] | n
   });
 }
 
-/** `query`: of `GET /market/pairs`; null: nothing is asked yet. */
+/** `query` is that of `GET /market/pairs`; null: no request yet. */
 export function usePair(query: Parameters<typeof market.keyless.pair>[0] | null) {
   return useQuery({
     queryKey: ['pair', query],

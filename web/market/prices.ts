@@ -1,5 +1,5 @@
-// Prices as one side sees them. Base units. Every division rounds against whom it is shown to:
-// nobody is promised more than comes, or told of less than it costs.
+// Prices as one side sees them. Base units. Every division rounds against the reader: a person gets
+// no less than is displayed, and pays no more.
 
 import type { BaseUnits } from '../../core/nominal.ts';
 import { type Direction, exchange, type Party } from '../../core/trade.ts';
@@ -14,7 +14,7 @@ type Asked = {
   readonly quoteAssetId: string;
 };
 
-/** What a party gives and gets at a price of `quoteAmount`. */
+/** The amounts that a party gives and gets at a price of `quoteAmount`. */
 export function sidesOf(
   rfq: Asked,
   quoteAmount: BaseUnits,
@@ -32,14 +32,17 @@ export function getsQuote({ direction }: Pick<Asked, 'direction'>, party: Party)
 /** So much of the quote asset for so much of the base asset, each more than nothing. */
 export type Price = { readonly baseAmount: BaseUnits; readonly quoteAmount: BaseUnits };
 
-/** Of levels, best first: that of a maker that has settled swaps, else the best; null: none. */
+/**
+ * `levels`: the best first. The first level of a maker that has settled swaps, else the best; null:
+ * no level.
+ */
 export function indicated(levels: readonly Level[]): Level | null {
   return levels.find((each) => settledBy(each) > 0) ?? levels[0] ?? null;
 }
 
 export const settledBy = ({ makerStanding }: Level): number => makerStanding?.settled ?? 0;
 
-/** Of what a market tells; null where that is no price. */
+/** The price in an answer of the market; null where that is no price. */
 export function priceIn(told: {
   readonly baseAmount: string;
   readonly quoteAmount: string;
@@ -48,12 +51,10 @@ export function priceIn(told: {
   return price.baseAmount > 0n && price.quoteAmount > 0n ? price : null;
 }
 
-/** The same price, with the assets in the other places. */
-export function turned({ baseAmount, quoteAmount }: Price): Price {
-  return { baseAmount: quoteAmount, quoteAmount: baseAmount };
-}
-
-/** What `baseAmount` comes to: rounded down for who gets the quote asset, up for who gives it. */
+/**
+ * The worth of `baseAmount`: rounded down for a party that gets the quote asset, up for one that
+ * gives it.
+ */
 export function quoteAt(price: Price, baseAmount: BaseUnits, isGot: boolean): BaseUnits {
   const product = baseAmount * price.quoteAmount;
   const down = product / price.baseAmount;

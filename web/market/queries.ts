@@ -1,4 +1,4 @@
-// What the market said is kept for a moment, and asked again when the page is looked at.
+// Answers of the market are kept for a moment, and asked again when the page is looked at.
 
 import { QueryClient } from '@tanstack/react-query';
 

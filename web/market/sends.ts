@@ -1,5 +1,5 @@
-// What the market sends with its own gas, by chain: claims for who asks, and fundings that their
-// funder signed. It has bounds, and may refuse.
+// The transactions that the market sends with its own gas, by chain: claims for a party that asks,
+// and fundings that their funder signed. It has bounds, and may refuse.
 
 import { useQuery } from '@tanstack/react-query';
 import { market } from './client.ts';

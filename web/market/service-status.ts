@@ -1,10 +1,10 @@
-// What the market says of itself at `/status`, which it tells programs and people without a key.
+// The market's own state at `/status`, which programs and people read without a key.
 
 const audiences = ['webhooks', 'feed', 'messages'] as const;
 
-export type Audience = (typeof audiences)[number];
+type Audience = (typeof audiences)[number];
 
-export type ServiceStatus = {
+type ServiceStatus = {
   readonly version: string;
   /** RFC 3339: the process that answered. */
   readonly startedAt: string;

@@ -1,7 +1,7 @@
-// Who is signed in. A screen of an account asks `useSession`, or stands inside
+// The account that is signed in. A screen of an account asks `useSession`, or stands inside
 // `parts/signed-in.tsx`, which shows the other states. Requests name the account that is shown
 // (own-site.ts). Where another tab has signed out, or in as somebody else, all that was read for
-// the former account is forgotten. Then it is asked again who is there.
+// the former account is forgotten. Then the session is asked for again.
 
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
@@ -12,14 +12,14 @@ import { queries } from './queries.ts';
 
 export type SignedInAccount = Account & {
   readonly id: string;
-  /** What a person knows the account by: its e-mail address, else its first login. */
+  /** The name that a person knows the account by: its e-mail address, else its first login. */
   readonly name: string;
 };
 
-export type SessionState =
+type SessionState =
   | { readonly status: 'loading' }
   | { readonly status: 'none' }
-  /** Nobody knows: no answer came, or a refusal. */
+  /** Unknown: no answer came, or a refusal. */
   | { readonly status: 'failed'; readonly error: Error; readonly again: () => void }
   | { readonly status: 'account'; readonly account: SignedInAccount };
 
@@ -42,7 +42,7 @@ export function useSession(): SessionState {
     queryKey: sessionKey,
     queryFn: ({ signal }) => look(signal),
     staleTime: 30_000,
-    // A tab that was left is asked again when it is looked at: who is there by now?
+    // A tab that was left asks for the session again when a person comes back to it.
     refetchOnWindowFocus: 'always',
   });
   if (data === null) return { status: 'none' };
@@ -63,7 +63,10 @@ export async function lookAgain(): Promise<void> {
   await queries.invalidateQueries({ queryKey: sessionKey });
 }
 
-/** After a sign-out, and where another account is signed in to: nothing of the former is left. */
+/**
+ * Called after a sign-out, and where another account is signed in to: it removes all data of the
+ * former.
+ */
 export async function startAnew(): Promise<void> {
   show(null);
   await queries.cancelQueries();
@@ -83,8 +86,8 @@ onGone(() => {
 });
 
 /**
- * Whether the account that was shown has been signed out of elsewhere, or another one was signed
- * in to: nothing was done to anybody. `dismiss` when it was read.
+ * Whether the account that was displayed has been signed out of elsewhere, or another one was
+ * signed in to; both accounts are unharmed. `dismiss` when it was read.
  */
 export function useReplaced(): { readonly replaced: boolean; readonly dismiss: () => void } {
   const replaced = useSyncExternalStore(

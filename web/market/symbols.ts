@@ -1,4 +1,4 @@
-// What assets are called, as it may stand beside an amount. Pure.
+// The symbols of assets, as they may stand beside an amount. Pure.
 
 /** The market lists none that is longer. */
 const most = 32;

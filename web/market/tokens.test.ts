@@ -18,7 +18,7 @@ const mainnetSolana = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const chains: readonly AppChain[] = [
   { family: 'bitcoin', chain: 'btc', nodes: [], bitcoin: 'mainnet' },
   { family: 'evm', chain: 'eth', nodes: [], chainId: 1 },
-  // A market names its chains as it likes: what they are says their id.
+  // A market names its chains as it likes: the id identifies them.
   { family: 'evm', chain: 'arbitrum', nodes: [], chainId: 8453 },
   { family: 'evm', chain: 'bsc', nodes: [], chainId: 56 },
   { family: 'tron', chain: 'tron', nodes: [], chainId: 0x2b6653dc, ...pinned },
@@ -74,7 +74,7 @@ test('no contract of the table has a slip of the pen, and each is there once a c
   }
   assert.equal(hex.length, evmRows.length);
   for (const each of base58s) {
-    // Of TRON with a checksum; of Solana 32 bytes.
+    // TRON's have a checksum; Solana's are 32 bytes.
     const bytes = base58.decode(each).length;
     if (each.startsWith('T')) assert.equal(base58check.decode(each)[0], 0x41, each);
     else assert.equal(bytes, 32, each);

@@ -13,7 +13,7 @@ type KnownAsset = {
   readonly decimals: number;
 };
 
-/** What a market says of an asset. */
+/** The market's description of an asset. */
 export type ListedAsset = {
   readonly chain: ChainKey;
   readonly address: string | null;
@@ -66,7 +66,7 @@ const evm: Readonly<Record<number, readonly KnownAsset[]>> = {
 };
 
 const tronCoin: KnownAsset = { token: null, symbols: ['TRX'], decimals: 6 };
-/** By chain id; of USDC Circle's was withdrawn. */
+/** By chain id; Circle has withdrawn its USDC. */
 const tron: Readonly<Record<number, readonly KnownAsset[]>> = {
   728126428: [tronCoin, usdt('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')],
   3448148188: [tronCoin, usdt('TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf')],

@@ -1,6 +1,6 @@
-// Keeps the app on this device, and hears of a newer build. Nothing is replaced under a person's
-// hands: the newer build is there after a reload that somebody asked for. A tab that stays open
-// asks by itself whether there is one: a browser asks when a page is loaded, and this one is not.
+// Keeps the app on this device, and hears of a newer build. A build is never replaced under a
+// person's hands: the newer one comes after a reload that was asked for. A tab that stays open asks
+// by itself whether there is one: a browser asks when a page is loaded, and this one is not.
 
 import { useSyncExternalStore } from 'react';
 

@@ -1,4 +1,4 @@
-// What a market says of itself is data: whatever else it sends runs in no page that is kept.
+// A market describes itself by data alone: a kept page runs no script of its choice.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

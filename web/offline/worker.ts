@@ -1,5 +1,5 @@
 // The service worker: it keeps every file of one build, so that the app opens with the market gone.
-// What it keeps has the hashes that the build named. A newer build waits until a person takes it.
+// Each file has the hash that the build named. A newer build waits until a person takes it.
 
 import { wordsOf } from './own-words.ts';
 

@@ -1,4 +1,4 @@
-// What stands around every screen of an account: heading, navigation, who is signed in, and a new
+// The frame of every screen of an account: heading, navigation, the account's name, and a new
 // sign-in where one is needed.
 
 import { Link, useLocation } from '@tanstack/react-router';

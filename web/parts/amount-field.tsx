@@ -1,11 +1,11 @@
-// An amount in whole coins. What is wrong is said as it is typed.
+// An amount in whole coins. The field names a fault as it is typed.
 
 import type { ComponentProps, ReactNode } from 'react';
 import type { BaseUnits } from '../../core/nominal.ts';
 import { Field } from './field.tsx';
 import { typedAmount } from './typed-amount.ts';
 
-export type AmountFieldProps = {
+type AmountFieldProps = {
   readonly label: string;
   readonly symbol: string;
   readonly decimals: number;
@@ -13,7 +13,7 @@ export type AmountFieldProps = {
   /** `units`: null where nothing, or no amount, is typed. */
   readonly onChange: (typed: string, units: BaseUnits | null) => void;
   readonly hint?: ReactNode;
-  /** What is wrong with an amount that could be read, such as more than there is. */
+  /** The fault of an amount that could be read, for example more than there is. */
   readonly error?: string | null;
   readonly readOnly?: boolean;
 };
@@ -35,7 +35,7 @@ export function AmountField(props: AmountFieldProps) {
   );
 }
 
-export type AmountInputProps = Omit<ComponentProps<'input'>, 'onChange'> & {
+type AmountInputProps = Omit<ComponentProps<'input'>, 'onChange'> & {
   readonly onType: (typed: string) => void;
 };
 

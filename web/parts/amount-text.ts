@@ -4,8 +4,15 @@ import type { BaseUnits } from '../../core/nominal.ts';
 import type { Asset } from '../../sdk/types.ts';
 import { formatAmount } from '../texts/people.ts';
 
+type Unit = { readonly decimals: number; readonly symbol: string };
+
 export function amountText(units: BaseUnits, decimals: number, symbol: string): string {
   return `${formatAmount(units, decimals)}\u00a0${symbol}`;
+}
+
+/** At most 8 decimals: for estimates, never for an amount to pay. */
+export function estimateText(units: BaseUnits, { decimals, symbol }: Unit): string {
+  return `${formatAmount(units, decimals, { most: 8 })}\u00a0${symbol}`;
 }
 
 /** In base units where the market lists the asset no more, or has not answered. */

@@ -3,7 +3,7 @@
 import type { BaseUnits } from '../../core/nominal.ts';
 import { formatAmount } from '../texts/people.ts';
 
-export type AmountProps = {
+type AmountProps = {
   readonly units: BaseUnits;
   readonly decimals: number;
   readonly symbol: string;

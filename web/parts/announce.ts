@@ -1,4 +1,4 @@
-// Sentences for the live region of the layout: what changed without a place on the screen.
+// Sentences for the live region of the layout: changes without a place on the screen.
 
 import { useSyncExternalStore } from 'react';
 

@@ -1,4 +1,4 @@
-// What the market answered, in every state: still asked, refused, unreachable, old, there.
+// An answer of the market, in every state: still asked, refused, unreachable, old, there.
 
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -18,7 +18,7 @@ export function Loading() {
   );
 }
 
-/** Nothing is there: why that is so, and what one can do. */
+/** An empty list or page: why that is so, and the next step. */
 export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
     <div className="empty">
@@ -28,9 +28,9 @@ export function Empty({ children, action }: { children: ReactNode; action?: Reac
   );
 }
 
-export type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
+type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
 
-/** An error as a person meets it. Nothing that the market says is taken for markup. */
+/** An error as a person meets it. The market's words are never taken for markup. */
 export function Failed({ error, again }: FailedProps) {
   const retry = again && <Button onPress={again}>{text('failed.again')}</Button>;
   const answer = error instanceof ParleyApiError ? error : null;
@@ -79,7 +79,7 @@ function SignIn() {
   );
 }
 
-export type AnswerProps<T> = {
+type AnswerProps<T> = {
   readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
   readonly children: (data: T) => ReactNode;
 };

@@ -5,7 +5,7 @@ import type { Asset } from '../../sdk/types.ts';
 import { Amount } from './amount.tsx';
 import { chainName } from './names.ts';
 
-export type AssetAmountProps = {
+type AssetAmountProps = {
   readonly units: BaseUnits;
   /** undefined: the market lists it no more, or has not answered; base units are shown then. */
   readonly asset: Asset | undefined;

@@ -1,18 +1,19 @@
-// Parts that more than one screen uses. What there is, and for what:
+// Parts that more than one screen uses:
 //
 // | part | for |
 // |---|---|
 // | button.tsx | Button: `main` once a screen, `danger` for what cannot be undone |
 // | field.tsx | Field, TextField, TextArea: label, hint and error, heard by screen readers |
 // | amount-field.tsx | AmountField: whole coins as typed, and as base units or null |
-// | select.tsx | Select: few choices |
-// | amount.tsx | Amount: in the unit; what is cut is there on hover and when copied |
+// | select.tsx, check-boxes.tsx | Select: one of few; CheckBoxes: several |
+// | amount.tsx | Amount: in the unit; all digits on hover and when copied |
 // | clock.tsx, now.ts | Clock: a time and how long until it; Countdown; useNow: one timer |
 // | table.tsx | Table: rows by key; cards where the page is narrow |
 // | dialog.tsx | Dialog: a question that wants an answer; Esc closes it |
 // | notice.tsx | Notice: `info`, `good`, `warn`, `bad`, with what to do |
 // | copy.tsx, qr.tsx | Copy: a value to the clipboard; Qr: the same for a camera |
 // | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
+// | fault.tsx | Fault: the sentence of an error |
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
 // | announce.ts | announce: says a sentence in the live region of the layout |
 // | typed-form.tsx | TypedForm: one thing that is typed and taken, or why not |
@@ -26,7 +27,7 @@
 
 import { type ReactNode, useId } from 'react';
 
-export type ButtonProps = {
+type ButtonProps = {
   readonly children: ReactNode;
   readonly onPress?: (() => void) | undefined;
   readonly kind?: 'plain' | 'main' | 'danger' | 'quiet';

@@ -7,12 +7,12 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { useAct } from './ways/act.ts';
 
-export type ConfirmProps = {
+type ConfirmProps = {
   readonly children: ReactNode;
   /** Heard instead of the words on the button, such as many times in a list. */
   readonly label?: string;
   readonly title: string;
-  /** What will happen. */
+  /** The consequence. */
   readonly what: ReactNode;
   readonly kind?: 'danger' | 'plain';
   readonly onConfirm: () => Promise<void>;
@@ -46,13 +46,11 @@ export function Confirm({
         title={title}
         open={open}
         onClose={close}
-        actions={
-          <>
-            <Button onPress={close}>{text('confirm.no')}</Button>
-            <Button kind={kind === 'danger' ? 'danger' : 'main'} busy={busy} onPress={confirm}>
-              {children}
-            </Button>
-          </>
+        no={text('confirm.no')}
+        yes={
+          <Button kind={kind === 'danger' ? 'danger' : 'main'} busy={busy} onPress={confirm}>
+            {children}
+          </Button>
         }
       >
         {what}

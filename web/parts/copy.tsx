@@ -5,9 +5,9 @@ import { text } from '../texts/texts.ts';
 import { announce } from './announce.ts';
 import { Button } from './button.tsx';
 
-export type CopyProps = {
+type CopyProps = {
   readonly value: string;
-  /** What is copied: `address`, `amount`. Heard as `Copy the address`. */
+  /** The name of the copied value: `address`, `amount`. Heard as `Copy the address`. */
   readonly what: string;
 };
 

@@ -2,8 +2,8 @@
 
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react';
 
-/** What ties a control to its words. */
-export type Tied = {
+/** The attributes that tie a control to its label and error. */
+type Tied = {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
   readonly 'aria-invalid': boolean;
@@ -44,7 +44,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   );
 }
 
-export type TextFieldProps = Omit<FieldProps, 'children'> & {
+type TextFieldProps = Omit<FieldProps, 'children'> & {
   readonly value: string;
   readonly onChange: (text: string) => void;
   /** Addresses, keys and code: letters of one width, no corrections. */
@@ -82,7 +82,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-export type TextAreaProps = Omit<TextFieldProps, 'type' | 'inputMode' | 'onBlur'> & {
+type TextAreaProps = Omit<TextFieldProps, 'type' | 'inputMode' | 'onBlur'> & {
   readonly rows?: number;
 };
 

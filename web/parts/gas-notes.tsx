@@ -1,5 +1,5 @@
-// Coins for network fees: what each own wallet has and may need, and what the market sends for it.
-// It is told before it costs, and refuses nothing.
+// Coins for network fees: the amounts that each own wallet has and may need, and the transactions
+// that the market sends for it. It is told before it costs, and refuses nothing.
 
 import { useQuery } from '@tanstack/react-query';
 import type { UnixSeconds } from '../../core/nominal.ts';
@@ -10,17 +10,17 @@ import type { Engine } from '../engine/types.ts';
 import { useAssets } from '../market/assets.ts';
 import { now } from '../market/clock.ts';
 import { useSends } from '../market/sends.ts';
-import { formatAmount, localTime } from '../texts/people.ts';
+import { localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
-import { assetAmountText } from './amount-text.ts';
+import { assetAmountText, estimateText } from './amount-text.ts';
 import { Copy } from './copy.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
 import { Notice } from './notice.tsx';
 
-export type SideOfSwap = GasSide & { readonly chain: string };
+type SideOfSwap = GasSide & { readonly chain: string };
 
-export type Times = {
+type Times = {
   /** Until when this side pays in. */
   readonly fundBy: UnixSeconds;
   /** From when on it may take back what it gave. */
@@ -31,7 +31,7 @@ export type Times = {
 
 const lookMs = 10_000;
 
-export type GasNotesProps = {
+type GasNotesProps = {
   readonly engine: Engine;
   readonly sides: readonly SideOfSwap[];
   readonly times: Times;
@@ -109,14 +109,14 @@ function Note({ kind, values, isShort }: NoteProps) {
   );
 }
 
-export type GasMissingProps = {
+type GasMissingProps = {
   readonly engine: Engine;
   readonly side: SideOfSwap;
   /** In the place of what cannot be read. */
   readonly else: string;
 };
 
-/** What to send where, of a side that waits for it. */
+/** The amount and the address for a side that waits for coins. */
 export function GasMissing({ engine, side, else: instead }: GasMissingProps) {
   const { look, coin } = useLook(engine, side);
   const note = noteOf(side, look.data ?? null, { claims: false, fundings: false });
@@ -135,10 +135,7 @@ function timesShown({ fundBy, refundAt, collectBy }: Times) {
 }
 
 function shown({ need, missing }: GasNote, look: GasLook | null, coin: Asset | undefined) {
-  const exact = (units: bigint) =>
-    coin === undefined
-      ? `${units}`
-      : `${formatAmount(units, coin.decimals, { most: 8 })}\u00a0${coin.symbol}`;
+  const exact = (units: bigint) => (coin === undefined ? `${units}` : estimateText(units, coin));
   const most = (units: bigint) => exact(coin === undefined ? units : enough(units, coin));
   return { has: exact(look?.has ?? 0n), need: most(need), missing: most(missing) };
 }

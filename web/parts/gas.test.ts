@@ -1,4 +1,4 @@
-// What is said of a wallet's coins for network fees.
+// The sentences about a wallet's coins for network fees.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What is said of a wallet's coins for network fees: of what it has, what its side of a swap may
-// take, and what the market sends for it. Pure.
+// The verdict on a wallet's coins for network fees: from its balance, the need of its side of a
+// swap, and the transactions that the market sends for it. Pure.
 
 import type { BaseUnits } from '../../core/nominal.ts';
 import type { GasLook, GasSide } from '../../sdk/gas.ts';
@@ -19,7 +19,7 @@ export type GasNote = {
     | 'claim_short'
     /** The market collects. */
     | 'claim_sent';
-  /** What it may take, and how much of that is missing. */
+  /** The amount that it may take, and the missing part of it. */
   readonly need: BaseUnits;
   readonly missing: BaseUnits;
 };
@@ -49,7 +49,7 @@ export function lackOf({ amount }: Pick<GasSide, 'amount'>, look: GasLook | null
 /** Digits after the mark that people compare; more of them say nothing. */
 const shownDecimals = 8;
 
-/** Rounded up to what is shown: who has so much has enough. */
+/** Rounded up to the displayed digits: a wallet with so much has enough. */
 export function enough(units: BaseUnits, { decimals }: { readonly decimals: number }): BaseUnits {
   const scale = 10n ** BigInt(Math.max(0, decimals - shownDecimals));
   return ((units + scale - 1n) / scale) * scale;

@@ -1,11 +1,10 @@
 // Whether an account may give an asset: the market asks for a wallet of its family first.
 
-import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { Family } from '../../core/families.ts';
 import type { Asset } from '../../sdk/types.ts';
-import { market } from '../market/client.ts';
 import { config } from '../market/config.ts';
+import { useMe } from '../market/me.ts';
 import { Answer, Loading } from './answer.tsx';
 import { PhraseFirst } from './phrase-first.tsx';
 import { useEngine } from './use-engine.ts';
@@ -20,11 +19,7 @@ export type Giving = {
 };
 
 export function useGiving(asset: Asset | undefined, isSignedIn: boolean): Giving {
-  const me = useQuery({
-    queryKey: ['me'],
-    queryFn: ({ signal }) => market.me({ signal }),
-    enabled: isSignedIn,
-  });
+  const me = useMe(isSignedIn);
   const family = config.chains.find(({ chain }) => chain === asset?.chain)?.family;
   if (me.data === undefined || family === undefined) return { family, hasWallet: null };
   const { login, proven } = me.data.wallets[family];

@@ -25,7 +25,7 @@ export function symbolOf(
   return known?.symbol ?? `token ${token.slice(0, 6)}…${token.slice(-4)}`;
 }
 
-/** Of chains that this app's own tables know: a dev chain has none. */
+/** The explorers of chains that this app's own tables know: a dev chain has none. */
 const explorers: Readonly<Record<string, readonly [name: string, before: string, after?: string]>> =
   {
     bitcoin: ['mempool.space', 'https://mempool.space/tx/'],
@@ -41,7 +41,7 @@ const explorers: Readonly<Record<string, readonly [name: string, before: string,
     'solana-devnet': ['Solana Explorer', 'https://explorer.solana.com/tx/', '?cluster=devnet'],
   };
 
-export type Explorer = { readonly name: string; readonly url: string };
+type Explorer = { readonly name: string; readonly url: string };
 
 /** null where the chain is not known, or the id could lead elsewhere. */
 export function explorerOf(chain: string, isKnown: boolean, txid: string): Explorer | null {

@@ -26,8 +26,8 @@ export function assetName({ symbol, chain }: Pick<Asset, 'symbol' | 'chain'>): s
 }
 
 /**
- * For recognising only: a look-alike with the same ends is cheap to make. What is paid to or signed
- * is shown whole.
+ * For recognising only: a look-alike with the same ends is cheap to make. An address that is paid
+ * or signed is displayed whole.
  */
 export function shortAddress(address: string): string {
   return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;

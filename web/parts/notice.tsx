@@ -1,13 +1,13 @@
-// What a person should know now: what happened, what to do, what it costs not to.
+// A notice to a person: the event, the next step, and the cost of not taking it.
 
 import type { ReactNode } from 'react';
 import { text } from '../texts/texts.ts';
 
-export type NoticeProps = {
+type NoticeProps = {
   readonly kind: 'info' | 'good' | 'warn' | 'bad';
   readonly title?: string;
   readonly children?: ReactNode;
-  /** A button or link: what to do. */
+  /** A button or link for the next step. */
   readonly action?: ReactNode;
 };
 

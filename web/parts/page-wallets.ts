@@ -20,8 +20,8 @@ const waiting: AccountLink[] = [];
 let taker: Take | null = null;
 
 /**
- * Asks the person for an account. It signs for the swaps of its account too: whoever has signed in
- * with it need not connect it again to pay. Throws WalletError.
+ * Asks the person for an account. It signs for the swaps of its account too: a person who has
+ * signed in with it need not connect it again to pay. Throws WalletError.
  */
 export async function connectWallet(id: string, wanted?: string): Promise<Link> {
   const link = await pageWallets.connect(id, wanted);

@@ -1,4 +1,4 @@
-// What needs a rescue phrase that was typed back; until there is one, the way to it.
+// Content that needs a rescue phrase that was typed back; until there is one, the way to it.
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -7,7 +7,7 @@ import { text } from '../texts/texts.ts';
 import { Notice } from './notice.tsx';
 import { useLive } from './use-engine.ts';
 
-export type PhraseFirstProps = {
+type PhraseFirstProps = {
   readonly engine: Pick<Engine, 'vault'>;
   /** Where the person goes on afterwards: a path of this app. */
   readonly back: string;

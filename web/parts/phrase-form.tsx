@@ -4,7 +4,7 @@ import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import { text } from '../texts/texts.ts';
 import { TypedForm } from './typed-form.tsx';
 
-export type PhraseFormProps = {
+type PhraseFormProps = {
   /** Keeps a right phrase. */
   readonly restore: (typed: string) => Promise<PhraseCheck>;
   readonly done: () => void;

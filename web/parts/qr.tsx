@@ -5,7 +5,10 @@ import { encode } from 'uqr';
 
 const border = 4; // modules of quiet zone (ISO/IEC 18004)
 
-/** `label`: what it holds, for who cannot see it. The same value stands beside it as text. */
+/**
+ * `label` names its content, for a person who cannot see it. The same value stands beside it as
+ * text.
+ */
 export function Qr({ value, label }: { readonly value: string; readonly label: string }) {
   const { size, path } = useMemo(() => drawn(value), [value]);
   return (

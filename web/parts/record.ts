@@ -4,7 +4,7 @@ import type { Standing } from '../../sdk/types.ts';
 import { formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
-/** The worst is not left out. `null`: nobody has counted. */
+/** The worst is not left out. `null`: the record is unknown. */
 export function recordText(standing: Standing | null | undefined): string {
   if (standing === null || standing === undefined) return text('order.unknown');
   const { settled, abandoned, refunded, medianFundSeconds } = standing;

@@ -1,33 +1,23 @@
 // The rescue file, saved by a person.
 
-import { useState } from 'react';
-import { messageOf } from '../../sdk/errors.ts';
 import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
+import { Fault } from './fault.tsx';
 import { fileName, saveFile } from './save-file.ts';
+import { useAct } from './ways/act.ts';
 
-export type SaveRescueProps = {
+type SaveRescueProps = {
   readonly save: () => Promise<string>;
 };
 
 export function SaveRescue({ save }: SaveRescueProps) {
-  const [fault, setFault] = useState<string | null>(null);
-  const go = async () => {
-    try {
-      saveFile(fileName('rescue', 'json'), 'application/json', await save());
-      setFault(null);
-    } catch (error) {
-      setFault(messageOf(error));
-    }
-  };
+  const { error, run } = useAct();
+  const go = () =>
+    run(async () => void saveFile(fileName('rescue', 'json'), 'application/json', await save()));
   return (
     <>
-      <Button onPress={() => void go()}>{text('settlement.rescue.save')}</Button>
-      {fault !== null && (
-        <p role="alert" className="bad-ink">
-          {fault}
-        </p>
-      )}
+      <Button onPress={go}>{text('settlement.rescue.save')}</Button>
+      <Fault error={error} />
     </>
   );
 }

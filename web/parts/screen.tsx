@@ -1,4 +1,4 @@
-// What every screen begins with: its heading, which takes the focus when one comes to it.
+// The beginning of every screen: its heading, which takes the focus when one comes to it.
 
 import { type ReactNode, useEffect } from 'react';
 import { config } from '../market/config.ts';

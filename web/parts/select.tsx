@@ -2,7 +2,7 @@
 
 import { Field, type FieldProps } from './field.tsx';
 
-export type SelectProps<T extends string> = Omit<FieldProps, 'children'> & {
+type SelectProps<T extends string> = Omit<FieldProps, 'children'> & {
   readonly value: T;
   readonly onChange: (value: T) => void;
   readonly options: readonly { readonly value: T; readonly label: string }[];

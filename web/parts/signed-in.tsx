@@ -8,10 +8,10 @@ import { Failed, Loading } from './answer.tsx';
 import { Notice } from './notice.tsx';
 import { signInPath } from './ways/back.ts';
 
-/** What is shown for another account begins anew: nothing of the former one stays in its state. */
-export type SignedInProps = {
+/** The content begins anew for another account: its state keeps no data of the former one. */
+type SignedInProps = {
   readonly children: (account: SignedInAccount) => ReactNode;
-  /** What a stranger who has the link should know; default that the page is of an account. */
+  /** The sentence for a stranger who has the link; default that the page is of an account. */
   readonly why?: string;
 };
 

@@ -11,7 +11,7 @@ export type Column<Row> = {
   readonly number?: boolean;
 };
 
-export type TableProps<Row> = {
+type TableProps<Row> = {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

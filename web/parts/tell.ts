@@ -4,18 +4,18 @@
 import { useSyncExternalStore } from 'react';
 import { recalled, remember } from '../texts/remembered.ts';
 
-export type TellState =
+type TellState =
   /** The browser, or this kind of page, has none. */
   | 'unsupported'
-  /** Nobody has been asked yet. */
+  /** The person has not been asked yet. */
   | 'unasked'
   /** The person, or the browser by itself, has said no to this site. */
   | 'denied'
   | 'on'
   | 'off';
 
-export type News = {
-  /** One for each event: whoever tells it first in this browser tells it alone. */
+type News = {
+  /** One for each event: the first tab of this browser that tells it tells it alone. */
   readonly key: string;
   readonly title: string;
   readonly body: string;
@@ -82,10 +82,10 @@ export function opensBy(opening: (path: string) => void): void {
   open = opening;
 }
 
-/** What this page has told, or found told. */
+/** The events that this page has told, or found told. */
 const here = new Set<string>();
 
-/** Once for its key in this browser. Nothing is shown where a tab of the app is seen. */
+/** Once for its key in this browser. A visible tab of the app keeps it back. */
 export async function tell(news: News): Promise<void> {
   if (here.has(news.key) || tellState() !== 'on') return;
   here.add(news.key);

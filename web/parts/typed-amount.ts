@@ -1,4 +1,4 @@
-// What a person typed as an amount: base units, or what is wrong in a sentence.
+// A typed amount: base units, or its fault in a sentence.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
@@ -6,12 +6,12 @@ import type { AmountFault } from '../../sdk/people.ts';
 import { parseAmount } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
-export type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };
+type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };
 
 /** The asset's; with a symbol the amount may have it behind. */
 export type AmountOf = { readonly decimals: number; readonly symbol?: string };
 
-/** Nothing typed is neither an amount nor a fault. */
+/** An empty field is neither an amount nor a fault. */
 export function typedAmount(
   typed: string,
   { decimals, symbol }: AmountOf,

@@ -5,7 +5,7 @@ import { messageOf } from '../../sdk/errors.ts';
 import { Button } from './button.tsx';
 import { TextArea, TextField } from './field.tsx';
 
-export type TypedFormProps = {
+type TypedFormProps = {
   readonly label: string;
   readonly hint: string;
   readonly maxLength: number;
@@ -13,7 +13,7 @@ export type TypedFormProps = {
   readonly go: string;
   /** null: it is taken, and leaves this form. Else, or thrown, a sentence of what is wrong. */
   readonly take: (typed: string) => Promise<string | null>;
-  /** Of several lines. */
+  /** The field has several lines. */
   readonly long?: boolean;
   /** Further buttons. */
   readonly children?: ReactNode;

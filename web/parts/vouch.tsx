@@ -8,8 +8,9 @@ import { type Family, families } from '../../core/families.ts';
 import { authorizeMessage, linkMessage, type MessageSigner } from '../../sdk/keys.ts';
 import type { Proof, WalletsOfFamily } from '../../sdk/types.ts';
 import type { Engine } from '../engine/types.ts';
-import { account, type WalletName } from '../market/account.ts';
+import type { WalletName } from '../market/account.ts';
 import { market } from '../market/client.ts';
+import { useMe, usePayouts } from '../market/me.ts';
 import { queries } from '../market/queries.ts';
 import { lookAgain, useSession } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
@@ -22,7 +23,7 @@ import { FreshGate, useFreshly } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 import { WaysIn } from './ways/ways.tsx';
 
-export type VouchedProps = {
+type VouchedProps = {
   readonly engine: Pick<Engine, 'bitcoinSigner'>;
   readonly children: ReactNode;
 };
@@ -36,14 +37,11 @@ export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinSigner'>) {
   });
 }
 
-/** What needs a key on Bitcoin that the market pays; until there is one, the way to it. */
+/** Content that needs a key on Bitcoin that the market pays; until there is one, the way to it. */
 export function Vouched({ engine, children }: VouchedProps) {
   const key = useBitcoinSigner(engine);
-  const payouts = useQuery({
-    queryKey: ['payouts'],
-    queryFn: ({ signal }) => account.payouts(signal),
-  });
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
+  const payouts = usePayouts();
+  const me = useMe();
   return (
     <Answer of={key}>
       {(signer) => (
@@ -143,7 +141,7 @@ function Vouch({ signer, wallets }: VouchProps) {
   );
 }
 
-/** What the key has signed, and what the login wallet is to sign; good for ten minutes. */
+/** The text that the key has signed, and the one for the login wallet; good for ten minutes. */
 async function textsOf(signer: MessageSigner, login: WalletName): Promise<Begun> {
   const { productName } = market;
   const { address } = signer;

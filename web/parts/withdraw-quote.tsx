@@ -13,7 +13,7 @@ import { Notice } from './notice.tsx';
 
 type Props = { readonly thread: Thread; readonly standing: Standing; readonly label?: string };
 
-/** Nothing where there is nothing to take back, or the maker's own acceptance stands. */
+/** Draws nothing where no quote can be taken back, or the maker's own acceptance stands. */
 export function WithdrawQuote({ thread, standing, label }: Props) {
   const taking = useMutation({
     mutationFn: () => market.withdrawQuote(thread.id),

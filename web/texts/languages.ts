@@ -1,15 +1,15 @@
-// Which languages there are, and which one a person is spoken to in.
+// The languages of the app, and the choice of one for a person.
 
 export const languages = {
   en: {
     name: 'English',
-    first: () => import('./en/first.ts'),
-    rest: () => import('./en/rest.ts'),
+    first: () => import('./en/first.json', { with: { type: 'json' } }),
+    rest: () => import('./en/rest.json', { with: { type: 'json' } }),
   },
   de: {
     name: 'Deutsch',
-    first: () => import('./de/first.ts'),
-    rest: () => import('./de/rest.ts'),
+    first: () => import('./de/first.json', { with: { type: 'json' } }),
+    rest: () => import('./de/rest.json', { with: { type: 'json' } }),
   },
 };
 

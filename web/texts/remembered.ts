@@ -1,7 +1,7 @@
 // Small things that a browser remembers of a page. One that keeps nothing remembers them as long as
 // the page is open.
 
-export type Shelf = 'localStorage' | 'sessionStorage';
+type Shelf = 'localStorage' | 'sessionStorage';
 
 const here = new Map<string, string>();
 

@@ -6,22 +6,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
 import { allLanguages, languageFor, languages, localeOf } from './languages.ts';
-import { onLanguage, restOfWords, speakBy, text } from './texts.ts';
-import type { Text } from './words.ts';
+import { onLanguage, restOfWords, speakBy, type Text, text } from './texts.ts';
 
 type Catalogue = Readonly<Record<string, Text>>;
 
 /** Both parts of each language. */
 const catalogues = await Promise.all(
   allLanguages.map(async (name) => {
-    const { first } = await languages[name].first();
-    const { rest } = await languages[name].rest();
+    const { default: first } = await languages[name].first();
+    const { default: rest } = await languages[name].rest();
     return { name, first: first as Catalogue, rest: rest as Catalogue };
   }),
 );
 const english = catalogues.find(({ name }) => name === 'en') ?? assert.fail();
 const all: Catalogue = { ...english.first, ...english.rest };
 
+const keysOf = (catalogue: Catalogue) => Object.keys(catalogue).sort();
 const formsOf = (each: Text | undefined) =>
   each === undefined ? [] : typeof each === 'string' ? [each] : Object.values(each);
 const valuesOf = (form: string) => [...form.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
@@ -36,7 +36,20 @@ test('each language has every text, with the values of the English one', () => {
       assert.deepEqual([...named].sort(), [...wanted].sort(), `${name}: ${key}`);
       for (const form of found) assert.notEqual(form.trim(), '', `${name}: ${key}`);
     }
-    assert.deepEqual(Object.keys({ ...first, ...rest }).sort(), Object.keys(all).sort(), name);
+    assert.deepEqual(keysOf(first), keysOf(english.first), `${name}: first`);
+    assert.deepEqual(keysOf(rest), keysOf(english.rest), `${name}: rest`);
+  }
+});
+
+test('each plural form is one of its language, and the last resort is there', () => {
+  for (const { name, first, rest } of catalogues) {
+    const { pluralCategories } = new Intl.PluralRules(name).resolvedOptions();
+    for (const [key, said] of Object.entries({ ...first, ...rest })) {
+      const forms = typeof said === 'string' ? ['other'] : Object.keys(said);
+      assert.ok(forms.includes('other'), `${name}: ${key}`);
+      const unknown = forms.filter((form) => !pluralCategories.some((each) => each === form));
+      assert.deepEqual(unknown, [], `${name}: ${key}`);
+    }
   }
 });
 
@@ -60,8 +73,8 @@ function importsOf(file: string): string[] {
   const code = read(file).replace(/import type [^;]*;/g, '');
   const found = [...code.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.tsx?)'/g)];
   const paths = found.map(([, name = '']) => normalize(`${dirname(file)}/${name}`));
-  // Routes name all screens; this one is the first.
-  // What tells of swaps waits for its words by itself.
+  // Routes name all screens; this one is the first. The notices about swaps wait for their words by
+  // themselves.
   const other = /^screens\/(?!swap-box)|^app\/driving\.tsx$/;
   const isOther = (path: string) => file.startsWith('app/') && other.test(path);
   return paths.filter((path) => !/^\.\.|^texts\//.test(path) && !isOther(path));

@@ -1,10 +1,12 @@
-// The words of the page in the language of its person, by key. What the first screen says is loaded
+// The words of the page in the language of its person, by key. The first screen's texts are loaded
 // before it, the rest before any other screen. How to add a language: docs/web.md.
 
-import type { first } from './en/first.ts';
-import type { rest } from './en/rest.ts';
+import type first from './en/first.json';
+import type rest from './en/rest.json';
 import { type Language, languages, localeOf } from './languages.ts';
-import type { Text } from './words.ts';
+
+/** One sentence, or one for each plural form of `{count}`. */
+export type Text = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
 
 export type TextKey = keyof typeof first | keyof typeof rest;
 export type Values = Readonly<Record<string, string | number>>;
@@ -13,7 +15,7 @@ type Catalogue = Readonly<Record<string, Text | undefined>>;
 
 type Spoken = {
   readonly language: Language;
-  /** Of the language, with the country that the browser names; undefined: the machine's. */
+  /** The language with the country that the browser names; undefined: the machine's. */
   readonly locale: string | undefined;
   readonly first: Catalogue;
   readonly rest: Catalogue | null;
@@ -44,18 +46,20 @@ export function speakBy(words: Spoken): void {
  */
 export async function speak(to: Language, { isWhole }: { readonly isWhole: boolean }) {
   const load = languages[to];
-  const [{ first }, { rest }] = await Promise.all([
-    load.first(),
-    isWhole ? load.rest() : { rest: null },
-  ]);
-  speakBy({ language: to, locale: localeOf(to, navigator.languages), first, rest });
+  const [first, rest] = await Promise.all([load.first(), isWhole ? load.rest() : null]);
+  speakBy({
+    language: to,
+    locale: localeOf(to, navigator.languages),
+    first: first.default,
+    rest: rest?.default ?? null,
+  });
 }
 
 /** undefined where the words of every screen are there. */
 export function restOfWords(): Promise<void> | undefined {
   const before = spoken;
   if (before.rest !== null) return undefined;
-  return languages[before.language].rest().then(({ rest }) => {
+  return languages[before.language].rest().then(({ default: rest }) => {
     // A language that was chosen meanwhile has come with its own.
     if (spoken === before) spoken = { ...before, rest };
   });

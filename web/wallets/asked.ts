@@ -5,7 +5,7 @@ import { wordsOf } from './plain.ts';
 
 /** A person unlocks a wallet, chooses an account, or reads what is to be signed. */
 export const personMs = 120_000;
-/** What a wallet answers by itself. */
+/** The limit for answers that a wallet gives without its person. */
 export const machineMs = 10_000;
 
 /** EIP-1193; Bitcoin wallets answer -32000, as EVM nodes do to anything: their words count. */
@@ -46,7 +46,9 @@ export function hasCode(error: unknown, code: number): boolean {
   return codesIn(error).some((each) => each === code || each === `${code}`);
 }
 
-/** What a wallet threw or answered in place of a result, as a WalletError of our own words. */
+/**
+ * An error that a wallet threw or answered in place of a result, as a WalletError of our own words.
+ */
 export function refusalOf(name: string, said: unknown): WalletError {
   if (said instanceof WalletError) return said;
   const inner = fieldOf(said, 'error') ?? said;
@@ -85,7 +87,7 @@ export function failed(code: WalletFault, sentence: string): WalletError {
   return new WalletError(code, sentence);
 }
 
-/** Within the limit; what the wallet answers later is nobody's. */
+/** Within the limit; a later answer of the wallet is dropped. */
 export async function asked(
   name: string,
   ask: () => unknown,

@@ -5,7 +5,7 @@ import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets
 import { asked, declined, failed, fieldOf, lied, personMs, refusalOf } from './asked.ts';
 import type { BitcoinLink, BitcoinPayment, FoundWallet } from './types.ts';
 
-/** What an address is for where a wallet has several: not for ordinals or stacks. */
+/** The purpose of an address where a wallet has several: not for ordinals or stacks. */
 const forPayments: readonly unknown[] = ['payment', 'p2wpkh', 'p2sh'];
 
 export async function linkBitcoin(
@@ -58,7 +58,7 @@ async function pay(
   throw lied(name, 'says that it has paid, and names no transaction: the chain will show it');
 }
 
-/** What sats-connect calls USER_REJECTION. */
+/** The code that sats-connect calls USER_REJECTION. */
 const userRejection = -32_000;
 
 /** Answers are JSON-RPC: `result` or `error`; some wallets throw the latter. */

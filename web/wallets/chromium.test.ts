@@ -1,5 +1,5 @@
 // Wallets of all four families in a real Chromium, each as its extension puts it there, and a
-// funding by each on its chain. What hostile ones answer is in lies.test.ts.
+// funding by each on its chain. Answers of hostile ones are in lies.test.ts.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

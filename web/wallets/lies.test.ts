@@ -1,5 +1,5 @@
-// What a hostile or broken wallet says, and that none of it gets through: announcements, accounts,
-// networks, signatures and transactions.
+// Lies of a hostile or broken wallet, all of which are stopped: announcements, accounts, networks,
+// signatures and transactions.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// What wallets say of themselves, made plain: a name without marks that turn or hide text, and an
-// icon that is one image. Pure.
+// Names and icons of wallets, made plain: a name without marks that turn or hide text, and an icon
+// that is one image. Pure.
 
 const mostNameCharacters = 40;
 /** Announced icons are a few KiB; a page keeps each as long as it is open. */
@@ -11,7 +11,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]+/gu;
 
 function plain(said: unknown, most: number): string {
   if (typeof said !== 'string') return '';
-  // Cut first: what follows takes time by its length.
+  // Cut first: the next steps take time by its length.
   const text = said
     .slice(0, most * 4)
     .replace(invisible, '')

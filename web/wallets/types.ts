@@ -1,5 +1,5 @@
-// Every wallet of a browser behind one interface. What a wallet says is unchecked until it has
-// passed here: names, icons, addresses, networks, signatures and ids of transactions.
+// Every wallet of a browser behind one interface. A wallet's word is unchecked until it has passed
+// here: names, icons, addresses, networks, signatures and ids of transactions.
 
 import type { Family } from '../../core/families.ts';
 import type { Millis } from '../../core/nominal.ts';
@@ -13,7 +13,7 @@ export type FoundWallet = {
   readonly family: Family;
   /** Plain text of at most 40 characters. */
   readonly name: string;
-  /** A `data:` URL of an image for `<img src>`; null: none, or none that is safe. */
+  /** A `data:` URL of an image for `<img src>`; null: absent, or unsafe. */
   readonly icon: string | null;
 };
 
@@ -51,14 +51,14 @@ type SdkWallets = {
   readonly solana: SolanaWallet;
 };
 
-/** What `settle` takes, and it signs texts too. */
+/** The wallet that `settle` takes, and it signs texts too. */
 export type SdkWallet<P extends Place = Place> = SdkWallets[P['family']] & MessageSigner;
 
 type Linked = {
   readonly found: FoundWallet;
   /** `signMessage`: for sign-in, `mintKey`, `linkWallet`. Throws WalletError. */
   readonly signer: MessageSigner;
-  /** Told once when its account changes or it goes away: whatever is asked then is refused. */
+  /** Called once when its account changes or it goes away: every later request is refused. */
   onGone(listener: () => void): () => void;
 };
 

@@ -1,5 +1,5 @@
-// Which wallets are there, and linking one of them. What a family needs is loaded with its first
-// link.
+// The wallets of the browser, and linking one of them. The code of a family is loaded with its
+// first link.
 
 import { getWallets } from '@wallet-standard/app';
 import { createStore } from 'mipd';
@@ -20,7 +20,7 @@ type Known = { readonly found: FoundWallet; readonly provider: unknown };
 
 type Said = {
   readonly family: Family;
-  /** What the wallet calls itself for machines. */
+  /** The wallet's name for machines. */
   readonly key: unknown;
   readonly name: unknown;
   readonly icon: unknown;

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** The person did not want it after all: nothing is said. */
+/** The person did not want it after all: the screen stays silent. */
 export class Cancelled extends Error {}
 
 /**
@@ -16,9 +16,9 @@ export type Freshly = <T>(
 
 export type Act = {
   readonly busy: boolean;
-  /** null: nothing went wrong, or it was dismissed. */
+  /** null: it went well, or the error was dismissed. */
   readonly error: unknown;
-  /** What is pressed while another one runs does nothing. */
+  /** A press while another one runs has no effect. */
   readonly run: (work: () => Promise<void>) => void;
   readonly forget: () => void;
 };

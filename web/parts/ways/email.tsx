@@ -36,7 +36,7 @@ function rememberSent(purpose: Purpose, sent: Pending | null): void {
   remember('sessionStorage', remembered, sent === null ? null : JSON.stringify(sent));
 }
 
-export type EmailWayProps = {
+type EmailWayProps = {
   readonly purpose: Purpose;
   readonly mailIsDown: boolean;
   readonly askForCode: typeof account.askForCode;

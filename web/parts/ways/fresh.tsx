@@ -1,11 +1,10 @@
-// What needs a sign-in of the last ten minutes: asked for on the spot, and done then. What was
-// typed stays where it is.
+// An action that needs a sign-in of the last ten minutes: asked for on the spot, and done then.
+// Typed text stays where it is.
 
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { isRefused, type Way } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
-import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
 import { Cancelled, type Freshly } from './act.ts';
 import { WaysIn } from './ways.tsx';
@@ -60,7 +59,7 @@ function SignInAgain({ account, here, asked }: SignInAgainProps) {
       title={text('fresh.title')}
       open
       onClose={() => asked.answer(false)}
-      actions={<Button onPress={() => asked.answer(false)}>{text('fresh.not_now')}</Button>}
+      no={text('fresh.not_now')}
     >
       <p>{text(asked.walletsOnly ? 'fresh.wallet' : 'fresh.any')}</p>
       <WaysIn purpose="renew" only={only} here={here} after={after} />

@@ -1,4 +1,4 @@
-// Passkeys of this browser. The market makes and checks the options; nothing here decides.
+// Passkeys of this browser. The market makes and checks the options; the page decides nothing.
 
 import { account, type SignedIn } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';

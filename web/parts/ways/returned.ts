@@ -1,9 +1,9 @@
-// What a way in that left the page came back with: `?problem=` the code of a refusal, `?done=` what
-// was done. A provider's own words are never among them.
+// The result of a login method that left the page: `?problem=` the code of a refusal, `?done=` the
+// finished action. A provider's own words are never among them.
 
 import { type TextKey, text } from '../../texts/texts.ts';
 
-export type Returned = { readonly kind: 'good' | 'warn'; readonly sentence: string };
+type Returned = { readonly kind: 'good' | 'warn'; readonly sentence: string };
 
 const problems: Readonly<Record<string, TextKey>> = {
   cancelled: 'returned.cancelled',

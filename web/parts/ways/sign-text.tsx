@@ -18,11 +18,11 @@ import './ways.css';
 
 type Begun = { readonly message: string };
 
-export type SignTextProps<B extends Begun> = {
+type SignTextProps<B extends Begun> = {
   readonly families: readonly Family[];
   /** Asks for the text that this wallet is to sign. */
   readonly begin: (wallet: WalletName) => Promise<B>;
-  /** Whatever it throws, the text is used up. */
+  /** The text is used up, also if it throws. */
   readonly prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
 };
 
@@ -52,7 +52,7 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
   );
 }
 
-export type ProgramsProps = {
+type ProgramsProps = {
   readonly families: readonly Family[];
   readonly act: Act;
   readonly onChoose: (program: FoundWallet) => void;
@@ -137,14 +137,14 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
   );
 }
 
-export type SignedElsewhereProps = {
+type SignedElsewhereProps = {
   readonly family: Family;
   readonly message: string;
   readonly busy: boolean;
   readonly onSigned: (signature: string) => void;
 };
 
-export function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewhereProps) {
+function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewhereProps) {
   const [signature, setSignature] = useState('');
   const give = (event: FormEvent) => {
     event.preventDefault();
@@ -177,7 +177,7 @@ export function SignedElsewhere({ family, message, busy, onSigned }: SignedElsew
   );
 }
 
-export type SignOneProps = Omit<SignedElsewhereProps, 'busy' | 'onSigned'> & {
+type SignOneProps = Omit<SignedElsewhereProps, 'busy' | 'onSigned'> & {
   readonly address: string;
   readonly onSigned: (signature: string) => Promise<void>;
 };

@@ -21,13 +21,13 @@ import { EmailWay } from './email.tsx';
 import { passkeysHere, signInByPasskey } from './passkey.ts';
 import { SignText } from './sign-text.tsx';
 
-export type WaysInProps = {
+type WaysInProps = {
   readonly purpose: Purpose;
   /** These ways alone; all that are offered unless given. */
   readonly only?: readonly Way[];
   /** Where the person comes back to from a way that leaves the page. */
   readonly here: string;
-  /** Of `add`: asks again after a new sign-in, where the last one is too long ago. */
+  /** With `add` it asks again after a new sign-in, where the last one is too long ago. */
   readonly freshly?: Freshly;
   readonly after: (done: SignedIn) => Promise<void>;
 };
@@ -124,7 +124,7 @@ function ProviderWay({ id, label, messages, purpose, here, freshly }: ProviderWa
       const { url } = await freshly(() => account.beginAtProvider(id, purpose));
       rememberPath(here);
       window.location.assign(url);
-      // The page goes: nothing is to be pressed until it has.
+      // The page goes: buttons stay busy until it has.
       await new Promise((resolve) => setTimeout(resolve, 10_000));
     });
   return (
@@ -160,7 +160,7 @@ function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
 type TakenProps = { readonly error: unknown; readonly here: string; readonly back: () => void };
 
 /** Accounts never become one: the way to the other one is offered. */
-export function Taken({ error, here, back }: TakenProps) {
+function Taken({ error, here, back }: TakenProps) {
   const act = useAct();
   const leave = () =>
     act.run(async () => {

@@ -1,4 +1,4 @@
-// The account that is signed in: who one is, its logins and sessions, its data, and its end.
+// The account that is signed in: its name, its logins and sessions, its data, and its end.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
@@ -42,7 +42,7 @@ function useReturn() {
   const [search] = useState(() => window.location.search);
   const came = returned(new URLSearchParams(search));
   const isKnown = session.status === 'none' || session.status === 'account';
-  // Whoever signs out later is led nowhere by it.
+  // A later sign-out is not led back by it.
   const isLed = useRef(search === '');
   useEffect(() => {
     if (isLed.current || !isKnown) return;

@@ -3,7 +3,7 @@
 
 import { type PageRead, readAll } from '../../market/pages.ts';
 
-export type Collecting = {
+type Collecting = {
   readonly signal: AbortSignal;
   /** Rows of each part at most. */
   readonly most: number;

@@ -22,7 +22,7 @@ const mostAsked = 200;
 
 const lists = partsOf({ market, account });
 
-/** One page for each of the given rows: what hangs on it. */
+/** One page of dependent rows for each of the given rows. */
 function ofEach<T extends { readonly id: string }>(
   owners: readonly T[],
   read: (id: string, cursor: string | undefined, signal: AbortSignal) => ReturnType<PageRead>,

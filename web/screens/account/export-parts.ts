@@ -1,4 +1,4 @@
-// What of an account goes into its file, and how each part is read.
+// The parts of an account that go into its file, and how each is read.
 
 import { threadStatuses } from '../../../core/trade.ts';
 import type { account as accountCalls } from '../../market/account.ts';
@@ -18,7 +18,7 @@ export const from = (cursor: string | undefined) =>
 
 type Reads = Readonly<Record<string, PageRead>>;
 
-/** What hangs on nothing else: each is a list of its own in the file. */
+/** Parts that depend on no other: each is a list of its own in the file. */
 export const partsOf = ({ market, account }: Asked): Reads => ({
   sessions: async (_, signal) => whole((await account.sessions(signal)).sessions),
   keys: async (_, signal) => whole((await account.keys(signal)).keys),

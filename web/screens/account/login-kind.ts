@@ -1,4 +1,4 @@
-// What a login is, and where it is from.
+// The kind of a login, and where it is from.
 
 import { families } from '../../../core/families.ts';
 import type { Login } from '../../market/account.ts';

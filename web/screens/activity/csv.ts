@@ -1,5 +1,5 @@
-// Swaps as CSV (RFC 4180): exact amounts with a point, ISO times. Nothing in it is a formula:
-// symbols are written by whoever made a token.
+// Swaps as CSV (RFC 4180): exact amounts with a point, ISO times. No cell is a formula: the maker
+// of a token chose its symbol.
 
 import { isoTime } from '../../../sdk/people.ts';
 import { secondsOf } from '../../texts/people.ts';

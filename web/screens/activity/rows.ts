@@ -1,4 +1,4 @@
-// Swaps as rows of one's own: what one gave and got, found by filters and by text.
+// Swaps as rows of one's own: the amounts given and got, found by filters and by text.
 
 import { formatUnits } from '../../../core/amounts.ts';
 import type { SwapStatus } from '../../../core/status.ts';
@@ -8,7 +8,7 @@ import type { Asset, Swap, SwapLeg } from '../../../sdk/types.ts';
 export type Side = {
   readonly leg: LegName;
   readonly chain: string;
-  /** Of an asset that is not among those known: its id. */
+  /** The id, if the asset is not among those known. */
   readonly symbol: string;
   readonly address: string | null;
   readonly units: bigint;
@@ -59,7 +59,7 @@ export type Filter = {
 
 export const noFilter: Filter = { group: 'all', chain: '', search: '', from: '', to: '' };
 
-/** What a search looks through: ids, assets, addresses, transactions. */
+/** The words that a search looks through: ids, assets, addresses, transactions. */
 function wordsOf({ swap, gives, gets }: Row): string {
   const ofSide = ({ symbol, chain, address, of }: Side) => [
     symbol,

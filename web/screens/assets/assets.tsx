@@ -1,4 +1,4 @@
-// What can be traded, and asking for a token to be listed.
+// The traded assets, and the request to list a token.
 
 import { useState } from 'react';
 import type { Asset } from '../../../sdk/types.ts';

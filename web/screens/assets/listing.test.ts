@@ -1,4 +1,4 @@
-// What became of tokens that were asked for.
+// The outcome of listing requests.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,4 @@
-// What became of tokens that somebody asked to have listed, kept in this browser, so that one can
-// come back to it.
+// The outcome of listing requests, kept in this browser, so that a person can come back to it.
 
 import { ParleyApiError } from '../../../sdk/errors.ts';
 import type { ListingAnswer } from '../../../sdk/types.ts';
@@ -11,7 +10,7 @@ export type Asked = {
   /** RFC 3339 */
   readonly at: string;
   readonly status: 'listed' | 'pending' | 'closed' | 'refused';
-  /** Of what is listed. */
+  /** The symbol of a listed token. */
   readonly symbol: string | null;
   /** Each begins with the name of its check. */
   readonly reasons: readonly string[];

@@ -1,5 +1,5 @@
-// The public requests for quotes, live. Who answers one quotes it on its own screen, or by keyboard
-// in the console.
+// The public requests for quotes, live. A maker quotes one on its own screen, or by keyboard in the
+// console.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

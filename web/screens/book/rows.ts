@@ -1,4 +1,4 @@
-// What a row of the book says. Pure: the creator's sides, its price, what the filters leave.
+// A row of the book. Pure: the creator's sides, its price, the rows that the filters leave.
 
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
@@ -24,7 +24,9 @@ export type Row = {
 /** A chain, and a part of the names of both assets; empty leaves all. */
 export type Filter = { readonly chain: string; readonly word: string };
 
-/** In the order of the market: the newest first. What has ended meanwhile is left out. */
+/**
+ * In the order of the market: the newest first. Requests that have ended meanwhile are left out.
+ */
 export function rowsOf(
   rfqs: readonly Rfq[],
   assets: readonly Asset[],

@@ -11,17 +11,17 @@ import { text } from '../../texts/texts.ts';
 import { priceWords } from './price-words.ts';
 import { type Row, rowByKey } from './rows.ts';
 
-/** Of amounts in a list, whole satoshis; all digits are on the panel of the quote. */
+/** Digits of an amount in the list: whole satoshis; the panel of the quote has all digits. */
 const most = 8;
 const tickSeconds = 10;
 
-export type BookGridProps = {
+type BookGridProps = {
   readonly rows: readonly Row[];
   /** One's own threads, by the id of their RFQ. */
   readonly quotes: ReadonlyMap<string, Thread>;
   /** The row that Tab leads to. */
   readonly active: string | null;
-  /** Whose quote is open. */
+  /** The request whose quote is open. */
   readonly opened: string | null;
   readonly onActive: (id: string) => void;
   readonly onOpen: (id: string) => void;

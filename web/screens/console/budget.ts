@@ -1,12 +1,12 @@
-// What is left of the account's requests, as each answer tells. All keys and pages of the account
-// spend it together.
+// The account's remaining requests, as each answer tells. All keys and pages of the account spend
+// it together.
 
 import { useSyncExternalStore } from 'react';
 import { parleyClient } from '../../../sdk/client.ts';
 import type { Fetch } from '../../../sdk/http.ts';
 import { ownFetch, ownSite } from '../../market/own-site.ts';
 
-export type Budget = {
+type Budget = {
   readonly limit: number;
   readonly remaining: number;
   /** Until all of it is back. */
@@ -45,7 +45,7 @@ export function useBudget(): Budget | null {
   );
 }
 
-/** A fifth: what is left is for quotes and acceptances. */
+/** A fifth: the rest is for quotes and acceptances. */
 export function isLow({ limit, remaining }: Budget): boolean {
   return remaining * 5 < limit;
 }

@@ -22,7 +22,7 @@ import { type BookOf, choices, type Filters, type Row, shownRows } from './rows.
 import { Negotiations, Swaps } from './waiting.tsx';
 import './console.css';
 
-/** One page of each: who has more works by the API. */
+/** One page of each: a maker with more works by the API. */
 const page = { limit: pageLimit.most } as const;
 /** While the feed is live it says when they have moved. */
 const quotesMs = 2_000;

@@ -1,4 +1,4 @@
-// What waits for a maker comes in the order of what it costs to miss it.
+// The tasks of a maker come in the order of what it costs to miss them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

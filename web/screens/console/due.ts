@@ -1,4 +1,4 @@
-// What waits for a maker: negotiations by whose move it is, swaps by their next deadline.
+// The tasks that wait for a maker: negotiations by whose move it is, swaps by their next deadline.
 
 import type { Step } from '../../../core/next.ts';
 import type { UnixSeconds } from '../../../core/nominal.ts';
@@ -36,7 +36,7 @@ function untilOf(standing: Standing): number {
   return 'untilMs' in standing ? standing.untilMs : 0;
 }
 
-export type DueSwap = {
+type DueSwap = {
   readonly swap: Swap;
   readonly step: Step | null;
   /** Whether it is this account's to do. */

@@ -1,4 +1,4 @@
-// What of typed amounts becomes an indicative price, and what is refused before it is sent.
+// Typed amounts become an indicative price, or are refused before they are sent.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

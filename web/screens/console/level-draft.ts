@@ -7,14 +7,14 @@ import { text } from '../../texts/texts.ts';
 /** Base units; null where nothing, or no amount, is typed. */
 export type LevelDraft = {
   readonly size: BaseUnits | null;
-  /** Of the quote asset, for all of `size`: the maker buys it, and sells it. */
+  /** Amounts of the quote asset for all of `size`: the maker buys it, and sells it. */
   readonly pays: BaseUnits | null;
   readonly takes: BaseUnits | null;
   readonly validForSeconds: number;
 };
 
-/** Nothing typed yet is neither: `levels` is null then, and there is no fault. */
-export type DraftedLevels = {
+/** An empty form is neither: `levels` is null then, and there is no fault. */
+type DraftedLevels = {
   readonly levels: readonly WantedLevel[] | null;
   readonly fault: string | null;
 };
@@ -25,7 +25,7 @@ export function draftedLevels({ size, pays, takes, validForSeconds }: LevelDraft
   if (size <= 0n || pays === 0n || takes === 0n) {
     return { levels: null, fault: text('console.levels.nothing') };
   }
-  // Whoever read both would sell to the maker and buy back at once.
+  // A reader of both would sell to the maker and buy back at once.
   if (pays !== null && takes !== null && pays >= takes) {
     return { levels: null, fault: text('console.levels.crossed') };
   }

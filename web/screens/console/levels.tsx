@@ -60,7 +60,7 @@ export function Levels({ assets, accountId }: { assets: Assets; accountId: strin
       {pair?.base.chain === pair?.quote.chain
         ? pair && <Notice kind="warn">{text('console.levels.same_chain')}</Notice>
         : pair && (
-            // Another pair is another form: nothing typed for one is sent for the other.
+            // Another pair is another form: text typed for one is never sent for the other.
             <PairLevels key={`${ids.base} ${ids.quote}`} pair={pair} accountId={accountId} />
           )}
       <Withdraw />

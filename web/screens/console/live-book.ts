@@ -12,7 +12,7 @@ import { countedSite } from './budget.ts';
 export type LiveBook = {
   readonly state: 'connecting' | 'live' | 'closed';
   readonly rfqs: readonly Rfq[];
-  /** What went wrong last, until the book is live again. */
+  /** The last error, until the book is live again. */
   readonly trouble: string | null;
 };
 
@@ -22,7 +22,7 @@ const movedMs = 500;
 const isOffline = () => !navigator.onLine;
 const nothing: LiveBook = { state: 'connecting', rfqs: [], trouble: null };
 
-/** `moved`: what is known of one's own threads is not right any more; the same at each call. */
+/** `moved`: the cached own threads are out of date; the same function at each call. */
 export function useLiveBook(moved: () => void): LiveBook {
   const [book, setBook] = useState(nothing);
   useEffect(() => openBook(setBook, moved), [moved]);

@@ -1,4 +1,4 @@
-// What is typed as a price, and what it comes to for the maker.
+// A typed price, and its worth for the maker.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -60,7 +60,7 @@ test('how far from the indicative price is told for the maker, and without one n
   }
   const { offer } = typed('1', undefined, null);
   assert.deepEqual([offer?.bps, offer?.isFar], [null, false]);
-  // What was asked stands in for it.
+  // The asking price stands in for it.
   const asked = { ...rfqOf('sell_base'), askAmount: '6400000000' };
   const dear = typed('64000', asked, null).offer;
   assert.deepEqual([dear?.bps, dear?.isFar], [-90_000, true]);

@@ -1,4 +1,4 @@
-// What a maker types as a price: whole coins of the quote asset, or a spread against the indicative
+// A price as a maker types it: whole coins of the quote asset, or a spread against the indicative
 // price. A spread is the maker's own gain: `+0.5%` is half a percent better for it.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
@@ -25,8 +25,8 @@ export type Offer = {
   readonly isFar: boolean;
 };
 
-/** Nothing typed is neither an offer nor a fault. */
-export type Drafted = { readonly offer: Offer | null; readonly fault: string | null };
+/** An empty field is neither an offer nor a fault. */
+type Drafted = { readonly offer: Offer | null; readonly fault: string | null };
 
 const spread = /^([+\-−]?)\s*(\S.*?)\s*(%|bps?)$/i;
 const wholeBps = 10_000n;
@@ -65,7 +65,7 @@ function bySpread(
   if (units === null) return { units, fault: fault ?? text('console.quote.spread') };
   if (indicative === null) return { units: null, fault: text('console.quote.no_indicative') };
   const gain = sign === '' || sign === '+' ? units : -units;
-  // What the maker gets is more by its gain, and what it gives is less.
+  // The maker gets more by its gain, or gives less.
   const isGot = getsQuote(rfq, 'maker');
   const times = isGot ? wholeBps + gain : wholeBps - gain;
   if (times <= 0n) return { units: null, fault: text('console.quote.beyond') };

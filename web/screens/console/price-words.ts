@@ -1,4 +1,4 @@
-// A price with its unit, the way round in which it is one or more: nobody reads 0.00000324.
+// A price with its unit, the way round in which it is one or more: 0.00000324 is hard to read.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
 import type { Quantity } from '../../../sdk/people.ts';
@@ -9,7 +9,7 @@ import { text } from '../../texts/texts.ts';
 
 type Coin = Pick<Asset, 'symbol' | 'decimals'>;
 
-/** Of significant digits. */
+/** Significant digits. */
 const most = 6;
 
 export function priceWords(price: Price, base: Coin, quote: Coin): string {

@@ -1,12 +1,14 @@
-// A quote while it is typed: what one gives, gets and locks, how far it is from what others traded
-// at. Sent by Enter; a price that is far off is confirmed first.
+// A quote while it is typed: the amounts given, got and locked, and its distance from recent
+// trades. Sent by Enter; a price that is far off is confirmed first.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
 import type { Asset, Pair, PairLeg, Thread } from '../../../sdk/types.ts';
+import { priceOf, usePrice } from '../../market/pairs.ts';
 import type { Price, Side } from '../../market/prices.ts';
+import { estimateText } from '../../parts/amount-text.ts';
 import { announce } from '../../parts/announce.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -21,7 +23,7 @@ import { drafted, type Offer } from './offer.ts';
 import { priceWords } from './price-words.ts';
 import type { Row } from './rows.ts';
 
-export type QuotePanelProps = {
+type QuotePanelProps = {
   readonly row: Row;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly quoted: Thread | undefined;
@@ -43,7 +45,9 @@ function QuoteForm({ row, assets, quoted, onSent, onBack }: QuotePanelProps) {
   const [typed, setTyped] = useState('');
   const [asks, setAsks] = useState<Offer | null>(null);
   const input = useRef<HTMLInputElement>(null);
-  const { indicative, count } = useIndicative(row);
+  const recent = usePrice({ baseAssetId: rfq.baseAssetId, quoteAssetId: rfq.quoteAssetId }).data;
+  const indicative = priceOf(recent);
+  const count = recent?.agreements.length ?? 0;
   const pair = usePair(row);
   const { offer, fault } = drafted(typed, rfq, quote, indicative);
   const words = (side: Side) => sideWords(side, assets);
@@ -144,20 +148,6 @@ function sideWords({ assetId, amount }: Side, assets: ReadonlyMap<string, Asset>
   return `${formatAmount(amount, asset.decimals)} ${assetName(asset)}`;
 }
 
-function useIndicative({ rfq: { baseAssetId, quoteAssetId } }: Row) {
-  const { data } = useQuery({
-    queryKey: ['pair-price', baseAssetId, quoteAssetId],
-    queryFn: ({ signal }) => countedMarket.pairPrice({ baseAssetId, quoteAssetId }, { signal }),
-    staleTime: 15_000,
-  });
-  const median = data?.median ?? null;
-  const indicative: Price | null = median && {
-    baseAmount: BigInt(median.baseAmount),
-    quoteAmount: BigInt(median.quoteAmount),
-  };
-  return { indicative, count: data?.agreements.length ?? 0 };
-}
-
 function usePair({ rfq }: Row): Pair | undefined {
   const { direction, baseAssetId, quoteAssetId, baseAmount } = rfq;
   const asked = { direction, baseAssetId, quoteAssetId, baseAmount };
@@ -235,7 +225,7 @@ function pairFacts(
     const coin = [...assets.values()].find((each) => each.chain === chain && each.address === null);
     const { usual } = costs[verb];
     if (coin === undefined) return usual;
-    return `${formatAmount(BigInt(usual), coin.decimals, { most: 8 })} ${coin.symbol}`;
+    return estimateText(BigInt(usual), coin);
   };
   const claim = fee(legs.b, 'claim');
   return [
@@ -267,13 +257,11 @@ function Far({ offer, words, onBack, onSend }: FarProps) {
       title={text('console.far.title')}
       open
       onClose={onBack}
-      actions={
-        <>
-          <Button onPress={onBack}>{text('console.far.back')}</Button>
-          <Button kind="danger" onPress={() => onSend(offer)}>
-            {text('console.far.send')}
-          </Button>
-        </>
+      no={text('console.far.back')}
+      yes={
+        <Button kind="danger" onPress={() => onSend(offer)}>
+          {text('console.far.send')}
+        </Button>
       }
     >
       <p>{text((bps ?? 0) < 0 ? 'console.far.worse' : 'console.far.better', facts)}</p>

@@ -1,5 +1,5 @@
-// Rows of the console's book. While somebody is in the list nothing moves: what is new is counted,
-// what left is shown as gone.
+// Rows of the console's book. While a person is in the list no row moves: new requests are counted,
+// ended ones are marked as gone.
 
 import { givenByMaker, givenByTaker } from '../../../core/trade.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
@@ -62,7 +62,7 @@ function fits(rfq: Rfq, { give, get }: Filters): boolean {
   );
 }
 
-/** What can be given or got in this book, in order of name. */
+/** The assets that can be given or got in this book, in order of name. */
 export function choices(
   { rfqs, assets }: Pick<BookOf, 'rfqs' | 'assets'>,
   side: 'give' | 'get',

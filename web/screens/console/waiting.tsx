@@ -1,4 +1,5 @@
-// What waits for the maker: negotiations with the other side's moves, and swaps by deadline.
+// The tasks that wait for the maker: negotiations with the other side's moves, and swaps by
+// deadline.
 
 import { Link } from '@tanstack/react-router';
 import type { Asset, Swap, Thread } from '../../../sdk/types.ts';

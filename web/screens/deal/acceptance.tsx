@@ -1,5 +1,5 @@
-// The acceptance, which nobody can take back: what is committed, until when, what the browser has
-// checked, and what the person confirms first.
+// The acceptance, which is final: the amounts committed, until when, the browser's checks, and the
+// person's confirmations.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
@@ -9,9 +9,8 @@ import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
-import { account } from '../../market/account.ts';
-import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
+import { useMe, usePayouts } from '../../market/me.ts';
 import { standingOf } from '../../market/offers.ts';
 import { queries } from '../../market/queries.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
@@ -40,7 +39,7 @@ import {
   type TermsLeg,
 } from './terms.ts';
 
-export type AcceptanceProps = DealProps & {
+type AcceptanceProps = DealProps & {
   readonly terms: Terms;
   readonly reference: Reference | null;
 };
@@ -65,11 +64,8 @@ function WithAddresses(props: Opened) {
   const chains = useLive(engine.nodes.chains);
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
   const signer = useBitcoinSigner(engine);
-  const payouts = useQuery({
-    queryKey: ['payouts'],
-    queryFn: ({ signal }) => account.payouts(signal),
-  });
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
+  const payouts = usePayouts();
+  const me = useMe();
   const isThere = signer.data && payouts.data && me.data;
   const known = isThere && {
     ownKey: signer.data.address,
@@ -109,7 +105,7 @@ type AcceptingProps = Opened & {
 
 function Accepting(props: AcceptingProps) {
   const { thread, terms, base, quote, addresses } = props;
-  // What the dialog was opened for: anything else is looked at anew.
+  // The deal that the dialog was opened for: any other one is looked at anew.
   const [openFor, setOpenFor] = useState<string | null>(null);
   const deal: DealOfEngine = {
     rfq: thread.rfq,
@@ -193,21 +189,18 @@ function Question(props: QuestionProps) {
     <Dialog
       title={text('deal.accept.title')}
       open
-      onClose={accepting.isPending ? () => undefined : onClose}
-      actions={
-        <>
-          <Button busy={accepting.isPending} onPress={onClose}>
-            {text('deal.accept.no')}
-          </Button>
-          <Button
-            kind="danger"
-            busy={accepting.isPending}
-            blocked={blocked}
-            onPress={() => accepting.mutate()}
-          >
-            {text(accepting.isPending ? 'deal.accepting' : 'deal.accept.yes')}
-          </Button>
-        </>
+      onClose={onClose}
+      busy={accepting.isPending}
+      no={text('deal.accept.no')}
+      yes={
+        <Button
+          kind="danger"
+          busy={accepting.isPending}
+          blocked={blocked}
+          onPress={() => accepting.mutate()}
+        >
+          {text(accepting.isPending ? 'deal.accepting' : 'deal.accept.yes')}
+        </Button>
       }
     >
       <p>{text('deal.accept.commits', { give, get, chain, other })}</p>
@@ -277,7 +270,7 @@ function Then({ examined, terms, give, get }: ThenProps) {
 
 type GasProps = Opened & { readonly deal: DealOfEngine; readonly examined: Examined };
 
-/** Of both own wallets, before it binds. */
+/** Coins for fees of both own wallets, before it binds. */
 function Gas({ engine, terms, deal, examined }: GasProps) {
   const { role, gives, deadlines } = examined;
   if (role === null || gives === null || deadlines === null) return null;

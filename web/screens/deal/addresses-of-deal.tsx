@@ -14,9 +14,9 @@ import { type AddressNeed, chosenAddress } from './addresses.ts';
 /** People who try the market have no address of its Bitcoin chain. */
 const devAddress = config.dev?.bitcoinAddress ?? null;
 
-export type AddressesProps = {
+type AddressesProps = {
   readonly needs: readonly AddressNeed[];
-  /** By chain; what was not touched is the likeliest one. */
+  /** By chain; the likeliest one where the person chose none. */
   readonly chosen: Readonly<Record<string, string>>;
   readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
 };

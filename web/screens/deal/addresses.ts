@@ -10,11 +10,11 @@ export type AddressNeed = {
   readonly chain: ChainKey;
   readonly family: Family;
   /**
-   * `paid`: what one gets goes there. `refund`: only what comes back. `funder`: it pays in, and
-   * gets a refund.
+   * `paid`: the own gain goes there. `refund`: only a refund does. `funder`: it pays in, and gets a
+   * refund.
    */
   readonly use: 'paid' | 'refund' | 'funder';
-  /** Of this account, the likeliest first. */
+  /** Addresses of this account, the likeliest first. */
   readonly options: readonly string[];
   /** Bitcoin: any other address may be named. */
   readonly isFree: boolean;
@@ -24,7 +24,7 @@ export type Known = {
   readonly families: ReadonlyMap<ChainKey, Family>;
   readonly payouts: readonly Pick<Payout, 'family' | 'paid' | 'receives'>[];
   readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
-  /** Of the phrase's key: escrows pay by it, and never to it. */
+  /** The address of the phrase's key: escrows pay by it, and never to it. */
   readonly ownKey: string | null;
 };
 
@@ -70,7 +70,7 @@ function unique(addresses: readonly (string | null)[]): string[] {
   return [...new Set(addresses.filter((each) => each !== null))];
 }
 
-/** What was chosen, else the likeliest; '' where there is none. */
+/** The chosen address, else the likeliest; '' where there is none. */
 export function chosenAddress(
   { chain, options }: Pick<AddressNeed, 'chain' | 'options'>,
   chosen: Readonly<Record<ChainKey, string>>,
@@ -85,8 +85,8 @@ export type Unsure = {
 };
 
 /**
- * Addresses that are the market's word alone: nobody typed them here, and no wallet of this page
- * has them. A market could name its own. Who pays in is asked for by its wallet in any case.
+ * Addresses that are the market's word alone: they were not typed here, and no wallet of this page
+ * has them. A market could name its own. The funder's address is asked of its wallet in any case.
  */
 export function unsureOf(
   needs: readonly AddressNeed[],

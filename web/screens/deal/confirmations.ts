@@ -1,4 +1,4 @@
-// What a person confirms one by one before an acceptance, beside the acceptance itself. Pure.
+// The confirmations that a person gives one by one before an acceptance. Pure.
 
 import type { Party } from '../../../core/trade.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
@@ -11,9 +11,9 @@ import type { Unsure } from './addresses.ts';
 import type { Reference } from './terms.ts';
 
 /** Ticked by its words: other numbers are another sentence. */
-export type Confirmation = string;
+type Confirmation = string;
 
-export type ToConfirm = {
+type ToConfirm = {
   readonly thread: Pick<Thread, 'rfq' | 'quoteAmount'>;
   readonly party: Party;
   readonly reference: Reference | null;

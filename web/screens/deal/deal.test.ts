@@ -1,4 +1,4 @@
-// What a deal commits to: sides, steps with their times, addresses, and what is confirmed first.
+// The terms of a deal: sides, steps with their times, addresses, and the confirmations before.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -223,7 +223,7 @@ test('a price is held against recent swaps, else against what was asked, else ag
   assert.equal(referenceOf(priced('485'), 'maker', recent)?.bps, 300);
   const asked = priced('900', { askAmount: '1000' });
   assert.equal(referenceOf(asked, 'taker', null)?.from, 'ask');
-  // What the taker has asked for says nothing to a maker.
+  // The taker's asking price is no reference for a maker.
   assert.equal(referenceOf(asked, 'maker', null), null);
   assert.equal(referenceOf(priced('900'), 'taker', null), null);
   // A market that names a bad price as that of recent swaps hides nothing of the own one.
@@ -267,5 +267,5 @@ test('what is far is confirmed with its numbers, better or worse, and so is a to
   assert.match(said('500', 'taker', {}, false)[0] ?? '', /contract of USD .* 0xUSD/);
   assert.match(said('500', 'taker', { askAmount: null })[0] ?? '', /nothing to compare/);
   unsure = [{ use: 'paid', chain: 'ethereum', address: '0xabc' }];
-  assert.match(said('486', 'taker')[0] ?? '', /on Ethereum is paid to 0xabc, which is mine/);
+  assert.match(said('486', 'taker')[0] ?? '', /I am paid on Ethereum at 0xabc, which is mine/);
 });

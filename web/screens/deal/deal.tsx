@@ -50,7 +50,7 @@ export function Deal() {
     queryFn: ({ signal }) => market.thread(id, { signal }),
     enabled: session.status === 'account',
     refetchInterval: ({ state: { data } }) => {
-      // Who withdrew a price may name another one.
+      // A party that withdrew its price may name another one.
       if (data?.status === 'closed' && !isTakenBack(data)) return false;
       return (data?.acceptanceExpiresAt ?? null) === null ? pollMs : acceptedMs;
     },
@@ -273,7 +273,7 @@ function State({ standing, isWithdrawn }: StateProps) {
   }
 }
 
-/** How long a price still holds, counted down; nothing where it has no end of its own. */
+/** How long a price still holds, counted down; null where it has no end of its own. */
 function Holds({ until }: { readonly until: number | null }) {
   if (until === null) return null;
   return (

@@ -1,4 +1,4 @@
-// What a thread would commit its parties to, as one of them sees it. Pure.
+// The terms to which a thread would commit its parties, as one of them sees them. Pure.
 
 import type { Deadlines } from '../../../core/deadlines.ts';
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
@@ -66,7 +66,7 @@ export function termsOf(
   };
 }
 
-/** All that a person saw before it said yes: what moves on by itself is left out. */
+/** All that a person saw before it said yes, without the parts that move on by themselves. */
 export function lookOf(
   { rfq, priceEndsAt: _, ...deal }: Deal,
   { terms, base, quote }: Pick<DealProps, 'base' | 'quote'> & { readonly terms: Terms },
@@ -77,7 +77,7 @@ export function lookOf(
   return writeKept({ order, deal, terms, named });
 }
 
-export type StepName =
+type StepName =
   | 'you_fund_first'
   | 'they_fund_second'
   | 'you_reveal'
@@ -110,7 +110,7 @@ export function stepsOf(role: Role, gives: LegName, times: Deadlines): Step[] {
   ];
 }
 
-/** What a price is held against: recent agreements, else the own asking price. */
+/** The reference of a price: recent agreements, else the own asking price. */
 export type Reference = {
   readonly from: 'recent' | 'ask';
   /** Base units of the quote asset. */

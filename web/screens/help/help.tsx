@@ -1,5 +1,5 @@
-// What a swap is, what can be lost, and what to do if something goes wrong. One page: it is read in
-// a hurry, and found by searching in it.
+// The manual of a swap, its risks, and the remedies. One page: it is read in a hurry, and found by
+// searching in it.
 
 import { Screen } from '../../parts/screen.tsx';
 import { type TextKey, text } from '../../texts/texts.ts';

@@ -1,10 +1,11 @@
-// A new API key: what it may do, and for how long.
+// A new API key: its rights, and for how long.
 
 import { type FormEvent, useState } from 'react';
 import { type Scope, scopes } from '../../../core/scopes.ts';
 import { type Account, account, type ShownKey } from '../../market/account.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
+import { CheckBoxes } from '../../parts/check-boxes.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { useAct } from '../../parts/ways/act.ts';
@@ -74,7 +75,14 @@ export function MintKey({ kind, live, onMinted }: MintKeyProps) {
           value={typedDays}
           onChange={setDays}
         />
-        <ScopeBoxes chosen={chosen} onChange={setChosen} />
+        <CheckBoxes
+          legend={text('keys.mint.scopes')}
+          all={scopes}
+          chosen={chosen}
+          onChange={setChosen}
+        >
+          {(scope) => text(`keys.scope.${scope}`)}
+        </CheckBoxes>
         <Button
           type="submit"
           kind="main"
@@ -89,47 +97,21 @@ export function MintKey({ kind, live, onMinted }: MintKeyProps) {
         title={text('keys.mint.replace.title', { prefix: replaces?.prefix ?? '' })}
         open={sure}
         onClose={() => setSure(false)}
-        actions={
-          <>
-            <Button onPress={() => setSure(false)}>{text('confirm.no')}</Button>
-            <Button
-              kind="danger"
-              onPress={() => {
-                setSure(false);
-                mint();
-              }}
-            >
-              {text('keys.mint.go')}
-            </Button>
-          </>
+        no={text('confirm.no')}
+        yes={
+          <Button
+            kind="danger"
+            onPress={() => {
+              setSure(false);
+              mint();
+            }}
+          >
+            {text('keys.mint.go')}
+          </Button>
         }
       >
         <p>{text('keys.mint.replace.what')}</p>
       </Dialog>
     </section>
-  );
-}
-
-type ScopeBoxesProps = {
-  readonly chosen: ReadonlySet<Scope>;
-  readonly onChange: (chosen: ReadonlySet<Scope>) => void;
-};
-
-function ScopeBoxes({ chosen, onChange }: ScopeBoxesProps) {
-  const toggle = (scope: Scope) => {
-    const next = new Set(chosen);
-    if (!next.delete(scope)) next.add(scope);
-    onChange(next);
-  };
-  return (
-    <fieldset className="checks">
-      <legend>{text('keys.mint.scopes')}</legend>
-      {scopes.map((each) => (
-        <label key={each}>
-          <input type="checkbox" checked={chosen.has(each)} onChange={() => toggle(each)} />
-          <span>{text(`keys.scope.${each}`)}</span>
-        </label>
-      ))}
-    </fieldset>
   );
 }

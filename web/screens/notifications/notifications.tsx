@@ -1,4 +1,4 @@
-// What the person is told of, and where. None of it can be switched off: see the texts.
+// The messages to a person, and where they go. The person cannot switch them off: see the texts.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -11,7 +11,7 @@ import { Table } from '../../parts/table.tsx';
 import { formatPercent } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
-export type OffersProps = {
+type OffersProps = {
   readonly offers: readonly Offer[];
   readonly quote: Asset | undefined;
   /** Whether the taker is paid in the asset of the price. */
@@ -83,7 +83,7 @@ function isBest(offers: readonly Offer[], offer: Offer): boolean {
 
 type MoveProps = { readonly offer: Offer; readonly quote: Asset | undefined };
 
-/** Whose move it is, and for how long the price still holds. */
+/** The party whose move it is, and for how long the price still holds. */
 function Move({ offer: { standing, countered }, quote }: MoveProps) {
   if (standing.is === 'my_price') {
     return <>{text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) })}</>;

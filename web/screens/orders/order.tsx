@@ -1,5 +1,5 @@
-// One order. Its creator sees the quotes as they come, best first; whoever else has the link may
-// quote it.
+// One order. Its creator sees the quotes as they come, best first; any other person with the link
+// may quote it.
 
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
@@ -252,7 +252,7 @@ function useThreads(rfqId: string, live: boolean) {
     // Each page is a request of the account's budget.
     refetchInterval: ({ state: { data } }) =>
       live ? everyMs() * Math.max(1, data?.pages.length ?? 1) : false,
-    // Whoever wants to be told of a quote looks elsewhere meanwhile.
+    // A person who wants to be told of a quote looks elsewhere meanwhile.
     refetchIntervalInBackground: telling === 'on',
   });
 }
@@ -365,13 +365,11 @@ function Cancel({ rfq, open, onClose }: { rfq: Rfq; open: boolean; onClose: () =
       title={text('order.cancel.title')}
       open={open}
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>{text('order.cancel.keep')}</Button>
-          <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
-            {text('order.cancel.yes')}
-          </Button>
-        </>
+      no={text('order.cancel.keep')}
+      yes={
+        <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
+          {text('order.cancel.yes')}
+        </Button>
       }
     >
       <p>{text('order.cancel.why')}</p>

@@ -1,13 +1,12 @@
 // An order's link, to be copied or scanned.
 
 import type { Rfq } from '../../../sdk/types.ts';
-import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { text } from '../../texts/texts.ts';
 
-export type ShareProps = {
+type ShareProps = {
   readonly rfq: Rfq;
   readonly open: boolean;
   readonly onClose: () => void;
@@ -22,7 +21,7 @@ export function Share({ rfq, open, onClose }: ShareProps) {
       title={text('order.share.title')}
       open={open}
       onClose={onClose}
-      actions={<Button onPress={onClose}>{text('order.share.done')}</Button>}
+      no={text('order.share.done')}
     >
       <p>
         {isAddressed

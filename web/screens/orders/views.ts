@@ -4,7 +4,7 @@ import type { BaseUnits } from '../../../core/nominal.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
 
 /** The creator's sides; an amount is null where quotes decide. */
-export type OrderSides = {
+type OrderSides = {
   readonly gives: { readonly assetId: string; readonly amount: BaseUnits | null };
   readonly gets: { readonly assetId: string; readonly amount: BaseUnits | null };
 };

@@ -146,13 +146,11 @@ function Forget({ engine: { vault } }: Props) {
         title={text('phrase.forget.title')}
         open={isOpen}
         onClose={() => setOpen(false)}
-        actions={
-          <>
-            <Button onPress={() => setOpen(false)}>{text('phrase.forget.leave')}</Button>
-            <Button kind="danger" onPress={() => void go()}>
-              {text('phrase.forget.go')}
-            </Button>
-          </>
+        no={text('phrase.forget.leave')}
+        yes={
+          <Button kind="danger" onPress={() => void go()}>
+            {text('phrase.forget.go')}
+          </Button>
         }
       >
         <p>{text('phrase.forget.why')}</p>

@@ -85,13 +85,11 @@ function Copying({ words, isOpen, close }: CopyingProps) {
       title={text('phrase.copy.title')}
       open={isOpen}
       onClose={close}
-      actions={
-        <>
-          <Button onPress={close}>{text('phrase.copy.leave')}</Button>
-          <Button kind="danger" onPress={() => void copy()}>
-            {text('phrase.copy.go')}
-          </Button>
-        </>
+      no={text('phrase.copy.leave')}
+      yes={
+        <Button kind="danger" onPress={() => void copy()}>
+          {text('phrase.copy.go')}
+        </Button>
       }
     >
       <p>{text('phrase.copy.why')}</p>

@@ -5,6 +5,8 @@ import type { RawSpend } from '../../../sdk/rescue/raw.ts';
 import type { Engine } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { useAct } from '../../parts/ways/act.ts';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
@@ -13,32 +15,24 @@ type Props = { readonly engine: Engine; readonly swapId: string };
 
 export function AsText({ engine, swapId }: Props) {
   const [spend, setSpend] = useState<RawSpend | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
-  const make = async (verb: 'claim' | 'refund') => {
-    setSpend(null);
-    setFault(null);
-    try {
+  const { error, run } = useAct();
+  const make = (verb: 'claim' | 'refund') =>
+    run(async () => {
+      setSpend(null);
       setSpend(await engine.swaps.raw(swapId, verb));
-    } catch (error) {
-      setFault(faultOf(error));
-    }
-  };
+    });
   return (
     <details>
       <summary>{text('rescue.texts')}</summary>
       <p className="soft">{text('rescue.texts.why')}</p>
       <div className="actions">
         {(['refund', 'claim'] as const).map((verb) => (
-          <Button key={verb} onPress={() => void make(verb)}>
+          <Button key={verb} onPress={() => make(verb)}>
             {text(`rescue.texts.${verb}`)}
           </Button>
         ))}
       </div>
-      {fault !== null && (
-        <p role="alert" className="bad-ink">
-          {fault}
-        </p>
-      )}
+      <Fault error={error} words={faultOf} />
       {spend !== null && <Text spend={spend} now={engine.now()} />}
     </details>
   );

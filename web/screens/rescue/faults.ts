@@ -1,4 +1,4 @@
-// What a person does about a rescue file that cannot be used. Pure.
+// The remedy for a rescue file that cannot be used. Pure.
 
 import { messageOf, RescueError } from '../../../sdk/errors.ts';
 import { text } from '../../texts/texts.ts';

@@ -3,6 +3,7 @@
 import { useId, useState } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { mostBytes, type RescueFile } from '../../../sdk/rescue/file.ts';
+import { Fault } from '../../parts/fault.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
@@ -18,21 +19,21 @@ type Props = {
 
 export function FromFile({ now, open, opened, set }: Props) {
   const id = useId();
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
   const [isOver, setOver] = useState(false);
   const read = async (file: File | undefined) => {
     if (file === undefined) return;
     set(null);
     if (file.size > mostBytes) {
-      setFault(text('rescue.file.large', { size: file.size, most: mostBytes }));
+      setError(new Error(text('rescue.file.large', { size: file.size, most: mostBytes })));
       return;
     }
     try {
       const content = await file.text();
       set({ file: await open(content), text: content });
-      setFault(null);
-    } catch (error) {
-      setFault(faultOf(error));
+      setError(null);
+    } catch (thrown) {
+      setError(thrown);
     }
   };
   return (
@@ -58,11 +59,7 @@ export function FromFile({ now, open, opened, set }: Props) {
         accept=".json,application/json"
         onChange={(event) => void read(event.target.files?.[0])}
       />
-      {fault !== null && (
-        <p role="alert" className="bad-ink">
-          {fault}
-        </p>
-      )}
+      <Fault error={error} words={faultOf} />
       {opened !== null && <p role="status">{saidOf(opened, now())}</p>}
     </div>
   );

@@ -1,4 +1,4 @@
-// What the market lists of the signed-in account: a person says of each whether it was agreed so.
+// The market's list of the account's swaps: a person says of each whether it was agreed so.
 
 import { useState } from 'react';
 import type { RescueSwap } from '../../../sdk/rescue/file.ts';
@@ -7,7 +7,9 @@ import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Fault } from '../../parts/fault.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
+import { useAct } from '../../parts/ways/act.ts';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
@@ -25,8 +27,7 @@ type Question = { readonly swap: RescueSwap; readonly answer: (isMine: boolean) 
 export function FromMarket({ engine, hasPhrase, done }: Props) {
   const { data: listed = [] } = useAssets();
   const [question, setQuestion] = useState<Question | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy: isBusy, error, run } = useAct();
   const ask = (swap: RescueSwap) =>
     new Promise<boolean>((resolve) => {
       const answer = (isMine: boolean) => {
@@ -35,17 +36,7 @@ export function FromMarket({ engine, hasPhrase, done }: Props) {
       };
       setQuestion({ swap, answer });
     });
-  const go = async () => {
-    setBusy(true);
-    setFault(null);
-    try {
-      done(await engine.rescue.fromMarket(ask));
-    } catch (error) {
-      setFault(faultOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const go = () => run(async () => done(await engine.rescue.fromMarket(ask)));
   const no = () => question?.answer(false);
   return (
     <div>
@@ -53,31 +44,21 @@ export function FromMarket({ engine, hasPhrase, done }: Props) {
       <p className="soft">{text('rescue.market.why')}</p>
       <SignedIn>
         {() => (
-          <Button
-            busy={isBusy}
-            blocked={hasPhrase ? null : text('rescue.go.phrase')}
-            onPress={() => void go()}
-          >
+          <Button busy={isBusy} blocked={hasPhrase ? null : text('rescue.go.phrase')} onPress={go}>
             {text('rescue.market.go')}
           </Button>
         )}
       </SignedIn>
-      {fault !== null && (
-        <p role="alert" className="bad-ink">
-          {fault}
-        </p>
-      )}
+      <Fault error={error} words={faultOf} />
       <Dialog
         title={text('rescue.market.ask.title')}
         open={question !== null}
         onClose={no}
-        actions={
-          <>
-            <Button onPress={no}>{text('rescue.market.no')}</Button>
-            <Button kind="main" onPress={() => question?.answer(true)}>
-              {text('rescue.market.yes')}
-            </Button>
-          </>
+        no={text('rescue.market.no')}
+        yes={
+          <Button kind="main" onPress={() => question?.answer(true)}>
+            {text('rescue.market.yes')}
+          </Button>
         }
       >
         {question !== null && (

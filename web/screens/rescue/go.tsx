@@ -1,11 +1,13 @@
 // Brings the swaps of a file back, says what was found, and gives claims and refunds as text.
 
 import { Link } from '@tanstack/react-router';
-import { useState, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import type { Restored } from '../../../sdk/rescue/restore.ts';
 import type { Ask, Engine, SwapView } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
+import { Fault } from '../../parts/fault.tsx';
 import { PayoutForm } from '../../parts/payout-form.tsx';
+import { useAct } from '../../parts/ways/act.ts';
 import { text } from '../../texts/texts.ts';
 import { AsText } from './as-text.tsx';
 import { faultOf } from './faults.ts';
@@ -21,8 +23,7 @@ type GoProps = {
 export function Go({ engine, opened, hasPhrase, done }: GoProps) {
   const { chains } = engine.nodes;
   const known = useSyncExternalStore(chains.subscribe, chains.now);
-  const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy: isBusy, error, run } = useAct();
   const hasNode = (chain: string) =>
     known.some((each) => each.chain === chain && each.nodes.length > 0);
   const isRead = opened.file.swaps.map(
@@ -32,17 +33,7 @@ export function Go({ engine, opened, hasPhrase, done }: GoProps) {
   const { length } = opened.file.swaps;
   const count =
     length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
-  const go = async () => {
-    setBusy(true);
-    setFault(null);
-    try {
-      done(await engine.rescue.fromFile(opened.text));
-    } catch (error) {
-      setFault(faultOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const go = () => run(async () => done(await engine.rescue.fromFile(opened.text)));
   return (
     <section className="panel" aria-labelledby="rescue-go">
       <h2 id="rescue-go">{text('rescue.go.title')}</h2>
@@ -51,17 +42,13 @@ export function Go({ engine, opened, hasPhrase, done }: GoProps) {
         kind="main"
         busy={isBusy}
         blocked={hasPhrase ? (hasNodes ? null : text('rescue.go.nodes')) : text('rescue.go.phrase')}
-        onPress={() => void go()}
+        onPress={go}
       >
         {text('rescue.go', { count })}
       </Button>
       {hasNodes && isRead.includes(false) && <p className="warn-ink">{text('rescue.go.some')}</p>}
       {isBusy && <p role="status">{text('rescue.go.searching')}</p>}
-      {fault !== null && (
-        <p role="alert" className="bad-ink">
-          {fault}
-        </p>
-      )}
+      <Fault error={error} words={faultOf} />
     </section>
   );
 }

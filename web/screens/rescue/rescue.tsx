@@ -21,7 +21,7 @@ export function Rescue() {
 
 type Props = {
   readonly engine: Engine;
-  /** Of a saved copy, which keeps nothing and has no market: the file that it was begun with. */
+  /** The file with which a saved copy was begun; such a copy keeps nothing and has no market. */
   readonly copyOf?: Opened;
 };
 

@@ -1,4 +1,4 @@
-// What a person is told of a swap before it is brought back.
+// The description of a swap before it is brought back.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

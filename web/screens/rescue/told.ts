@@ -1,4 +1,4 @@
-// What is known of swaps that are being brought back, and their amounts in words. Pure.
+// The known facts of swaps that are being brought back, and their amounts in words. Pure.
 
 import type { RescueFile, RescueSwap } from '../../../sdk/rescue/file.ts';
 import { ownSides } from '../../../sdk/settle/record.ts';
@@ -31,8 +31,9 @@ export function contractsOf(
 }
 
 /**
- * Where the other side's coins would go, a market's word like the rest: whoever has lost a device
- * would show its secret for coins that are paid to somebody else. null: to a key of the phrase.
+ * Where the other side's coins would go, a market's word like the rest: a person who has lost a
+ * device would reveal its secret for coins that are paid to somebody else. null: to a key of the
+ * phrase.
  */
 export function paidAtOf({ trade, swap }: RescueSwap): { chain: string; address: string } | null {
   const { address, pubkey } = trade.payTo;

@@ -1,4 +1,4 @@
-// What is of this browser alone: nodes of one's own, and the language.
+// Settings of this browser alone: nodes of one's own, and the language.
 
 import { useState } from 'react';
 import { now } from '../../market/clock.ts';

@@ -20,7 +20,7 @@ import { Pay } from './pay.tsx';
 import type { Shown } from './shown.ts';
 import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
 
-export type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
+type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
 
 export function Action({ engine, seen, said }: ActionProps) {
   const { swap } = seen;
@@ -154,7 +154,7 @@ function Connect({ ask: { family, chain, address } }: ConnectProps) {
   );
 }
 
-/** What a wallet shows, in words. */
+/** The wallet's prompt, in words. */
 function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
   if (verb === 'claim') return 'settlement.ask.claim';
   if (verb === 'refund') return 'settlement.ask.refund';
@@ -182,7 +182,7 @@ function Stopped({ engine, seen }: ActionProps) {
   );
 }
 
-/** Paid too much: nothing is shown before the person has said it. */
+/** Paid too much: the secret stays hidden until the person has said it. */
 function Extra({ engine, seen, said }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const [waits, setWaits] = useState(false);
@@ -206,13 +206,11 @@ function Extra({ engine, seen, said }: ActionProps) {
         title={text('settlement.extra.title', said.values)}
         open={isOpen}
         onClose={() => setOpen(false)}
-        actions={
-          <>
-            <Button onPress={() => setOpen(false)}>{text('settlement.extra.wait')}</Button>
-            <Button kind="danger" onPress={go}>
-              {text('settlement.extra.go', said.values)}
-            </Button>
-          </>
+        no={text('settlement.extra.wait')}
+        yes={
+          <Button kind="danger" onPress={go}>
+            {text('settlement.extra.go', said.values)}
+          </Button>
         }
       >
         <p>{text('settlement.extra.sure', said.values)}</p>

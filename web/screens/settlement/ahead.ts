@@ -31,7 +31,7 @@ export function sideOf({ legs, gives }: SwapView, leg: LegName): SideAhead {
   return { side: leg === gives ? 'gives' : 'gets', chain, asset, amount, address };
 }
 
-/** What is lost where fees cannot be paid, and by when. */
+/** The loss where fees cannot be paid, and by when. */
 export function gasUrgency({
   state,
 }: Pick<SwapView, 'state'>): 'fund' | 'reveal' | 'collect' | 'refund' {
@@ -52,8 +52,8 @@ export function gasUrgency({
 export type Left = 'refunds' | 'refund' | 'claim';
 
 /**
- * What is done without this page: on Bitcoin by refunds that were signed beforehand, elsewhere by
- * who has gas, and anybody may.
+ * Steps that happen without this page: on Bitcoin by refunds that were signed beforehand, elsewhere
+ * by any party that has gas.
  */
 export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): readonly Left[] {
   if (swap.phase !== 'running') return [];

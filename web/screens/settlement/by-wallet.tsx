@@ -54,7 +54,7 @@ export function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
 
 type ChooseProps = { readonly by: PayByWallet; readonly seen: Seen };
 
-/** A button for each wallet; nothing where this browser has none. */
+/** A button for each wallet; null where this browser has none. */
 export function ChooseWallet({ by: { act, asks }, seen }: ChooseProps) {
   const programs = usePrograms(['bitcoin']);
   return (
@@ -103,7 +103,7 @@ function Refused({ error, chain }: { readonly error: unknown; readonly chain: st
 
 type LeaveProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
 
-/** What the wallet was asked, and the way back to the code. */
+/** The request to the wallet, and the way back to the code. */
 export function FromWallet({ engine, seen, said }: LeaveProps) {
   const [isOpen, setOpen] = useState(false);
   const { swap, wallet } = seen;
@@ -122,13 +122,11 @@ export function FromWallet({ engine, seen, said }: LeaveProps) {
         title={text('settlement.wallet.leave.title', said.values)}
         open={isOpen}
         onClose={() => setOpen(false)}
-        actions={
-          <>
-            <Button onPress={() => setOpen(false)}>{text('settlement.wallet.leave.not')}</Button>
-            <Button kind="danger" onPress={leave}>
-              {text('settlement.wallet.leave.go')}
-            </Button>
-          </>
+        no={text('settlement.wallet.leave.not')}
+        yes={
+          <Button kind="danger" onPress={leave}>
+            {text('settlement.wallet.leave.go')}
+          </Button>
         }
       >
         <p>{text('settlement.wallet.leave.sure', said.values)}</p>

@@ -1,4 +1,4 @@
-// What the wallets of a swap may lack before their next step, and what the market does for them.
+// The coins that the wallets of a swap may lack before their next step, and the market's help.
 
 import type { Engine, SwapView } from '../../engine/types.ts';
 import { GasNotes } from '../../parts/gas-notes.tsx';

@@ -1,5 +1,5 @@
-// What has happened to a swap, in the app's words: amounts in whole coins. What a wallet, a node or
-// the market said stands below them, as it was said. Pure.
+// The events of a swap, in the app's words: amounts in whole coins. The sentence of a wallet, a
+// node or the market stands below them, as it was said. Pure.
 
 import type { Happened, LegView, SwapView } from '../../engine/types.ts';
 import { type Listed, symbolOf } from '../../parts/labels.ts';
@@ -8,12 +8,12 @@ import { text } from '../../texts/texts.ts';
 import { amountsOf } from './shown.ts';
 import { inCoins } from './warnings.ts';
 
-/** What nobody can say before it happens. */
+/** Events with a sentence that is unknown before they happen. */
 const saidBySomebody: readonly Happened['step'][] = [
   ...(['wallet_refused', 'waiting', 'market_refused', 'market_lied', 'store', 'evidence'] as const),
 ];
 
-export type ToldHappened = { readonly said: string; readonly detail: string | null };
+type ToldHappened = { readonly said: string; readonly detail: string | null };
 
 export function happenedText(
   { step, state, leg, text: told }: Happened,

@@ -1,4 +1,4 @@
-// What was checked, what happened, and what is kept of a swap that has ended.
+// The checks, the events, and the record of a swap that has ended.
 
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { SwapView } from '../../engine/types.ts';

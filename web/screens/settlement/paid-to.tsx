@@ -10,7 +10,7 @@ import { askOf, factsOf, type Situation, sidesOf } from './situation.ts';
 
 type Props = { readonly engine: Engine; readonly swap: SwapView; readonly said: Shown };
 
-/** What is collected or received is refunded no more. */
+/** A leg that is collected or received is refunded no more. */
 const isPaid: readonly Situation[] = ['collecting', 'received'];
 
 /** While nothing of it is signed: the own leg's refund, or the other leg's claim. */
@@ -25,7 +25,7 @@ function openLeg(swap: SwapView, situation: Situation): LegView | null {
 export function PaidTo({ engine, swap, said }: Props) {
   const leg = openLeg(swap, said.situation);
   const [isOpen, setOpen] = useState(false);
-  // Of a swap that was brought back none is known, and it is not read before one is.
+  // A swap that was brought back has no known address, and it is not read before it has one.
   const isAsked = askOf(swap, 'name_payout') !== null;
   if (leg === null || (said.situation === 'starting' && !isAsked)) return null;
   const key = leg.leg === swap.gives ? 'settlement.payto.refund' : 'settlement.payto';

@@ -26,7 +26,7 @@ export function Pay({ engine, ask, seen, said }: PayProps) {
   if (seen.wallet === undefined) return null;
   if (seen.wallet !== null) return <FromWallet engine={engine} seen={seen} said={said} />;
   if (said.situation === 'pay') return <Payment ask={ask} seen={seen} said={said} by={by} />;
-  // A second payment is a decision: nobody takes it for the next step.
+  // A second payment is a decision: a person must not take it for the next step.
   return (
     <details className="swap-again">
       <summary>{text('settlement.pay.again')}</summary>

@@ -1,4 +1,4 @@
-// What a person keeps of a swap that has ended, as a text. Pure.
+// The receipt of a swap that has ended, as a text. Pure.
 
 import { isoTime } from '../../../sdk/people.ts';
 import type { LegView, SwapView } from '../../engine/types.ts';

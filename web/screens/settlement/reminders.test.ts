@@ -1,4 +1,4 @@
-// What a person is told of while it looks elsewhere: once, in time, and without an amount.
+// The reminders to a person who looks elsewhere: once, in time, and without an amount.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

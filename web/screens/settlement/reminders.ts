@@ -1,5 +1,5 @@
-// What a person is told of while it looks elsewhere: what a swap wants, and a deadline before it
-// costs something. Pure.
+// The reminders to a person who looks elsewhere: a swap's request, and a deadline before it costs
+// something. Pure.
 
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { SwapView } from '../../engine/types.ts';
@@ -55,8 +55,8 @@ function wantedOf(swap: SwapView, situation: Situation): Wanted | null {
   if (swap.phase === 'stopped') return what('stopped');
   const sign = askOf(swap, 'sign');
   if (sign !== null) return what('sign', ` ${sign.verb}`);
-  // What a wallet lacks takes longer to bring than half an hour: a claim that the market was to
-  // send may wait for nothing else.
+  // Missing coins take longer to bring than half an hour: a claim that the market was to send may
+  // wait for them alone.
   if (swap.problems.some(({ kind }) => kind === 'gas')) return what('gas', ` ${gasUrgency(swap)}`);
   if (askOf(swap, 'connect_wallet') !== null && wantsWallet.includes(situation)) {
     return what('connect', ` ${situation}`);

@@ -1,4 +1,4 @@
-// One swap: what happens now, what next, until when one may be away, and one thing to do.
+// One swap: its current step, the next one, until when one may be away, and one thing to do.
 
 import { useParams } from '@tanstack/react-router';
 import { use, useEffect } from 'react';

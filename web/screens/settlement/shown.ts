@@ -1,4 +1,4 @@
-// What the screen of a swap says, as words: a pure function of what is known. Screens draw it.
+// The words of a swap's screen: a pure function of the known facts. Screens draw it.
 
 import type { EscrowFacts, Sighting } from '../../../core/facts.ts';
 import type { UnixSeconds } from '../../../core/nominal.ts';
@@ -19,7 +19,7 @@ import {
   situationOf,
 } from './situation.ts';
 
-export type Tone = 'act' | 'wait' | 'good' | 'bad';
+type Tone = 'act' | 'wait' | 'good' | 'bad';
 
 export type StepShown = {
   readonly label: string;
@@ -32,7 +32,7 @@ export type LegShown = {
   readonly title: string;
   readonly chain: string;
   readonly escrow: string | null;
-  /** null: nothing is locked any more. */
+  /** null: no coins are locked any more. */
   readonly lock: string | null;
   readonly steps: readonly StepShown[];
 };
@@ -48,7 +48,7 @@ export type Shown = {
   readonly clock: { readonly at: UnixSeconds; readonly is: 'until' | 'from' } | null;
   /** Own one first. */
   readonly legs: readonly [LegShown, LegShown];
-  /** What the page sends next has no later time. */
+  /** The page must send its next step now, not later. */
   readonly mustStay: boolean;
   /** For the texts of what is asked. */
   readonly values: Values;
@@ -145,7 +145,7 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
   };
 }
 
-/** The swap does not go on: what is in comes back, and nothing more is paid in. */
+/** The swap does not go on: locked coins come back, and no more are paid in. */
 const isComingBack: readonly Situation[] = [
   ...(['waits_for_refund', 'refund', 'refunding', 'paid_little'] as const),
 ];

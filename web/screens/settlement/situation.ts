@@ -1,5 +1,5 @@
 // Which screen a swap has: by what its own chains show, what is asked of the person, and the clock.
-// Pure. Each situation has its words in texts/en/settlement.ts.
+// Pure. Each situation has its words below `settlement.` in texts/en/rest.json.
 
 import { type EscrowFacts, isMuch, legStatus, nothingSeen } from '../../../core/facts.ts';
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
@@ -52,13 +52,16 @@ export type Situation = (typeof situations)[number];
 export type Seen = {
   readonly swap: SwapView;
   readonly now: UnixSeconds;
-  /** Of the own leg, where Bitcoin is paid by hand. */
+  /** Payments to the own leg, where Bitcoin is paid by hand. */
   readonly payments: readonly EscrowPayment[];
-  /** What a wallet of this browser was asked to pay; null: nothing. Absent: not read yet. */
+  /**
+   * The payment that a wallet of this browser was asked for; null: it was not asked. Absent: not
+   * read yet.
+   */
   readonly wallet?: WalletPayment | null | undefined;
 };
 
-export type Sides = { readonly own: LegView; readonly other: LegView };
+type Sides = { readonly own: LegView; readonly other: LegView };
 
 export function sidesOf({ legs, gives }: SwapView): Sides {
   return { own: legs[gives], other: legs[gives === 'a' ? 'b' : 'a'] };
@@ -131,7 +134,7 @@ function fundingOf(seen: Seen): Situation {
   }
   if (funded !== null) return isLate && !funded.deep ? 'paid_late' : 'paid';
   const asked = isLate || seen.wallet == null ? null : walletSituation(seen.wallet, now);
-  // A wallet that was asked may have paid: what it answers is shown all the same.
+  // A wallet that was asked may have paid: its answer is displayed all the same.
   if (hasLittle(seen, own)) return isLate ? 'paid_little' : (asked ?? 'pay_again');
   return isLate ? 'pay_too_late' : (asked ?? (isHeldUp(swap) ? 'pay_held' : 'pay'));
 }
@@ -174,12 +177,12 @@ function fundedOf({ swap, now }: Seen): Situation {
   const isOtherIn = factsOf(other).funded?.deep ?? false;
   if (swap.role === 'counterparty') return now > revealBy ? 'other_is_late' : 'other_collects';
   if (isOtherIn) return now > revealBy ? 'waits_for_refund' : 'other_funds';
-  // What was sent in time may still become final.
+  // A payment that was sent in time may still become final.
   const isComing = factsOf(other).funded !== null && now <= revealBy;
   return now <= counterpartyFundBy || isComing ? 'other_funds' : 'waits_for_refund';
 }
 
-/** Of a swap that has ended. */
+/** The end of a swap that has ended. */
 export function endOf(swap: SwapView) {
   const { own, other } = sidesOf(swap);
   const ownIs = legStatus(factsOf(own));
@@ -187,15 +190,15 @@ export function endOf(swap: SwapView) {
   if (swap.end?.end === 'received' || otherIs === 'claimed') return 'done_received';
   if (ownIs === 'claimed') return 'done_lost';
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';
-  // Of what is restored nobody knows who paid.
+  // A restored swap does not know its payer.
   const isByOthers = swap.isByHand || (swap.isRestored && own.family === 'bitcoin');
   if (isByOthers) return 'done_unpaid';
-  // Whoever locks second has locked nothing because the first one has not, or has missed its time.
+  // The second side has locked nothing because the first one has not, or has missed its time.
   const isMine = swap.role === 'initiator' || factsOf(other).funded !== null;
   return isMine ? 'done_not_locked' : 'done_nothing';
 }
 
-/** Whether the page has to stay open now: what it sends next has no later time. */
+/** Whether the page has to stay open now, because its next step cannot be sent later. */
 export function mustStay({ swap }: Seen, situation: Situation): boolean {
   const { other } = sidesOf(swap);
   if (swap.asks.some(({ kind }) => kind === 'confirm_in_wallet')) return true;
@@ -203,7 +206,7 @@ export function mustStay({ swap }: Seen, situation: Situation): boolean {
   return situation === 'collecting' && (factsOf(other).claimed?.confirmations ?? 0) === 0;
 }
 
-/** What matters next by the clock, and whether it is an end (`until`) or a beginning (`from`). */
+/** The next moment that matters, and whether it is an end (`until`) or a beginning (`from`). */
 export function clockOf(
   { swap }: Seen,
   situation: Situation,
@@ -271,7 +274,7 @@ export type Fate = {
   readonly extra: BaseUnits;
 };
 
-/** What becomes of every payment to the escrow of the own leg. */
+/** The outcome of every payment to the escrow of the own leg. */
 export function fatesOf({ swap, payments }: Seen): Fate[] {
   const { own } = sidesOf(swap);
   const secretIsOut = isPublic(swap);

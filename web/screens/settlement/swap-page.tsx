@@ -28,7 +28,7 @@ import { Warnings } from './warnings.tsx';
 
 const useLive = <T,>({ subscribe, now }: Live<T>): T => useSyncExternalStore(subscribe, now);
 
-export type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
+type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
 type SwapPageProps = {
   readonly engine: Engine;
@@ -84,7 +84,7 @@ function Unknown() {
 const paymentsMs = 3_000;
 const none: readonly EscrowPayment[] = [];
 
-/** What was paid by hand, by the own node. Where it is silent, what was seen last. */
+/** The payments by hand, by the own node. Where it is silent, the last ones that were seen. */
 function usePayments({ engine, swap }: OnSwap): readonly EscrowPayment[] {
   const { own } = sidesOf(swap);
   const { data } = useQuery({
@@ -157,7 +157,7 @@ function Main({ said, children }: { readonly said: Shown; readonly children: Rea
   );
 }
 
-/** What the market does for who is away. */
+/** The market's help for a person who is away. */
 function Left({ swap, said }: { readonly swap: SwapView; readonly said: Shown }) {
   const sends = useSends();
   return leftWith(swap, (chain) => sends(chain).claims).map((what) => (

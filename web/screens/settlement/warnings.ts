@@ -1,4 +1,4 @@
-// What a person is warned of before it costs, the worst first. Pure.
+// The warnings to a person before it costs, the worst first. Pure.
 
 import type { Doubt, DoubtCode } from '../../../sdk/evidence/judge.ts';
 import type { Health, Problem, RescueFileState, SwapView, VaultState } from '../../engine/types.ts';
@@ -36,7 +36,7 @@ export type WarningKind = (typeof warningKinds)[number];
 export type Warning = {
   readonly kind: WarningKind;
   readonly weight: 'bad' | 'warn' | 'info';
-  /** Of the SDK, in English with the numbers in it; null: the text says all. */
+  /** The SDK's sentence, in English with the numbers in it; null: the text says all. */
   readonly sentence: string | null;
 };
 
@@ -88,7 +88,7 @@ export function inCoins(sentence: string, symbol: string): string {
   return sentence.replace(/\b(\d+) (wei|sun|lamports|sats)\b/g, coins);
 }
 
-/** None once the swap has ended: nothing can be lost any more. */
+/** A swap that has ended has no warnings: its coins are no longer at risk. */
 export function warningsOf(about: About): Warning[] {
   const { swap, health, vault, rescue } = about;
   if (swap.phase === 'ended') return [];
@@ -97,7 +97,7 @@ export function warningsOf(about: About): Warning[] {
   for (const [code, sentence] of doubtsOf(about)) found.set(code, sentence);
   if (about.isOtherTab) found.set('other_tab', null);
   const stored = storeWarning(health);
-  // Who has saved the newest file, or is asked to, need not be asked once more.
+  // A person who has saved the newest file, or is asked to, need not be asked once more.
   const isCovered = stored === 'unpromised' && rescue.swaps > 0;
   if (stored !== null && !isCovered) found.set(stored, health.storeSentence);
   const { clockOffSeconds } = health;
@@ -117,8 +117,8 @@ export function warningsOf(about: About): Warning[] {
   });
 }
 
-/** What waits while no answer of the nodes is sure. */
-export type Held = 'lock' | 'reveal' | 'end';
+/** The step that waits while no answer of the nodes is sure. */
+type Held = 'lock' | 'reveal' | 'end';
 
 export function heldBy({ state, role }: SwapView): Held {
   switch (state) {
@@ -140,7 +140,7 @@ function kindOf({ kind, code }: Problem): WarningKind {
   return code === 'wrong_network' ? 'wrong_network' : kind;
 }
 
-/** What is wrong with the nodes of both chains, by its code. */
+/** The faults of the nodes of both chains, by their code. */
 function doubtsOf({ swap: { legs } }: Seen): Map<DoubtCode, string> {
   const doubts = [legs.a, legs.b].flatMap((leg) => leg.doubts ?? []);
   const all = Map.groupBy(doubts, ({ code }) => code);

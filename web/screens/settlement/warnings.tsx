@@ -1,4 +1,4 @@
-// What a person is warned of, with what to do.
+// The warnings to a person, with the next step.
 
 import { Link } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
@@ -20,7 +20,7 @@ type Props = {
   readonly engine: Engine;
   readonly seen: Seen;
   readonly said: Shown;
-  /** What costs something stands above what is to be done, and the rest below it. */
+  /** Warnings that cost something stand above the action, and the rest below it. */
   readonly which: 'before' | 'after';
 };
 
@@ -81,7 +81,7 @@ type GasProps = {
   readonly coin: string | undefined;
 };
 
-/** What is to be sent, and where. */
+/** The amount to send, and where. */
 function GasOf({ engine, seen: { swap }, sentence, coin }: GasProps) {
   const told = coin === undefined ? sentence : inCoins(sentence, coin);
   const { code, leg } = swap.problems.find(({ kind }) => kind === 'gas') ?? {};

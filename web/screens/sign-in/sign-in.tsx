@@ -22,7 +22,7 @@ export function SignIn() {
   const back = ownPath(asked.get('then'), window.location.origin) ?? '/account';
   const wasNobody = useRef(false);
   if (session.status === 'none') wasNobody.current = true;
-  // Here or in another tab: whoever wanted in is in.
+  // The person is signed in, here or in another tab.
   const isIn = session.status === 'account' && wasNobody.current;
   useEffect(() => {
     if (isIn) router.history.replace(back);

@@ -83,7 +83,7 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
   );
 }
 
-/** Beside the chains: what waits to be told, single assets, and which version it is. */
+/** The rest beside the chains: waiting deliveries, single assets, and the version. */
 function Service() {
   const { data } = useQuery({
     queryKey: ['service status'],

@@ -1,4 +1,4 @@
-// What is to be said first of the market's state. Pure.
+// The first sentence about the market's state. Pure.
 
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { parseIsoTime } from '../../../sdk/people.ts';
@@ -7,7 +7,7 @@ import { mostClockOffSeconds } from '../../market/clock.ts';
 
 type Chain = MarketStatus['chains'][number];
 
-export type ChainState = 'halted' | 'unseen' | 'quiet' | 'good';
+type ChainState = 'halted' | 'unseen' | 'quiet' | 'good';
 
 /** A halt is the operator's word, and stands above what is seen. */
 export function stateOf({ haltedSince, height, isQuiet }: Chain): ChainState {
@@ -18,7 +18,7 @@ export function stateOf({ haltedSince, height, isQuiet }: Chain): ChainState {
 
 /**
  * Seconds that the next block is late by what is usual, where the market has seen none for long;
- * else null. `at`: of its answer.
+ * else null. `at` is the time of its answer.
  */
 export function lateBy({ height, seenAt, isQuiet, blockSeconds }: Chain, at: string) {
   if (!isQuiet || height === null || seenAt === null) return null;

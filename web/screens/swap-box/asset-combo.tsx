@@ -18,7 +18,7 @@ import { text } from '../../texts/texts.ts';
 export type AssetFieldProps = {
   readonly label: string;
   readonly assets: readonly Asset[];
-  /** An id; null: none is chosen. */
+  /** An id; null: not chosen. */
   readonly value: string | null;
   readonly onChange: (id: string | null) => void;
 };

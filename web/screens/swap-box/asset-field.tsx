@@ -10,7 +10,7 @@ const AssetCombo = lazy(async () => ({
   default: (await import('./asset-combo.tsx')).AssetCombo,
 }));
 
-/** Of the same size while it is loaded: nothing below it moves. */
+/** The field has the same size while it is loaded: the page below it does not move. */
 export function AssetField(props: AssetFieldProps) {
   const chosen = props.assets.find(({ id }) => id === props.value);
   const meanwhile = (

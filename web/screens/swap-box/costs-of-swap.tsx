@@ -4,15 +4,16 @@
 import type { Asset } from '../../../sdk/types.ts';
 import { usePair } from '../../market/pairs.ts';
 import { useSends } from '../../market/sends.ts';
+import { estimateText } from '../../parts/amount-text.ts';
 import { Failed, Loading } from '../../parts/answer.tsx';
 import { enough } from '../../parts/gas.ts';
 import { chainName } from '../../parts/names.ts';
-import { formatAmount, formatDuration } from '../../texts/people.ts';
+import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
 import type { Draft, Understood } from './draft.ts';
 
-export type CostsOfSwapProps = {
+type CostsOfSwapProps = {
   readonly draft: Draft;
   readonly give: Asset | undefined;
   readonly get: Asset | undefined;
@@ -62,9 +63,6 @@ export function CostsOfSwap({ draft, give, get, found, assets }: CostsOfSwapProp
   );
 }
 
-const shown = (units: bigint, { decimals, symbol }: Coin) =>
-  `${formatAmount(units, decimals, { most: 8 })}\u00a0${symbol}`;
-
 function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) {
   const { lines, needs, unknown, usualSeconds, worstSeconds, lockedSeconds } = costs;
   const needed = new Set(needs.map(({ coin }) => coin.chain));
@@ -81,7 +79,7 @@ function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) 
         <Line name={text('swap_box.costs.market')}>{text('swap_box.costs.market.none')}</Line>
         {lines.map((line) => (
           <Line key={line.what} name={nameOf(line)}>
-            {text('swap_box.costs.about', { amount: shown(line.units, line.coin) })}
+            {text('swap_box.costs.about', { amount: estimateText(line.units, line.coin) })}
             {line.fromAmount && <span className="hint">{text('swap_box.costs.from_amount')}</span>}
           </Line>
         ))}
@@ -97,7 +95,7 @@ function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) 
         {needs.map(({ coin, units }) => (
           <li key={coin.chain}>
             {text(keyOf(coin), {
-              amount: shown(enough(units, coin), coin),
+              amount: estimateText(enough(units, coin), coin),
               chain: chainName(coin.chain),
             })}
           </li>

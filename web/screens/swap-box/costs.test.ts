@@ -1,4 +1,4 @@
-// What a taker pays and must have, by what the market tells of a pair.
+// The costs of a taker and the balance it needs, by the market's figures of a pair.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What a taker pays beside what it gives, and what it must have for it. Pure.
+// The costs of a taker beside the amount it gives, and the balance it needs for them. Pure.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
 import type { Asset, Pair } from '../../../sdk/types.ts';
@@ -13,11 +13,14 @@ export type CostLine = {
   readonly fromAmount: boolean;
 };
 
-export type Need = { readonly coin: Coin; readonly units: BaseUnits };
+type Need = { readonly coin: Coin; readonly units: BaseUnits };
 
 export type Costs = {
   readonly lines: readonly CostLine[];
-  /** Of each chain's own coin, at most, beside the amount; chains that need none are left out. */
+  /**
+   * Amounts of each chain's own coin, at most, beside the amount; chains that need no coin are left
+   * out.
+   */
   readonly needs: readonly Need[];
   /** Chains that do not tell their fees now. */
   readonly unknown: readonly string[];

@@ -1,4 +1,4 @@
-// What is typed into the swap box, and what is asked for by it.
+// The form of the swap box, and the request that comes of it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -92,7 +92,7 @@ test('the exact side is the base, and the other one the asking price', () => {
   const { body } = wanted({ audience: 'address', address: ' 0xab ' });
   assert.deepEqual([body.visibility, body.targetAddress], ['private', '0xab']);
   assert.deepEqual([body.minSettled, wanted({ minSettled: '5' }).body.minSettled], [undefined, 5]);
-  // Typed for somebody, then opened to all: nobody is named.
+  // An address that was typed before the order was opened to all is not sent.
   assert.equal(wanted({ address: '0xab' }).body.targetAddress, undefined);
 });
 

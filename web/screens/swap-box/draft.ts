@@ -1,5 +1,5 @@
-// What is typed into the swap box, and the request for quotes that it comes to. The side typed
-// first is exact; the amount of the other one is what quotes decide, and optional. Pure.
+// The form of the swap box, and the request for quotes that comes of it. The side typed first is
+// exact; quotes decide the amount of the other one, and it is optional. Pure.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
 import { asTyped } from '../../../core/typed.ts';
@@ -12,7 +12,7 @@ import { text } from '../../texts/texts.ts';
 
 export type Side = 'give' | 'get';
 
-/** Who may quote: everybody, whoever has the link, or who holds the address. */
+/** The makers that may quote: all, those with the link, or the holder of the address. */
 export type Audience = 'public' | 'link' | 'address';
 
 /** Amounts as typed; assets by id, '' where none is chosen. */
@@ -60,7 +60,7 @@ export function withAmount(draft: Draft, side: Side, typed: string): Draft {
   return next;
 }
 
-/** The other way round: what was given is got, with its amount. */
+/** The other way round: the given asset is got, with its amount. */
 export function flipped(draft: Draft): Draft {
   return {
     ...draft,
@@ -72,7 +72,7 @@ export function flipped(draft: Draft): Draft {
   };
 }
 
-/** What quotes are asked for; `base` is the asset whose amount is exact. */
+/** The request for quotes; `base` is the asset whose amount is exact. */
 export type Wanted = {
   readonly give: Asset;
   readonly get: Asset;
@@ -131,7 +131,7 @@ export function understood(draft: Draft, assets: readonly Asset[], locale?: stri
   return { ok: true, wanted: { give, get, base, quote, ...amounts, body } };
 }
 
-/** What the other side comes to at a price; less where it is got, more where it is given. */
+/** The amount of the other side at a price; rounded down where it is got, up where it is given. */
 export function estimateOf({ baseAmount, body }: Wanted, price: Price): BaseUnits {
   return quoteAt(price, baseAmount, body.direction === 'sell_base');
 }
@@ -147,15 +147,15 @@ export function withAsk(
   return { ...draft, [amountOf[otherSide(draft.exact)]]: shown };
 }
 
-/** As a link keeps it: what differs from an empty box. */
-export type DraftSearch = { readonly [Name in keyof Draft]?: string };
+/** The form as a link keeps it: the fields that differ from an empty box. */
+type DraftSearch = { readonly [Name in keyof Draft]?: string };
 
 export function searchOf(draft: Draft): DraftSearch {
   const differs = ([name, value]: [string, string]) => value !== emptyDraft[name as keyof Draft];
   return Object.fromEntries(Object.entries(draft).filter(differs));
 }
 
-/** Of a link that anybody may have made: what is not understood is left out. */
+/** The form of a link, which may be forged: a field that does not parse is left out. */
 export function draftOf(search: Readonly<Record<string, unknown>>): Draft {
   const textOf = (name: keyof Draft) => {
     const value = search[name];

@@ -1,11 +1,11 @@
-// What a maker says that it would quote for the amount that is typed. No promise: quotes are.
+// The price that a maker says it would quote for the typed amount. No promise: quotes are.
 
-import type { Asset } from '../../../sdk/types.ts';
 import { useLevels } from '../../market/pairs.ts';
 import { indicated, priceIn, settledBy } from '../../market/prices.ts';
+import { estimateText } from '../../parts/amount-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { useNow } from '../../parts/now.ts';
-import { formatAmount, fromNow } from '../../texts/people.ts';
+import { fromNow } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Draft, estimateOf, type Understood, withAsk } from './draft.ts';
 
@@ -23,16 +23,14 @@ export function LevelPrice({ draft, found, onChange }: LevelPriceProps) {
   if (!found.ok || level === null || price === null) return null;
   const { wanted } = found;
   const expected = estimateOf(wanted, price);
-  const shown = (units: bigint, asset: Asset) =>
-    `${formatAmount(units, asset.decimals, { most: 8 })} ${asset.symbol}`;
   const settled = settledBy(level);
   const age = fromNow(Date.parse(level.publishedAt) / 1_000, now);
   return (
     <div className="swap-recent">
       <p>
         {text('swap_box.level', {
-          quote: shown(expected, wanted.quote),
-          base: shown(wanted.baseAmount, wanted.base),
+          quote: estimateText(expected, wanted.quote),
+          base: estimateText(wanted.baseAmount, wanted.base),
         })}{' '}
         <Button kind="quiet" onPress={() => onChange(withAsk(draft, wanted, expected))}>
           {text('swap_box.recent.use')}

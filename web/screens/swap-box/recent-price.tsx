@@ -1,16 +1,16 @@
-// What the pair was traded at of late, for the amount that is typed; and how far the asking price
-// is from that.
+// The recent price of the pair, for the typed amount; and how far the asking price is from that.
 
 import type { Asset } from '../../../sdk/types.ts';
 import { priceOf, usePrice } from '../../market/pairs.ts';
 import { advantageBps, isFar } from '../../market/prices.ts';
+import { estimateText } from '../../parts/amount-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { useNow } from '../../parts/now.ts';
-import { formatAmount, formatDuration, formatPercent, fromNow } from '../../texts/people.ts';
+import { formatDuration, formatPercent, fromNow } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Draft, estimateOf, type Understood, type Wanted, withAsk } from './draft.ts';
 
-export type RecentPriceProps = {
+type RecentPriceProps = {
   readonly draft: Draft;
   readonly give: Asset | undefined;
   readonly get: Asset | undefined;
@@ -36,14 +36,12 @@ export function RecentPrice({ draft, give, get, found, onChange }: RecentPricePr
   if (!found.ok) return <p className="hint">{from}</p>;
   const { wanted } = found;
   const expected = estimateOf(wanted, price);
-  const shown = (units: bigint, asset: Asset) =>
-    `${formatAmount(units, asset.decimals, { most: 8 })} ${asset.symbol}`;
   return (
     <div className="swap-recent">
       <p>
         {text('swap_box.recent', {
-          quote: shown(expected, quote),
-          base: shown(wanted.baseAmount, base),
+          quote: estimateText(expected, quote),
+          base: estimateText(wanted.baseAmount, base),
         })}{' '}
         <Button kind="quiet" onPress={() => onChange(withAsk(draft, wanted, expected))}>
           {text('swap_box.recent.use')}

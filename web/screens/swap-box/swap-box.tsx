@@ -1,4 +1,4 @@
-// The first screen: what one gives and wants, what it costs, and the one step to quotes. All of it
+// The first screen: the amounts given and wanted, the costs, and the one step to quotes. All of it
 // can be filled in signed out.
 
 import { useMutation } from '@tanstack/react-query';

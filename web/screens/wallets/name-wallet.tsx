@@ -96,7 +96,7 @@ function Naming({ onDone }: Pick<NameWalletProps, 'onDone'>) {
     } catch (error) {
       setFailed(error);
     } finally {
-      // Whatever came of it, both texts are good once.
+      // Both texts are good once, also after a failure.
       setHalf(null);
     }
   };

@@ -1,4 +1,5 @@
-// The wallets of one family: what each may do, what waits for it, and how to stop or remove it.
+// The wallets of one family: the rights of each, the swaps that wait for it, and how to stop or
+// remove it.
 
 import { account } from '../../market/account.ts';
 import { market } from '../../market/client.ts';
@@ -9,7 +10,7 @@ import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 import type { FamilyWallets, WalletRow } from './wallets-view.ts';
 
-/** What has changed, as a sentence. */
+/** Called with the change, as a sentence. */
 export type Changed = (sentence: string) => Promise<void>;
 
 type OfFamilyProps = { readonly wallets: FamilyWallets; readonly onChanged: Changed };
@@ -33,7 +34,7 @@ export function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps
   );
 }
 
-/** What it may do, in words. */
+/** Its rights, in words. */
 function factsOf({ isPaid, signsIn, receives, isProven }: WalletRow): string[] {
   return [
     ...(isPaid ? [text('wallets.paid')] : []),

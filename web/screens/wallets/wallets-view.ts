@@ -1,5 +1,5 @@
-// What is known of each wallet of the account, from three answers of the market: one row a wallet,
-// grouped by family.
+// The wallets of the account, from three answers of the market: one row a wallet, grouped by
+// family.
 
 import { type Family, families } from '../../../core/families.ts';
 import type { WalletsOfFamily } from '../../../sdk/types.ts';

@@ -1,4 +1,4 @@
-// What was sent to one webhook, what came back, and sending it again.
+// The deliveries to one webhook, its answers, and sending one again.
 
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -6,6 +6,7 @@ import { longestUrl } from '../../../core/limits.ts';
 import { market } from '../../market/client.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
+import { CheckBoxes } from '../../parts/check-boxes.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Select } from '../../parts/select.tsx';
 import { useAct } from '../../parts/ways/act.ts';
@@ -63,7 +64,20 @@ export function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) 
             { value: 'some', label: text('webhooks.new.some') },
           ]}
         />
-        {which === 'some' && <EventBoxes chosen={chosen} onChange={setChosen} />}
+        {which === 'some' && (
+          <CheckBoxes
+            legend={text('webhooks.events')}
+            all={webhookEvents}
+            chosen={chosen}
+            onChange={setChosen}
+          >
+            {(event) => (
+              <>
+                <code>{event}</code> <span className="hint">{text(`event.${event}`)}</span>
+              </>
+            )}
+          </CheckBoxes>
+        )}
         <Button
           type="submit"
           kind="main"
@@ -75,31 +89,5 @@ export function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) 
         {error !== null && <Failed error={error} />}
       </form>
     </section>
-  );
-}
-
-type EventBoxesProps = {
-  readonly chosen: ReadonlySet<WebhookTopic>;
-  readonly onChange: (chosen: ReadonlySet<WebhookTopic>) => void;
-};
-
-function EventBoxes({ chosen, onChange }: EventBoxesProps) {
-  const toggle = (event: WebhookTopic) => {
-    const next = new Set(chosen);
-    if (!next.delete(event)) next.add(event);
-    onChange(next);
-  };
-  return (
-    <fieldset className="checks">
-      <legend>{text('webhooks.events')}</legend>
-      {webhookTopics.map((each) => (
-        <label key={each}>
-          <input type="checkbox" checked={chosen.has(each)} onChange={() => toggle(each)} />
-          <span>
-            <code>{each}</code> <span className="hint">{text(`event.${each}`)}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
   );
 }

@@ -1,4 +1,4 @@
-// What the screen says of webhooks is what the market sends and signs.
+// The screen describes webhooks exactly as the market sends and signs them.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

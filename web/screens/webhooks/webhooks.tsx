@@ -1,4 +1,4 @@
-// Webhooks of the account: what is registered, a test, the log, and how a program checks them.
+// Webhooks of the account: the registered ones, a test, the log, and how a program checks them.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -11,7 +11,7 @@ import { tronDouble } from './tron-double.ts';
 
 declare const walletSettings: WalletSettings;
 
-/** What a test reaches as `window.walletDoubles`, by the wallet's name. */
+/** The doubles that a test reaches as `window.walletDoubles`, by the wallet's name. */
 const doubles: Record<string, Told> = {};
 Object.assign(globalThis, { walletDoubles: doubles });
 

@@ -6,7 +6,10 @@ import type { WalletSettings } from './settings.ts';
 
 let bundled: Promise<string> | null = null;
 
-/** Of a browser with these wallets. Tests tell them what to do by `window.walletDoubles[name]`. */
+/**
+ * The script of a browser with these wallets. Tests tell them what to do by
+ * `window.walletDoubles[name]`.
+ */
 export async function walletScript(settings: WalletSettings): Promise<string> {
   bundled ??= bundle();
   const said = JSON.stringify(settings);

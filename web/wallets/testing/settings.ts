@@ -12,7 +12,7 @@ export type EvmSettings = Named & {
 };
 export type TronSettings = Named & { readonly family: 'tron'; readonly url: string };
 export type SolanaSettings = Named & { readonly family: 'solana' };
-export type BitcoinSettings = Named & {
+type BitcoinSettings = Named & {
   readonly family: 'bitcoin';
   readonly network: BitcoinNetworkName;
   /** With user and password; for pages (`pageUrl` of a dev chain). */

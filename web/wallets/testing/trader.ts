@@ -12,7 +12,7 @@ import type { Wallet } from '../../../sdk/wallets/wallet.ts';
 import type { FoundWallet, Link, Place } from '../types.ts';
 import { browserWallets } from '../wallets.ts';
 
-export type TraderSettings = {
+type TraderSettings = {
   readonly places: readonly (Place & { readonly deployment?: object })[];
 };
 

@@ -135,11 +135,11 @@ export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
   readonly usd?: Word;
   readonly at?: number;
   readonly payments?: readonly EscrowPayment[];
-  /** Of the nodes of Bitcoin. */
+  /** Doubts about the nodes of Bitcoin. */
   readonly doubts?: readonly Doubt[];
-  /** What a wallet was asked, and how long ago. */
+  /** The request to a wallet, and how long ago. */
   readonly wallet?: Partial<WalletPayment> & { readonly ago: number };
-  /** What its nodes show of Bitcoin is not enough to begin by. */
+  /** The answers of its Bitcoin nodes are not enough to begin by. */
   readonly isHeldUp?: boolean;
 };
 
