@@ -1,10 +1,11 @@
 // Rows of the matrix that are passes: what a process does by itself, what it does when time is
 // missing from its database, and what it does when it stops.
 
-import { setBlocked } from '../../server/db/accounts.ts';
-import { withdrawBlocked } from '../../server/market/blocking.ts';
-import { cutOff, mine } from '../sim/chain.ts';
-import { sql } from '../sim/world.ts';
+import { setBlocked } from '../../../server/db/accounts.ts';
+import { withdrawBlocked } from '../../../server/market/blocking.ts';
+import { cutOff, mine } from '../chain.ts';
+import { sql } from '../world.ts';
+import { secondsOf, type World } from './copies.ts';
 import { chainNamed, type Machine, rocket } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
 import { again, leaseMs, passes, type Work } from './plays.ts';
@@ -30,7 +31,6 @@ import {
   shortOf,
   waitFor,
 } from './trade.ts';
-import { secondsOf, type World } from './world.ts';
 
 const dayMs = 86_400_000;
 

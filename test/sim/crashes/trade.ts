@@ -2,15 +2,15 @@
 // the requests that a customer makes.
 
 import { hash } from 'node:crypto';
-import type { Material } from '../../chains/interface/material.ts';
-import { seedAssets } from '../../server/market/assets.ts';
-import { mine, rawOf, type SimTransaction, submit, tipOf } from '../sim/chain.ts';
-import { insideOf } from '../sim/material.ts';
-import { unsignedFunding } from '../sim/node.ts';
-import { newParty } from '../sim/people.ts';
-import { type Party, sql, type View } from '../sim/world.ts';
+import type { Material } from '../../../chains/interface/material.ts';
+import { seedAssets } from '../../../server/market/assets.ts';
+import { mine, rawOf, type SimTransaction, submit, tipOf } from '../chain.ts';
+import { insideOf } from '../material.ts';
+import { unsignedFunding } from '../node.ts';
+import { newParty } from '../people.ts';
+import { type Party, sql, type View } from '../world.ts';
+import { secondsOf, type World } from './copies.ts';
 import { chainNamed, quiet } from './machine.ts';
-import { secondsOf, type World } from './world.ts';
 
 export type Answer = {
   readonly status: number;

@@ -1,16 +1,17 @@
 // Rows of the matrix that are requests: keys, wallets, webhooks and tokens; RFQs, quotes and
 // acceptances; addresses of a swap, what is built for it, and what is sent to chains.
 
-import { found, type Inspection, passed } from '../../chains/tokens/inspection.ts';
+import { found, type Inspection, passed } from '../../../chains/tokens/inspection.ts';
 import {
   bitcoinWallet,
   evmWallet,
   solanaWallet,
   type TestWallet,
   tronWallet,
-} from '../../server/edge/testing/signers.ts';
-import { rawOf, submit } from '../sim/chain.ts';
-import { type Party, sql } from '../sim/world.ts';
+} from '../../../server/edge/testing/signers.ts';
+import { rawOf, submit } from '../chain.ts';
+import { type Party, sql } from '../world.ts';
+import type { World } from './copies.ts';
 import { chainNamed, tokenChain } from './machine.ts';
 import type { Row } from './matrix.ts';
 import { leaseMs, requests } from './plays.ts';
@@ -44,7 +45,6 @@ import {
   tellEverybody,
   waitFor,
 } from './trade.ts';
-import type { World } from './world.ts';
 
 type By = Pick<Party, 'key'>;
 

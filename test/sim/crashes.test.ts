@@ -1,18 +1,18 @@
 // Requests that change something and passes, ended at awaits of them that a seed draws, and gone on
-// with by another process; `npm run soak -- crashes` ends each of them at every one.
+// with by another process; `npm run soak -- sim` ends each of them at every one.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { rows } from './crash-matrix/rows.ts';
-import { endMachine, openWorld } from './crash-matrix/world.ts';
-import { runPlanted } from './planted/finders.ts';
+import { runPlanted } from '../planted/finders.ts';
+import { endMachine, openWorld } from './crashes/copies.ts';
+import { rows } from './crashes/rows.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const covered = new Set(rows.map(({ of }) => of));
 
 test('every route that changes something is in the matrix', () => {
-  const { paths } = JSON.parse(read('../docs/openapi.json')) as {
+  const { paths } = JSON.parse(read('../../docs/openapi.json')) as {
     paths: Record<string, Record<string, unknown>>;
   };
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
@@ -57,7 +57,7 @@ test('every pass of a process is in the matrix, and every part that a start sets
   // What a start takes from other rooms of the server; types, settings and ports do nothing.
   const rooms =
     /^import \{([^}]+)\} from '\.(?:\.\/(?!\.\.|ports|settings)[^']+|\/watchtower\.ts)';$/gm;
-  const taken = [...read('../server/start/boot.ts').matchAll(rooms)]
+  const taken = [...read('../../server/start/boot.ts').matchAll(rooms)]
     .flatMap(([, names = '']) => names.split(','))
     .map((name) => name.trim())
     .filter((name) => name !== '' && !name.startsWith('type '));
@@ -84,7 +84,7 @@ const share = 8;
 test('whatever a process was ended at, the end is the same', async (t) => {
   const seed = process.env.PARLEY_CRASH_SEED ?? String(Date.now() % 100_000);
   const args = ['--every', `${share}`, '--kills', '1', '--seed', seed, '--json'];
-  const ran = await runPlanted(['test/crash-matrix/run.ts', ...args], null);
+  const ran = await runPlanted(['test/sim/crashes/run.ts', ...args], null);
   const { code, output, errors } = ran;
   t.diagnostic(output);
   assert.equal(code, 0, `${errors}\n${output}`);

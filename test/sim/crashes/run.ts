@@ -1,16 +1,16 @@
 // The crash matrix: a line for each row, where it broke, and a line of counts; ends with 1 if
 // anything broke, or if a row has no await.
 //
-//   npm run -s node -- test/crash-matrix/run.ts                    every kill of every row
-//   npm run -s node -- test/crash-matrix/run.ts --kills 3 --seed 7   three of each, drawn
-//   npm run -s node -- test/crash-matrix/run.ts --help             the rest
+//   npm run -s node -- test/sim/crashes/run.ts                    every kill of every row
+//   npm run -s node -- test/sim/crashes/run.ts --kills 3 --seed 7   three of each, drawn
+//   npm run -s node -- test/sim/crashes/run.ts --help             the rest
 
-import { Misused, parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
-import { chanceOf } from '../sim/chance.ts';
+import { Misused, parsed, runCommand, wholeNumber } from '../../../scripts/command.ts';
+import { chanceOf } from '../chance.ts';
 import { type Result, some } from './matrix.ts';
 import { rows } from './rows.ts';
 
-const usage = `usage: npm run -s node -- test/crash-matrix/run.ts [--kills N] [--seed N]
+const usage = `usage: npm run -s node -- test/sim/crashes/run.ts [--kills N] [--seed N]
                      [--row PART] [--every N] [--first] [--json]
   --kills  so many of each row, drawn; without it every one
   --seed   what they are drawn from, default 1

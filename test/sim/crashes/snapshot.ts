@@ -2,9 +2,9 @@
 // what every receiver heard, what is on the chains. Two runs ended alike when these are the same.
 
 import { isDeepStrictEqual } from 'node:util';
-import { unpacked } from '../../server/edge/idempotency/replies.ts';
-import { sql } from '../sim/world.ts';
-import type { World } from './world.ts';
+import { unpacked } from '../../../server/edge/idempotency/replies.ts';
+import { sql } from '../world.ts';
+import type { World } from './copies.ts';
 
 export type Row = Record<string, unknown>;
 

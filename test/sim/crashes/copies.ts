@@ -1,15 +1,14 @@
 // A world of the crash matrix is prepared once, and copied for every run: a copy is the same
 // database with the rows of that moment, which is ten times as quick as another database.
 
-import type { Database } from '../../server/db/database.ts';
-import { issue, newChain, policies } from '../sim/chain.ts';
-import { chanceOf } from '../sim/chance.ts';
-import { nodeWith } from '../sim/node.ts';
-import { createReceiver } from '../sim/process.ts';
-
-import type { Doom } from '../sim/wire.ts';
-import { sql } from '../sim/world.ts';
-import { testDatabase } from '../support/database.ts';
+import type { Database } from '../../../server/db/database.ts';
+import { testDatabase } from '../../support/database.ts';
+import { issue, newChain, policies } from '../chain.ts';
+import { chanceOf } from '../chance.ts';
+import { nodeWith } from '../node.ts';
+import { createReceiver } from '../process.ts';
+import type { Doom } from '../wire.ts';
+import { sql } from '../world.ts';
 import {
   chainNamed,
   gasFunds,

@@ -3,9 +3,10 @@
 // process goes on, the client does what the documentation tells it, and the end must be the same.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from '../sim/chance.ts';
-import { unlessDead } from '../sim/process.ts';
-import type { Doom } from '../sim/wire.ts';
+import type { Chance } from '../chance.ts';
+import { unlessDead } from '../process.ts';
+import type { Doom } from '../wire.ts';
+import { endMachine, openWorld, restart, seal, type World } from './copies.ts';
 import { quiet } from './machine.ts';
 import {
   differences,
@@ -17,7 +18,6 @@ import {
   twiceOnChain,
 } from './snapshot.ts';
 import type { Answer } from './trade.ts';
-import { endMachine, openWorld, restart, seal, type World } from './world.ts';
 
 /** What happens after the world is prepared. */
 export type Play = {

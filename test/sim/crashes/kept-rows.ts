@@ -3,20 +3,21 @@
 // people are told, and what a process does with them before it serves anybody.
 
 import assert from 'node:assert/strict';
-import type { GasOutcome } from '../../chains/gas/account.ts';
-import { insertLoginOf } from '../../server/db/logins.ts';
-import { insertOutbox } from '../../server/db/outbox.ts';
-import { insertPayout } from '../../server/db/payouts.ts';
-import { insertLogin, setLeaving, walletsOf } from '../../server/db/wallets.ts';
-import { seedAssets } from '../../server/market/assets.ts';
-import { handOut } from '../../server/messages/hand-out.ts';
-import { resealMessages } from '../../server/messages/sealed.ts';
-import { uuidv7 } from '../../server/ports/ids.ts';
-import { resealKept } from '../../server/start/watchtower.ts';
-import { resealSecrets } from '../../server/webhooks/register.ts';
-import { takeKey } from '../../watchtower/db/keys.ts';
-import { submit } from '../sim/chain.ts';
-import { type Party, sql } from '../sim/world.ts';
+import type { GasOutcome } from '../../../chains/gas/account.ts';
+import { insertLoginOf } from '../../../server/db/logins.ts';
+import { insertOutbox } from '../../../server/db/outbox.ts';
+import { insertPayout } from '../../../server/db/payouts.ts';
+import { insertLogin, setLeaving, walletsOf } from '../../../server/db/wallets.ts';
+import { seedAssets } from '../../../server/market/assets.ts';
+import { handOut } from '../../../server/messages/hand-out.ts';
+import { resealMessages } from '../../../server/messages/sealed.ts';
+import { uuidv7 } from '../../../server/ports/ids.ts';
+import { resealKept } from '../../../server/start/watchtower.ts';
+import { resealSecrets } from '../../../server/webhooks/register.ts';
+import { takeKey } from '../../../watchtower/db/keys.ts';
+import { submit } from '../chain.ts';
+import { type Party, sql } from '../world.ts';
+import { restart, type World } from './copies.ts';
 import { chainNamed, gasKey, tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
 import { again, leaseMs, passes, starting, type Work } from './plays.ts';
@@ -41,7 +42,6 @@ import {
   tellEverybody,
   waitFor,
 } from './trade.ts';
-import { restart, type World } from './world.ts';
 
 /** How often a key signed again, and who had the lease, may differ; what lands may not. */
 const keeperReading: Reading = {

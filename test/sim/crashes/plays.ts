@@ -1,10 +1,10 @@
 // The two kinds of rows. A request under an Idempotency-Key: whoever has no answer asks the same
 // again, and gets what the first one did. A pass: after a crash it runs again, and once more.
 
+import type { World } from './copies.ts';
 import type { Machine } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
 import { type Asked, ask, deliverAll } from './trade.ts';
-import type { World } from './world.ts';
 
 /** Longer than what a dead process had in hand stays there. */
 export const leaseMs = 31_000;

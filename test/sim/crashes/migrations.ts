@@ -2,10 +2,10 @@
 // brings an empty database to the newest schema is cut off at each message to PostgreSQL, and
 // another does it again.
 
-import { migrate } from '../../server/db/migrate.ts';
-import { sql } from '../sim/world.ts';
-import { testDatabase } from '../support/database.ts';
-import { type PostgresProxy, postgresProxy } from '../support/postgres-proxy.ts';
+import { migrate } from '../../../server/db/migrate.ts';
+import { testDatabase } from '../../support/database.ts';
+import { type PostgresProxy, postgresProxy } from '../../support/postgres-proxy.ts';
+import { sql } from '../world.ts';
 import { type Choose, killAt, type Result } from './matrix.ts';
 
 export const migrations = { name: 'start: migrations', of: 'migrate' } as const;
