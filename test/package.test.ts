@@ -40,7 +40,7 @@ before(async () => {
 after(() => rm(dir, { recursive: true, force: true }));
 
 test('what is compiled gives the same tarball again', async () => {
-  // That the compiler gives the same again: `npm run soak -- package`.
+  // That the compiler gives the same again: `npm run soak -- packages`.
   assert.equal(made.sha256, (await packed('sdk', join(dir, 'other'))).sha256);
 });
 

@@ -1,4 +1,4 @@
-// `npm run soak -- generators`: clients that others make of docs/openapi.json, without a hand on
+// `npm run soak -- packages`: clients that others make of docs/openapi.json, without a hand on
 // them: they compile, and call a market. So do the snippets that the reference shows.
 // Asks the registries of this machine's npm and pip.
 

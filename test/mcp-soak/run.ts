@@ -1,4 +1,4 @@
-// `npm run soak -- mcp`: the MCP server as an outsider has it. Its tarball is installed by npm into
+// `npm run soak -- packages`: the MCP server as an outsider has it. Its tarball is installed by npm into
 // an empty folder, and one command makes the first trade. Then an agent is killed at random moments
 // of trades in every direction, which `--seed N` repeats. Each must end with both sides paid, and
 // funded once. The official SDK 1.x reads what tools answer and refuse. Asks the registry of this
@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { pack } from '../../scripts/package-build.ts';
-import { randomFrom } from '../maker-soak/world.ts';
 import { install } from '../package-soak/install.ts';
+import { type Chance, chanceOf } from '../sim/chance.ts';
 import { type Agent, type Answer, serveMcp, stdioAgent } from '../support/agents.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
 import { triesFormerSdk } from './former-sdk.ts';
@@ -60,7 +60,7 @@ async function isWhole(agent: Agent, swapId: string): Promise<void> {
   }
 }
 
-async function main(work: string, market: RunningMarket, random: () => number): Promise<void> {
+async function main(work: string, market: RunningMarket, chance: Chance): Promise<void> {
   const outside = join(work, 'outside');
   const aliceHome = join(work, 'alice');
   const bobHome = join(work, 'bob');
@@ -83,7 +83,7 @@ async function main(work: string, market: RunningMarket, random: () => number): 
     const isTaker = round < rounds / 2;
     const swapId = await (isTaker ? agreed(alice, bob, trade) : agreed(bob, alice, trade));
     for (const each of [alice, bob]) await each.trade('settle', { swapId });
-    const afterMs = Math.floor(random() * killWithinMs);
+    const afterMs = chance.int(0, killWithinMs);
     await sleep(afterMs);
     alice.kill();
     kills += 1;
@@ -123,7 +123,7 @@ try {
   const home = join(work, 'market');
   await mkdir(home);
   const market = await startMarketProcess({ after: (step) => undo.unshift(step) }, home);
-  await main(work, market, randomFrom(seed));
+  await main(work, market, chanceOf(seed));
 } finally {
   for (const step of undo) await step();
   await rm(work, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
