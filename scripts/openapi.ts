@@ -1,5 +1,5 @@
 // Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source. So
-// it does the models and methods of the Python package, and test/api-soak/calls.ts, by which
+// it does the models and methods of the Python package, and test/api-soak/calls.generated.ts, by which
 // snippets are checked:
 // node scripts/openapi.ts
 
@@ -12,7 +12,7 @@ await mkdir(docs, { recursive: true });
 const { api, account, calls } = await goldenDescriptions();
 await writeFile(new URL('openapi.json', docs), api);
 await writeFile(new URL('openapi-account.json', docs), account);
-await writeFile(new URL('../test/api-soak/calls.ts', docs), calls);
+await writeFile(new URL('../test/api-soak/calls.generated.ts', docs), calls);
 const feed = goldenFeed();
 await writeFile(new URL('asyncapi.json', docs), feed);
 const python = pythonFiles(JSON.parse(api), JSON.parse(feed));

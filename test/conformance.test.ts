@@ -18,7 +18,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 const key = '41'.repeat(32);
 const address = tronAddressOfKey(Buffer.from(key, 'hex'));
 /** All of them in the soak: every promise is kept on this simulator by test/adapters.test.ts. */
-const isSoak = process.env.PARLEY_CONFORMANCE === 'all';
+const isSoak = process.env.PARLEY_TEST_CONFORMANCE === 'all';
 /** A promise that is not run any more, or a new one, is noticed here. */
 const kept = isSoak
   ? /\n27 kept, 0 broken, 9 not run, of 36\n$/

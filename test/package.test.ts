@@ -119,7 +119,6 @@ for (const [by, bundled] of Object.entries(bundlers)) {
   });
 }
 
-// By Vite the same sources: test/sdk-browser.test.ts.
 test('every entry but the file store is bundled without a module of Node', async () => {
   const { ofNode, modules } = await bundlers.esbuild(dir, everyEntry(names));
   assert.deepEqual(ofNode, []);

@@ -83,13 +83,11 @@ const parts: Readonly<Record<string, Part>> = {
   },
   packages: {
     minutes: 120,
-    what: 'every package from its tarball or wheel: first trades, Node 20.19 and 22.18, every Python; the release twice and in a bare root; clients that others generate',
+    what: 'every package from its tarball or wheel: first trades, Node 20.19 and 22.18, every Python; the release twice and in a bare root',
     commands: () => [
       ['test/package-soak/run.ts'],
       ['test/release-soak/run.ts'],
       ['test/python-soak/run.ts'],
-      ['test/mcp-soak/run.ts'],
-      ['test/api-soak/generators.ts'],
     ],
   },
   postgres: {
@@ -164,7 +162,7 @@ const env = {
   PATH: [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH].join(':'),
   PARLEY_FUZZ_REQUESTS: values.requests,
   PARLEY_TEST_TIMES: values.times,
-  PARLEY_CONFORMANCE: 'all',
+  PARLEY_TEST_CONFORMANCE: 'all',
   ...(values.seed === undefined ? {} : { PARLEY_FUZZ_SEED: values.seed }),
 };
 
@@ -193,7 +191,7 @@ function run(args: readonly string[], signal: AbortSignal): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|sim|crashes|planted|nodes|web|package|release|python|mcp|generators): (.*)/gm,
+  /^(?:forge|sim|crashes|planted|nodes|web|package|release|python): (.*)/gm,
   /^(?:postgres|failover|alerts|proxy|tasks|fresh): (.*)|(\d+) generated,/gm,
 ];
 
