@@ -3,7 +3,6 @@
 
 import { parsed, understood } from '../../scripts/command.ts';
 import { startWeb } from '../support/web.ts';
-import { gas } from './gas.ts';
 import { killed } from './killed.ts';
 import { pairs, scripted } from './pairs.ts';
 import { refunds } from './refunds.ts';
@@ -25,7 +24,7 @@ const { values } = understood({
 const wanted = new RegExp(values.only);
 
 /** Each makes its own people, when the first of its scenarios asks. */
-const groups = [pairs, scripted, killed, refunds, gas];
+const groups = [pairs, scripted, killed, refunds];
 
 const web = await startWeb();
 let failed = 0;
