@@ -23,7 +23,7 @@ const cacheFolder = join(root, 'node_modules/.cache/parley');
 const concurrency = Math.max(2, availableParallelism()) + 4;
 /** Of one test, or what is before it: the longest took two minutes on a shared machine. */
 const limitMs = 300_000;
-const mostNamed = 60;
+const mostNamed = 10;
 /** A run of fewer files needs no account of its time. */
 const leastNamed = 20;
 

@@ -42,7 +42,7 @@ export const together: readonly (readonly string[])[] = [
     'mcp',
   ],
   ['web-settle-states', 'people-browser'],
-  ['tour', 'sdk-readme', 'families'],
+  ['tour', 'sdk-readme', 'families', 'demo'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
 const mostTogether = 54;

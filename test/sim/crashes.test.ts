@@ -79,7 +79,7 @@ test('every pass of a process is in the matrix, and every part that a start sets
 });
 
 /** A part of the rows each time, so that it takes seconds. */
-const share = 8;
+const share = 12;
 
 test('whatever a process was ended at, the end is the same', async (t) => {
   const seed = process.env.PARLEY_CRASH_SEED ?? String(Date.now() % 100_000);
