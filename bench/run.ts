@@ -5,21 +5,16 @@
 
 import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
-import { benchDoctor, doctorStage } from './doctor.ts';
 import { benchEvents } from './events.ts';
-import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
-import { benchGrowth } from './growth.ts';
 import { benchIdle } from './idle.ts';
-import { benchListing } from './listing.ts';
 import { benchNodeCalls } from './node-calls.ts';
 import { benchPackage } from './package.ts';
 import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads } from './reads.ts';
 import { type Effort, jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
-import { benchRequote } from './requote.ts';
 import { benchSignIn } from './sign-in.ts';
 import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
@@ -38,18 +33,13 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
       await benchQuotesOfLarge(stage, usual, effort),
     ]);
   }, 'sized'),
-  requote: onStage((stage) => benchRequote(stage, effort)),
   feed: onStage((stage) => benchFeed(stage, effort)),
-  listing: onStage((stage) => benchListing(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
   events: onStage((stage) => benchEvents(stage, effort)),
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),
   verify: inRounds(() => benchVerify(effort)),
-  doctor: inRounds(() => benchDoctor(effort, swaps), doctorStage),
-  exchange: inRounds(() => benchExchange(effort)),
   requests: inRounds(() => benchRequests(effort), 'after one that is not counted'),
-  growth: async () => benchGrowth(),
   'node-calls': async () => benchNodeCalls(),
   'sign-in': inRounds(() => benchSignIn(effort)),
   idle: inRounds(() => benchIdle(effort)),
@@ -64,14 +54,12 @@ const usage = `usage: npm run bench -- [NAME]... [options]
   --seconds  of a round, default 3
   --open     of reads and quotes: open RFQs, default 10000; with more, quotes are measured on both
   --ended    of reads and quotes: RFQs that ended, default 0
-  --swaps    of the doctor: the larger number of open swaps, default 10000; the other is a tenth
 Exit status: 0 all within their bars, 1 one is not, 2 not understood.`;
 
 type Asked = {
   readonly wanted: readonly string[];
   readonly json: boolean;
   readonly effort: Effort;
-  readonly swaps: number;
   readonly volume: Volume;
 };
 
@@ -85,7 +73,6 @@ function understand(args: string[]): Asked | null {
       seconds: { type: 'string', default: '3' },
       open: { type: 'string', default: String(usualVolume.open) },
       ended: { type: 'string', default: String(usualVolume.ended) },
-      swaps: { type: 'string', default: '10000' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -101,15 +88,14 @@ function understand(args: string[]): Asked | null {
   }
   const rounds = wholeNumber('--rounds', values.rounds, { most: 1_000 });
   const wanted = positionals.length === 0 ? names : positionals;
-  const swaps = wholeNumber('--swaps', values.swaps, { least: 1_000, most: 1_000_000 });
   const volume = {
     open: wholeNumber('--open', values.open, { least: 1_000, most: 10_000_000 }),
     ended: wholeNumber('--ended', values.ended, { least: 0, most: 100_000_000 }),
   };
-  return { wanted, json: values.json, effort: { rounds, seconds }, swaps, volume };
+  return { wanted, json: values.json, effort: { rounds, seconds }, volume };
 }
 
-const { wanted, json, effort, swaps, volume } = understood({ usage, understand });
+const { wanted, json, effort, volume } = understood({ usage, understand });
 const print = (row: Row) => console.log(json ? jsonLine(row) : textLine(row));
 const say = (text: string) => {
   if (!json) console.log(text);

@@ -8,8 +8,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
-import { devnetClient } from '../devnet/client.ts';
-import { startDevnet } from '../devnet/devnet.ts';
 import { tronChain } from '../devnet/tron-chain.ts';
 
 const run = promisify(execFile);
@@ -18,7 +16,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 const key = '41'.repeat(32);
 const address = tronAddressOfKey(Buffer.from(key, 'hex'));
 /** All of them in the soak: every promise is kept on this simulator by test/adapters.test.ts. */
-const isSoak = process.env.PARLEY_FAULTS === 'all';
+const isSoak = process.env.PARLEY_TEST_CONFORMANCE === 'all';
 /** A promise that is not run any more, or a new one, is noticed here. */
 const kept = isSoak
   ? /\n27 kept, 0 broken, 9 not run, of 36\n$/
@@ -68,30 +66,5 @@ test(
     const { stdout } = await conformance(t, where);
     assert.match(stdout, kept);
     assert.match(stdout, /not run: a funding that a reorganisation takes away/);
-  },
-);
-
-test(
-  'on a dev network whose clock was moved by a day it goes by the chain’s, and asks for blocks',
-  limits,
-  async (t) => {
-    const devnet = await startDevnet({
-      dir: await folder(t),
-      log: quiet,
-      bitcoin: false,
-      solana: false,
-      moveClock: () => undefined,
-    });
-    t.after(() => devnet.stop());
-    const dev = devnetClient(devnet.dev);
-    await dev.time(86_400);
-    const { chains } = await dev.status();
-    const tron = chains.find(({ family }) => family === 'tron');
-    await dev.faucet({ chain: tron?.chain ?? '', address });
-    const { rpcUrl: url = '', escrows: contract, escrowsCreation: creation } = tron ?? {};
-    const where = { url, contract: contract ?? '', creation: creation ?? '', dev: devnet.dev };
-    const { stdout, stderr } = await conformance(t, where);
-    assert.match(stdout, kept);
-    assert.match(stderr, /^the chain's clock is 86\d{3} s from this machine's/);
   },
 );

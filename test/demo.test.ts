@@ -1,13 +1,15 @@
-// The demo as a user starts it: its own market on four chains, three pairs that settle and two
-// swaps that do not, and every balance to the last base unit.
+// The demo on a market that runs, with four chains: three pairs settle, two swaps do not, and every
+// balance is right to the last base unit. It starts a market of its own as test/start.test.ts does.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
+import { sharedMarket } from './support/market.ts';
 
 const run = promisify(execFile);
+const opened = sharedMarket();
 const demo = join(import.meta.dirname, '..', 'scripts', 'demo.ts');
 
 type Line = { pair: string; scenario: string; status: string };
@@ -21,7 +23,9 @@ type Totals = Record<'swaps' | 'asExpected', number> & {
 test('the demo settles three pairs of the four families and refunds two swaps', {
   timeout: 300_000,
 }, async () => {
-  const { stdout } = await run(process.execPath, [demo, '--json'], { timeout: 290_000 });
+  const { url, dev } = (await opened()).ready;
+  const args = [demo, '--json', '--url', url, '--dev', dev ?? ''];
+  const { stdout } = await run(process.execPath, args, { timeout: 290_000 });
   const lines = stdout
     .trim()
     .split('\n')

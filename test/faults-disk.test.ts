@@ -1,5 +1,6 @@
-// The disk of the market and of its own database is full, in the middle of a swap: what needs space
-// is answered 503, nothing is done by halves, and when there is space again all goes on by itself.
+// The disk of the market and of its own database is full, for tables and for the log, in the middle
+// of a swap: a request that needs space is answered 503, and all goes on by itself when there is
+// space again.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -7,14 +8,22 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { runningPostgres } from '../host/postgres/postgres.ts';
-import { startLoad } from './faults/load.ts';
-import { onStage } from './faults/scenario.ts';
-import { fill, insideOf, onSmallDisk } from './faults/small-disk.ts';
-import { agreed, endsRight, finish, fund, until } from './support/deals.ts';
+import { newCustomer } from './support/customers.ts';
+import {
+  agreed,
+  amounts,
+  endsRight,
+  finish,
+  fund,
+  type Pair,
+  probe,
+  until,
+} from './support/deals.ts';
+import { fill, insideOf, onSmallDisk } from './support/small-disk.ts';
+import { type Stage, startStage } from './support/stage.ts';
 
 const disk = onSmallDisk('220m');
-const scenario =
-  disk === null ? null : onStage({ DATABASE_URL: '', PARLEY_TEST_SHELL: JSON.stringify(disk) });
+const limits = { timeout: 235_000 };
 
 if (disk === null) {
   test('a full disk needs a small one', () => {
@@ -22,39 +31,52 @@ if (disk === null) {
     assert.notEqual(process.env.PARLEY_SMALL_DISK, 'required', `required, and not tested: ${why}`);
     console.log(`NOT TESTED: a full disk. ${why}`);
   });
-}
-
-for (const [what, when] of [
-  ['full for tables', 'soak'],
-  ['full for its log too, the database killed', 'decisive'],
-] as const) {
-  scenario?.(
-    when,
-    `with its disk ${what} the market answers 503, and goes on by itself when there is space`,
-    async ({ stage, pair }) => {
-      const { market } = stage.servers[0] ?? assert.fail('no server');
-      const home = insideOf(market.child.pid ?? 0, market.home);
-      const deal = await agreed(stage, pair, 'SOL', 'ETH');
-      await fund(stage, deal, 'initiator');
-      const free = await fill(home);
-      const load = startLoad(stage, pair[1]);
+} else {
+  test(
+    'with its disk full and its database killed the market answers 503, and goes on by itself when there is space',
+    limits,
+    async () => {
+      const env = { DATABASE_URL: '', PARLEY_TEST_SHELL: JSON.stringify(disk) };
+      const stage = await startStage({ env });
       try {
-        if (when === 'decisive') {
-          await useUpLog(home);
-          // And cannot start again either: not even its note of who it is finds space.
-          await killDatabase(home);
-        }
-        const refused = load.counts.get(503) ?? 0;
-        await until('requests are refused', async () => (load.counts.get(503) ?? 0) >= refused + 5);
+        await swapOnAFullDisk(stage);
       } finally {
-        await free();
+        await stage.close();
       }
-      const made = load.counts.get(201) ?? 0;
-      await until('requests are served', async () => (load.counts.get(201) ?? 0) > made + 5);
-      await endsRight(stage, deal, await finish(stage, deal), 'received');
-      await load.stop();
     },
   );
+}
+
+async function swapOnAFullDisk(stage: Stage): Promise<void> {
+  const { market } = await stage.startServer();
+  const pair: Pair = [await newCustomer(stage, 'Ann'), await newCustomer(stage, 'Ben')];
+  const home = insideOf(market.child.pid ?? 0, market.home);
+  const deal = await agreed(stage, pair, 'SOL', 'ETH');
+  await fund(stage, deal, 'initiator');
+  const [{ assets }, maker] = pair;
+  const wanted = {
+    direction: 'sell_base',
+    baseAssetId: assets.ETH.id,
+    baseAmount: String(amounts.ETH),
+    quoteAssetId: assets.SOL.id,
+    ttlSeconds: 600,
+  };
+  const asked = () => probe(stage, maker, '/v1/rfqs', wanted);
+  const free = await fill(home);
+  try {
+    await useUpLog(home);
+    // It cannot start again either: its note of who it is finds no space.
+    await killDatabase(home);
+    await until('a request is refused', async () => {
+      const { status, code, retryAfter } = await asked();
+      assert.ok([201, 503].includes(status), `${status} ${code}`);
+      return status === 503 && code === 'unavailable' && retryAfter === '5';
+    });
+  } finally {
+    await free();
+  }
+  await until('a request is served', async () => (await asked()).status === 201);
+  await endsRight(stage, deal, await finish(stage, deal), 'received');
 }
 
 /**

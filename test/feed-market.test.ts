@@ -17,8 +17,8 @@ import { type FaultProxy, faultProxy } from './support/fault-proxy.ts';
 import { runs } from './support/runs.ts';
 import { someAddress, type Trader } from './support/trading.ts';
 
-/** In `npm run soak` four minutes. */
-const seconds = runs(12);
+/** In the soak two minutes. */
+const seconds = runs(6);
 /** After which a machine that is slow has had its time for a few of everything. */
 const mostSeconds = seconds + 120;
 const restEverySeconds = 4;

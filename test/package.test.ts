@@ -40,7 +40,7 @@ before(async () => {
 after(() => rm(dir, { recursive: true, force: true }));
 
 test('what is compiled gives the same tarball again', async () => {
-  // That the compiler gives the same again: `npm run soak -- package`.
+  // That the compiler gives the same again: `npm run soak -- packages`.
   assert.equal(made.sha256, (await packed('sdk', join(dir, 'other'))).sha256);
 });
 
@@ -119,7 +119,6 @@ for (const [by, bundled] of Object.entries(bundlers)) {
   });
 }
 
-// By Vite the same sources: test/sdk-browser.test.ts.
 test('every entry but the file store is bundled without a module of Node', async () => {
   const { ofNode, modules } = await bundlers.esbuild(dir, everyEntry(names));
   assert.deepEqual(ofNode, []);

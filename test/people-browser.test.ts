@@ -1,13 +1,12 @@
-// The app's screens of an account in a real Chromium: each way in, what is shown and changed.
-// Also what another tab or another site can do to it.
+// The app's screens of an account in a real Chromium: each login method, and the reach of another
+// tab and of another site.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { bitcoinWallet, evmWallet } from '../server/edge/testing/signers.ts';
 import {
   type AccountPages,
@@ -74,100 +73,6 @@ test('through an identity provider: there and back as any browser goes, and back
   await button(page, 'Sign out').click();
   await page.getByText('You are not signed in here').waitFor();
   assert.equal(page.url(), `${pages.origin}/account`);
-});
-
-test('through a provider that answers by a form, which comes without the cookie', async (t) => {
-  const page = await pages.open(t, '/sign-in?then=%2Fwebhooks');
-  await button(page, 'Go on with A provider of forms').click();
-  await page.getByLabel('Sign in as').fill('otto');
-  await button(page, 'Sign in').click();
-  await heading(page, 'Register a webhook').waitFor();
-});
-
-test('all of the account is one file, and its swaps another: exact, and of what is filtered', async (t) => {
-  const page = await pages.open(t, '/sign-in');
-  await pages.byEmail(page, 'dora@example.test');
-  const saved = async (press: string) => {
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      button(page, press).click(),
-    ]);
-    return {
-      name: download.suggestedFilename(),
-      text: await readFile(await download.path(), 'utf8'),
-    };
-  };
-  const all = await saved('Collect and save');
-  assert.match(all.name, /^parley-account-\d{4}-\d\d-\d\d\.json$/);
-  const data = JSON.parse(all.text);
-  assert.equal(data.account.logins[0].label, 'dora@example.test');
-  assert.deepEqual([data.sessions.length, data.swaps, data.cut], [1, [], []]);
-  // A market without chains has no swap: one is told to the page in its place.
-  const { accountId } = data.account;
-  await page.route(/\/assets\?/, (route) => route.fulfill({ json: { assets, nextCursor: null } }));
-  await page.route('**/v1/swaps?*', (route) => {
-    return route.fulfill({ json: { swaps: swapsOf(accountId), nextCursor: null } });
-  });
-  await page.goto(`${pages.origin}/activity`);
-  await page.getByText('2 of 2 swaps').waitFor();
-  await page.getByLabel('State', { exact: true }).selectOption('settled');
-  await page.getByText('1 of 2 swaps').waitFor();
-  const csv = await saved('Save as CSV');
-  const lines = csv.text.split('\r\n');
-  assert.equal(lines.length, 3);
-  assert.match(lines[1] ?? '', /,1\.00000001,BTC,bitcoin,.*,0\.00005,'=X,ethereum,/);
-});
-
-const assets = [
-  ['1', 'bitcoin', 'BTC', 8],
-  ['2', 'ethereum', '=X', 6],
-].map(([id, chain, symbol, decimals]) => {
-  const known = { enabled: true, verified: true, source: 'curated', address: null };
-  return { id, chain, symbol, decimals, ...known };
-});
-
-function swapsOf(makerId: string): object[] {
-  const at = new Date().toISOString();
-  const legs = {
-    a: { chain: 'bitcoin', assetId: '1', amount: '100000001', funder: 'maker' },
-    b: { chain: 'ethereum', assetId: '2', amount: '50', funder: 'taker' },
-  };
-  return ['counterparty_claimed', 'agreed'].map((status) => {
-    const own = { id: crypto.randomUUID(), status, role: 'initiator', hashlock: 'ab' };
-    return { ...own, makerId, legs, createdAt: at, updatedAt: at };
-  });
-}
-
-/** Asked for when the field is there: the code was sent by then. */
-async function giveCode(where: Page | Locator, address: string): Promise<void> {
-  await where.getByLabel('The digits of the code').waitFor();
-  await where.getByLabel('The digits of the code').fill(pages.edge.codeOf(address));
-  await where.getByRole('button', { name: 'Go on' }).click();
-}
-
-test('a session that is not fresh is renewed on the spot, and what was asked for is done then', async (t) => {
-  const page = await pages.open(t, '/sign-in');
-  await pages.byEmail(page, 'una@example.test');
-  await button(page, 'Add a login').click();
-  pages.edge.deps.advance(660_000);
-  await page.getByLabel('E-mail address').fill('una@work.test');
-  await button(page, 'Send a code').click();
-  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
-  await dialog.getByLabel('E-mail address').fill('una@example.test');
-  await dialog.getByRole('button', { name: 'Send a code' }).click();
-  await giveCode(dialog, 'una@example.test');
-  await heading(page, 'The code for una@work.test').waitFor();
-  await giveCode(page, 'una@work.test');
-  await page.getByText('The login is added.').first().waitFor();
-  // A login of another account: nothing is moved, and the way there is offered.
-  await pages.edge.person('zoe@example.test');
-  await button(page, 'Add a login').click();
-  await page.getByLabel('E-mail address').fill('zoe@example.test');
-  await button(page, 'Send a code').click();
-  await giveCode(page, 'zoe@example.test');
-  await button(page, 'Sign out here, and in there').click();
-  await pages.byEmail(page, 'zoe@example.test');
-  await heading(page, 'zoe@example.test').waitFor();
 });
 
 test('by wallet: one is paid there; another wallet waits, is stopped; so does the end of the account', async (t) => {
@@ -237,36 +142,6 @@ test('by passkey: one that was added signs in alone, and is not added twice', as
   await page.getByRole('link', { name: 'Sign in' }).click();
   await button(page, 'Use a passkey').click();
   await page.getByText('Signed in by passkey').waitFor();
-});
-
-test('a webhook: its secret once, its log with payload and answers, and a delivery sent again', async (t) => {
-  const page = await pages.open(t, '/sign-in?then=%2Fwebhooks');
-  await pages.byEmail(page, 'hal@example.test');
-  await page.getByLabel('Address of your program').fill('https://receiver.example/hook');
-  await button(page, 'Register').click();
-  assert.match((await page.locator('.secret').textContent()) ?? '', /^whsec_.{43}$/);
-  await button(page, 'I have it').click();
-  const { deps, sql } = pages.edge;
-  const [hook] = await sql('select id from webhooks order by id desc limit 1');
-  await sql(
-    `insert into deliveries (id, webhook_id, event, position, body, attempts, state, next_at,
-      created_at, done_at) values ($1, $2, 'swap.agreed', 1, $3, 6, 'dropped', $4, $4, $4)`,
-    crypto.randomUUID(),
-    hook?.id,
-    '{"type":"swap.agreed","note":"<b>not markup</b>"}',
-    new Date(deps.now()),
-  );
-  await page.getByRole('button', { name: /^Log of/ }).click();
-  await page.getByText('given up').waitFor();
-  await page.getByText('Payload and attempts').last().click();
-  await page.getByText('"<b>not markup</b>"').waitFor();
-  await page.getByRole('button', { name: /^Send .* again$/ }).click();
-  await page.getByText('waits').waitFor();
-  const [again] = await sql(
-    'select state, attempts from deliveries where webhook_id = $1',
-    hook?.id,
-  );
-  assert.deepEqual(again, { state: 'waiting', attempts: 0 });
 });
 
 /** Has another person sign in in the browser of `page`, in a tab of its own. */

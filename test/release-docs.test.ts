@@ -1,6 +1,6 @@
 // Units, image, compose file and configurations of proxies against the code that they start, or
-// stand before: flags, limits, settings. What systemd says of the units. `npm run soak -- release`
-// builds and runs the release, `npm run soak -- proxy` the proxies.
+// stand before: flags, limits, settings. What systemd says of the units. `npm run soak -- packages`
+// builds and runs the release, `npm run soak -- operations` the proxies.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // The rescue drill: a browser profile is deleted in the middle of a swap, and the market is asked
 // no more. Phrase, rescue file and nodes bring it back in the saved rescue page, from a disk.
-// Refunds, and what was paid wrongly, are in the soak (test/web-soak/drill.ts).
+// Refunds, and payments that were wrong, are the rules of sdk/rescue and sdk/paid-elsewhere.test.ts.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -24,7 +24,7 @@ test('profile deleted and market gone: the secret of the phrase collects from a 
 
   const profile = await web.browser.newContext();
   t.after(() => profile.close());
-  const copy = await rescued(profile, { ...saved, on, phrase, alice, many: 1 });
+  const copy = await rescued(profile, { ...saved, on, phrase, alice });
   await copy.page.getByRole('link', { name: 'Look at it' }).click();
   await collects(copy.page, alice, on);
   // The other side was paid too, by the secret that the copy has shown.

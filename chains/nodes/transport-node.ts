@@ -1,5 +1,5 @@
 // One HTTP exchange with a chain's node, bounded in time and size, over kept connections. By
-// node:http: `fetch` takes more than twice the processor time (`npm run bench -- exchange`).
+// node:http: `fetch` takes more than twice the processor time.
 
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { Agent, type IncomingMessage, request } from 'node:http';

@@ -1,5 +1,5 @@
 // The refusals of a faucet, and the order of its steps, over HTTP and on a real file. Its chains
-// are stubs here: `npm run soak -- testnet` pays on real nodes, and kills it.
+// are stubs here: the test market of docs/testnet.md paid on real nodes.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

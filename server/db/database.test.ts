@@ -110,11 +110,12 @@ test('a connection lost in a transaction of either kind fails it alone', async (
   assert.deepEqual(await marks(), []);
 });
 
+const isLost = (error: unknown) =>
+  /^(08006|ECONNRESET|ECONNREFUSED|EPIPE)$/.test((error as { code?: string }).code ?? 'none');
+
 test('a connection that is cut, and one that cannot be had, fail with the code of a lost one', async () => {
   const cut = await cutter(database.url);
   const db = connect(cut.url, { ...databaseLimits, connections: 1, connectMs: 1_000 });
-  const isLost = (error: unknown) =>
-    /^(08006|ECONNRESET|ECONNREFUSED|EPIPE)$/.test((error as { code?: string }).code ?? 'none');
   try {
     for (const begin of [
       () => db.rows(sql('select pg_sleep(20)')),
@@ -137,7 +138,20 @@ test('a connection that is cut, and one that cannot be had, fail with the code o
   }
 });
 
-/** A line to the database that can be cut, once something runs on it. */
+test('a connection that goes silent fails with the code of a lost one, within a limit', async () => {
+  const line = await cutter(database.url);
+  const db = connect(line.url, { ...databaseLimits, connections: 1, statementMs: 100 });
+  try {
+    await db.rows(sql('select 1'));
+    line.silence();
+    await assert.rejects(db.rows(sql('select 1')), isLost);
+  } finally {
+    await line.stop();
+    await db.close();
+  }
+});
+
+/** A line to the database that can be cut, once something runs on it, or go silent. */
 async function cutter(url: string) {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -158,7 +172,13 @@ async function cutter(url: string) {
       await eventuallyBusy();
       for (const each of sockets) each.destroy();
     },
-    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    silence: () => {
+      for (const each of sockets) each.unpipe().pause();
+    },
+    stop: () => {
+      for (const each of sockets) each.destroy();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
   };
 }
 

@@ -48,8 +48,8 @@ test('every operation was recorded, and is shown in three languages (test/api-so
   for (const id of Object.keys(recorded.operations)) assert.ok(byId.has(id), `${id} is gone`);
 });
 
-test('test/api-soak/calls.ts has the calls that are shown (scripts/openapi.ts rewrites it)', async () => {
-  const file = new URL('../../test/api-soak/calls.ts', import.meta.url);
+test('test/api-soak/calls.generated.ts has the calls that are shown (scripts/openapi.ts rewrites it)', async () => {
+  const file = new URL('../../test/api-soak/calls.generated.ts', import.meta.url);
   assert.equal(golden.calls, await readFile(file, 'utf8'));
 });
 

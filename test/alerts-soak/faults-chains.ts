@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { foundryBinary } from '../../contracts/evm/anvil.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { freePort } from '../../host/free-port.ts';
-import { bitcoinRpc, invalidate, otherBlocks } from '../faults/chains.ts';
 import { agreed, fund, probe, runUntil, shows, until } from '../support/deals.ts';
 import { portOf, type Stage } from '../support/stage.ts';
+import { bitcoinRpc, invalidate, otherBlocks } from './bitcoin-blocks.ts';
 import { asking, type Fault, type Scene } from './scene.ts';
 
 export const chainFaults: readonly Fault[] = [

@@ -1,4 +1,4 @@
-// `npm run soak -- alerts`: a real market and a real Prometheus with the rules of ops/. Each thing
+// `npm run soak -- operations`: a real market and a real Prometheus with the rules of ops/. Each thing
 // that an alert names is broken, until the alert fires, its runbook is looked into, and the thing
 // is mended, until it ends. Prints a table. No alert of the rules may be left out.
 
@@ -20,15 +20,13 @@ import { chainFaults } from './faults-chains.ts';
 import { gasFaults, moneyFaults } from './faults-money.ts';
 import { processFaults } from './faults-processes.ts';
 import { tellingFaults } from './faults-telling.ts';
-import { createPanels } from './panels.ts';
-import { takePictures } from './pictures.ts';
+import { createPanels, type Panels } from './panels.ts';
 import { type FiringAlert, type RunningPrometheus, startPrometheus } from './prometheus.ts';
 import { type Looker, looked } from './runbook.ts';
 import type { Fault, Scene } from './scene.ts';
 
-const usage = `usage: npm run node -- test/alerts-soak/run.ts [--only PATTERN] [--pictures]
-  --only      the faults whose names fit this regular expression
-  --pictures  docs/pictures/alerts.png and alerts-fired.png anew; wants a Chromium
+const usage = `usage: npm run node -- test/alerts-soak/run.ts [--only PATTERN]
+  --only  the faults whose names fit this regular expression
 Exit status: 0 every alert fired and ended, 1 one did not, 2 not understood.`;
 
 /** Nodes are looked at once a minute, and the machine is shared. */
@@ -70,16 +68,16 @@ async function until(
   return null;
 }
 
-type Hall = Scene & { readonly looker: Looker; readonly whileFiring: () => Promise<void> };
+type Hall = Scene & { readonly looker: Looker };
 
-async function play(hall: Hall, fault: Fault): Promise<boolean> {
+async function play(hall: Hall, panels: Panels, fault: Fault): Promise<boolean> {
   const { prometheus } = hall;
   const { name, alerts, breaks } = fault;
   // What another fault left firing would count as fired at once.
   const quiet = await Promise.all(alerts.map((each) => until(prometheus, each, false, 0)));
   const mend = await breaks(hall);
   const fired = await Promise.all(alerts.map((each) => until(prometheus, each, true)));
-  await hall.whileFiring();
+  await panels.ask(prometheus);
   const beside = (await prometheus.firing()).filter((each) =>
     alerts.every(({ alertname }) => alertname !== each.alertname),
   );
@@ -157,17 +155,15 @@ async function open(dir: string, undo: Undo): Promise<Hall> {
   const databaseUrl = stage.postgres?.url ?? '';
   const looker = { prometheus, databaseUrl, env: stage.env, log, swapId };
   const scene = { stage, prometheus, pair, admin, gas, keeper, inbox, mail };
-  return { ...scene, looker, whileFiring: async () => {} };
+  return { ...scene, looker };
 }
 
 const asked = understood({
   usage,
   understand: (args) => {
-    const flag = { type: 'boolean', default: false } as const;
-    const options = { only: { type: 'string', default: '' }, pictures: flag, help: flag } as const;
+    const options = { only: { type: 'string', default: '' }, help: { type: 'boolean' } } as const;
     const { values } = parsed({ args, options });
-    if (values.help) return null;
-    return { only: new RegExp(values.only), pictures: values.pictures };
+    return values.help ? null : { only: new RegExp(values.only) };
   },
 });
 
@@ -177,26 +173,15 @@ const chosen = faults.filter(({ name }) => asked.only.test(name));
 const isWhole = chosen.length === faults.length;
 const missing = await forgotten();
 let failed = 0;
-let untaken: readonly string[] = [];
 const panels = createPanels();
 try {
   const hall = await open(dir, { add: (step) => void steps.unshift(step) });
-  const { prometheus } = hall;
-  const pictures = asked.pictures ? await takePictures(prometheus.url) : null;
-  steps.unshift(() => pictures?.close());
-  const whileFiring = async () => {
-    await panels.ask(prometheus);
-    await pictures?.ofAlerts((await prometheus.firing()).length);
-  };
-  for (const fault of chosen) if (!(await play({ ...hall, whileFiring }, fault))) failed += 1;
-  await panels.ask(prometheus);
-  await pictures?.ofTime();
-  untaken = pictures?.wrong ?? [];
+  for (const fault of chosen) if (!(await play(hall, panels, fault))) failed += 1;
+  await panels.ask(hall.prometheus);
 } finally {
   for (const step of steps) await step();
 }
 for (const each of missing) console.log(`no fault is for ${each}`);
-for (const each of untaken) console.log(`no picture: ${each}`);
 const { wrong, count } = panels.told();
 if (isWhole) for (const each of wrong) console.log(each);
 const played = chosen.reduce((sum, { alerts }) => sum + alerts.length, 0);
@@ -204,6 +189,5 @@ const said = `${played} alerts, ${failed} faults that an alert missed, ${missing
 console.log(`alerts: ${said}, ${count} expressions of panels gave data`);
 // A pattern that fits nothing has shown nothing.
 const isWell =
-  [failed, missing.length, untaken.length].every((count) => count === 0) &&
-  (!isWhole || wrong.length === 0);
+  [failed, missing.length].every((count) => count === 0) && (!isWhole || wrong.length === 0);
 process.exit(isWell && played > 0 ? 0 : 1);

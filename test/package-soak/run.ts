@@ -1,4 +1,4 @@
-// `npm run soak -- package`: SDK, command line and maker as an outsider has them, installed by npm
+// `npm run soak -- packages`: SDK, command line and maker as an outsider has them, installed by npm
 // from their tarballs. The command makes the first trade of its guide, and the maker its first
 // quote. The SDK is bundled by webpack, and every example of its README runs on the oldest Node of
 // each line that it names. Asks the registry of this machine's npm.

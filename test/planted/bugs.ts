@@ -8,10 +8,10 @@ import { type Edit, edited } from './edit.ts';
 export const root = join(import.meta.dirname, '../..');
 
 /** What looks for bugs. */
-export const kinds = ['test', 'model', 'crashes', 'sim', 'driver', 'forge', 'solana'] as const;
+export const kinds = ['test', 'crashes', 'sim', 'driver', 'forge', 'solana'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** `what`: a test file, a world of the model, a row of the crash matrix, a seed of either kind. */
+/** `what`: a test file, a row of the crash matrix, a seed of either kind. */
 export type Finder = { readonly kind: Kind; readonly what: string };
 
 /** All is well, a promise broke, or a process only ended or threw, which says nothing. */

@@ -71,10 +71,9 @@ const few = ['--kills', '2'] as const;
 const looks: Readonly<Record<Kind, Look>> = {
   test: async (what, bug, env) =>
     testedOf(await runPlanted(['--test', '--test-reporter=tap', what], bug, env)),
-  model: program('test/model/run.ts', '--world'),
   // Without a bug a few kills are enough: every kill has a part of the soak.
   crashes: (what, bug, env) =>
-    program('test/crash-matrix/run.ts', '--first', ...(bug ? [] : few), '--row')(what, bug, env),
+    program('test/sim/crashes/run.ts', '--first', ...(bug ? [] : few), '--row')(what, bug, env),
   sim: program('test/sim/run.ts', '--workers', '1', '--seed'),
   driver: program('test/sim/run.ts', '--driver', '--workers', '1', '--seed'),
   forge: byForge,

@@ -5,8 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { rows } from '../crash-matrix/rows.ts';
-import { deep, usual } from '../model/world.ts';
+import { rows } from '../sim/crashes/rows.ts';
 import { allBugs, crashed, type Kind, mustFit, root } from './bugs.ts';
 import { lookedOf, runPlanted } from './finders.ts';
 
@@ -27,12 +26,10 @@ test('every planted bug fits the sources as they stand, and changes them', () =>
 });
 
 test('every planted bug is looked for by what there is', () => {
-  const worlds = [...usual, ...deep].map(({ name }) => name);
   const rowNames = rows.map(({ name }) => name);
   const files = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules'] });
   const isThere: Readonly<Record<Kind, (what: string) => boolean>> = {
     test: (what) => files.includes(what),
-    model: (what) => worlds.includes(what),
     crashes: (what) => what !== '' && rowNames.some((name) => name.includes(what)),
     sim: (what) => /^[1-9]\d*$/.test(what),
     driver: (what) => /^[1-9]\d*$/.test(what),

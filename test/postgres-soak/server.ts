@@ -1,4 +1,4 @@
-// A PostgreSQL server as an operator runs one: made by initdb or by pg_basebackup of another,
+// A PostgreSQL server as an operator runs one: initdb or pg_basebackup of another makes it. It is
 // started, promoted, and killed.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -59,8 +59,6 @@ export type Server = Place & {
   stop(): Promise<void>;
 };
 
-type Settings = Readonly<Record<string, string>>;
-
 async function placeIn(dir: string, programs: Programs, password: string): Promise<Place> {
   const identity = await chooseIdentity(null, [dir, programs.bin]);
   const data = join(dir, 'data');
@@ -68,23 +66,6 @@ async function placeIn(dir: string, programs: Programs, password: string): Promi
   await chmod(dir, 0o700);
   if (identity.owner !== null) await chown(dir, identity.owner.uid, identity.owner.gid);
   return { programs, identity, data, password };
-}
-
-/** A folder beside the data that the server may write to. */
-export async function folderOf(place: Place, name: string): Promise<string> {
-  const folder = join(place.data, '..', name);
-  await mkdir(folder, { mode: 0o700 });
-  const { owner } = place.identity;
-  if (owner !== null) await chown(folder, owner.uid, owner.gid);
-  return folder;
-}
-
-/** Has the server begin by reading the archive, at its next start. */
-export async function toRecover(place: Place): Promise<void> {
-  const signal = join(place.data, 'recovery.signal');
-  await writeFile(signal, '');
-  const { owner } = place.identity;
-  if (owner !== null) await chown(signal, owner.uid, owner.gid);
 }
 
 /** Runs one of its programs as the owner of the data. */
@@ -114,25 +95,20 @@ export async function makeServer(dir: string, programs: Programs): Promise<Place
   return place;
 }
 
-/** A standby of the one at `port`, by the name under which it is waited for. */
-export async function copyServer(
-  dir: string,
-  of: Place,
-  how: { readonly port: number; readonly name: string; readonly isStandby: boolean },
-): Promise<Place> {
+/** A standby of another, by the name under which it is waited for. */
+export async function copyServer(dir: string, of: Server, name: string): Promise<Place> {
   const place = await placeIn(dir, of.programs, of.password);
-  const to = `host=127.0.0.1 port=${how.port} user=${user} application_name=${how.name}`;
-  const standby = how.isStandby ? ['--write-recovery-conf'] : [];
-  const args = ['--pgdata', place.data, '--dbname', to, '--checkpoint=fast', '--wal-method=stream'];
-  await command(place, 'pg_basebackup', [...args, ...standby]);
+  const to = `host=127.0.0.1 port=${of.port} user=${user} application_name=${name}`;
+  const how = ['--checkpoint=fast', '--wal-method=stream', '--write-recovery-conf'];
+  await command(place, 'pg_basebackup', ['--pgdata', place.data, '--dbname', to, ...how]);
   return place;
 }
 
-export async function startServer(place: Place, settings: Settings = {}): Promise<Server> {
+export async function startServer(place: Place): Promise<Server> {
   const { programs, identity, data, password } = place;
   const port = await freePort();
   const args = ['-D', data, '-p', String(port)];
-  for (const [name, value] of Object.entries({ ...usual, ...settings })) {
+  for (const [name, value] of Object.entries(usual)) {
     args.push('-c', `${name}=${value}`);
   }
   const log = `${data}.log`;

@@ -55,46 +55,6 @@ async function notNamed({ markets, with: opened }: Scene): Promise<string> {
   });
 }
 
-async function namedTooWide({ markets, program, with: opened }: Scene): Promise<string> {
-  const direct = async (market: number, forwarded: string) => {
-    const url = `http://127.0.0.1:${market}/v1/keys/nonce`;
-    const { headers } = await fetch(url, { headers: { 'x-forwarded-for': forwarded } });
-    return Number(headers.get('ratelimit-remaining'));
-  };
-  // Past the proxy, from an address that the setting takes in: each word is a new budget.
-  const spoofed = [
-    await direct(markets.wide.port, '198.51.100.1'),
-    await direct(markets.wide.port, '198.51.100.2'),
-  ];
-  assert.deepEqual(spoofed, [rateLimit - 1, rateLimit - 1]);
-  // Through the proxy it is replaced all the same.
-  const client = fresh();
-  await opened([markets.wide.port], async (proxy) => {
-    const first = await left(proxy, client, '198.51.100.3');
-    assert.equal(await left(proxy, client, '198.51.100.4'), first - 1);
-  });
-  if (program.kind !== 'nginx') return 'beside the proxy any word is a new budget; through it none';
-  const appended: Change = [
-    'X-Forwarded-For $remote_addr',
-    'X-Forwarded-For $proxy_add_x_forwarded_for',
-  ];
-  const words = ['198.51.100.5', '198.51.100.6'] as const;
-  const asTold = async (market: number) =>
-    opened(
-      [market],
-      async (proxy) => {
-        const own = fresh();
-        return [await left(proxy, own, words[0]), await left(proxy, own, words[1])];
-      },
-      [appended],
-    );
-  const [one, other] = await asTold(markets.wide.port);
-  assert.deepEqual([one, other], [rateLimit - 1, rateLimit - 1], 'appended and too wide: spoofed');
-  const [right, again] = await asTold(markets.one.port);
-  assert.deepEqual([right, again], [rateLimit - 1, rateLimit - 2], 'appended, and named right');
-  return 'beside the proxy, or where it appends, any word is a new budget; as shipped none is';
-}
-
 async function sixtyFours({ with: opened, markets, program }: Scene): Promise<string> {
   assert.equal(program.kind, 'nginx');
   const told: Change = [
@@ -226,7 +186,6 @@ async function slow(proxy: RunningProxy, kind: Kind): Promise<string> {
 export const clientRows: readonly Row[] = [
   { name: 'proxy named', play: namedRight },
   { name: 'proxy not named', play: notNamed },
-  { name: 'proxy named too widely', play: namedTooWide },
   { name: 'IPv6 clients', only: 'nginx', play: sixtyFours },
   { name: 'many at once', only: 'nginx', play: manyAtOnce },
   { name: 'slow clients', play: slowOnes },

@@ -2,12 +2,11 @@
 // of those is replaced by one of the soak's, and nothing else is.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
 import type { Certificate } from '../support/certificate.ts';
 import { waitUntil } from '../support/waiting.ts';
@@ -59,8 +58,6 @@ export type RunningProxy = Place & {
   readonly maintenance: string;
   /** All that it wrote, of requests and of errors. */
   log(): Promise<string>;
-  /** Reads its configuration again, as after a new certificate. */
-  reload(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -102,13 +99,6 @@ export async function startProxy(
     const texts = files.map((name) => readFile(join(dir, 'log', name), 'utf8'));
     return [said, ...(await Promise.all(texts))].join('\n');
   };
-  const reload = async () => {
-    if (program.kind === 'nginx') child.kill('SIGHUP');
-    else {
-      const admin = ['--config', join(dir, 'Caddyfile'), '--address', adminOf(dir), '--force'];
-      await promisify(execFile)(file, [...leading, 'reload', ...admin]);
-    }
-  };
   const stop = async () => {
     await ended(child);
     await rm(dir, { recursive: true, force: true });
@@ -133,7 +123,6 @@ export async function startProxy(
     pid: child.pid ?? 0,
     maintenance,
     log,
-    reload,
     stop,
   };
 }

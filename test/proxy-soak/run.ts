@@ -1,4 +1,4 @@
-// `npm run soak -- proxy`: markets behind Debian's nginx and Caddy with the files of ops/, over TLS
+// `npm run soak -- operations`: markets behind Debian's nginx and Caddy with the files of ops/, over TLS
 // on loopback. Prints a line a row; one that failed fails the soak.
 
 import { parsed, understood } from '../../scripts/command.ts';

@@ -21,8 +21,6 @@ export type Markets = {
   readonly two: Server;
   /** Trusts nobody: the proxy is not named. */
   readonly missing: Server;
-  /** Trusts all of loopback, clients too. */
-  readonly wide: Server;
 };
 
 export type Ground = {
@@ -76,7 +74,6 @@ export async function openGround(): Promise<Ground> {
       one: await trusting('127.0.0.1', { PARLEY_METRICS_PORT: String(metricsPort) }),
       two: await trusting('127.0.0.1'),
       missing: await trusting(''),
-      wide: await trusting('loopback'),
     };
     return { stage, markets, place, metricsPort };
   } catch (error) {

@@ -1,13 +1,9 @@
-// Rows about what is behind a proxy: a process that ends in the middle of a request, hangs or is
-// gone, and a trade as customers make it, with the feed and webhooks.
+// Rows about the processes behind a proxy: one ends in the middle of a request, hangs or is gone,
+// and the feed of one is quiet for long.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { verifyWebhook } from '../../sdk/webhooks.ts';
-import { agreed, endsRight, finish } from '../support/deals.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { openFeed } from './feed.ts';
 import type { Change, RunningProxy } from './programs.ts';
 import { json, refused } from './requests.ts';
 import type { Row, Scene } from './scene.ts';
@@ -146,84 +142,8 @@ async function quietFeed(scene: Scene): Promise<string> {
   return `a socket without a word for ${Math.round((performance.now() - feed.openedAt) / 1_000)} s hears the next RFQ`;
 }
 
-async function webhooks(scene: Scene): Promise<string> {
-  const { receiver } = scene.stage;
-  const path = `/hook/${randomUUID()}`;
-  const url = new URL(path, receiver.url).href;
-  const made = await postJson(scene, '/v1/webhooks', { url });
-  const { webhook, secret } = JSON.parse(made.body) as {
-    webhook: { id: string };
-    secret: string;
-  };
-  const ping = await postJson(scene, `/v1/webhooks/${webhook.id}/ping`, {});
-  assert.equal(ping.status, 200, ping.body);
-  const got = await waitUntil(() => receiver.received.find((each) => each.path === path));
-  const headers = got.headers as Record<string, string>;
-  verifyWebhook({ secret, headers, body: got.body });
-  return 'registered, pinged and delivered with a good signature';
-}
-
-async function swap(scene: Scene): Promise<string> {
-  const { stage, customers, proxy } = scene;
-  const ground = { ...stage, url: proxy.url };
-  const deal = await agreed(ground, customers, 'SOL', 'ETH');
-  const ends = await finish(ground, deal);
-  await endsRight(stage, deal, ends, 'received');
-  return 'two customers swapped, and webhooks told both the same';
-}
-
-async function reload({ markets, program, customers, with: opened }: Scene): Promise<string> {
-  const headers = { authorization: `Bearer ${customers[1].key}` };
-  return opened([markets.one.port, markets.two.port], async (proxy) => {
-    const feed = await openFeed(proxy, customers[1].key);
-    const state = { isDone: false };
-    const asking = (async () => {
-      let count = 0;
-      for (; !state.isDone; count += 1) {
-        const { status, body } = await ask(proxy, '/v1/rules', { headers });
-        assert.equal(status, 200, body);
-      }
-      return count;
-    })();
-    asking.catch(() => {});
-    for (let times = 0; times < 3; times += 1) {
-      await proxy.reload();
-      await sleep(1_000);
-    }
-    state.isDone = true;
-    const count = await asking;
-    if (program.kind === 'nginx') assert.ok(feed.isOpen(), 'the feed goes on');
-    const left = feed.isOpen() ? 'a socket of the feed went on' : 'sockets of the feed were closed';
-    feed.close();
-    return `of ${count} requests beside three reloads none failed; ${left}`;
-  });
-}
-
-async function noDatabase({ stage, proxy, program, customers }: Scene): Promise<string> {
-  const headers = { authorization: `Bearer ${customers[0].key}` };
-  const read = () => ask(proxy, '/v1/rfqs?own=true', { headers });
-  stage.database.fail({ kind: 'cut' });
-  try {
-    const away = await waitUntil(async () => {
-      const answer = await read();
-      return answer.status !== 200 && answer;
-    });
-    refused(away, '503 unavailable');
-    assert.ok(Number(away.headers['retry-after']) > 0);
-    if (program.kind === 'nginx') assert.ok(away.headers['ratelimit-limit'], 'the market’s own');
-  } finally {
-    stage.database.heal();
-  }
-  await waitUntil(async () => (await read()).status === 200);
-  return 'without its database it is 503, and it comes back by itself';
-}
-
 export const upstreamRows: readonly Row[] = [
   { name: 'a process that dies', play: diesInTheMiddle },
   { name: 'one that hangs or is gone', play: hangsOrIsGone },
-  { name: 'no database', play: noDatabase },
-  { name: 'a reload', play: reload },
-  { name: 'webhooks', play: webhooks },
-  { name: 'a swap', play: swap },
   { name: 'a quiet feed', play: quietFeed },
 ];

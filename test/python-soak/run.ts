@@ -1,4 +1,4 @@
-// `npm run soak -- python`: the Python package's wheel on each Python of this machine, in an
+// `npm run soak -- packages`: the Python package's wheel on each Python of this machine, in an
 // environment of its own, against a market and chains of its own. On the first of them swaps of
 // every family are funded, claimed and refunded from Python, and its fuzz takes longer. Then it is
 // tried beside eth-account and web3, and with the least version of each dependency. Asks the

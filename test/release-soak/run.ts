@@ -1,4 +1,4 @@
-// `npm run soak -- release`: the release as an operator has it. Built twice, it has the same bytes.
+// `npm run soak -- packages`: the release as an operator has it. Built twice, it has the same bytes.
 // Out of its tarball, in a root of Debian's libraries without a shell, read-only, by a user without
 // rights, it serves and trades on the chains of a dev network, and drains. Then as its unit starts
 // it, with credentials and a listener in the manager's place. Needs root, for mounts. With the path

@@ -10,7 +10,6 @@ import { pathToFileURL } from 'node:url';
 /** Begun first, by how long they and what they share a process with take. */
 export const long: readonly string[] = [
   'test/web.test.ts',
-  'test/faults-servers.test.ts',
   'test/web-settle-states.test.ts',
   'test/adapters.test.ts',
   'test/conformance.test.ts',
@@ -19,7 +18,7 @@ export const long: readonly string[] = [
   'scripts/doctor.test.ts',
   'test/secrets.test.ts',
   'test/start.test.ts',
-  'test/crash-matrix.test.ts',
+  'test/sim/crashes.test.ts',
   'test/tour.test.ts',
   'test/sim/sim.test.ts',
   // What is left of a database that was killed must be nobody else's to wait for.
@@ -30,7 +29,6 @@ export const long: readonly string[] = [
  * app with a market and without one are two, so that the second core is used.
  */
 export const together: readonly (readonly string[])[] = [
-  ['bitcoin', 'database', 'forks', 'network', 'servers'].map((what) => `faults-${what}`),
   [
     'web',
     'web-swap',
@@ -44,11 +42,11 @@ export const together: readonly (readonly string[])[] = [
     'mcp',
   ],
   ['web-settle-states', 'people-browser'],
-  ['tour', 'sdk-readme', 'families'],
+  ['tour', 'sdk-readme', 'families', 'demo'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
 const mostTogether = 54;
-const starting = /^before\(|\bonStage\(|^const .* = await start/m;
+const starting = /^before\(|^const .* = await start/m;
 /** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
 const ofTheProcess = [
   /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,

@@ -13,7 +13,7 @@ import { provide } from './provide.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 type Outcome = { readonly code: number; readonly output: string };
-/** `commands`: one after the other, of which each uses what the machine has. */
+/** `minutes`: for all of its commands, which run one after the other. */
 type Part = {
   readonly minutes: number;
   readonly what: string;
@@ -31,167 +31,93 @@ const propertyFiles = () =>
   testFiles('**/*.test.ts').filter((file) =>
     /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')),
   );
-const others = ['test/crashes.test.ts', 'test/conformance.test.ts'];
 
 const parts: Readonly<Record<string, Part>> = {
-  fuzz: {
-    minutes: 60,
-    what: 'ten thousand requests drawn from the API description, and as many over bare sockets',
-    commands: () => tests('test/fuzz.test.ts', 'test/fuzz-sockets.test.ts'),
-  },
-  properties: {
-    minutes: 90,
-    what: 'property tests of every room, twenty times their runs, random markets on the feed too',
-    commands: () => tests(...propertyFiles()),
-  },
-  faults: {
-    minutes: 90,
-    what: 'every fault of nodes, network, database, disk and clock at every moment of a swap',
-    commands: () => tests(...testFiles('test/faults-*.test.ts'), ...others),
-  },
-  model: {
-    minutes: 60,
-    what: 'the model of the rules, searched further',
-    commands: () => [['test/model/run.ts']],
-  },
   sim: {
-    minutes: 600,
-    what: 'ten thousand simulated markets, and the driver of a swap on nodes that fail and lie',
+    minutes: 780,
+    what: 'ten thousand simulated markets, each request and pass ended at each await, and the driver of a swap on nodes that fail and lie',
     commands: () => {
       const from = values.seed === undefined ? [] : ['--from', values.seed];
       const seeds = ['--seeds', values.markets, ...from];
       return [
         ['test/sim/run.ts', '--driver', ...seeds],
         ['test/sim/run.ts', '--known', ...seeds],
+        ['--max-old-space-size=1024', 'test/sim/crashes/run.ts'],
       ];
     },
   },
+  fuzz: {
+    minutes: 150,
+    what: 'ten thousand requests drawn from the API description, as many over bare sockets, and property tests of every room, twenty times their runs',
+    commands: () => tests('test/fuzz.test.ts', 'test/fuzz-sockets.test.ts', ...propertyFiles()),
+  },
   planted: {
     minutes: 720,
-    what: 'every bug of the registry planted, and looked for by what should find it',
+    what: 'every bug of the registry planted, and looked for by its finders',
     commands: () => {
       const by = values.by === '' ? [] : ['--by', values.by];
       return [['test/planted/run.ts', '--bug', values.bug, ...by]];
     },
   },
-  crashes: {
-    minutes: 180,
-    what: 'every request and pass of the server ended at every await',
-    commands: () => [['--max-old-space-size=1024', 'test/crash-matrix/run.ts']],
+  contracts: {
+    minutes: 90,
+    what: 'the escrow contract fuzzed forty times as long',
+    commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
   },
   nodes: {
     minutes: 90,
     what: 'the adapters’ promises and the demo on a java-tron and a Solana validator of one’s own',
     commands: () =>
       process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR
-        ? [['test/adapters/real-nodes.ts'], ['scripts/demo.ts', '--all', '--minutes', '30']]
-        : [],
-  },
-  testnet: {
-    minutes: 60,
-    what: 'a test market by its configuration on stand-ins of four networks: faucet, maker, swaps',
-    commands: () => [['test/testnet-soak/run.ts']],
+        ? [
+            ['test/adapters/real-nodes.ts'],
+            ['scripts/demo.ts', '--all', '--minutes', '30'],
+            ...tests('test/conformance.test.ts'),
+          ]
+        : tests('test/conformance.test.ts'),
   },
   web: {
     minutes: 30,
-    what: 'the app in a real Chromium: every pair, refund, lost tab, and the rescue drill',
-    commands: () => [['test/web-soak/run.ts'], ...tests('test/web-soak/drill.ts')],
+    what: 'the app in a real Chromium: every pair, refund and lost tab',
+    commands: () => [['test/web-soak/run.ts']],
   },
-  package: {
-    minutes: 30,
-    what: 'tarballs by npm: a first trade, the SDK’s examples on Node 20.19 and 22.18, a maker',
-    commands: () => [['test/package-soak/run.ts']],
+  packages: {
+    minutes: 120,
+    what: 'every package from its tarball or wheel: first trades, Node 20.19 and 22.18, every Python; the release twice and in a bare root',
+    commands: () => [
+      ['test/package-soak/run.ts'],
+      ['test/release-soak/run.ts'],
+      ['test/python-soak/run.ts'],
+    ],
   },
-  release: {
-    minutes: 30,
-    what: 'the release built twice, and run in a read-only root without a shell: a trade, its unit',
-    commands: () => [['test/release-soak/run.ts']],
+  postgres: {
+    minutes: 90,
+    what: 'tests of the database on PostgreSQL 15, 16 and 17, a primary that is killed, a replica',
+    commands: () => [['test/postgres-soak/versions.ts'], ['test/postgres-soak/failover.ts']],
   },
-  tasks: {
-    minutes: 45,
-    what: 'the pages for operators, command by command, in a bare Debian root: install to restore',
-    commands: () => [['test/tasks-soak/run.ts']],
+  operations: {
+    minutes: 135,
+    what: 'every alert fired and ended in a real Prometheus, markets behind nginx and Caddy, the pages for operators in a bare Debian root',
+    commands: () => [
+      ['test/alerts-soak/run.ts'],
+      ['test/proxy-soak/run.ts'],
+      ['test/tasks-soak/run.ts'],
+    ],
   },
   fresh: {
     minutes: 60,
     what: 'the README’s two commands in a bare Debian root with Node and npm, every test',
     commands: () => [['test/fresh-soak/run.ts', '--whole']],
   },
-  maker: {
-    minutes: 45,
-    what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
-    commands: () => [['test/maker-soak/run.ts']],
-  },
-  generators: {
-    minutes: 20,
-    what: 'clients made of the API description by others, and the snippets of its reference',
-    commands: () => [['test/api-soak/generators.ts']],
-  },
-  schemathesis: {
-    minutes: 40,
-    what: 'every operation and link of the API description by schemathesis, with two customers',
-    commands: () => [['test/api-soak/schemathesis.ts']],
-  },
-  python: {
-    minutes: 20,
-    what:
-      'the Python package: swaps and refunds of every family, its fuzz for longer, beside ' +
-      'eth-account and web3, and with the least version of each dependency',
-    commands: () => [['test/python-soak/run.ts']],
-  },
-  mcp: {
-    minutes: 20,
-    what: 'the MCP server’s tarball by npm: first trade, an agent killed at random, the SDK 1.x',
-    commands: () => [['test/mcp-soak/run.ts']],
-  },
-  upgrade: {
-    minutes: 30,
-    what: 'three processes of the version before replaced one by one under load, and back again',
-    commands: () => [['test/upgrade-soak/run.ts']],
-  },
-  failover: {
-    minutes: 30,
-    what: 'a primary killed under load, with a standby that is waited for or not; archive, replica',
-    commands: () => [['test/postgres-soak/failover.ts']],
-  },
-  postgres: {
-    minutes: 60,
-    what: 'schema, migrations and statements on PostgreSQL 15, 16 and 17',
-    commands: () => [['test/postgres-soak/versions.ts']],
-  },
-  rows: {
-    minutes: 60,
-    what: 'ten million RFQs that ended, half of them dropped and made again: reads, vacuum, room',
-    commands: () => [['test/postgres-soak/rows.ts']],
-  },
-  alerts: {
-    minutes: 60,
-    what: 'each thing that an alert names broken, until a real Prometheus fires it, and mended',
-    commands: () => [['test/alerts-soak/run.ts']],
-  },
-  proxy: {
-    minutes: 30,
-    what: 'markets behind Debian’s nginx and Caddy: TLS, feed, limits, smuggling, dying processes',
-    commands: () => [['test/proxy-soak/run.ts']],
-  },
-  three: {
-    minutes: 40,
-    what: 'one process and three behind nginx: costs, load, and each part killed or cut off',
-    commands: () => [['test/three-soak/run.ts']],
-  },
-  'contracts/escrows': {
-    minutes: 90,
-    what: 'the escrow contract fuzzed forty times as long',
-    commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
-  },
 };
 const names = Object.keys(parts);
 
 const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--markets N] [--seed N]
-                              [--bug PATTERN] [--by KIND]
+                              [--only PATTERN] [--bug PATTERN] [--by KIND]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes, testnet: with PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR, docs/settings.md)
+              (nodes: with PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR, docs/settings.md)
+  --only      of a part the programs whose path fits, such as alerts
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
@@ -210,6 +136,7 @@ function understand(args: string[]) {
       requests: text('10000'),
       times: text('20'),
       markets: text('10000'),
+      only: text(''),
       bug: text(''),
       by: text(''),
       list: flag,
@@ -235,7 +162,7 @@ const env = {
   PATH: [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH].join(':'),
   PARLEY_FUZZ_REQUESTS: values.requests,
   PARLEY_TEST_TIMES: values.times,
-  PARLEY_FAULTS: 'all',
+  PARLEY_TEST_CONFORMANCE: 'all',
   ...(values.seed === undefined ? {} : { PARLEY_FUZZ_SEED: values.seed }),
 };
 
@@ -247,9 +174,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-function run(args: readonly string[], minutes: number): Promise<Outcome> {
+function run(args: readonly string[], signal: AbortSignal): Promise<Outcome> {
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(minutes * 60_000);
     const stdio = ['ignore', 'pipe', 'inherit'] as const;
     const child = spawn(process.execPath, args, { cwd: root, env, signal, stdio: [...stdio] });
     running = child;
@@ -265,21 +191,27 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis|python|mcp|alerts|release|proxy|fresh): (.*)/gm,
-  /^(?:upgrade|failover|postgres|rows|testnet|tasks|three): (.*)/gm,
+  /^(?:forge|sim|crashes|planted|nodes|web|package|release|python): (.*)/gm,
+  /^(?:postgres|failover|alerts|proxy|tasks|fresh): (.*)|(\d+) generated,/gm,
 ];
 
-async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {
+/** The programs of a part that are wanted. */
+const commandsOf = ({ commands }: Part) => {
+  const only = new RegExp(values.only);
+  return commands().filter((args) => args.some((each) => each.endsWith('.ts') && only.test(each)));
+};
+
+async function outcomeOf(name: string, part: Part): Promise<[string, boolean]> {
   console.log(`\n== ${name}`);
   const began = Date.now();
   const all: Outcome[] = [];
-  for (const args of commands()) all.push(await run(args, minutes));
+  const over = AbortSignal.timeout(part.minutes * 60_000);
+  for (const args of commandsOf(part)) all.push(await run(args, over));
   const output = all.map((each) => each.output).join('');
   const counts = said.flatMap((form) =>
     [...output.matchAll(form)].map((each) => each[1] ?? each[2]),
   );
-  if (all.length === 0) counts.push('left out: no real node is given');
+  if (all.length === 0) counts.push(`no program fits ${values.only}`);
   const isWell = all.every(({ code }) => code === 0);
   const seconds = Math.round((Date.now() - began) / 1_000);
   const how = isWell ? 'ok' : 'FAILED';
@@ -296,7 +228,7 @@ if (values.list) {
 const chosen = Object.entries(parts).filter(
   ([name]) => positionals.length === 0 || positionals.includes(name),
 );
-const programs = chosen.flatMap(([, { commands }]) => commands().flat());
+const programs = chosen.flatMap(([, part]) => commandsOf(part).flat());
 // Bugs are looked for by any of the tests.
 if (chosen.some(([name]) => name === 'planted')) programs.push(...testFiles('**/*.test.ts'));
 const needed = programs.filter((each) => each.endsWith('.ts'));

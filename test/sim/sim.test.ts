@@ -49,7 +49,7 @@ test('a seed in which somebody loses is told; one whose process dies too, and th
 });
 
 test('the driver loses nothing by nodes that stand still and lie, and a seed tells its story', async () => {
-  const { code, broken, errors, met } = await run(['--driver', '--seeds', '60', '--story']);
+  const { code, broken, errors, met } = await run(['--driver', '--seeds', '40', '--story']);
   assert.deepEqual([code, broken], [0, []], errors);
   for (const kind of ['doubt: nodes disagree', 'node stuck', 'process died']) {
     assert.ok((met[kind] ?? 0) > 0, kind);

@@ -35,8 +35,7 @@ export async function startAccountPages(browser: Browser): Promise<AccountPages>
   const { issuer, label, client } = provider;
   const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
   const scopes = ['openid', 'email'];
-  const dev = { ...own, scopes, messages: false, nonce: true };
-  const providers = [dev, { ...dev, id: 'form', label: 'A provider of forms', formPost: true }];
+  const providers = [{ ...own, scopes, messages: false, nonce: true }];
   const people = { ...readSettings({}).people, providers, payoutHoldSeconds: 5_000 };
   const { build, said } = await openWeb();
   if (build === null) throw new Error(`no app: ${said}`);

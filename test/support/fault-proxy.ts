@@ -1,5 +1,5 @@
 // A way to a TCP server, a node's or PostgreSQL's, that does what networks do: it is late, it cuts,
-// it takes what is sent and says nothing, it answers by halves, it crawls. It alters no byte.
+// it takes what is sent and says nothing. It alters no byte.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -10,13 +10,8 @@ export type Fault =
   | { readonly kind: 'delay'; readonly ms: number }
   /** Connections are ended, new ones too. */
   | { readonly kind: 'cut' }
-  /** Half-open: connections are taken, and nothing that is sent arrives before this is over. */
-  | { readonly kind: 'deaf' }
   /** Half-open: what is sent arrives, and its answer never does. */
-  | { readonly kind: 'mute' }
-  /** Of what is answered on a connection only so many bytes arrive, and then nothing. */
-  | { readonly kind: 'half'; readonly bytes: number }
-  | { readonly kind: 'throttle'; readonly bytesPerSecond: number };
+  | { readonly kind: 'mute' };
 
 export type FaultProxy = {
   readonly port: number;
@@ -30,19 +25,15 @@ export type FaultProxy = {
   cut(): void;
   /** Connections that were taken so far. */
   taken(): number;
-  /** Pieces, and new connections, that a fault was done to so far. */
-  struck(): number;
   close(): Promise<void>;
 };
 
-type Line = { readonly ends: readonly [Socket, Socket]; answered: number; lost: boolean };
-
-const sliceMs = 50;
+type Line = { readonly ends: readonly [Socket, Socket]; lost: boolean };
 
 /** Several ports: connections go to them by turns, past those that refuse them. */
 export async function faultProxy(...ports: readonly number[]): Promise<FaultProxy> {
   const lines = new Set<Line>();
-  const state = { fault: null as Fault | null, ports, turn: 0, taken: 0, struck: 0 };
+  const state = { fault: null as Fault | null, ports, turn: 0, taken: 0 };
   let changed = Promise.withResolvers<void>();
   const become = (fault: Fault | null) => {
     state.fault = fault;
@@ -54,35 +45,15 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
 
   async function pass(line: Line, chunk: Buffer, to: Socket, isAnswer: boolean): Promise<void> {
     const { fault } = state;
-    if (fault !== null) state.struck += 1;
     switch (fault?.kind) {
       case 'delay':
         await pause(fault.ms);
         to.write(chunk);
         return;
-      case 'deaf':
-        await changed.promise;
-        await pass(line, chunk, to, isAnswer);
-        return;
       case 'mute':
         if (isAnswer) line.lost = true;
         else to.write(chunk);
         return;
-      case 'half': {
-        const left = isAnswer ? Math.max(0, fault.bytes - line.answered) : chunk.length;
-        if (isAnswer) line.answered += chunk.length;
-        if (left < chunk.length) line.lost = true;
-        if (left > 0) to.write(chunk.subarray(0, left));
-        return;
-      }
-      case 'throttle': {
-        const size = Math.max(1, Math.floor((fault.bytesPerSecond * sliceMs) / 1_000));
-        to.write(chunk.subarray(0, size));
-        if (chunk.length <= size) return;
-        await pause(sliceMs);
-        await pass(line, chunk.subarray(size), to, isAnswer);
-        return;
-      }
       default:
         to.write(chunk);
     }
@@ -105,13 +76,12 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
     client.on('error', () => {});
     state.taken += 1;
     if (state.fault?.kind === 'cut') {
-      state.struck += 1;
       client.destroy();
       return;
     }
     reach(state.ports, state.turn++)
       .then((upstream) => {
-        const line: Line = { ends: [client, upstream], answered: 0, lost: false };
+        const line: Line = { ends: [client, upstream], lost: false };
         lines.add(line);
         void carry(line, client, upstream, false);
         void carry(line, upstream, client, true);
@@ -126,7 +96,6 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
   return {
     port: (server.address() as AddressInfo).port,
     fail: (fault) => {
-      for (const line of lines) line.answered = 0;
       become(fault);
       if (fault.kind === 'cut') endAll(() => true);
     },
@@ -140,7 +109,6 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
     },
     cut: () => endAll(() => true),
     taken: () => state.taken,
-    struck: () => state.struck,
     close: async () => {
       become(null);
       endAll(() => true);

@@ -25,8 +25,6 @@ export type Env = Readonly<Record<string, string>>;
 export type HowToStart = {
   readonly env?: Env;
   readonly home?: string;
-  /** The file of another version's server. */
-  readonly main?: string;
 };
 
 export type Server = {
@@ -168,9 +166,9 @@ async function started(
       clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
       for (const each of servers) await each.skew(0);
     },
-    startServer: async ({ env = {}, home, main } = {}) => {
+    startServer: async ({ env = {}, home } = {}) => {
       const where = home ?? (await mkdtemp(join(dir, 'home-')));
-      const made = await startServer(context, where, clock, { ...common, ...env }, main);
+      const made = await startServer(context, where, clock, { ...common, ...env });
       const server: Server = {
         ...made,
         kill: async () => {
@@ -213,14 +211,13 @@ async function startServer(
   home: string,
   clock: { readonly offset: number },
   env: Env,
-  file: string = 'server/main.ts',
 ): Promise<Omit<Server, 'kill'>> {
   const clockFile = `${home}.clock`;
   const set = (seconds: number) => writeFile(clockFile, String(clock.offset + seconds));
   await set(0);
   const preload = new URL('./skewed-clock.ts', import.meta.url).href;
   const shell = JSON.parse(env.PARLEY_TEST_SHELL ?? '[]') as string[];
-  const main = [process.execPath, `--import=${preload}`, file, '--json'];
+  const main = [process.execPath, `--import=${preload}`, 'server/main.ts', '--json'];
   const own = { ...env, PARLEY_TEST_CLOCK: clockFile };
   const market = await startMarketProcess(context, home, own, [...shell, ...main]);
   return {

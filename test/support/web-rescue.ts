@@ -22,14 +22,14 @@ import type { Deal, Engine } from '../../web/engine/types.ts';
 import { walletScript } from '../../web/wallets/testing/script.ts';
 import { bundle } from './bundle.ts';
 import { pageLimitMs } from './chromium.ts';
-import { type Opened, type Person, type Web, watch } from './web.ts';
+import { type Person, type Web, watch } from './web.ts';
 
 const folder = '/app/assets/tested/';
 const payout = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
 /** Another one, named in the copy alone. */
-export const rescuePayout = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const rescuePayout = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 export const sats = 1_000_000n;
-export const dollars = 640_000_000n;
+const dollars = 640_000_000n;
 
 type Tested = { engine: Engine };
 type Modules = ReadonlyMap<string, string>;
@@ -73,7 +73,7 @@ const newPhrase = (page: Page) =>
  * A person with a phrase in a browser profile of its own, who agrees to what a maker on both chains
  * quotes it. All of it ends with the test.
  */
-export async function drill(t: TestContext, web: Web, { prepare }: Pick<Opened, 'prepare'> = {}) {
+export async function drill(t: TestContext, web: Web) {
   const home = await mkdtemp(join(tmpdir(), 'parley-copy-'));
   t.after(() => rm(home, { recursive: true, force: true }));
   const over = new AbortController();
@@ -84,7 +84,6 @@ export async function drill(t: TestContext, web: Web, { prepare }: Pick<Opened, 
   await web.dev.faucet({ chain: on.evm.chain, address: alice.address });
   const context = await web.browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
   t.after(() => context.close());
-  await prepare?.(context);
   const page = await web.open(t, '/help', { as: alice, context });
   const { phrase, agree } = await agreeing(page, modules, alice, on);
   return { home, on, alice, maker, context, page, phrase, agree };
@@ -138,8 +137,7 @@ async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
   const privateKey = randomBytes(32).toString('hex');
   const coins = bitcoinWallet({ privateKey, network: 'regtest' });
   await linkWallet(bob.client, coins, ether);
-  let offset = 0;
-  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  const now = () => Math.floor(Date.now() / 1_000);
   const source = { coreUrl: btc.rpcUrl };
   const onBitcoin = bitcoinSource({ chain: btc.chain, network: 'regtest', source, now });
   const onEvm = evmSource({ chain: evm.chain, chainId, rpcUrls: [rpcUrl] });
@@ -181,19 +179,10 @@ async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
     settle({ ...side, swapId, trade, pollMs: 300, signal: over }).catch(() => undefined);
     return swapId;
   };
-  const moves = (seconds: number) => {
-    offset += seconds;
-  };
-  return { quoted, agrees, moves };
+  return { quoted, agrees };
 }
 
-/** Within the app, as a link does. */
-export async function show(page: Page, { id, escrow }: Of): Promise<void> {
-  await page.evaluate((path) => history.pushState(null, '', path), `/swaps/${id}`);
-  await shown(page, page.getByText(escrow).first());
-}
-
-export async function title(page: Page, text: string | RegExp): Promise<void> {
+async function title(page: Page, text: string | RegExp): Promise<void> {
   await shown(page, page.locator('.swap-now h2', { hasText: text }));
 }
 
@@ -234,13 +223,11 @@ export type Lost = Saved & {
   readonly on: On;
   readonly phrase: string;
   readonly alice: Person;
-  /** How many swaps are open. */
-  readonly many: number;
 };
 
 /** From a disk, by nodes alone: the market's origin is asked nothing. */
 export async function rescued(profile: BrowserContext, lost: Lost) {
-  const { copy, file, phrase, on, alice, many } = lost;
+  const { copy, file, phrase, on, alice } = lost;
   const page = await profile.newPage();
   page.setDefaultTimeout(pageLimitMs);
   const { chainId = 0, rpcUrl } = on.evm;
@@ -261,19 +248,11 @@ export async function rescued(profile: BrowserContext, lost: Lost) {
     await form.getByRole('button').click();
     await form.getByText('It answers.').waitFor();
   }
-  await page
-    .getByRole('button', { name: `Bring back ${many} open swap${many === 1 ? '' : 's'}` })
-    .click();
-  await page
-    .getByText('It waits for a Bitcoin address of yours')
-    .nth(many - 1)
-    .waitFor();
+  await page.getByRole('button', { name: 'Bring back 1 open swap' }).click();
+  await page.getByText('It waits for a Bitcoin address of yours').waitFor();
   await page.getByRole('textbox', { name: 'Bitcoin address' }).fill(rescuePayout);
   await page.getByRole('button', { name: 'Pay this address' }).click();
-  await page
-    .getByText('Brought back. It goes on by itself')
-    .nth(many - 1)
-    .waitFor();
+  await page.getByText('Brought back. It goes on by itself').waitFor();
   return { page, wrong };
 }
 

@@ -1,4 +1,4 @@
-// `npm run soak -- tasks`: the pages by task, run as an operator would, in a bare Debian root.
+// `npm run soak -- operations`: the pages by task, run as an operator would, in a bare Debian root.
 // Their blocks of commands are taken from the Markdown, in order, as root, with loopback alone.
 // The chains are those of a dev network. It ends with a market that trades behind nginx with TLS,
 // after an alert in Prometheus, an upgrade and back, a standby's takeover, and a restored dump.

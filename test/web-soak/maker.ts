@@ -7,7 +7,6 @@ import { accept } from '../../sdk/agree.ts';
 import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
 import type { Thread } from '../../sdk/types.ts';
-import type { Trade } from './screens.ts';
 import type { Clock, Ground } from './trader.ts';
 
 const acceptedWithinMs = 60_000;
@@ -57,36 +56,6 @@ export async function takesPart(
   });
   ends.catch(() => {});
   return { swapId, ends };
-}
-
-/** What the same swap takes without screens, from the quote to both received: seconds. */
-export async function bySdk(
-  [taker, maker]: readonly [Person, Person],
-  { give, get, giveAmount, getAmount }: Trade,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<number> {
-  const { assets } = await taker.client.assets({ limit: 100 });
-  const idOf = ({ chain, token }: Trade['give']) =>
-    assets.find((each) => each.chain === chain && each.address === token)?.id ?? '';
-  const rfq = await taker.client.createRfq({
-    direction: 'sell_base',
-    baseAssetId: idOf(give),
-    baseAmount: giveAmount.toString(),
-    quoteAssetId: idOf(get),
-    ttlSeconds: 600,
-  });
-  const thread = await maker.client.quote(rfq.id, getAmount.toString());
-  const began = performance.now();
-  const { now } = clock;
-  const { trade } = await acceptsOf(taker, thread, now);
-  const { swapId, ends } = await takesPart(maker, thread.id, clock, { signal });
-  const { client, store, chains } = taker;
-  const own = settle({ client, store, chains, swapId, trade, now, pollMs, signal });
-  for (const { end } of await Promise.all([own, ends])) {
-    if (end !== 'received') throw new Error(`the SDK's own swap ended: ${end}`);
-  }
-  return (performance.now() - began) / 1_000;
 }
 
 async function acceptsOf(person: Person, thread: Thread, now: () => number) {

@@ -1,13 +1,12 @@
-// Every ordered pair of families between two browsers, and one a family as giver against the SDK.
+// Every ordered pair of families between two browsers.
 
 import assert from 'node:assert/strict';
 import { families } from '../../core/families.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
-import { bySdk, newMaker, takesPart } from './maker.ts';
-import { type Group, mustEnd, once, person, quotedBy, type Scenario, tradeOf } from './scenario.ts';
+import { type Group, mustEnd, once, person, type Scenario, tradeOf } from './scenario.ts';
 import { accepts, asks, looksAtQuote, quotes, type Trade } from './screens.ts';
 import type { Watching } from './settles.ts';
-import type { Clock, Ground, Trader } from './trader.ts';
+import type { Ground, Trader } from './trader.ts';
 
 const received = /^Done\. You received/;
 const plan: readonly (readonly [give: CoinName, get: CoinName])[] = [
@@ -59,49 +58,6 @@ export function pairs(ground: Ground): Group {
   });
   const close = async () => {
     for (const each of (await people.made()?.catch(() => [])) ?? []) await each.close();
-  };
-  return { scenarios, close };
-}
-
-const givers: readonly (readonly [give: CoinName, get: CoinName])[] = [
-  ['BTC', 'EVM dollar'],
-  ['ETH', 'TRX'],
-  ['TRON dollar', 'SOL'],
-  ['SOL', 'BTC'],
-];
-
-export function scripted(ground: Ground, clock: Clock): Group {
-  const over = new AbortController();
-  const { signal } = over;
-  const all = once(() =>
-    Promise.all([person(ground, 'Carol'), newMaker(ground, clock), newMaker(ground, clock)]),
-  );
-  const scenarios = givers.map(([give, get]): Scenario => {
-    const play = async () => {
-      const [carol, maker, other] = await all.get();
-      const threadId = await quotedBy(maker, carol, tradeOf(ground, give, get));
-      const began = performance.now();
-      const part = takesPart(maker, threadId, clock, { signal });
-      // Heard below, unless the person never gets there.
-      part.catch(() => {});
-      await accepts(carol);
-      const clicks = took(began);
-      const { ends } = await part;
-      await carol.page.waitForURL(/\/swaps\//);
-      await mustEnd(ground, carol, received);
-      assert.equal((await ends).end, 'received');
-      const screens = took(began);
-      const sdk = await bySdk([other, maker], tradeOf(ground, give, get), clock, signal);
-      const [ratio, less] = [screens / sdk, (screens - clicks) / sdk].map((of) => of.toFixed(1));
-      const whole = `${screens.toFixed(1)} s, ${ratio} times the SDK on both sides`;
-      const accepted = `${clicks.toFixed(1)} s of it the acceptance by hand`;
-      return `${whole} (${sdk.toFixed(1)} s); ${accepted}, without it ${less} times`;
-    };
-    return { name: `against the SDK, ${give} for ${get}`, play };
-  });
-  const close = async () => {
-    over.abort(new Error('the scenarios are over'));
-    await (await all.made()?.catch(() => null))?.[0].close();
   };
   return { scenarios, close };
 }

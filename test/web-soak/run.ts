@@ -3,9 +3,8 @@
 
 import { parsed, understood } from '../../scripts/command.ts';
 import { startWeb } from '../support/web.ts';
-import { gas } from './gas.ts';
 import { killed } from './killed.ts';
-import { pairs, scripted } from './pairs.ts';
+import { pairs } from './pairs.ts';
 import { refunds } from './refunds.ts';
 import type { Scenario } from './scenario.ts';
 import { type Clock, groundOf } from './trader.ts';
@@ -25,7 +24,7 @@ const { values } = understood({
 const wanted = new RegExp(values.only);
 
 /** Each makes its own people, when the first of its scenarios asks. */
-const groups = [pairs, scripted, killed, refunds, gas];
+const groups = [pairs, killed, refunds];
 
 const web = await startWeb();
 let failed = 0;

@@ -92,7 +92,7 @@ export function once<T>(make: () => Promise<T>): { get(): Promise<T>; made(): Pr
 }
 
 /** The order of the person on the screens, and the price of the scripted maker. */
-export async function quotedBy(maker: Person, trader: Trader, trade: Trade): Promise<string> {
+async function quotedBy(maker: Person, trader: Trader, trade: Trade): Promise<string> {
   const path = await asks(trader, trade);
   const rfqId = path.split('/').at(-1) ?? '';
   const { id } = await maker.client.quote(rfqId, trade.getAmount.toString());

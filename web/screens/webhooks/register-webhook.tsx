@@ -67,7 +67,7 @@ export function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) 
         {which === 'some' && (
           <CheckBoxes
             legend={text('webhooks.events')}
-            all={webhookEvents}
+            all={webhookTopics}
             chosen={chosen}
             onChange={setChosen}
           >
