@@ -1,4 +1,4 @@
-// A port for a program that takes none by itself. Between asking and starting, nobody may get it.
+// A port for a program that takes none by itself. No other program may get it before the start.
 
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';

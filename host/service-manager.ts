@@ -26,7 +26,7 @@ while read -r words; do systemd-notify $words 2>&1; echo $?; done`;
 type Environment = Record<string, string | undefined>;
 type Log = { warn(facts: object, message: string): void };
 
-/** What the process does by itself, and hangs. */
+/** A service of the process that hangs. */
 type Late = { readonly service: string };
 
 export type ServiceManager = {

@@ -4,7 +4,7 @@
 import { type Command, Misused, runCommand } from './command.ts';
 import { type CommandName, commands, isCommand } from './ops/table.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a command understands is between its own parts
+// biome-ignore lint/suspicious/noExplicitAny: a command's arguments are between its own parts
 type OpsCommand = Command<any> & { /** Instead of 1. */ readonly failed?: number };
 
 const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsCommand }>>> = {

@@ -18,7 +18,7 @@ export async function rescuePage(): Promise<string> {
     );
   }
   const styles = assets.filter(({ fileName }) => fileName.endsWith('.css'));
-  // Whatever closes a script would end it early.
+  // A closing tag inside the code would end the script early.
   const code = script.code.replaceAll('</script', '<\\/script');
   const style = styles.map(({ source }) => String(source)).join('\n');
   const policy = [

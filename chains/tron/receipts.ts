@@ -53,7 +53,7 @@ export function areOf({ txs }: Block, infos: readonly Info[]): boolean {
 // default.
 async function eachBlock(
   watch: Watch,
-  last: { readonly number: number; readonly hash: string | null },
+  last: { readonly number: number; readonly hash: string },
   to: number,
   signal: AbortSignal,
   take: (logs: readonly Log[]) => void,
@@ -65,8 +65,7 @@ async function eachBlock(
     if (blocks.length === 0) throw unavailable(watch, from, 'gives none');
     const logs = await Promise.all(blocks.map((block) => logsIn(watch, block, signal)));
     for (const [at, block] of blocks.entries()) {
-      const isChild = tip.hash === null || block.parentHash === tip.hash;
-      if (block.number !== tip.number + 1 || !isChild) {
+      if (block.number !== tip.number + 1 || block.parentHash !== tip.hash) {
         throw unavailable(watch, tip.number + 1, 'gives one that does not follow the last');
       }
       take(logs[at] ?? []);

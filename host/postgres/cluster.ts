@@ -159,7 +159,7 @@ async function removeUnfinished(places: Places): Promise<void> {
   }
 }
 
-/** Nothing of our own environment: a stray PGDATA or PGOPTIONS must not reach the database. */
+/** Our own environment stays out: a stray PGDATA or PGOPTIONS must not reach the database. */
 export function databaseEnvironment(binaries: Binaries): Record<string, string> {
   return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...binaries.env };
 }

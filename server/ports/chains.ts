@@ -16,7 +16,7 @@ import { policyOf } from '../settings/policies.ts';
 import { questionsTo, sourcesOf } from './node-questions.ts';
 
 /** Longer than a call of a request: a start asks once. */
-export const openMs = 15_000;
+const openMs = 15_000;
 
 type Log = {
   info(facts: object, message: string): void;

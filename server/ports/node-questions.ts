@@ -1,6 +1,6 @@
-// The questions to each node before anything else, with the answers that are expected: whether it is
-// of the configured chain with the pinned contracts, whether its clock fits, and whether the nodes of
-// one chain show the same block. The start asks the first; the doctor and `ops node` ask all.
+// The first questions to each node, with the answers that are expected: whether it is of the
+// configured chain with the pinned contracts, whether its clock fits, and whether the nodes of one
+// chain show the same block. The start asks the first; the doctor and `ops node` ask all.
 
 import { coreBackend } from '../../chains/bitcoin/core-backend.ts';
 import { esploraBackend } from '../../chains/bitcoin/esplora-backend.ts';
@@ -23,7 +23,7 @@ import type { UnixSeconds } from '../../core/nominal.ts';
 import { worldOfBitcoin } from '../../core/worlds.ts';
 import type { ChainSettings, Of } from '../settings/chains.ts';
 
-/** What one node is asked. Each throws what the node throws, and is bounded by the signal. */
+/** The questions to one node. Each throws what the node throws, and the signal bounds it. */
 export type Questions = {
   /** The fault, a clause such as "is of chain id 5, not 7 as configured"; null = as expected. */
   fault(signal: AbortSignal): Promise<string | null>;
@@ -183,7 +183,7 @@ export type Wrong = {
   readonly facts: Readonly<Record<string, number>>;
 };
 
-/** A missing contract may be deployed yet; any other fault is of another chain or another program. */
+/** A missing contract may be deployed yet; any other fault is of another chain or program. */
 export const lacksContract = (fault: string) => /^(shows no|does not know) /.test(fault);
 
 export const wrongNode = (where: string, fault: string): Wrong => ({

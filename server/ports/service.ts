@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 import { passesOf } from './passes.ts';
 import { type Work, workOf } from './work.ts';
 
-/** When nobody rings: how late work is found where a notice was lost. */
+/** The poll without a ring: overdue work is found so late where a notice was lost. */
 export const pollMs = 10_000;
 /** The same while this process hears of no notices. */
 export const deafPollMs = 1_000;
@@ -30,7 +30,7 @@ export type ServiceOptions = {
   readonly pass: (signal: AbortSignal) => Promise<Next>;
   /** Work that ends a wait, by this process or another. */
   readonly wokenBy?: readonly Work[];
-  /** Between two passes when nobody rings; default `pollMs`, less while no notices are heard. */
+  /** Between two passes without a ring; default `pollMs`, less while no notices are heard. */
   readonly everyMs?: number;
   /** Leaves the database to others for as long as a pass took, and at least so long. */
   readonly restMs?: number;
@@ -160,7 +160,7 @@ type Bell = {
   ring(): void;
   /** Until somebody rings, or has rung since the last wait; at most `ms`. */
   wait(ms: number): Promise<void>;
-  /** Whoever rings; that they did is remembered. */
+  /** Rests so long whether or not a ring comes, and remembers a ring. */
   rest(ms: number): Promise<void>;
   /** From now on nothing is waited for. */
   stop(): void;

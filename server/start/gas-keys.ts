@@ -1,5 +1,5 @@
 // From settings to gas keys: a file each, for nobody else to read. On dev chains the keys are made
-// by themselves, and given coins by whoever wires the dev network.
+// by themselves, and given coins by the start of the dev network.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';

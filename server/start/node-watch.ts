@@ -1,4 +1,4 @@
-// Looks at every node of every chain, as the doctor does, also at those that nobody needs while
+// The market polls every node of every chain, as the doctor does, also one that is not needed while
 // another one answers: a second source that is silent or shows other blocks is found before a
 // customer waits for it. Only where metrics are served, and one process for all: the next one looks
 // when that has ended.

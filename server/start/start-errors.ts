@@ -1,4 +1,4 @@
-// Why a market did not start, in words for whoever started it: which setting, and what to do. A
+// A market that did not start says why to the operator: which setting, and what to do. A
 // password that a setting holds is never in them.
 
 import { constants } from 'node:fs';
