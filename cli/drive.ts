@@ -49,6 +49,7 @@ export type Ended =
   | (Outcome & { readonly is: 'ended' })
   | { readonly is: 'stopped'; readonly swapId: string; readonly told: Told };
 
+/** A failed run is tried again after this pause, which doubles up to a minute. */
 const leastPauseMs = 2_000;
 const mostPauseMs = 60_000;
 /** More than these wait for one of them to end. */

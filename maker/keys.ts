@@ -9,6 +9,7 @@ export class KeyFileError extends Error {
   override name = 'KeyFileError';
 }
 
+/** A key file. The maker does not start with a larger one. */
 const mostBytes = 4_096;
 const othersMay = 0o077;
 const hexForm = /^(?:0x)?([\da-f]{64})$/i;

@@ -252,7 +252,7 @@ function waits(file: string, text: string): string[] {
 /** Folders and documents whose sentences are held to the style so far. */
 const styled = [
   ...['chains/bitcoin/', 'chains/gas/', 'chains/interface/', 'chains/adapter.ts'],
-  ...['README.md', 'ARCHITECTURE.md', 'docs/nodes.md', 'docs/limits.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'docs/nodes.md'],
 ];
 const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
 

@@ -9,6 +9,7 @@ import { type Cli, note } from '../io.ts';
 import type { Session } from '../session.ts';
 import { deadlineOf } from '../show.ts';
 
+/** Acceptances of a side that `parley settle` reads. */
 const pageSize = 100;
 const mostPages = 10;
 /** For all of it: claims wait for the first look. */

@@ -30,6 +30,7 @@ import {
 import { deadlineOf, tableOf } from '../show.ts';
 import { watchAcceptances } from './acceptances.ts';
 
+/** Lists are read in pages of this size. */
 const pageSize = 100;
 /** The pages of the market's list, the newest first. */
 const mostPages = 20;

@@ -68,6 +68,7 @@ export type Drive = {
   readonly ended: Promise<void>;
 };
 
+/** A failed run of a swap is tried again after this pause, which doubles up to a minute. */
 const leastPauseMs = 2_000;
 const mostPauseMs = 60_000;
 /** A payment by hand that was late may still come. */
