@@ -52,10 +52,7 @@ export function errorsPage(sources: readonly string[]): string {
   ].join('\n');
 }
 
-/** Text of a comment as Markdown: a page that it names is a link. */
+/** Text of a comment as a cell: a page that it names is a link. */
 function cell(text: string): string {
-  return text
-    .replaceAll('|', '\\|')
-    .replace(/<(?=[a-z])(?![^`]*`)/g, '&lt;')
-    .replace(/\bdocs\/([\w-]+)\.md(#[\w-]+)?/g, '[$1]($1.md$2)');
+  return text.replaceAll('|', '\\|').replace(/\bdocs\/([\w-]+)\.md(#[\w-]+)?/g, '[$1]($1.md$2)');
 }

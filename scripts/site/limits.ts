@@ -125,7 +125,8 @@ function fileLines(path: string, text: string): string[] {
   return [...head, ...rows, ''];
 }
 
-/** Text of a comment as Markdown: neither a cell's end, a tag nor an interpolation. */
+/** Text of a comment as a cell. A part of a comment may lack the other end of its code. */
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('{{', '{ {');
+  const isWhole = text.split('`').length % 2 === 1;
+  return (isWhole ? text : text.replaceAll('`', '')).replaceAll('|', '\\|').replaceAll('{{', '{ {');
 }

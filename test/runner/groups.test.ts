@@ -91,10 +91,9 @@ test('of a group each file is a suite with hooks of its own; one that throws, or
 
 test('properties of every room are run longer in the soak', () => {
   const run = ['test/runner/soak.ts', '--list'];
-  const { parts, properties } = JSON.parse(
+  const { properties } = JSON.parse(
     execFileSync(process.execPath, run, { cwd: root, encoding: 'utf8' }),
   ) as {
-    parts: readonly Readonly<Record<'command' | 'minutes' | 'what', string | number>>[];
     properties: readonly string[];
   };
   for (const room of ['chains', 'contracts/solana', 'core', 'sdk', 'server', 'test/feed-market']) {
