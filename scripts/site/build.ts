@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { build } from 'vitepress';
 import { filesOf } from '../sources.ts';
-import { nameOf, outside, pageOf } from './markdown.ts';
+import { nameOf, outside, pageOf, titleOf } from './markdown.ts';
 import { generatedPages, textOf } from './pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,8 +43,9 @@ async function stage(folder: string, made: string): Promise<void> {
   const documents = filesOf('docs/**/*.md', ...Object.keys(outside));
   const texts = new Map(documents.map((path) => [path, textOf(path)]));
   for (const [name, text] of Object.entries(generatedPages())) texts.set(`docs/${name}`, text);
+  const titles = new Map([...texts].map(([path, text]) => [path, titleOf(text)]));
   for (const [path, text] of texts) {
-    const page = pageOf(path, text);
+    const page = pageOf(path, text, titles);
     await put(join(folder, `${nameOf(path)}.md`), page.text);
     for (const each of page.pictures) {
       await cp(join(root, each), join(folder, 'public', each), { recursive: true });

@@ -35,8 +35,16 @@ export function nameOf(path: string): string | null {
 
 export type Page = { readonly text: string; readonly pictures: readonly string[] };
 
-/** The text of a document's page, and the pictures that it shows, as paths of the repository. */
-export function pageOf(path: string, text: string): Page {
+/** The title of a document. */
+export function titleOf(text: string): string {
+  return /^# (.+)$/m.exec(text)?.[1] ?? '';
+}
+
+/**
+ * The text of a document's page, and the pictures that it shows, as paths of the repository.
+ * `titles`, by path, take the place of the names of files in links.
+ */
+export function pageOf(path: string, text: string, titles: ReadonlyMap<string, string>): Page {
   const pictures: string[] = [];
   const rewritten = eachProse(text, (prose) =>
     prose.replace(
@@ -54,7 +62,8 @@ export function pageOf(path: string, text: string): Page {
         if (at !== undefined) return `<a href="${at}" target="_self">${words}</a>`;
         const name = nameOf(to);
         if (name === null) return words;
-        return `[${words}](/${name}${anchor === undefined ? '' : `#${anchor}`})`;
+        const title = /^[\w./-]+\.md$/.test(words) ? titles.get(to) : undefined;
+        return `[${title ?? words}](/${name}${anchor === undefined ? '' : `#${anchor}`})`;
       },
     ),
   );
