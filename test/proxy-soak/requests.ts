@@ -147,9 +147,7 @@ const target = 'GET /docs/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 async function arrived(metricsPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const counts = text.matchAll(
-    /^parley_http_requests_total\{.*route="\/docs\/\*".*\} (\d+)/gm,
-  );
+  const counts = text.matchAll(/^parley_http_requests_total\{.*route="\/docs\/\*".*\} (\d+)/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
