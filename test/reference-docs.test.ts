@@ -53,6 +53,8 @@ test('a limit has its value and the comment at it, which the ones below it share
     'const leastRows = 1;',
     '',
     'const waitMs = 2 * 60_000;',
+    '',
+    'const longestWait = 9;',
     'const dayMs = 86_400_000;',
     "const mostly = 'no quantity';",
     '',
@@ -60,6 +62,6 @@ test('a limit has its value and the comment at it, which the ones below it share
   assert.deepEqual(limitsIn(text), [
     { name: 'mostRows', value: '1 000', reason: 'Rows of a page.' },
     { name: 'leastRows', value: '1', reason: 'as above' },
-    { name: 'waitMs', value: '2 * 60 000', reason: '' },
+    { name: 'longestWait', value: '9', reason: '' },
   ]);
 });

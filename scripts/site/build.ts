@@ -23,18 +23,19 @@ export type BuiltSite = { readonly files: readonly string[] };
 
 /** Builds beside `to`, and puts it there when it is whole. Throws a link that leads nowhere. */
 export async function buildSite(to: string): Promise<BuiltSite> {
-  const work = `${to}.${process.pid}`;
-  const made = join(work, 'made');
+  // Inside of the repository, where the packages of the theme are found.
+  const pages = join(root, `web/dist-docs.${process.pid}.pages`);
+  const made = `${to}.${process.pid}`;
   try {
-    await stage(join(work, 'pages'), made);
-    await build(join(work, 'pages'));
+    await stage(pages, made);
+    await build(pages);
     const files = await finished(made);
     await rm(to, { recursive: true, force: true });
     await mkdir(dirname(to), { recursive: true });
     await rename(made, to);
     return { files };
   } finally {
-    await rm(work, { recursive: true, force: true });
+    for (const each of [pages, made]) await rm(each, { recursive: true, force: true });
   }
 }
 

@@ -13,6 +13,8 @@ export function siteConfig(root: string, to: string): UserConfig {
     titleTemplate: ':title - Parley',
     description: 'A non-custodial marketplace for cross-chain atomic swaps',
     cleanUrls: true,
+    // One page after the other: the index of the search has the same order each time.
+    buildConcurrency: 1,
     // A script of its own: the market's policy lets no other one run.
     metaChunk: true,
     outDir: to,

@@ -1,6 +1,6 @@
 // The page of limits, read from the sources: each constant at the top of a file whose name says a
 // quantity, with its value and the comment at it. A constant below another one, without a line
-// between, shares its comment.
+// between, shares its comment. One without a comment is shown where its name says a bound.
 
 export type Limit = { readonly name: string; readonly value: string; readonly reason: string };
 
@@ -57,7 +57,8 @@ export function limitsIn(text: string): Limit[] {
     else if (reason !== '') reason = 'as above';
     end = found.index + all.length;
     const value = spoken(expression);
-    if (isQuantity(name) && isNumber(value)) limits.push({ name, value, reason });
+    const isShown = isQuantity(name) && (begins.test(name) || reason !== '');
+    if (isShown && isNumber(value)) limits.push({ name, value, reason });
   }
   return limits;
 }
