@@ -252,7 +252,7 @@ function waits(file: string, text: string): string[] {
 /** Folders and documents whose sentences are held to the style so far. */
 const styled = [
   ...['chains/bitcoin/', 'chains/gas/', 'chains/interface/', 'chains/adapter.ts'],
-  ...['README.md', 'ARCHITECTURE.md', 'docs/nodes.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/'],
 ];
 const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
 
