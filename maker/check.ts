@@ -16,6 +16,7 @@ import { holdingOf } from './rules/inventory.ts';
 import { approximate } from './rules/price.ts';
 import { createStock } from './stock.ts';
 
+/** All that `parley-maker check` asks. A line that takes longer says so. */
 const checkMs = 30_000;
 const locale = 'en';
 

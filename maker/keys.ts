@@ -5,6 +5,7 @@ import type { Family } from '../core/families.ts';
 import { Failure } from '../trader/failures.ts';
 import { mustBePrivate, readUpTo } from '../trader/places.ts';
 
+/** A key file. The maker does not start with a larger one. */
 const mostBytes = 4_096;
 const hexForm = /^(?:0x)?([\da-f]{64})$/i;
 const base58Form = /^[1-9A-HJ-NP-Za-km-z]{80,90}$/;

@@ -9,6 +9,7 @@ export type Facts = Readonly<Record<string, Fact>>;
 
 export type Log = Readonly<Record<Level, (event: string, facts?: Facts) => void>>;
 
+/** A longer text in the log is cut. */
 const longest = 1_000;
 
 const address = /\b([a-z][a-z\d+.-]*:\/\/)([^\s/?#"'<>`\\)]*)([^\s"'<>`\\)]*)/gi;

@@ -4,6 +4,7 @@
 import type { Millis } from '../core/nominal.ts';
 import type { Limits } from './config/config.ts';
 
+/** The maker quotes nothing for this time after the market has refused its pace. */
 const windowMs = 60_000;
 /** After the market has refused one as too many. */
 const stoppedMs = windowMs / 4;

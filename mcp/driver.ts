@@ -57,6 +57,7 @@ type Made = {
 
 type Running = { readonly stop: AbortController; readonly done: Promise<void> };
 
+/** An ending server waits so long for its swaps. They go on with its next start. */
 const closeMs = 5_000;
 const againMs = 30_000;
 const mostDriven = 50;

@@ -23,6 +23,7 @@ export type Limits = {
   readonly swapsPerDay: number;
 };
 
+/** The file of limits. The server does not start with a larger one. */
 const mostLimitsBytes = 65_536;
 const mostSwapsPerDay = 10_000;
 const usualSwapsPerDay = 20;

@@ -24,6 +24,7 @@ import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import type { Packed } from './package-build.ts';
 import { bill } from './release-sbom.ts';
+import { buildSite } from './site/build.ts';
 import { buildWeb } from './web-build.ts';
 
 const run = promisify(execFile);
@@ -52,7 +53,8 @@ const devNetwork = 'devnet/devnet.ts';
 /** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
   ['server', /\.(?:sql|js)$/],
-  ['docs', /\.(?:md|json|svg|png)$/],
+  // What /llms.txt is made of, and pages for an operator without a browser.
+  ['docs', /\.md$/],
   ['ops', /\.(?:service|ya?ml|json|mjs|sh|conf|env|toml)$|(?:Containerfile|Caddyfile)$/],
 ] as const;
 const alone = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'README.md'];
@@ -111,6 +113,7 @@ async function fill(folder: string, { version, platform }: Facts): Promise<void>
   const lock = await readJson<Lock>('package-lock.json');
   const kept = await putPackages(folder, lock);
   const { hash } = await buildWeb(join(folder, 'web/dist'));
+  await buildSite(join(folder, 'web/dist-docs'));
   const node = await putNode(folder, lock, platform);
   const bin = join(folder, 'bin/parley-server');
   await writeFile(bin, launcher(programs));

@@ -58,6 +58,7 @@ type Item = {
 };
 type Left = { swapId: string; leg: LegName; why: string }[];
 
+/** Swaps that `settleMany` reads at once. The others wait. */
 const readsAtOnce = 8;
 /** A transaction that no block takes is raised so often, and then left to the next call. */
 const mostRaises = 5;

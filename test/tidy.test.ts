@@ -255,7 +255,7 @@ function waits(file: string, text: string): string[] {
 const styled = [
   ...['chains/bitcoin/', 'chains/gas/', 'chains/interface/', 'chains/adapter.ts'],
   'web/',
-  ...['README.md', 'ARCHITECTURE.md', 'docs/nodes.md', 'docs/limits.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/'],
 ];
 const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
 

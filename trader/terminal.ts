@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Failure, needsYou } from './failures.ts';
 import type { Io } from './io.ts';
 
+/** Bytes that `parley` reads of a descriptor, and of a hidden answer. */
 const mostRead = 65_536;
 const mostTyped = 2_048;
 

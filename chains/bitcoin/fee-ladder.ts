@@ -60,6 +60,7 @@ export function feeLadder(
   return steps;
 }
 
+/** Signed refunds that are kept of an escrow. More are refused with 400. */
 export const mostBumps = 12;
 
 /** They reach so many times above what the last hour would cost now. */

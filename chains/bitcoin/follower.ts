@@ -29,6 +29,7 @@ import {
 import { timedOut, unavailable } from './http.ts';
 import { parseBlock } from './raw-transaction.ts';
 
+/** Blocks of one pass. The next pass takes the rest. */
 const maxBlocksPerPass = 40;
 /** Blocks asked for at once: the next ones come while one is taken in. A full one has 4 MB. */
 const blocksAhead = 4;

@@ -39,6 +39,7 @@ export type InTurn = {
   order(signal: AbortSignal): Promise<Order>;
 };
 
+/** A pause before the same bytes are offered again to a node that is busy or behind. */
 const pauseMs = 200;
 /** Once one has said no the others have so long: one that hangs must not hold up its words. */
 const othersMs = 2_000;

@@ -16,6 +16,7 @@ import {
 } from './node.ts';
 import { type Gap, type History, type Known, type Mark, takeOrSkip, type Watch } from './watch.ts';
 
+/** Pages of an escrow's history in one look. The next looks read the rest. */
 const mostPages = 5;
 const mostTransactions = 1_000;
 /** For all lists of one read, then for its transactions; half of that for the oldest first. */

@@ -5,6 +5,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';
 import type { Watch } from './watch.ts';
 
+/** A node may give a transaction this much later. It is asked again. */
 const lateMs = 30_000;
 /** No transaction comes near it. */
 const mostBytes = 8 * 2 ** 20;

@@ -231,6 +231,7 @@ export type Signature = {
   readonly at: number | null;
 };
 
+/** Signatures on a page of a node: its own limit. */
 export const signaturesPage = 1_000;
 
 /** Agave's, since 4.0: of an `until` or `before` that is in none of its blocks. */

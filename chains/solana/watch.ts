@@ -105,6 +105,7 @@ export type Known = {
 
 export type Watch = ReturnType<typeof newWatch>;
 
+/** A read waits so long for the history of an escrow, which is then read on in the background. */
 const usualHistoryWaitMs = 500;
 /** At once, of one chain; each of `late` may hold a few megabytes. */
 const mostLate = 32;

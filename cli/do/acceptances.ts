@@ -9,6 +9,7 @@ import { type Cli, note } from '../../trader/io.ts';
 import type { Session } from '../../trader/session.ts';
 import { deadlineOf } from '../../trader/show.ts';
 
+/** Acceptances of a side that `parley settle` reads. */
 const pageSize = 100;
 const mostPages = 10;
 /** For all of it: claims wait for the first look. */

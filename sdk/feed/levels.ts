@@ -13,6 +13,9 @@ type Waiting = {
 
 type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string };
 
+/**
+ * Levels that are not answered in this time end with `QuoteError` `unknown`, and the next ones go.
+ */
 const answerMs = 15_000;
 /** A pair is one, whichever of both is called the base. */
 const nameOf = ({ baseAssetId, quoteAssetId }: Pair) =>

@@ -6,6 +6,7 @@
 import pg from 'pg';
 import { PoolerError, sessionSettings, setSession } from './session.ts';
 
+/** A start looks for a pooler before its database: opening a connection, and its answer. */
 const connectMs = 10_000;
 const answerMs = 5_000;
 /** Others that hold a session each, so that one which is handed round is not had again. */

@@ -26,12 +26,12 @@ import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
 import { type ConnectionLimits, type Connections, limitConnections } from './connections.ts';
 import { createCors } from './cors.ts';
+import { registerDocuments } from './documents.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { clientOf, createForwardedWarning, trustIn } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
-import { registerGuides } from './guides.ts';
 import { createHealth, type Health, registerHealth } from './health.ts';
 import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
@@ -112,6 +112,8 @@ declare module 'fastify' {
 export type AppOptions = {
   /** None: `/` says how it is built. */
   readonly web?: Web | null;
+  /** The folder of the documents' site, instead of the repository's own. */
+  readonly documents?: string;
   readonly checkReply?: ReplyCheck;
   /** Further routes, declared like all others. */
   readonly register?: (app: FastifyInstance, deps: Deps) => void;
@@ -251,6 +253,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   );
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   registerRoutes(app, deps, options);
+  registerDocuments(app, options.documents);
   state.missing = registerWeb(app, options.web ?? null, { '/status': createServiceStatus(deps) });
   options.register?.(app, deps);
   await app.ready();
@@ -279,7 +282,6 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountKeys({ app, deps, tag: 'keys' });
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
-  registerGuides(app, deps);
   registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
   registerFeed(app, deps, { ...quoting, levels }, feed);

@@ -36,6 +36,7 @@ export type Credential =
   /** The digest of a token that is not at hand: the stored one, in base64. */
   | { readonly kind: 'session-hash'; readonly digest: string };
 
+/** Keys that a process remembers for a second each. */
 const mostRemembered = 20_000;
 /** In a place of their own, so that they drive out no caller. */
 const mostUnknown = 20_000;

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** A larger body of a request is refused with 413. */
 export const bodyLimitBytes = 65_536;
 const deepest = 64;
 

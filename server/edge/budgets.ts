@@ -10,6 +10,10 @@ import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
 import { addressIn } from './forwarded.ts';
 
+/**
+ * Budgets count requests in windows of this length, a mint and a sign-in in an hour. Past them:
+ * 429.
+ */
 export const windowSeconds = 60;
 const hourSeconds = 3_600;
 /**

@@ -11,6 +11,10 @@ import type { Deps } from '../ports/deps.ts';
 import { inBatches } from './batches.ts';
 import type { LimitOf } from './budgets.ts';
 
+/**
+ * A swap that settled in these days raises the limit of its account by a tenth, each counterparty
+ * once a UTC day.
+ */
 export const settledDays = 30;
 /**
  * Tenths of the limit: the least is of an account without a settled swap, the other one the most.

@@ -9,6 +9,7 @@ import type { Deps } from '../ports/deps.ts';
 import type { Caller } from './auth.ts';
 import { clientNetwork } from './budgets.ts';
 
+/** Last uses of keys and sessions are noted in memory, and written this often. */
 const writeEveryMs = 30_000;
 /** Keys and sessions between two writes: further ones are noted after the next one. */
 const mostHeld = 20_000;

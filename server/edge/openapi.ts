@@ -194,13 +194,13 @@ function describeOperation(
 
 /** The reference reads Markdown, and has no link for what `externalDocs` of a tag names. */
 function linked(text: string): string {
-  return text.replace(/(?<!\[)\bdocs\/([a-z-]+)\.md\b/g, '[$&](/guides/$1)');
+  return text.replace(/(?<!\[)\bdocs\/([a-z-]+)\.md\b/g, '[$&](/docs/$1)');
 }
 
 /** The guide that a text names. */
 function externalDocs(text: string): Json {
   const [path, name] = /\bdocs\/([a-z-]+)\.md\b/.exec(text) ?? [];
-  return path === undefined ? {} : { externalDocs: { url: `/guides/${name}`, description: path } };
+  return path === undefined ? {} : { externalDocs: { url: `/docs/${name}`, description: path } };
 }
 
 /** A body without required fields may be left out whole. */
@@ -388,7 +388,7 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
       'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
-      '[guides](/guides); how to begin: [docs/api.md](/guides/api). Snippets read `MARKET_URL`, ' +
+      '[documents](/docs); how to begin: [docs/api.md](/docs/api). Snippets read `MARKET_URL`, ' +
       'this address without `/v1`, and `MARKET_KEY`, your key.',
     errors: apiErrors,
     tags: apiTags,

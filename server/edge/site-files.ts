@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
 import type { Access } from './access.ts';
+import { placeOf } from './documents.ts';
 import { HttpError } from './errors.ts';
-import { placeOf } from './guides.ts';
 
 const config = { access: { kind: 'open' } satisfies Access };
 const securityPath = '/.well-known/security.txt';

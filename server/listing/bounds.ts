@@ -46,6 +46,7 @@ const ordinaryLookMs = 3_600;
 export const mostLaunched =
   (mostLooks.background * candidateEveryMs * batchOfLaunchpads) / (ordinaryLookMs * batch);
 
+/** A listed symbol has at most 32 characters. A longer one is refused. */
 export const mostSymbolLength = 32;
 
 /** A request that waits holds one of ten connections; ten thousand orders take half a second. */

@@ -10,6 +10,7 @@ import { contradictionIn } from './contradictions.ts';
 import { asDrawn } from './look-alikes.ts';
 import { hostsIn, normal } from './named-hosts.ts';
 
+/** A longer signed message is refused with 400. */
 export const longestMessage = 4_096;
 /** The limit of a key's name. */
 export const longestName = 80;

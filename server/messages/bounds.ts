@@ -19,6 +19,7 @@ export const mailLimits: MailLimits = {
   greetingMs: 5_000,
   silentMs: 10_000,
 };
+/** An attempt to write in a chat. It is tried again. */
 export const botMs = 10_000;
 /** Messages of one connection to the mail server, and how long it may lie idle. */
 export const mailsOfConnection = 100;

@@ -23,6 +23,7 @@ import { type ProviderSettings, tenantMark } from '../settings/people.ts';
 import { minuteMs } from './bounds.ts';
 import { askProvider, faultIn, mayBeAsked, ProviderFault } from './provider-fetch.ts';
 
+/** Endpoints of an identity provider are remembered for an hour, then read anew. */
 const metadataMs = 60 * minuteMs;
 /** Many may want to sign in while it is down. */
 const failureMs = 3_000;

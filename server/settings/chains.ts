@@ -30,6 +30,7 @@ export type OwnPolicy = {
   readonly high?: Partial<Depth>;
 } & Partial<Omit<ChainPolicy, 'normal' | 'high'>>;
 
+/** Chains, nodes of a chain, contracts of a chain and curated assets that settings may name. */
 const mostChains = 100;
 const mostAssets = 10_000;
 const longest = 2_048;

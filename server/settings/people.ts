@@ -122,6 +122,7 @@ function botOf({ text, refuse, secret }: Reader): BotSettings | null {
   return { token, api: api ?? given };
 }
 
+/** Identity providers, and the scopes asked of one. The start refuses more. */
 const mostProviders = 20;
 const mostScopes = 20;
 /** Lets a bot write to whoever signs in (core.telegram.org/bots/telegram-login). */

@@ -11,6 +11,10 @@ import type { Deps } from '../ports/deps.ts';
 import { currentEscrow } from './escrows.ts';
 import { isRentDue } from './view.ts';
 
+/**
+ * The rent that a claim on Solana left is read once in this time. The stored answer is shown
+ * meanwhile.
+ */
 const freshMs = 15_000;
 const patienceMs = 500;
 const mostEscrows = 1_000;

@@ -11,6 +11,7 @@ import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { currentEscrow, termsOfLeg } from './escrows.ts';
 
+/** Warnings in `next[]` are kept so long. A warning that is not read in time is left out. */
 const freshMs = 15_000;
 const patienceMs = 500;
 const mostEscrows = 1_000;

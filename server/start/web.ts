@@ -1,9 +1,10 @@
 // The app for browsers at start: built anew where its sources are newer than the build. A failure
 // here stops only the app.
 
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +18,7 @@ const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 const folder = 'web/dist';
 /** All that the bundler may read, beside its own packages. */
 const sources = ['web', 'sdk', 'chains', 'core', 'contracts', 'package-lock.json'];
+const documents = ['docs', 'README.md', 'sdk/README.md', 'scripts/site', 'package-lock.json'];
 const buildLimitMs = 120_000;
 const lookMs = 250;
 
@@ -52,11 +54,11 @@ export function webConfig(
 /** The first of several processes that start together builds, and the others wait for it. */
 async function builtOnce(root: string): Promise<string | null> {
   const limit = performance.now() + buildLimitMs;
-  while (await isOld(root)) {
+  while (await isAppOld(root)) {
     const lock = await lockFolder(join(root, 'web'), 'build');
     if (lock !== null) {
       try {
-        return (await isOld(root)) ? await build(root) : null;
+        return (await isAppOld(root)) ? await build(root) : null;
       } finally {
         await lock.release();
       }
@@ -69,11 +71,33 @@ async function builtOnce(root: string): Promise<string | null> {
   return null;
 }
 
-async function isOld(root: string): Promise<boolean> {
+/**
+ * Builds the site of the documents where one of them is newer: behind, at the lowest priority, since
+ * nobody waits for it. A build that fails leaves what was there.
+ */
+export async function buildDocuments(root = ownRoot): Promise<ChildProcess | null> {
+  if (!(await isOld(root, { needs: 'vitepress', built: `${folder}-docs`, of: documents })))
+    return null;
+  const lock = await lockFolder(join(root, 'web'), 'documents');
+  if (lock === null) return null;
+  const args = [join(root, 'scripts/web.ts'), '--only', 'docs', '--json'];
+  const child = execFile(process.execPath, args, { timeout: buildLimitMs }, () => {
+    void lock.release();
+  });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  process.once('exit', () => child.kill());
+  return child;
+}
+
+const isAppOld = (root: string) => isOld(root, { needs: 'vite', built: folder, of: sources });
+
+type Build = { readonly needs: string; readonly built: string; readonly of: readonly string[] };
+
+async function isOld(root: string, { needs, built, of }: Build): Promise<boolean> {
   // Without the development packages what is there is served.
-  if (!existsSync(join(root, 'node_modules/vite'))) return false;
-  const builtAt = (await stat(join(root, folder, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
-  for (const each of sources) {
+  if (!existsSync(join(root, 'node_modules', needs))) return false;
+  const builtAt = (await stat(join(root, built, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
+  for (const each of of) {
     if ((await newestIn(join(root, each))) > builtAt) return true;
   }
   return false;
@@ -89,7 +113,7 @@ async function newestIn(path: string): Promise<number> {
 }
 
 async function build(root: string): Promise<string> {
-  const args = [join(root, 'scripts/web.ts'), '--json'];
+  const args = [join(root, 'scripts/web.ts'), '--only', 'app', '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
   const { seconds } = JSON.parse(stdout) as { seconds: number };
   return `built in ${seconds.toFixed(1)} s: its sources were newer`;

@@ -23,6 +23,7 @@ import { uuidv7 } from '../ports/ids.ts';
 import { bodyOf, restOf } from './attempt.ts';
 import { paysForLook, trimLog } from './log-length.ts';
 
+/** Events that are handed out at a time. The rest follow at once. */
 export const handOutBatch = 200;
 /**
  * Deliveries to one webhook that wait: a further one is dropped for it. One that never answered 2xx

@@ -19,6 +19,7 @@ import { keyringOf } from '../ports/keyring.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
 import { isInsideName, reachable } from './public-address.ts';
 
+/** Webhooks of an account. More are refused with 400. */
 export const mostWebhooks = 20;
 const httpsPort = 443;
 const secretBytes = 32;

@@ -76,8 +76,8 @@ export async function runInRoot({ place, secrets, dev, work }: Given): Promise<s
     assert.equal((await fetch(`${program.url}/readyz`)).status, 200);
     const page = await fetch(program.url, { headers: { accept: 'text/html' } });
     assert.match(await page.text(), /<!doctype html>/i, 'the app is served');
-    const guide = await fetch(`${program.url}/guides/lifecycle`);
-    assert.equal(guide.status, 200, 'guides are there');
+    const guide = await fetch(`${program.url}/docs/lifecycle`);
+    assert.equal(guide.status, 200, 'the documents are there');
     const seconds = await firstTradeOn({ url: program.url, dev }, join(work, 'people'), cli);
     const probe = [node, '/opt/parley/ops/container/probe.mjs'];
     const inside = ['-t', `${pid}`, '-m', 'chroot', `/proc/${pid}/root`, ...probe];

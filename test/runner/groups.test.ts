@@ -1,4 +1,4 @@
-// `npm test` loses no test file and runs none twice, and the soak finds the properties of all rooms.
+// `npm test` loses no test file and runs none twice, and `npm run soak` lists its parts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -89,11 +89,13 @@ test('of a group each file is a suite with hooks of its own; one that throws, or
   }
 });
 
-test('properties of every room are run longer by the soak', () => {
+test('properties of every room are run longer in the soak', () => {
   const run = ['test/runner/soak.ts', '--list'];
   const { properties } = JSON.parse(
     execFileSync(process.execPath, run, { cwd: root, encoding: 'utf8' }),
-  ) as { properties: readonly string[] };
+  ) as {
+    properties: readonly string[];
+  };
   for (const room of ['chains', 'contracts/solana', 'core', 'sdk', 'server', 'test/feed-market']) {
     assert.ok(
       properties.some((file) => file.startsWith(room)),

@@ -1,5 +1,5 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes: what is random, repeated
-// or exhaustive. `--list` and docs/tests.md have its parts, each with what it runs and the minutes
+// or exhaustive. `--list` has its parts, each with what it runs and the minutes
 // that it may take. A last line counts; it ends with 1 if any failed.
 
 import { type ChildProcess, spawn } from 'node:child_process';

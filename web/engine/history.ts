@@ -5,6 +5,7 @@ import { readKept, writeKept } from '../../sdk/stores/store.ts';
 import type { Kept } from './kept.ts';
 import type { Happened } from './types.ts';
 
+/** Entries that a browser keeps of a swap's history. The oldest go. */
 export const mostHistory = 200;
 const mostText = 500;
 

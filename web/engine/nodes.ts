@@ -47,6 +47,7 @@ export type NodesParts = {
   readonly onChange: (chain: ChainKey) => void;
 };
 
+/** A node that does not answer a trial in this time is not kept. */
 const checkMs = 15_000;
 /** Bitcoin is read by one node and a second one: a third would be kept and never asked. */
 export const mostNodes: Readonly<Record<Family, number>> = {
@@ -55,6 +56,7 @@ export const mostNodes: Readonly<Record<Family, number>> = {
   tron: 5,
   solana: 5,
 };
+/** The address of a node. A longer one is not kept. */
 const mostUrlLength = 300;
 /** How far a last block may be behind: Bitcoin's median time lags an hour by itself. */
 const behindSeconds: Readonly<Record<Family, number>> = {

@@ -14,6 +14,7 @@ import { Misused } from '../../command.ts';
 /** The nodes of one chain: each source as a chain of that source alone. */
 export type Meant = { readonly sources: readonly ChainSettings[]; readonly isServed: boolean };
 
+/** Nodes of one `npm run ops -- node`. */
 export const mostNodes = 20;
 /** In no settings it is of no network yet: the address has no contract, and nothing is asked of
  * it. */

@@ -35,6 +35,7 @@ import {
 } from './maker.ts';
 import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
 
+/** A socket that has not signed in after this time, or these tries, is closed with 4401. */
 const greetingMs = 10_000;
 const mostGreetings = 3;
 /**

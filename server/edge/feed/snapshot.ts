@@ -10,6 +10,10 @@ import type { Deps } from '../../ports/deps.ts';
 import { workOf } from '../../ports/work.ts';
 import type { Hub } from './hub.ts';
 
+/**
+ * RFQs of a snapshot, and private ones of an account that resumes. `GET /v1/rfqs?cursor=` has the
+ * rest.
+ */
 const mostInSnapshot = 100;
 /** How stale a change by another process may show; it is sent after the snapshot too. */
 const maxAgeMs = 250;

@@ -4,9 +4,7 @@
 // answered before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504,
 // the scope's 403, an account's refusals beyond 10 000 a day, replies above 32 KiB, and faults of
 // what may have been taken on all the same (`lasts`). Successful replies have room for some MB a
-// day;
-// past them a command whose reply must be kept is refused.
-// More: docs/decisions/0004-what-an-idempotency-key-keeps.md.
+// day; past them a command whose reply must be kept is refused.
 
 import { ParleyError } from '../../../core/errors.ts';
 import type { Tx } from '../../db/database.ts';

@@ -7,6 +7,7 @@ import { createMoments } from '../../ports/moments.ts';
 import { open } from '../command.ts';
 import { marketStatus } from '../schemas/pair.ts';
 
+/** An answer about the status of the market is kept so long. */
 const freshMs = 1_000;
 
 export function registerStatus(app: FastifyInstance, deps: Deps): void {

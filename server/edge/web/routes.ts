@@ -73,7 +73,7 @@ export function registerWeb(
 
 /** A browser goes to an address that is neither the API's nor a file's. */
 function isForPeople({ method, url, headers }: FastifyRequest): boolean {
-  if (method !== 'GET' || /^\/(?:v1|account|market|app)(?:[/?]|$)/.test(url)) return false;
+  if (method !== 'GET' || /^\/(?:v1|account|market|app|docs)(?:[/?]|$)/.test(url)) return false;
   return wantsPage({ headers });
 }
 

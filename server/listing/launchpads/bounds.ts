@@ -2,6 +2,7 @@
 
 import { candidateEveryMs, candidateForMs, mostLaunched } from '../bounds.ts';
 
+/** Launchpads that a setting may name. The start refuses more. */
 export const mostLaunchpads = 50;
 
 /** The limit follows from 11 an hour: 1 848 wait at a time (168 hours each), and 2 000 may. */

@@ -1,0 +1,28 @@
+// The pages of the site that are made of the sources: neither is in git.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesOf } from '../sources.ts';
+import { errorsPage } from './errors.ts';
+import { limitRooms, limitsPage } from './limits.ts';
+
+const root = join(import.meta.dirname, '../..');
+const notProduct = /\.test\.tsx?$|\/testing|\/dev\/|generated/;
+
+export const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The sources whose limits are shown. */
+export function limitSources(): string[] {
+  const rooms = new Set(Object.keys(limitRooms).map((room) => room.split('/')[0]));
+  const files = [...rooms].flatMap((room) => filesOf(`${room}/**/*.{ts,tsx}`));
+  return files.filter((path) => !notProduct.test(path));
+}
+
+/** Each page by its name. */
+export function generatedPages(): Readonly<Record<string, string>> {
+  const sources = limitSources().map((path): [string, string] => [path, textOf(path)]);
+  return {
+    'errors.md': errorsPage(['core/errors.ts', 'server/edge/errors.ts'].map(textOf)),
+    'limits.md': limitsPage(Object.fromEntries(sources)),
+  };
+}
