@@ -16,11 +16,10 @@ import { paperScene } from '../sdk/testing/paper-scene.ts';
 import { timed } from '../sdk/testing/timed.ts';
 import { waitUntil } from '../test/support/waiting.ts';
 import { createDoubts } from './doubts.ts';
-import type { Deal } from './journal.ts';
 import { openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createSettling, type SettlingInput } from './settling.ts';
-import { partsOf } from './testing/stage.ts';
+import { dealOf, journalOf, partsOf } from './testing/stage.ts';
 
 /** The maker settles a swap. A node of the long leg's chain stands still while it is told to. */
 async function settling(others: 'alone' | 'beside one that is well') {
@@ -39,19 +38,7 @@ async function settling(others: 'alone' | 'beside one that is well') {
   };
   const nodes = [{ ...adapter, look }, ...(others === 'alone' ? [] : [adapter])];
   const chains = withChain(scene.input.chains, key, { source: { ...source, nodes } });
-  const deal: Deal = {
-    threadId,
-    rfqId: 'r',
-    takerId: 'u',
-    pair: 'btc/sol',
-    gives: 'base',
-    base: 1n,
-    quote: 1n,
-    acceptedAt: scene.wall,
-    swapId,
-    end: null,
-    endedAt: null,
-  };
+  const deal = dealOf(threadId, swapId, scene.wall);
   const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
   deals.set(threadId, deal);
   promises.dealt(deal, null);
@@ -59,7 +46,6 @@ async function settling(others: 'alone' | 'beside one that is well') {
   const lines: string[] = [];
   out.on('data', (line: Buffer) => lines.push(`${line}`));
   const stop = new AbortController();
-  const keep = async (each: Deal) => void deals.set(threadId, each);
   const log = openLog(out, () => 0);
   const now = () => scene.wall * 1_000;
   const { begin, stopped } = createSettling({
@@ -74,7 +60,7 @@ async function settling(others: 'alone' | 'beside one that is well') {
     doubts: createDoubts({ log, metrics, now }),
     chains: chains as SettlingInput['chains'],
     session: { client } as unknown as SettlingInput['session'],
-    journal: { deals, keep, close: async () => {} },
+    journal: journalOf(deals),
   });
   begin(deal);
   const until = <T>(is: () => T | Promise<T>) =>

@@ -11,6 +11,7 @@ import { modeOf } from './control.ts';
 import { type Deal, openJournal, readJournal } from './journal.ts';
 import { readKey } from './keys.ts';
 import { openLog } from './log.ts';
+import { dealOf } from './testing/stage.ts';
 
 let dir: string;
 before(async () => {
@@ -46,19 +47,7 @@ test('a key is read from a file that is its owner’s alone, and is in no error'
   await assert.rejects(readKey(join(dir, 'none'), 'evm'), /is not there/);
 });
 
-const deal: Deal = {
-  threadId: 't1',
-  rfqId: 'r1',
-  takerId: 'u1',
-  pair: 'btc/usd',
-  gives: 'quote',
-  base: 10n ** 30n,
-  quote: 5n,
-  acceptedAt: 100,
-  swapId: null,
-  end: null,
-  endedAt: null,
-};
+const deal: Deal = { ...dealOf('t1', '', 100), base: 10n ** 30n, quote: 5n, swapId: null };
 
 test('the journal has the last line of each deal, and no half one', async () => {
   const first = await openJournal(dir, () => 200);

@@ -6,10 +6,9 @@ import { PassThrough } from 'node:stream';
 import { paperScene } from '../sdk/testing/paper-scene.ts';
 import { timed } from '../sdk/testing/timed.ts';
 import { waitUntil } from '../test/support/waiting.ts';
-import type { Deal } from './journal.ts';
 import { openLog } from './log.ts';
 import { createSettling, type SettlingInput } from './settling.ts';
-import { partsOf } from './testing/stage.ts';
+import { dealOf, journalOf, partsOf } from './testing/stage.ts';
 
 timed('a leg that was taken, and nothing paid for it, ends as lost and is an error', async () => {
   const scene = await paperScene('maker', { theirsAt: Infinity, stepSeconds: 20 });
@@ -17,19 +16,7 @@ timed('a leg that was taken, and nothing paid for it, ends as lost and is an err
   assert.ok(trade);
   const { threadId } = trade;
   await store.putTrade(trade);
-  const deal: Deal = {
-    threadId,
-    rfqId: 'r',
-    takerId: 'u',
-    pair: 'eth/eth',
-    gives: 'base',
-    base: 1n,
-    quote: 1n,
-    acceptedAt: scene.wall,
-    swapId,
-    end: null,
-    endedAt: null,
-  };
+  const deal = dealOf(threadId, swapId, scene.wall);
   const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
   deals.set(threadId, deal);
   promises.dealt(deal, null);
@@ -49,11 +36,7 @@ timed('a leg that was taken, and nothing paid for it, ends as lost and is an err
     doubts: { shown: () => {}, ended: () => {} },
     chains: chains as SettlingInput['chains'],
     session: { client } as unknown as SettlingInput['session'],
-    journal: {
-      deals,
-      keep: async (each) => void deals.set(threadId, each),
-      close: async () => {},
-    },
+    journal: journalOf(deals),
   });
   const until = (is: () => boolean) =>
     waitUntil(async () => {

@@ -9,6 +9,7 @@ import { createPromises } from './promises.ts';
 import { holdingOf } from './rules/inventory.ts';
 import type { Match } from './rules/matching.ts';
 import { parsePrice } from './rules/price.ts';
+import { dealOf } from './testing/stage.ts';
 
 const asset = (name: string, chain: string, token: string | null): AssetConfig => ({
   name,
@@ -36,17 +37,12 @@ const pair: PairConfig = {
 };
 const now = 10 * 86_400;
 const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
-  threadId,
+  ...dealOf(threadId, 's', now - agoSeconds),
   rfqId: `rfq ${threadId}`,
-  takerId: 'u',
   pair: 'usd/trx',
-  gives: 'base',
   base: 300n,
   quote: 300n,
-  acceptedAt: now - agoSeconds,
-  swapId: 's',
   end,
-  endedAt: null,
 });
 const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
 const limits: Limits = {

@@ -8,9 +8,8 @@ import { running, sideOf } from '../sdk/testing/sides.ts';
 import { timed } from '../sdk/testing/timed.ts';
 import { waitUntil } from '../test/support/waiting.ts';
 import { createDoubts } from './doubts.ts';
-import type { Deal } from './journal.ts';
 import { createSettling, type SettlingInput } from './settling.ts';
-import { partsOf } from './testing/stage.ts';
+import { dealOf, journalOf, partsOf } from './testing/stage.ts';
 
 const on = onChains();
 
@@ -22,19 +21,7 @@ timed(
     assert.ok(trade && client);
     await store.putTrade(trade);
     const { threadId } = trade;
-    const deal: Deal = {
-      threadId,
-      rfqId: 'r',
-      takerId: 'u',
-      pair: 'btc/sol',
-      gives: 'base',
-      base: 1n,
-      quote: 1n,
-      acceptedAt: on.chains.now(),
-      swapId,
-      end: null,
-      endedAt: null,
-    };
+    const deal = dealOf(threadId, swapId, on.chains.now());
     const { deals, promises, log, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
     deals.set(threadId, deal);
     promises.dealt(deal, null);
@@ -50,11 +37,7 @@ timed(
       batchMs: 0,
       chains: chains as SettlingInput['chains'],
       session: { client } as unknown as SettlingInput['session'],
-      journal: {
-        deals,
-        keep: async (each) => void deals.set(threadId, each),
-        close: async () => {},
-      },
+      journal: journalOf(deals),
       doubts: createDoubts({ log, metrics, now }),
       now,
     });

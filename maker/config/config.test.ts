@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { urlOf } from '../../trader/sources.ts';
 import { ConfigError, parseConfig } from './config.ts';
 
 const whole = `
@@ -13,6 +14,7 @@ login = "ethereum"
 [chains.bitcoin]
 family = "bitcoin"
 esplora_url = "https://blockstream.info/api"
+second_esplora_url = "https://second.example"
 key_file = "keys/bitcoin.key"
 [chains.ethereum]
 family = "evm"
@@ -48,6 +50,10 @@ test('a file of settings becomes values', () => {
   assert.equal(store, '/etc/m/store');
   assert.equal(market.login, 'ethereum');
   assert.equal(chains[0]?.keyFile, '/etc/m/keys/bitcoin.key');
+  // A wallet and a source ask each of them, so that one may be gone.
+  const [bitcoin, evm] = chains.map(({ nodes }) => nodes.map(urlOf));
+  assert.deepEqual(bitcoin, ['https://blockstream.info/api', 'https://second.example']);
+  assert.deepEqual(evm, ['https://one.example', 'https://two.example']);
   const [btc, usdc] = assets;
   assert.deepEqual([btc?.reserve, btc?.mostOpen, btc?.mostADay], [1_000_000n, 50_000_000n, null]);
   assert.deepEqual([usdc?.reserve, usdc?.mostADay], [0n, 100_000_000_000n]);

@@ -3,7 +3,7 @@
 
 import { PassThrough } from 'node:stream';
 import type { AssetConfig, Limits, PairConfig } from '../config/config.ts';
-import type { Deal } from '../journal.ts';
+import type { Deal, Journal } from '../journal.ts';
 import { openLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import type { Prices } from '../prices/sources.ts';
@@ -104,3 +104,25 @@ export function partsOf({ at, assets = [btc, sol], sols = 10n ** 12n, ...given }
     signal: new AbortController().signal,
   };
 }
+
+/** One that was accepted, and is open. */
+export const dealOf = (threadId: string, swapId: string, acceptedAt = 0): Deal => ({
+  threadId,
+  rfqId: 'r',
+  takerId: 'u',
+  pair: 'btc/sol',
+  gives: 'base',
+  base: 1n,
+  quote: 1n,
+  acceptedAt,
+  swapId,
+  end: null,
+  endedAt: null,
+});
+
+/** In memory alone. */
+export const journalOf = (deals: Map<string, Deal>): Journal => ({
+  deals,
+  keep: async (deal) => void deals.set(deal.threadId, deal),
+  close: async () => {},
+});
