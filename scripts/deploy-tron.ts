@@ -33,6 +33,7 @@ import {
 } from '../contracts/records.ts';
 import { encodeFields, type Field } from '../contracts/tron/protobuf.ts';
 import { ParleyError } from '../core/errors.ts';
+import { nullIfMissing } from '../host/missing-file.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
@@ -130,10 +131,7 @@ async function mined(
 }
 
 async function keptIn(file: string): Promise<Sent | null> {
-  const raw = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const raw = await readFile(file, 'utf8').catch(nullIfMissing);
   return raw === null ? null : { ...readTronSigned(raw.trim()), file };
 }
 
