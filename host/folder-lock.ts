@@ -5,6 +5,7 @@ import { stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nullIfMissing } from './missing-file.ts';
 
 const ownerReplyMs = 1_000;
 
@@ -16,9 +17,9 @@ export async function lockFolder(folder: string, purpose: string): Promise<Folde
   // The second round is for a socket file whose owner is gone: on Linux there is no file.
   for (let round = 0; round < 2; round++) {
     const server = await listen(address);
-    if (server !== null) return { release: () => close(server) };
+    if (server !== null) return { release: () => server[Symbol.asyncDispose]() };
     if (address.startsWith('\0') || (await isAnswered(address))) return null;
-    await unlink(address).catch(ignoreMissing);
+    await unlink(address).catch(nullIfMissing);
   }
   return null;
 }
@@ -56,12 +57,4 @@ function isAnswered(address: string): Promise<boolean> {
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
   });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
 }

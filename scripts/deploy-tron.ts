@@ -19,7 +19,7 @@ import { readTronSigned, signTronTransaction } from '../chains/tron/broadcast.ts
 import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
 import { createdAddress, tronFault } from '../chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
-import { rawTransaction, referenceTo } from '../chains/tron/plan.ts';
+import { referenceTo } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
@@ -32,7 +32,9 @@ import {
   writeRecord,
 } from '../contracts/records.ts';
 import { encodeFields, type Field } from '../contracts/tron/protobuf.ts';
+import { rawTransaction } from '../contracts/tron/transaction.ts';
 import { ParleyError } from '../core/errors.ts';
+import { nullIfMissing } from '../host/missing-file.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
@@ -130,10 +132,7 @@ async function mined(
 }
 
 async function keptIn(file: string): Promise<Sent | null> {
-  const raw = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const raw = await readFile(file, 'utf8').catch(nullIfMissing);
   return raw === null ? null : { ...readTronSigned(raw.trim()), file };
 }
 

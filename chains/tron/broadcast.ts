@@ -11,6 +11,7 @@ import {
   intOf,
   type Shape,
 } from '../../contracts/tron/protobuf.ts';
+import { contractTypes } from '../../contracts/tron/transaction.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hashlock } from '../../core/hashlock.ts';
 import { contractsOf } from '../escrows/plan.ts';
@@ -24,7 +25,7 @@ import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { tronAddressOf } from './address.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
-import { callsIn, contractTypes, fundedIn } from './plan.ts';
+import { callsIn, fundedIn } from './plan.ts';
 import { touchesOf, type Watch } from './watch.ts';
 
 export const sending: Sending<Http, Watch> = {

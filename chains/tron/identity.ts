@@ -7,13 +7,14 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { bytesOf, decodeFields, type Shape } from '../../contracts/tron/protobuf.ts';
+import { contractTypes } from '../../contracts/tron/transaction.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { eachSource } from '../nodes/sources.ts';
 import { tronAddressOf } from './address.ts';
 import { contractIn } from './broadcast.ts';
 import { type Http, NotServed } from './http.ts';
 import { chainIdOf, codeAt, headBlock, rawDataOf, tryCall } from './node.ts';
-import { contractTypes, domainOf, type TronOrigin } from './plan.ts';
+import { domainOf, type TronOrigin } from './plan.ts';
 import type { Watch } from './watch.ts';
 
 /** `isLack`: it does not show something, which another node may show for all. */

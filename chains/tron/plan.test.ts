@@ -10,7 +10,6 @@ import { parseTronAddress, tronAddressOf } from './address.ts';
 import {
   bareAddress,
   claimCall,
-  type Envelope,
   fundCalls,
   materialProblems,
   referenceTo,
@@ -42,7 +41,7 @@ const trx: EscrowTerms = {
 };
 const trc20: EscrowTerms = { ...trx, token };
 
-const envelope: Envelope = {
+const envelope = {
   ...referenceTo({ number: 66_987_627, hash: '0000000003fe266bf6b6d392f654dc2e'.padEnd(64, '0') }),
   expiration: nowMs + 600_000,
   timestamp: nowMs,
@@ -215,7 +214,7 @@ test('no field of material can be changed, added or left out unnoticed', () => {
 
 test('fee limits and expirations beyond the bounds are refused, at them they are not', () => {
   const call = refundCall(trx, deployment);
-  const problems = (over: Partial<Envelope>) => {
+  const problems = (over: Partial<typeof envelope>) => {
     const one = tronTransaction(call, { ...envelope, ...over });
     const material = { ...materialOf(trx, [call]), transactions: [one] };
     return materialProblems(material, { verb: 'refund' }, trx, deployment, bounds);

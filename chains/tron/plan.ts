@@ -2,9 +2,10 @@
 // escrow goes by `<contract>:<id>`, the contract in base58; the id commits to everything.
 
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Hex } from 'viem';
-import { encodeFields, type Field } from '../../contracts/tron/protobuf.ts';
+import type { Field } from '../../contracts/tron/protobuf.ts';
+import { type Envelope, rawTransaction, urlOf } from '../../contracts/tron/transaction.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
@@ -227,15 +228,6 @@ const longestExpirationMs = 24 * 60 * 60 * 1_000;
 /** getMaxFeeLimit of the main network, in sun: 15 000 TRX. */
 export const largestFeeLimitSun = 15_000_000_000n;
 
-/** Transaction.Contract.ContractType of those that we write or read. */
-export const contractTypes = {
-  TransferContract: 1n,
-  CreateSmartContract: 30n,
-  TriggerSmartContract: 31n,
-} as const;
-export type ContractType = keyof typeof contractTypes;
-const urlOf = (type: ContractType) => `type.googleapis.com/protocol.${type}`;
-
 /** A block that a transaction refers to (TAPOS): it is good on chains that have this block only. */
 export type BlockReference = { readonly number: number; readonly hash: string };
 
@@ -247,16 +239,6 @@ export type TronCall = {
   readonly value: bigint;
 };
 
-/** What of a transaction does not follow from its call. */
-export type Envelope = {
-  /** Two bytes of the referred block's number and eight of its id, hex. */
-  readonly refBlockBytes: string;
-  readonly refBlockHash: string;
-  readonly expiration: number;
-  readonly timestamp: number;
-  readonly feeLimitSun: bigint;
-};
-
 /** The last two bytes of the number, and the ninth to sixteenth of the id. */
 export function referenceTo({ number, hash }: BlockReference): {
   refBlockBytes: string;
@@ -264,30 +246,6 @@ export function referenceTo({ number, hash }: BlockReference): {
 } {
   const refBlockBytes = (number % 65_536).toString(16).padStart(4, '0');
   return { refBlockBytes, refBlockHash: hash.slice(16, 32) };
-}
-
-/** The bytes that are signed: `fields` are those of the contract's own message. */
-export function rawTransaction(
-  type: ContractType,
-  fields: readonly Field[],
-  envelope: Envelope,
-): Uint8Array {
-  const any = encodeFields([
-    [1, utf8ToBytes(urlOf(type))],
-    [2, encodeFields(fields)],
-  ]);
-  const contract = encodeFields([
-    [1, contractTypes[type]],
-    [2, any],
-  ]);
-  return encodeFields([
-    [1, hexToBytes(envelope.refBlockBytes)],
-    [4, hexToBytes(envelope.refBlockHash)],
-    [8, BigInt(envelope.expiration)],
-    [11, contract],
-    [14, BigInt(envelope.timestamp)],
-    [18, envelope.feeLimitSun],
-  ]);
 }
 
 export function tronTransaction(call: TronCall, envelope: Envelope): TronTransaction {

@@ -64,9 +64,7 @@ test('the pinned facts follow from each other and from the standard JSON input',
   assert.equal(getCreate2Address({ from: deployer, salt, bytecode: initCode }), address);
   // test/run.ts compiles the standard JSON anew; each text of it is one of the files.
   const { sources } = JSON.parse(text('artifacts/ParleyEscrows.input.json'));
-  for (const path of Object.keys(sources)) {
-    assert.equal(sources[path].content, text(`../${path}`), path);
-  }
+  for (const path in sources) assert.equal(sources[path].content, text(`../${path}`));
 });
 
 test('ids computed away from the contract are its own', async () => {

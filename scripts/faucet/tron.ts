@@ -6,13 +6,9 @@ import type { TronTransaction } from '../../chains/interface/material.ts';
 import { tronHex } from '../../chains/tron/address.ts';
 import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { codeAt, headBlock } from '../../chains/tron/node.ts';
-import {
-  type Envelope,
-  rawTransaction,
-  referenceTo,
-  tronTransaction,
-} from '../../chains/tron/plan.ts';
+import { referenceTo, tronTransaction } from '../../chains/tron/plan.ts';
 import type { Field } from '../../contracts/tron/protobuf.ts';
+import { type Envelope, rawTransaction } from '../../contracts/tron/transaction.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Payment } from './give.ts';
 

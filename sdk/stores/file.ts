@@ -7,6 +7,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sleep } from '../../chains/nodes/turn.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
+import { nullIfMissing } from '../../host/missing-file.ts';
 import {
   clockSlackMs,
   heldSecret,
@@ -65,13 +66,8 @@ async function writtenSince(dir: string, names: string[], sinceMs: number): Prom
   return names.filter((_, at) => (times[at] ?? 0) >= sinceMs);
 }
 
-async function readOrNull(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+function readOrNull(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(nullIfMissing);
 }
 
 async function writeSafely(folder: string, id: string, text: string): Promise<void> {

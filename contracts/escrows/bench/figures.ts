@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { type Address, maxUint256, zeroAddress } from 'viem';
 import { isEntry } from '../../evm/entry.ts';
 import { constant } from '../../evm/typescript.ts';
+import deployment from '../deployment.json' with { type: 'json' };
 import { legOf } from '../ids.ts';
 import { FORKS, type Fork } from './chain.ts';
 import {
@@ -256,8 +257,7 @@ const energyMeasured =
   'DevCoin and FalseCoin, compiled lightly.';
 
 function snapshotOf(measured: string, figures: object): string {
-  const { compiler } = JSON.parse(readFileSync(file('deployment.json'), 'utf8'));
-  const { solc, evmVersion } = compiler;
+  const { solc, evmVersion } = deployment.compiler;
   return `${JSON.stringify({ measured, solc, evmVersion, figures }, null, 2)}\n`;
 }
 

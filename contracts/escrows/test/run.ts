@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const forge = await forgeTest(profile, join(import.meta.dirname, '..'));
   wrong.push(...(await checkGas()), ...(await checkEnergy()));
   for (const sentence of wrong) process.stderr.write(`contracts: ${sentence}\n`);
-  if (wrong.length > 0 || forge.exitCode !== 0) process.exitCode = 1;
+  if (wrong.length || forge.exitCode) process.exitCode = 1;
   else process.stdout.write('contracts: artifacts current, gas and energy within their limits\n');
   process.stdout.write(`forge: ${forge.passed} passed, ${forge.failed} failed\n`);
 }

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nullIfMissing } from '../../../host/missing-file.ts';
 
 export type WebFile = {
   readonly path: string;
@@ -55,7 +56,7 @@ export async function readBuild(folder: string): Promise<WebBuild | null> {
 }
 
 async function once(folder: string): Promise<WebBuild | null> {
-  const text = await optional(join(folder, 'build.json'));
+  const text = await readFile(join(folder, 'build.json')).catch(nullIfMissing);
   if (text === null) return null;
   const { hash, screens, files } = JSON.parse(text.toString()) as Described;
   const lines = files.map(({ path, sha256 }) => `${sha256}  ./${path}\n`).join('');
@@ -64,8 +65,8 @@ async function once(folder: string): Promise<WebBuild | null> {
     const file = join(folder, path);
     const [plain, br, gzip] = await Promise.all([
       readFile(file),
-      optional(`${file}.br`),
-      optional(`${file}.gz`),
+      readFile(`${file}.br`).catch(nullIfMissing),
+      readFile(`${file}.gz`).catch(nullIfMissing),
     ]);
     if (sha256Of(plain) !== sha256) throw new Error(`${file} is not what build.json names`);
     return { path, type: typeOf(path), etag: `W/"${sha256.slice(0, 32)}"`, plain, br, gzip };
@@ -81,13 +82,4 @@ function typeOf(path: string): string {
 
 function sha256Of(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-async function optional(file: string): Promise<Buffer | null> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }
