@@ -1,7 +1,7 @@
 // The peer of single reads: pg alone, doing the one statement that matters.
 
-import { connect, databaseLimits, type Statement } from '../server/db/database.ts';
-import { swapById } from '../server/db/swaps.ts';
+import { connect, databaseLimits, type Statement } from '@parley/market/db/database.ts';
+import { swapById } from '@parley/market/db/swaps.ts';
 import { answerQuestions } from './children.ts';
 import { perSecond } from './report.ts';
 

@@ -2,10 +2,10 @@
 
 import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
-import { connect, databaseLimits } from '../server/db/database.ts';
-import { buildApp } from '../server/edge/app.ts';
-import { createDelivering } from '../server/webhooks/deliver.ts';
-import { testDeps } from '../test/support/deps.ts';
+import { connect, databaseLimits } from '@parley/market/db/database.ts';
+import { buildApp } from '@parley/market/edge/app.ts';
+import { createDelivering } from '@parley/market/webhooks/deliver.ts';
+import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
 export const answers = {

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openMaker } from '../server/edge/testing/feed-client.ts';
+import { openMaker } from '@parley/market/edge/testing/feed-client.ts';
 import { type Child, startChild } from './children.ts';
 import { atMost, type Effort, median, p99, type Row } from './report.ts';
 import { type Account, orderOf, posted, type Stage } from './stage.ts';

@@ -2,8 +2,8 @@
 // has an RFQ, how many frames a second ten thousand get, and what a socket takes of memory.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insertOutbox } from '../server/db/outbox.ts';
-import { encodeFrame, entryText } from '../server/edge/feed/frames.ts';
+import { insertOutbox } from '@parley/market/db/outbox.ts';
+import { encodeFrame, entryText } from '@parley/market/edge/feed/frames.ts';
 import { type Child, startChild } from './children.ts';
 import type { Arrived } from './feed-clients.ts';
 import { alternating, atLeast, atMost, type Effort, p99, type Row } from './report.ts';

@@ -1,7 +1,7 @@
 // Gas of whole transactions by the rules of Prague and of Amsterdam, against the limits and the
 // snapshot. First what users really pay, approval included, by every way to fund.
 
-import { checkGas, type GasFigures, measureGas } from '../contracts/escrows/bench/figures.ts';
+import { checkGas, type GasFigures, measureGas } from '@parley/contracts/escrows/bench/figures.ts';
 import { atMost, type Row } from './report.ts';
 
 /** A leg from nothing prepared to the receiver's claim; and each way to fund a token leg alone. */

@@ -1,7 +1,7 @@
 // Dev chains in a process of their own, so that what they cost is not taken for the market's.
 
-import { startDevnet } from '../devnet/devnet.ts';
-import { devAssets, devChains } from '../server/start/dev-network.ts';
+import { startDevnet } from '@parley/dev/devnet/devnet.ts';
+import { devAssets, devChains } from '@parley/market/start/dev-network.ts';
 import { answerQuestions } from './children.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };

@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { startPostgres } from '@parley/host/postgres/postgres.ts';
+import type { ChainSettings } from '@parley/market/settings/chains.ts';
 import pg from 'pg';
-import { startPostgres } from '../host/postgres/postgres.ts';
-import type { ChainSettings } from '../server/settings/chains.ts';
 import { startChild } from './children.ts';
 import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 import { readyLine } from './start.ts';
@@ -101,7 +101,7 @@ async function startMarket(
       return { chain, keyFile, dailyCap: '1000000000', lowBalance: '0' };
     }),
   );
-  const child = spawn(process.execPath, [launcher, 'server/main.ts', '--json'], {
+  const child = spawn(process.execPath, [launcher, 'apps/market/main.ts', '--json'], {
     env: {
       ...process.env,
       PARLEY_HOME: home,

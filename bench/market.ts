@@ -2,9 +2,9 @@
 // headers on. Its chains have no nodes, which reads and quotes never ask.
 
 import type { AddressInfo } from 'node:net';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { buildApp } from '../server/edge/app.ts';
-import { testDeps } from '../test/support/deps.ts';
+import { connect, type Database, databaseLimits } from '@parley/market/db/database.ts';
+import { buildApp } from '@parley/market/edge/app.ts';
+import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { answerQuestions, microseconds, processorMs } from './children.ts';
 
 const commits: number[] = [];

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { installOffline, pack } from '../scripts/package-build.ts';
-import { bundlers } from '../test/support/bundlers.ts';
+import { installOffline, pack } from '@parley/scripts/package-build.ts';
+import { bundlers } from '@parley/verify/test/support/bundlers.ts';
 import { atMost, type Row } from './report.ts';
 
 const mostBytes = 440 * 1_024;

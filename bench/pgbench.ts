@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Database } from '../server/db/database.ts';
+import type { Database } from '@parley/market/db/database.ts';
 
 const run = promisify(execFile);
 

@@ -2,19 +2,18 @@
 // strangers may make up, and bodies that mean nothing.
 
 import assert from 'node:assert/strict';
-import { defaultPowerRules } from '../chains/tokens/inspection.ts';
-import { tronAddressOfKey } from '../chains/tron/proof.ts';
-import { escrowsOfSwap, termsOf } from '../server/db/escrows.ts';
-import { caller } from '../server/edge/testing/edge.ts';
-import { openFeed } from '../server/edge/testing/feed-client.ts';
+import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
+import { escrowsOfSwap, termsOf } from '@parley/market/db/escrows.ts';
+import { caller } from '@parley/market/edge/testing/edge.ts';
+import { openFeed } from '@parley/market/edge/testing/feed-client.ts';
 import {
   bitcoinWallet,
   evmWallet,
   type TestWallet,
   walletOf,
-} from '../server/edge/testing/signers.ts';
-import { longestMessage } from '../server/market/messages.ts';
-import { ladderOf, raws } from '../server/settle/testing/ladders.ts';
+} from '@parley/market/edge/testing/signers.ts';
+import { longestMessage } from '@parley/market/market/messages.ts';
+import { ladderOf, raws } from '@parley/market/settle/testing/ladders.ts';
 import {
   type Answer,
   agree,
@@ -33,7 +32,8 @@ import {
   refund,
   swapOf,
   type World,
-} from '../server/settle/testing/world.ts';
+} from '@parley/market/settle/testing/world.ts';
+import { defaultPowerRules } from '@parley/tokens/inspection.ts';
 import {
   anyBody,
   longTron,

@@ -2,15 +2,15 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { concatBytes } from '@noble/hashes/utils.js';
+import { feeAt } from '@parley/chains/bitcoin/fees.ts';
+import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
+import { buildSpend, type EscrowOutput, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
+import { signTronTransaction } from '@parley/chains/tron/broadcast.ts';
+import { tronTransaction } from '@parley/chains/tron/plan.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
 import type { Hex, PrivateKeyAccount } from 'viem';
-import { feeAt } from '../chains/bitcoin/fees.ts';
-import { signSighashes } from '../chains/bitcoin/keys.ts';
-import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
-import { buildSpend, type EscrowOutput, vsizeOf } from '../chains/bitcoin/plan.ts';
-import { signTronTransaction } from '../chains/tron/broadcast.ts';
-import { tronTransaction } from '../chains/tron/plan.ts';
-import type { EscrowTerms } from '../core/terms.ts';
 
 const { regtest } = bitcoinNetworks;
 const filled = (byte: number) => new Uint8Array(32).fill(byte);

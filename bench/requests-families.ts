@@ -3,20 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import type { Material } from '@parley/chains/interface/material.ts';
+import { hashlockOf } from '@parley/core/hashlock.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import type { Asset } from '@parley/market/db/assets.ts';
+import { buildApp } from '@parley/market/edge/app.ts';
+import { seedAssets } from '@parley/market/market/assets.ts';
+import { createSettlement } from '@parley/market/settle/follow.ts';
+import { insertAccount } from '@parley/market/settle/testing/account.ts';
+import { must, requestsTo } from '@parley/market/settle/testing/world.ts';
+import type { Driver, Side } from '@parley/verify/test/adapters/driver.ts';
+import { startDriver } from '@parley/verify/test/adapters/drivers.ts';
+import { testDatabase } from '@parley/verify/test/support/database.ts';
+import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
 import type { FastifyInstance } from 'fastify';
-import type { Material } from '../chains/interface/material.ts';
-import { hashlockOf } from '../core/hashlock.ts';
-import type { LegName } from '../core/trade.ts';
-import type { Asset } from '../server/db/assets.ts';
-import { buildApp } from '../server/edge/app.ts';
-import { seedAssets } from '../server/market/assets.ts';
-import { createSettlement } from '../server/settle/follow.ts';
-import { insertAccount } from '../server/settle/testing/account.ts';
-import { must, requestsTo } from '../server/settle/testing/world.ts';
-import type { Driver, Side } from '../test/adapters/driver.ts';
-import { startDriver } from '../test/adapters/drivers.ts';
-import { testDatabase } from '../test/support/database.ts';
-import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import type { Meter } from './requests-meter.ts';
 
 const named = { bitcoin: 'Bitcoin', evm: 'EVM', tron: 'TRON', solana: 'Solana' } as const;

@@ -1,16 +1,16 @@
 // The cost of the dearest known request of each route, on a market with real nodes of Bitcoin and
 // of an EVM chain: how long nothing else can be done, and what one key may buy of a core with it.
 
+import { solanaAdapter } from '@parley/chains/solana/adapter.ts';
+import { solanaChains } from '@parley/chains/solana/policy.ts';
+import { tronAdapter } from '@parley/chains/tron/adapter.ts';
+import { tronDevPolicy } from '@parley/chains/tron/policy.ts';
+import { buildApp } from '@parley/market/edge/app.ts';
+import { partyLimit } from '@parley/market/edge/budgets.ts';
+import { freeMs } from '@parley/market/edge/processor-time.ts';
+import { readSettings } from '@parley/market/settings/config.ts';
+import { startWorld, type World } from '@parley/market/settle/testing/world.ts';
 import type { FastifyInstance } from 'fastify';
-import { solanaAdapter } from '../chains/solana/adapter.ts';
-import { solanaChains } from '../chains/solana/policy.ts';
-import { tronAdapter } from '../chains/tron/adapter.ts';
-import { tronDevPolicy } from '../chains/tron/policy.ts';
-import { buildApp } from '../server/edge/app.ts';
-import { partyLimit } from '../server/edge/budgets.ts';
-import { freeMs } from '../server/edge/processor-time.ts';
-import { readSettings } from '../server/settings/config.ts';
-import { startWorld, type World } from '../server/settle/testing/world.ts';
 import { atMost, type Row } from './report.ts';
 import { askBesides, askEverything, besides } from './requests-asked.ts';
 import { isOfPair, startFamilies } from './requests-families.ts';

@@ -4,7 +4,7 @@
 // --json one line a row.
 
 import { readFileSync } from 'node:fs';
-import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
+import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
 import { benchEvents } from './events.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';

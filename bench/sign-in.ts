@@ -2,9 +2,9 @@
 // others, asked for in turn, and wrong codes given for both.
 
 import { performance } from 'node:perf_hooks';
-import { browserOn } from '../server/edge/testing/browser.ts';
-import { startPeople } from '../server/edge/testing/people.ts';
-import { type Code, mustSendCode } from '../server/messages/codes.ts';
+import { browserOn } from '@parley/market/edge/testing/browser.ts';
+import { startPeople } from '@parley/market/edge/testing/people.ts';
+import { type Code, mustSendCode } from '@parley/market/messages/codes.ts';
 import { atMost, median, type Row } from './report.ts';
 
 /** The addresses of each kind, in a round. */

@@ -2,13 +2,13 @@
 // open RFQs or as many as asked for, ended ones beside them, and the market in a process of its
 // own.
 
-import type { Asset } from '../server/db/assets.ts';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { migrate } from '../server/db/migrate.ts';
-import { seedAssets } from '../server/market/assets.ts';
-import { startCluster } from '../test/support/cluster.ts';
-import { type TestDeps, testDeps } from '../test/support/deps.ts';
-import { insertTrader } from '../test/support/trading.ts';
+import type { Asset } from '@parley/market/db/assets.ts';
+import { connect, type Database, databaseLimits } from '@parley/market/db/database.ts';
+import { migrate } from '@parley/market/db/migrate.ts';
+import { seedAssets } from '@parley/market/market/assets.ts';
+import { startCluster } from '@parley/verify/test/support/cluster.ts';
+import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
+import { insertTrader } from '@parley/verify/test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
 import type { Load, Loaded } from './load.ts';
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Ready } from '../server/start/boot.ts';
+import type { Ready } from '@parley/market/start/boot.ts';
 import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -3,16 +3,16 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import type { Material } from '@parley/chains/interface/material.ts';
+import { readTransaction } from '@parley/chains/solana/message.ts';
+import { signTronTransaction } from '@parley/chains/tron/broadcast.ts';
+import { families } from '@parley/core/families.ts';
+import { keys, now, secret } from '@parley/sdk/testing/honest.ts';
+import { built, outputs, termsOn, viewOf } from '@parley/sdk/testing/materials.ts';
+import { type Asked, verifyMaterial } from '@parley/sdk/verify-material.ts';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { signSighashes } from '../chains/bitcoin/keys.ts';
-import type { Material } from '../chains/interface/material.ts';
-import { readTransaction } from '../chains/solana/message.ts';
-import { signTronTransaction } from '../chains/tron/broadcast.ts';
-import { families } from '../core/families.ts';
-import { keys, now, secret } from '../sdk/testing/honest.ts';
-import { built, outputs, termsOn, viewOf } from '../sdk/testing/materials.ts';
-import { type Asked, verifyMaterial } from '../sdk/verify-material.ts';
 import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 
 const limitMs = 5;

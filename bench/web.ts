@@ -3,10 +3,10 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
+import { type Opened, startWeb, type Web, watch } from '@parley/verify/test/support/web.ts';
+import { webBuild } from '@parley/web/vite.config.ts';
 import type { CDPSession, Page } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
-import { type Opened, startWeb, type Web, watch } from '../test/support/web.ts';
-import { webBuild } from '../web/vite.config.ts';
 import { atMost, median, type Row } from './report.ts';
 
 /** The screen, and its words in one language. */

@@ -3,10 +3,10 @@
 
 import type { ServerResponse } from 'node:http';
 import tls from 'node:tls';
-import { connect, databaseLimits } from '../server/db/database.ts';
-import { createDelivering, type Delivering } from '../server/webhooks/deliver.ts';
-import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
-import { testDeps } from '../test/support/deps.ts';
+import { connect, databaseLimits } from '@parley/market/db/database.ts';
+import { createDelivering, type Delivering } from '@parley/market/webhooks/deliver.ts';
+import { type Receiver, startReceiver } from '@parley/market/webhooks/testing/receiver.ts';
+import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
 /** The delay of each answered event, from its `createdAt` to its arrival. */

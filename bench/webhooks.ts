@@ -2,14 +2,14 @@
 // and how soon an event that was committed is at its receiver.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../server/db/database.ts';
-import { claimDue } from '../server/db/deliveries.ts';
-import { insertOutbox } from '../server/db/outbox.ts';
-import { uuidv7 } from '../server/ports/ids.ts';
-import { createPlaces, placesEach, slowMs } from '../server/webhooks/places.ts';
-import { registerWebhook } from '../server/webhooks/register.ts';
-import { type TestDeps, testDeps } from '../test/support/deps.ts';
-import { insertTrader } from '../test/support/trading.ts';
+import type { Database } from '@parley/market/db/database.ts';
+import { claimDue } from '@parley/market/db/deliveries.ts';
+import { insertOutbox } from '@parley/market/db/outbox.ts';
+import { uuidv7 } from '@parley/market/ports/ids.ts';
+import { createPlaces, placesEach, slowMs } from '@parley/market/webhooks/places.ts';
+import { registerWebhook } from '@parley/market/webhooks/register.ts';
+import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
+import { insertTrader } from '@parley/verify/test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
 import { alternating, atLeast, atMost, type Effort, median, p99, type Row } from './report.ts';
 import { freshDatabase } from './stage.ts';

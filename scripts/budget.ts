@@ -4,7 +4,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parsed } from './command.ts';
+import { parsed } from '@parley/host/command.ts';
 import { kinds, sourceFiles, type Weight, weigh } from './tokens.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parsed, understood } from './command.ts';
+import { parsed, understood } from '@parley/host/command.ts';
 import { generate } from './generate.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,4 +1,4 @@
-// Writes core/confusables.json from Unicode's confusables.txt (UTS #39), which is published at
+// Writes packages/core/confusables.json from Unicode's confusables.txt (UTS #39), which is published at
 // https://www.unicode.org/Public/security/ and comes with ICU's sources (data/unidata):
 //
 //   npm run -s node -- scripts/confusables.ts confusables.txt
@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isEntry } from '../contracts/evm/entry.ts';
+import { isEntry } from '@parley/contracts/evm/entry.ts';
 
-const target = fileURLToPath(new URL('../core/confusables.json', import.meta.url));
+const target = fileURLToPath(new URL('../packages/core/confusables.json', import.meta.url));
 const columns = 98;
 
 export function latinLookAlikes(confusables: string): Map<string, string[]> {

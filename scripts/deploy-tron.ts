@@ -14,15 +14,15 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { parseTronAddress, tronHex } from '../chains/tron/address.ts';
-import { readTronSigned, signTronTransaction } from '../chains/tron/broadcast.ts';
-import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
-import { createdAddress, tronFault } from '../chains/tron/identity.ts';
-import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
-import { referenceTo } from '../chains/tron/plan.ts';
-import { tronAddressOfKey } from '../chains/tron/proof.ts';
-import { initCode } from '../contracts/escrows/artifacts/abi.ts';
-import { isEntry } from '../contracts/evm/entry.ts';
+import { parseTronAddress, tronHex } from '@parley/chains/tron/address.ts';
+import { readTronSigned, signTronTransaction } from '@parley/chains/tron/broadcast.ts';
+import { type Http, httpClient, TronRefusal } from '@parley/chains/tron/http.ts';
+import { createdAddress, tronFault } from '@parley/chains/tron/identity.ts';
+import { chainIdOf, headBlock, infoOf, knows, sendHex } from '@parley/chains/tron/node.ts';
+import { referenceTo } from '@parley/chains/tron/plan.ts';
+import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
+import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { isEntry } from '@parley/contracts/evm/entry.ts';
 import {
   type EscrowRecord,
   escrowRecords,
@@ -30,12 +30,12 @@ import {
   isNetworkName,
   recordFile,
   writeRecord,
-} from '../contracts/records.ts';
-import { encodeFields, type Field } from '../contracts/tron/protobuf.ts';
-import { rawTransaction } from '../contracts/tron/transaction.ts';
-import { ParleyError } from '../core/errors.ts';
-import { nullIfMissing } from '../host/missing-file.ts';
-import { Misused, parsed, understood, wholeNumber } from './command.ts';
+} from '@parley/contracts/records.ts';
+import { encodeFields, type Field } from '@parley/contracts/tron/protobuf.ts';
+import { rawTransaction } from '@parley/contracts/tron/transaction.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
+import { nullIfMissing } from '@parley/host/missing-file.ts';
 import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
 const defaultFeeLimitTrx = '1000';
@@ -169,7 +169,7 @@ function clientOf({ url, solidityUrl }: Pick<TronDeployOptions, 'url' | 'solidit
   return httpClient({ chain: 'tron', sources: [source] });
 }
 
-/** raw_data; field numbers: chains/tron/plan.ts, core/contract/smart_contract.proto. */
+/** raw_data; field numbers: packages/chains/tron/plan.ts, core/contract/smart_contract.proto. */
 async function creation(
   http: Http,
   owner: Uint8Array,

@@ -12,20 +12,23 @@ const root = join(import.meta.dirname, '..');
 
 test('a file that is as the descriptions are is not written again, and git keeps none', async () => {
   await generate();
-  const before = statSync(join(root, 'sdk/generated.ts')).mtimeMs;
+  const before = statSync(join(root, 'packages/sdk/generated.ts')).mtimeMs;
   assert.deepEqual(await generate(), []);
-  assert.equal(statSync(join(root, 'sdk/generated.ts')).mtimeMs, before);
+  assert.equal(statSync(join(root, 'packages/sdk/generated.ts')).mtimeMs, before);
   const made = [
-    '{sdk,web/market}/generated.ts',
+    '{sdk,packages/web/market}/generated.ts',
     'python/src/parley/{models,frames,_operations}.py',
   ];
   assert.deepEqual(filesOf(...made), []);
-  assert.match(readFileSync(join(root, 'sdk/generated.ts'), 'utf8'), /^export type Swap = \{$/m);
+  assert.match(
+    readFileSync(join(root, 'packages/sdk/generated.ts'), 'utf8'),
+    /^export type Swap = \{$/m,
+  );
 });
 
 const described = (schemas: object, paths: object = {}) =>
   typescriptOf({ paths, components: { schemas } } as Parameters<typeof typescriptOf>[0], {
-    core: '../core',
+    core: '../packages/core',
   });
 
 test('an answer has what is required, a request takes undefined and lists that nobody changes', () => {

@@ -18,8 +18,11 @@ export async function generate(): Promise<string[]> {
     ),
   );
   const files = {
-    'sdk/generated.ts': typescriptOf(openapi, { core: '../core', feed: asyncapi }),
-    'web/market/generated.ts': typescriptOf(account, { core: '../../core' }),
+    'packages/sdk/generated.ts': typescriptOf(openapi, {
+      core: '../packages/core',
+      feed: asyncapi,
+    }),
+    'packages/web/market/generated.ts': typescriptOf(account, { core: '../../core' }),
     ...pythonFiles(openapi, asyncapi),
   };
   const written: string[] = [];

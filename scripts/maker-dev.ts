@@ -4,12 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Family, families } from '../core/families.ts';
-import { type DevnetClient, type DevnetStatus, devnetClient } from '../devnet/client.ts';
-import { openChains } from '../maker/chains.ts';
-import { parseConfig } from '../maker/config/config.ts';
-import { balanceOf } from '../sdk/balance.ts';
-import { brandOf } from './demo/market.ts';
+import { type Family, families } from '@parley/core/families.ts';
+import { brandOf } from '@parley/dev/demo/market.ts';
+import { type DevnetClient, type DevnetStatus, devnetClient } from '@parley/dev/devnet/client.ts';
+import { openChains } from '@parley/maker/chains.ts';
+import { parseConfig } from '@parley/maker/config/config.ts';
+import { balanceOf } from '@parley/sdk/balance.ts';
 
 type Stage = { readonly url: string; readonly dev: string };
 type Served = DevnetStatus['chains'][number];

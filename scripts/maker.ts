@@ -2,10 +2,10 @@
 // network of a running market: keys, coins and settings of its own, quotes for every pair.
 
 import { join, resolve } from 'node:path';
-import { main } from '../maker/main.ts';
-import { messageOf } from '../sdk/errors.ts';
-import { Misused, parsed, understood, wholeNumber } from './command.ts';
-import { marketHome, runningMarket } from './demo/market.ts';
+import { marketHome, runningMarket } from '@parley/dev/demo/market.ts';
+import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
+import { main } from '@parley/maker/main.ts';
+import { messageOf } from '@parley/sdk/errors.ts';
 import { prepareDevMaker } from './maker-dev.ts';
 
 const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resume]

@@ -28,7 +28,7 @@ export type Packed = {
 
 /** Rooms with a `package.json` of their own, and what each package has as its README. */
 export const packages = {
-  sdk: 'sdk/README.md',
+  sdk: 'packages/sdk/README.md',
   maker: 'docs/maker.md',
   cli: 'docs/cli.md',
   mcp: 'docs/mcp.md',

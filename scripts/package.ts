@@ -2,7 +2,7 @@
 // or the release of the market itself.
 
 import { resolve } from 'node:path';
-import { Misused, parsed, runCommand, usualOptions } from './command.ts';
+import { Misused, parsed, runCommand, usualOptions } from '@parley/host/command.ts';
 import { type PackageRoom, pack, packages } from './package-build.ts';
 
 const rooms = [...(Object.keys(packages) as PackageRoom[]), 'server' as const];

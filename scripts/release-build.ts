@@ -48,8 +48,8 @@ const commands = {
   faucet: 'faucet',
 } as const;
 
-/** Started where no chains are named, which a release has nothing for (server/start/boot.ts). */
-const devNetwork = 'devnet/devnet.ts';
+/** Started where no chains are named, which a release has nothing for (apps/market/start/boot.ts). */
+const devNetwork = 'dev/devnet/devnet.ts';
 /** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
   ['server', /\.(?:sql|js)$/],
@@ -112,8 +112,8 @@ async function fill(folder: string, { version, platform }: Facts): Promise<void>
   for (const path of [...modules, ...(await others()), ...alone]) await put(folder, path);
   const lock = await readJson<Lock>('package-lock.json');
   const kept = await putPackages(folder, lock);
-  const { hash } = await buildWeb(join(folder, 'web/dist'));
-  await buildSite(join(folder, 'web/dist-docs'));
+  const { hash } = await buildWeb(join(folder, 'packages/web/dist'));
+  await buildSite(join(folder, 'packages/web/dist-docs'));
   const node = await putNode(folder, lock, platform);
   const bin = join(folder, 'bin/parley-server');
   await writeFile(bin, launcher(programs));

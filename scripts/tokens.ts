@@ -24,7 +24,7 @@ export function tokensOf(text: string): number {
 /** Sources that people write, by their paths from the root, sorted. */
 export const sourceFiles = () => filesOf('**/*.{ts,tsx}').filter((file) => !generated.test(file));
 
-/** @param files paths from the root, such as `core/status.ts`; the first folder is the package. */
+/** @param files paths from the root, such as `packages/core/status.ts`; the first folder is the package. */
 export function weigh(root: string, files: readonly string[]): Record<string, Weight> {
   const weights: Record<string, Weight> = {};
   for (const file of files) {

@@ -1,12 +1,12 @@
 // The record of a deployment on TRON: read from the chain, so that it is the same whoever writes
 // it, and compared with the chain again.
 
-import type { Http } from '../chains/tron/http.ts';
-import { creatorIn, tronFault } from '../chains/tron/identity.ts';
-import { blockOf, chainIdOf, rawDataOf } from '../chains/tron/node.ts';
-import type { TronOrigin } from '../chains/tron/plan.ts';
-import { deployment as pinned } from '../contracts/escrows/artifacts/abi.ts';
-import { type EscrowRecord, type Made, madeFault } from '../contracts/records.ts';
+import type { Http } from '@parley/chains/tron/http.ts';
+import { creatorIn, tronFault } from '@parley/chains/tron/identity.ts';
+import { blockOf, chainIdOf, rawDataOf } from '@parley/chains/tron/node.ts';
+import type { TronOrigin } from '@parley/chains/tron/plan.ts';
+import { deployment as pinned } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { type EscrowRecord, type Made, madeFault } from '@parley/contracts/records.ts';
 
 const code = { sha256: pinned.initCode.sha256.slice(2), bytes: pinned.initCode.bytes };
 

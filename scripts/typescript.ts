@@ -28,7 +28,7 @@ const imports: Readonly<Record<string, string>> = {
 };
 
 type Beside = {
-  /** The way to `core/` from the module. */
+  /** The way to `packages/core/` from the module. */
   readonly core: string;
   readonly feed?: AsyncApi;
 };

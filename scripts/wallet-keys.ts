@@ -2,11 +2,11 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Material } from '../chains/interface/material.ts';
-import type { Secret } from '../core/hashlock.ts';
-import { parleyClient } from '../sdk/client.ts';
-import { brandOf } from './demo/market.ts';
-import { joined, type Keys, newKeys, walletsOf } from './demo/people.ts';
+import type { Material } from '@parley/chains/interface/material.ts';
+import type { Secret } from '@parley/core/hashlock.ts';
+import { brandOf } from '@parley/dev/demo/market.ts';
+import { joined, type Keys, newKeys, walletsOf } from '@parley/dev/demo/people.ts';
+import { parleyClient } from '@parley/sdk/client.ts';
 
 type KeyFile = Readonly<
   Record<

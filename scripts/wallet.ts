@@ -3,8 +3,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { hashlockOf } from '../core/hashlock.ts';
-import { Misused, understood, wholeNumber } from './command.ts';
+import { hashlockOf } from '@parley/core/hashlock.ts';
+import { Misused, understood, wholeNumber } from '@parley/host/command.ts';
 
 const usage = `usage: npm run -s wallet -- <command>
   join <file> <market url>   makes wallets of EVM, Bitcoin, TRON and Solana, mints a key with the

@@ -1,5 +1,5 @@
 // Builds the app for browsers. The same sources give the same bytes in every folder; the hash over
-// them is in `build.json`, which the market reads (server/edge/web/build.ts).
+// them is in `build.json`, which the market reads (apps/market/edge/web/build.ts).
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
@@ -7,11 +7,11 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { webBuild } from '@parley/web/vite.config.ts';
 import { build } from 'vite';
-import { webBuild } from '../web/vite.config.ts';
 import { rescuePage } from './web-copy.ts';
 
-const routes = fileURLToPath(new URL('../web/app/router.tsx', import.meta.url));
+const routes = fileURLToPath(new URL('../packages/web/app/router.tsx', import.meta.url));
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
 /** Below, the head of a packed file costs more than packing saves. */
 const leastPacked = 512;

@@ -2,8 +2,8 @@
 // A page from a disk may load no module beside it.
 
 import { createHash } from 'node:crypto';
+import { copyBuild } from '@parley/web/vite.config.ts';
 import { build, type Rolldown } from 'vite';
-import { copyBuild } from '../web/vite.config.ts';
 
 /** Throws what is wrong in the sources. */
 export async function rescuePage(): Promise<string> {

@@ -2,16 +2,16 @@
 
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { print } from './ops/operator.ts';
+import { Misused, parsed, runCommand, usualOptions } from '@parley/host/command.ts';
+import { print } from '@parley/market/ops/operator.ts';
 
 const usage = `usage: npm run web [-- --only app|docs] [--out FOLDER] [--json]
   --only app|docs   the app, or the documents
-  --out FOLDER      instead of web/dist, from which the market serves the app; the documents
+  --out FOLDER      instead of packages/web/dist, from which the market serves the app; the documents
                     go to FOLDER-docs
 The same sources give the same hash. Exit status: 0 built, 1 not built, 2 not understood.`;
 
-const folder = fileURLToPath(new URL('../web/dist', import.meta.url));
+const folder = fileURLToPath(new URL('../packages/web/dist', import.meta.url));
 const parts = ['app', 'docs'] as const;
 
 function understand(args: string[]) {

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
-import { runs } from '../../test/support/runs.ts';
 import { createScene, step, verbs } from './testing/scene.ts';
 import { assets, HOUR } from './testing/swaps.ts';
 import { balanceOf, NOW } from './testing/vm.ts';

@@ -31,7 +31,7 @@ test('the committed program is the one of its digest and of its snapshot', () =>
   assert.deepEqual({ sha256, bytes }, codeOf(program));
 });
 
-// Where no Rust is at hand there is no such test, and test/runner/run.ts says so at its end.
+// Where no Rust is at hand there is no such test, and verify/test/runner/run.ts says so at its end.
 const toolchain = findToolchain();
 if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') {
   console.warn(`NOT TESTED: parley_escrow.so was not rebuilt from its source: ${toolchain}`);

@@ -1,1 +1,1 @@
-"""Tests of the installed wheel, run by test/python.test.ts."""
+"""Tests of the installed wheel, run by verify/test/python.test.ts."""

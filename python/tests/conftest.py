@@ -23,7 +23,7 @@ def anyio_backend() -> str:
 
 def given(name: str) -> str:
     value = os.environ.get(name)
-    assert value, f"{name} is missing: test/python.test.ts starts a market and says where it is"
+    assert value, f"{name} is missing: verify/test/python.test.ts starts a market and says where it is"
     return value
 
 

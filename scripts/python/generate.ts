@@ -1,11 +1,11 @@
 // The generated modules of the Python package: models and operations of docs/openapi.json, frames
 // of docs/asyncapi.json, and lists of core/.
 
-import { feedTopics } from '../../core/events.ts';
-import { families } from '../../core/families.ts';
-import { graceSeconds, pageLimit } from '../../core/limits.ts';
-import { scopes } from '../../core/scopes.ts';
-import { directions, legNames, parties, roles } from '../../core/trade.ts';
+import { feedTopics } from '@parley/core/events.ts';
+import { families } from '@parley/core/families.ts';
+import { graceSeconds, pageLimit } from '@parley/core/limits.ts';
+import { scopes } from '@parley/core/scopes.ts';
+import { directions, legNames, parties, roles } from '@parley/core/trade.ts';
 import { createModels, docstring, type Models, quoted, type Schema, snake } from './schema.ts';
 
 export type Parameter = {
@@ -110,7 +110,7 @@ function listsModule(): string {
   return [
     '"""Names and limits that the market, its clients and its pages share.',
     '',
-    by('core/'),
+    by('packages/core/'),
     '"""',
     '',
     'from typing import Literal, TypeAlias',

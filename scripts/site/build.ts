@@ -1,4 +1,4 @@
-// Builds the documents as a site for the market to serve at /docs (server/edge/documents.ts): its
+// Builds the documents as a site for the market to serve at /docs (apps/market/edge/documents.ts): its
 // pages, those made of the sources, and pictures. No page has a script inside, and none asks
 // another origin.
 
@@ -24,7 +24,7 @@ export type BuiltSite = { readonly files: readonly string[] };
 /** Builds beside `to`, and puts it there when it is whole. Throws a link that leads nowhere. */
 export async function buildSite(to: string): Promise<BuiltSite> {
   // Inside of the repository, where the packages of the theme are found.
-  const pages = join(root, `web/dist-docs.${process.pid}.pages`);
+  const pages = join(root, `packages/web/dist-docs.${process.pid}.pages`);
   const made = `${to}.${process.pid}`;
   try {
     await stage(pages, made);

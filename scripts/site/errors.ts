@@ -1,8 +1,8 @@
 // The page of errors, read from the two files that list the codes: the comment above a code is what
 // its reader does next.
 
-import { refusalKinds } from '../../core/errors.ts';
-import { httpCodes, statusOfKind } from '../../server/edge/errors.ts';
+import { refusalKinds } from '@parley/core/errors.ts';
+import { httpCodes, statusOfKind } from '@parley/market/edge/errors.ts';
 
 /** What each code of a source wants next. Codes below one comment share it. */
 export function nextSteps(text: string): Map<string, string> {

@@ -6,13 +6,13 @@ export type Limit = { readonly name: string; readonly value: string; readonly re
 
 /** The rooms whose limits a trader, an integrator or an operator meets, in the order of the page. */
 export const limitRooms: Readonly<Record<string, string>> = {
-  'server/edge': 'Requests and the maker feed',
-  'server/market': 'Agreeing',
-  'server/settle': 'Settling',
-  'server/listing': 'Listing tokens',
-  'server/people': 'Accounts of people',
-  'server/messages': 'Messages to people',
-  'server/webhooks': 'Webhooks',
+  'apps/market/edge': 'Requests and the maker feed',
+  'apps/market/market': 'Agreeing',
+  'apps/market/settle': 'Settling',
+  'apps/market/listing': 'Listing tokens',
+  'apps/market/people': 'Accounts of people',
+  'apps/market/messages': 'Messages to people',
+  'apps/market/webhooks': 'Webhooks',
   server: 'The rest of the server',
   watchtower: 'The watchtower',
   core: 'Rules that both sides keep',

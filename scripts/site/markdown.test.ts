@@ -11,8 +11,8 @@ test('a document has one page, wherever it lies', () => {
   assert.equal(nameOf('docs/README.md'), 'index');
   assert.equal(nameOf('docs/api.md'), 'api');
   assert.equal(nameOf('docs/vectors/README.md'), 'vectors');
-  assert.equal(nameOf('sdk/README.md'), 'sdk');
-  assert.equal(nameOf('server/db/schema.sql'), null);
+  assert.equal(nameOf('packages/sdk/README.md'), 'sdk');
+  assert.equal(nameOf('apps/market/db/schema.sql'), null);
 });
 
 test('links lead to pages, to what the market serves, or nowhere', () => {

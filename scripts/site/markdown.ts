@@ -10,12 +10,12 @@ export const outside: Readonly<Record<string, string>> = {
   'CHANGELOG.md': 'changelog',
   'CONTRIBUTING.md': 'contributing',
   'SECURITY.md': 'security',
-  'sdk/README.md': 'sdk',
+  'packages/sdk/README.md': 'sdk',
   'python/README.md': 'python',
   'contracts/escrows/README.md': 'contract',
   'contracts/solana/README.md': 'solana-program',
-  'simulators/tron/README.md': 'simulator-tron',
-  'simulators/solana/README.md': 'simulator-solana',
+  'dev/simulators/tron/README.md': 'simulator-tron',
+  'dev/simulators/solana/README.md': 'simulator-solana',
 };
 /** Documents that the market itself serves. */
 const served: Readonly<Record<string, string>> = {

@@ -22,7 +22,7 @@ export function limitSources(): string[] {
 export function generatedPages(): Readonly<Record<string, string>> {
   const sources = limitSources().map((path): [string, string] => [path, textOf(path)]);
   return {
-    'errors.md': errorsPage(['core/errors.ts', 'server/edge/errors.ts'].map(textOf)),
+    'errors.md': errorsPage(['packages/core/errors.ts', 'apps/market/edge/errors.ts'].map(textOf)),
     'limits.md': limitsPage(Object.fromEntries(sources)),
   };
 }

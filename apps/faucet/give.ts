@@ -1,0 +1,305 @@
+// Giving: the refusals, and the order of the steps. A gift is counted and kept before it is sent,
+// so neither a crash nor a node that is silent makes a second one.
+
+import { ParleyError } from '@parley/core/errors.ts';
+import type { Log } from '@parley/maker/log.ts';
+import type { Kept } from '@parley/sdk/stores/store.ts';
+import { type Book, daySeconds, type End, type Given } from './book.ts';
+import type { Gift } from './settings.ts';
+
+/** The payer on one chain: it holds the key. */
+export type Payer = {
+  readonly chain: string;
+  readonly address: string;
+  /** In its one spelling. Throws ParleyError. */
+  parse(address: string): string;
+  /** Signs, and sends nothing. `open`: bytes that may still be mined. */
+  sign(pay: Payment, open: readonly Kept[], signal: AbortSignal): Promise<Kept>;
+  /** The signed payment is not kept and never sent: its nonce or coins are free again. */
+  forget?(signed: Kept): void;
+  /** To all nodes; again changes nothing. Throws ParleyError `refused_by_node`. */
+  send(kept: Kept, signal: AbortSignal): Promise<void>;
+  /** null: it may still come into a block. */
+  end(kept: Kept, signal: AbortSignal): Promise<End | null>;
+  /** The remedy for payments that no block takes; absent where they die by themselves. */
+  readonly push?: Push;
+  close(): Promise<void>;
+};
+
+export type Push = {
+  /** Since it was signed, and between two raises. */
+  readonly afterSeconds: number;
+  /** Signs, and sends nothing. `open`: as in `sign`. */
+  by(given: Given, open: readonly Kept[], signal: AbortSignal): Promise<Pushed>;
+};
+
+export type Pushed = {
+  /** The payments that must come into a block before it, and that nobody else sends. */
+  readonly before: readonly Kept[];
+  /** The same payment at a higher fee; null: there is no payment to raise, or a bound leaves no
+   * room. */
+  readonly instead: Kept | null;
+};
+
+export type Payment = {
+  readonly to: string;
+  readonly token: string | null;
+  readonly decimals: number;
+  readonly amount: bigint;
+};
+
+export type Refusal =
+  | 'no_gift'
+  | 'bad_address'
+  | 'own_address'
+  | 'address_limit'
+  | 'client_limit'
+  | 'daily_cap'
+  | 'busy'
+  | 'unavailable';
+
+export class Refused extends Error {
+  readonly code: Refusal;
+  readonly facts: Readonly<Record<string, string | number>>;
+
+  constructor(code: Refusal, sentence: string, facts: Refused['facts'] = {}, cause?: unknown) {
+    super(sentence, { cause });
+    this.name = 'Refused';
+    this.code = code;
+    this.facts = facts;
+  }
+}
+
+export type Asked = {
+  readonly chain: string;
+  /** null: the chain's own coin. */
+  readonly token: string | null;
+  readonly address: string;
+  readonly client: string;
+};
+
+export type Answer = {
+  readonly chain: string;
+  readonly symbol: string;
+  readonly amount: string;
+  readonly address: string;
+  readonly txid: string;
+  /** false: no node has taken it yet. It is sent again until one does. */
+  readonly sent: boolean;
+};
+
+/** On one chain: each waits for those before it, and a node may take seconds. */
+export const mostWaiting = 20;
+/** Not yet in a block, of one chain: nodes take 25 of one account or chain of payments. */
+export const mostOpen = 20;
+/** For signing and for sending, each: a node's answer takes a second where all is well. */
+const nodeMs = 30_000;
+
+export type FaucetParts = {
+  readonly gifts: readonly Gift[];
+  readonly payers: readonly Payer[];
+  readonly book: Book;
+  readonly perClient: number;
+  readonly log: Log;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+export function createFaucet(parts: FaucetParts) {
+  const { gifts, payers, book, log, now } = parts;
+  // A day may have 10 000 gifts of each, and whoever looks at the page has all of them counted.
+  const counts = new Map<Gift, { readonly at: number; readonly left: bigint }>();
+  const queues = new Map(payers.map(({ chain }) => [chain, turns()]));
+  const payerOf = (chain: string) => payers.find((each) => each.chain === chain);
+  const send = async (payer: Payer, given: Given): Promise<boolean> => {
+    const { chain, kept } = given;
+    try {
+      await payer.send(kept, AbortSignal.timeout(nodeMs));
+      return true;
+    } catch (error) {
+      const why = sentenceOf(error);
+      log.warn('not_sent', { chain, txid: kept.txid, why });
+      return false;
+    }
+  };
+  const bytesOpen = (chain: string): Kept[] =>
+    book.open().flatMap((each) => (each.chain === chain ? [each.kept] : []));
+  /** In its chain's turn: a gift that is being signed must not be taken for a gap. */
+  const push = async (payer: Payer, given: Given, { by }: Push): Promise<void> => {
+    const { chain, kept } = given;
+    const { before, instead } = await by(given, bytesOpen(chain), AbortSignal.timeout(nodeMs));
+    for (const each of before) {
+      await payer.send(each, AbortSignal.timeout(nodeMs));
+      log.warn('gap_filled', { chain, txid: each.txid });
+    }
+    if (instead === null) return;
+    const raised = { ...instead, keptAtMs: now() * 1_000 };
+    book.replace(kept.txid, raised);
+    log.info('raised', { chain, txid: raised.txid, former: kept.txid });
+    await send(payer, { ...given, kept: raised });
+  };
+  const give = async (gift: Gift, payer: Payer, who: Asked, address: string): Promise<Answer> => {
+    mustBeAllowed(parts, gift, { address, client: who.client });
+    const { chain, token, symbol, decimals, amount } = gift;
+    const open = bytesOpen(chain);
+    if (open.length >= mostOpen) {
+      throw new Refused('busy', `${open.length} gifts wait for a block of ${chain}`, {
+        waiting: open.length,
+      });
+    }
+    const payment = { to: address, token, decimals, amount };
+    const kept = await payer
+      .sign(payment, open, AbortSignal.timeout(nodeMs))
+      .catch((error: unknown) => {
+        const why = sentenceOf(error);
+        if (error instanceof ParleyError && error.code === 'bad_address') {
+          throw new Refused('bad_address', why);
+        }
+        log.error('cannot_give', { chain, symbol, why });
+        throw new Refused('unavailable', `no ${symbol} of ${chain} can be given now`, {}, error);
+      });
+    const given = { chain, token, address, client: who.client, amount, kept, at: now() };
+    try {
+      book.keep(given);
+    } catch (error) {
+      payer.forget?.(kept);
+      throw error;
+    }
+    counts.delete(gift);
+    const { given: today } = book.counted(gift, { address, client: '' }, now() - daySeconds);
+    const { txid } = kept;
+    log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
+    const sent = await send(payer, given);
+    return { chain, symbol, amount: `${amount}`, address, txid, sent };
+  };
+  const lookAt = async (payer: Payer, open: readonly Given[]): Promise<void> => {
+    const { chain, push: own } = payer;
+    const queue = queues.get(chain) as Turns;
+    for (const each of open) {
+      const { txid } = each.kept;
+      try {
+        const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
+        if (end === null) {
+          await send(payer, each);
+          if (own && hasWaited(each, own, now())) await queue(() => push(payer, each, own));
+        } else {
+          book.end(txid, end);
+          log.info(end, { chain, txid });
+        }
+      } catch (error) {
+        log.warn('not_looked', { chain, txid, why: sentenceOf(error) });
+      }
+    }
+  };
+  return {
+    gifts,
+    /** Base units that may still be given of each in this day. */
+    left: (gift: Gift): bigint => {
+      const at = now();
+      const known = counts.get(gift);
+      if (known?.at === at) return known.left;
+      const { given } = book.counted(gift, nobody, at - daySeconds);
+      const left = given >= gift.dailyCap ? 0n : gift.dailyCap - given;
+      counts.set(gift, { at, left });
+      return left;
+    },
+    /** Throws Refused: then nothing is given. */
+    give: async (asked: Asked): Promise<Answer> => {
+      const gift = gifts.find((each) => each.chain === asked.chain && each.token === asked.token);
+      const payer = payerOf(asked.chain);
+      if (gift === undefined || payer === undefined) {
+        throw new Refused('no_gift', `the faucet has no such coin or token on "${asked.chain}"`);
+      }
+      const address = addressOf(payer, asked.address);
+      const queue = queues.get(gift.chain) as Turns;
+      return queue(() => give(gift, payer, asked, address));
+    },
+    /**
+     * Sends again what no block has, raises what waits, notes what has ended. Chains side by side:
+     * a node that hangs holds up those of its own. Never throws.
+     */
+    look: async (): Promise<void> => {
+      book.forget(now());
+      const open = Map.groupBy(book.open(), ({ chain }) => chain);
+      await Promise.all(payers.map((payer) => lookAt(payer, open.get(payer.chain) ?? [])));
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(payers.map((each) => each.close()));
+      book.close();
+    },
+  };
+}
+
+export type Faucet = ReturnType<typeof createFaucet>;
+
+const nobody = { address: '', client: '' };
+
+/** Only such is raised: a node that is slow to show it must not make it dearer. */
+function hasWaited({ kept, at }: Given, { afterSeconds }: Push, now: number): boolean {
+  const since = kept.keptAtMs === undefined ? at : kept.keptAtMs / 1_000;
+  return now - since >= afterSeconds;
+}
+
+function addressOf(payer: Payer, given: string): string {
+  let address: string;
+  try {
+    address = payer.parse(given);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new Refused('bad_address', error.message);
+  }
+  if (address !== payer.address) return address;
+  throw new Refused('own_address', `${address} is the faucet's own: send coins back to it`);
+}
+
+function mustBeAllowed(
+  { book, perClient, now }: FaucetParts,
+  gift: Gift,
+  who: { readonly address: string; readonly client: string },
+): void {
+  const at = now();
+  const { symbol, amount, dailyCap } = gift;
+  const found = book.counted(gift, who, at - daySeconds);
+  const { toAddress, toClient, oldestToClient, given } = found;
+  if (toAddress !== null) {
+    const seconds = toAddress.at + daySeconds - at;
+    throw new Refused('address_limit', `${who.address} has had its ${symbol} of this day`, {
+      txid: toAddress.txid,
+      seconds,
+    });
+  }
+  if (toClient >= perClient) {
+    const seconds = (oldestToClient ?? at) + daySeconds - at;
+    const sentence = `your network has had ${toClient} gifts of ${symbol} in 24 hours`;
+    throw new Refused('client_limit', `${sentence}, and the most is ${perClient}`, { seconds });
+  }
+  if (given + amount > dailyCap) {
+    const sentence = `${given} of ${dailyCap} base units of ${symbol} are given in 24 hours`;
+    throw new Refused('daily_cap', sentence, { seconds: 3_600 });
+  }
+}
+
+/** The sentence repeats no error of a library: it may quote the node's address, and a key in it. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof ParleyError) return error.message;
+  return error instanceof Error ? error.name : 'unreadable';
+}
+
+type Turns = <T>(task: () => Promise<T>) => Promise<T>;
+
+/** One after the other; throws `busy` where too many wait. */
+function turns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return <T>(task: () => Promise<T>) => {
+    if (waiting >= mostWaiting) {
+      throw new Refused('busy', `${waiting} others wait for this chain`, { waiting });
+    }
+    waiting += 1;
+    const run = last.then(task).finally(() => {
+      waiting -= 1;
+    });
+    last = run.catch(() => undefined);
+    return run;
+  };
+}

@@ -1,0 +1,267 @@
+// The payer on each chain: the market's adapter checks and asks the nodes, the SDK's wallet of the
+// faucet's key signs. A payer signs nothing but a payment of a fixed amount to one address.
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { bitcoinNetworks, parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
+import { parseEvmAddress } from '@parley/chains/evm/address.ts';
+import { RpcError } from '@parley/chains/nodes/rpc.ts';
+import { parseTronAddress } from '@parley/chains/tron/address.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { readKey } from '@parley/maker/keys.ts';
+import type { Log } from '@parley/maker/log.ts';
+import { type Opened, openOne } from '@parley/market/ports/chains.ts';
+import type { Of } from '@parley/market/settings/chains.ts';
+import type { Settings } from '@parley/market/settings/config.ts';
+import type { Kept } from '@parley/sdk/stores/store.ts';
+import { bitcoinWallet } from '@parley/sdk/wallets/bitcoin.ts';
+import { type CoinSource, coreCoins, esploraCoins } from '@parley/sdk/wallets/coins.ts';
+import { evmWallet, mostFeePerGasOf, nonceOf } from '@parley/sdk/wallets/evm.ts';
+import { solanaWallet } from '@parley/sdk/wallets/solana.ts';
+import { tronWallet } from '@parley/sdk/wallets/tron.ts';
+import type { TxOutcome } from '@parley/sdk/wallets/wallet.ts';
+import { Transaction } from '@scure/btc-signer';
+import { bytesToHex, encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
+import type { End } from './book.ts';
+import type { Payer, Payment } from './give.ts';
+import type { FaucetChain } from './settings.ts';
+import { parseWallet as parseSolanaWallet, solanaPayment } from './solana.ts';
+import { tronPayment } from './tron.ts';
+
+/**
+ * A transfer takes a quarter of it, by rules of forks to come two thirds. A contract that takes
+ * more would have us pay for its work.
+ */
+const mostEvmGas = 300_000n;
+
+/** A gift takes 141 bytes of one coin. Strangers bid as they like with coins without worth. */
+const mostSatPerVbyte = 200;
+
+/** Wei, of a gift of a token where no coins are given: a hundredth of the coin. */
+const mostTokenFee = 10n ** 16n;
+
+/**
+ * Blocks on the nonce of a gift that none has: nodes behind one address may lag a block behind each
+ * other, and what is lost is given again.
+ */
+const lostDepth = 12;
+
+/** Ten blocks of Ethereum; three of Bitcoin, which may be an hour apart. */
+const pushSeconds = { evm: 120, bitcoin: 1_800 };
+
+/** The part of a payer that differs by family. */
+type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'forget' | 'end' | 'push'>;
+
+/**
+ * Throws where a node is of another chain than configured, as the market's start does. One that is
+ * silent then is asked again before anything is signed: its chain's coins may have worth.
+ */
+export async function openPayers(
+  chains: readonly FaucetChain[],
+  settings: Pick<Settings, 'chainTimeoutMs'>,
+  { now, log }: { readonly now: () => number; readonly log: Log },
+): Promise<Payer[]> {
+  const said = (level: 'info' | 'warn') => (facts: object, message: string) =>
+    log[level](message, facts as Readonly<Record<string, string>>);
+  const parts = { now, log: { info: said('info'), warn: said('warn') } };
+  return Promise.all(
+    chains.map(async (each) => {
+      const { adapter, identify } = openOne(each.of, settings, parts);
+      const mustBeKnown = knownBy(identify, (source, why) =>
+        log.warn('a node does not answer; it is asked again', {
+          chain: each.of.chain,
+          source,
+          why,
+        }),
+      );
+      await mustBeKnown();
+      const { sign, ...signer } = signerOf(each, await readKey(each.keyFile, each.of.family));
+      return {
+        chain: each.of.chain,
+        ...signer,
+        sign: async (...asked) => {
+          await mustBeKnown();
+          return sign(...asked);
+        },
+        send: async ({ txid, raw }, signal) => {
+          await adapter.broadcast({ txid, raw, touches: [] }, signal);
+        },
+        close: () => adapter.close(),
+      } satisfies Payer;
+    }),
+  );
+}
+
+/** Asks until each node has answered once. Throws WrongNodeError. */
+function knownBy(identify: Opened['identify'], tell: (source: number, why: string) => void) {
+  let isKnown = false;
+  return async () => {
+    if (isKnown) return;
+    let silent = 0;
+    await identify((source, why) => {
+      silent += 1;
+      tell(source, why);
+    });
+    isKnown = silent === 0;
+  };
+}
+
+function signerOf({ of, gifts }: FaucetChain, key: string | Uint8Array): Signer {
+  switch (of.family) {
+    case 'bitcoin':
+      return bitcoinSigner(of, String(key));
+    case 'evm': {
+      const coins = gifts.find(({ token }) => token === null);
+      return evmSigner(of, `0x${String(key)}`, coins?.amount ?? mostTokenFee);
+    }
+    case 'tron': {
+      const { chain, sources } = of;
+      const wallet = tronWallet({ chain, sources, privateKey: String(key) });
+      return {
+        address: wallet.address,
+        parse: parseTronAddress,
+        sign: async (pay, _, signal) =>
+          wallet.sign(await tronPayment({ chain, sources }, wallet.address, pay, signal), signal),
+        end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+      };
+    }
+    case 'solana': {
+      const { chain, rpcUrls } = of;
+      const wallet = solanaWallet({ chain, rpcUrls, secretKey: key });
+      return {
+        address: wallet.address,
+        parse: parseSolanaWallet,
+        sign: async (pay, _, signal) => {
+          const transaction = await solanaPayment({ chain, rpcUrls }, wallet.address, pay, signal);
+          const material = { chain, transaction, escrow: '', lastValidBlockHeight: 0 };
+          return wallet.sign({ ...material, family: 'solana', sign: 'solana-tx' }, signal);
+        },
+        end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+      };
+    }
+  }
+}
+
+function endOf({ state }: TxOutcome): End | null {
+  if (state === 'waiting') return null;
+  return state === 'lost' ? 'lost' : 'landed';
+}
+
+/** `mostFee`, wei: the most that a gift's own fee may come to. */
+function evmSigner(
+  { chain, chainId, rpcUrls }: Of<'evm'>,
+  privateKey: Hex,
+  mostFee: bigint,
+): Signer {
+  const wallet = evmWallet({ rpcUrl: rpcUrls, chainId, privateKey });
+  // A reorganisation may leave nonces that no gift uses any more; those of gifts are sent again.
+  const fillers = async (kept: Kept, open: readonly Kept[], signal: AbortSignal) => {
+    const gap = await wallet.gapBefore(kept, signal);
+    if (gap === null || gap === 'too_wide') return [];
+    const own = new Set(open.map(nonceOf));
+    const signed: Kept[] = [];
+    for (const nonce of gap.nonces) {
+      if (!own.has(nonce)) signed.push(await gap.fill(nonce, signal));
+    }
+    return signed.filter((each) => feeOf(each) <= mostFee);
+  };
+  return {
+    address: wallet.address,
+    parse: parseEvmAddress,
+    sign: async (pay, open, signal) => {
+      const taken = new Set(open.map(nonceOf));
+      try {
+        const kept = await wallet.sign(chainId, evmCall(pay), signal, taken);
+        const { gas = 0n } = parseTransaction(kept.raw as Hex);
+        if (gas > mostEvmGas) {
+          const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
+          throw new ParleyError('bad_address', sentence, { gas, most: mostEvmGas });
+        }
+        const fee = feeOf(kept);
+        if (fee <= mostFee) return kept;
+        throw tooDear(chain, `up to ${fee} wei for a gift, above ${mostFee}`);
+      } catch (error) {
+        // A nonce that nothing is sent with would hold up all that come after it.
+        wallet.forget();
+        if (pay.token !== null || !isReverted(error)) throw error;
+        throw new ParleyError('bad_address', `${pay.to} is a contract that takes no coins`, {});
+      }
+    },
+    forget: () => wallet.forget(),
+    end: async (kept, signal) => {
+      const end = endOf(await wallet.outcome(kept, signal));
+      if (end !== 'lost') return end;
+      return (await wallet.isNonceDeep(kept, lostDepth, signal)) ? end : null;
+    },
+    push: {
+      afterSeconds: pushSeconds.evm,
+      by: async ({ kept }, open, signal) => {
+        const outcome = await wallet.outcome(kept, signal);
+        if (outcome.state !== 'waiting') return nothing;
+        if (outcome.next) {
+          return { before: [], instead: await wallet.raise(kept, { mostFeeWei: mostFee }, signal) };
+        }
+        return outcome.gap ? { before: await fillers(kept, open, signal), instead: null } : nothing;
+      },
+    },
+  };
+}
+
+const nothing = { before: [], instead: null };
+
+/** For a token it may be the faucet that has none left. */
+const isReverted = (error: unknown) =>
+  error instanceof Error && error.cause instanceof RpcError && /revert/i.test(error.message);
+
+/** At most, wei. */
+const feeOf = (kept: Kept) => (parseTransaction(kept.raw as Hex).gas ?? 0n) * mostFeePerGasOf(kept);
+
+function tooDear(chain: string, how: string): ParleyError {
+  return new ParleyError('chain_unavailable', `fees of ${chain} are too high: ${how}`, { chain });
+}
+
+function evmCall({ to, token, amount }: Payment) {
+  if (token === null) return { to, data: '0x', value: `0x${amount.toString(16)}` } as const;
+  const args = [to as Hex, amount] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+  return { to: token, data, value: '0x0' } as const;
+}
+
+function bitcoinSigner(
+  { chain, rpcUrl, esploraUrl = '' }: Of<'bitcoin'>,
+  privateKey: string,
+): Signer {
+  const node = rpcUrl === undefined ? esploraCoins(esploraUrl) : coreCoins(rpcUrl);
+  const source: CoinSource = {
+    ...node,
+    feeRateSatPerVbyte: async (signal) => {
+      const rate = await node.feeRateSatPerVbyte(signal);
+      if (rate <= mostSatPerVbyte) return rate;
+      throw tooDear(chain, `${rate} sat/vB, above ${mostSatPerVbyte}`);
+    },
+  };
+  const wallet = bitcoinWallet({ privateKey, network: 'testnet', source });
+  return {
+    address: wallet.address,
+    parse: (text) => parseBitcoinAddress(text, bitcoinNetworks.testnet).address,
+    sign: ({ to, amount }, open, signal) => {
+      for (const { raw } of open) wallet.reserve(raw);
+      return wallet.signPayment(to, amount, signal);
+    },
+    forget: (signed) => wallet.release(signed.raw, signed),
+    // The faucet alone spends its coins: one that a block has spent was spent by this.
+    end: async ({ raw }, signal) => {
+      const { txid, index = 0 } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
+      if (txid === undefined) throw new Error('a payment names its coin');
+      const coin = { txid: bytesToHex(txid).slice(2), vout: index };
+      return (await source.output(coin, signal)) === null ? 'landed' : null;
+    },
+    push: {
+      afterSeconds: pushSeconds.bitcoin,
+      by: async ({ kept, address: payTo, amount: amountSats }, _, signal) => {
+        const payment = { payTo, amountSats, mostSatPerVbyte };
+        const raised = await wallet.signRaise(kept, payment, signal);
+        return typeof raised === 'string' ? nothing : { before: [], instead: raised };
+      },
+    },
+  };
+}

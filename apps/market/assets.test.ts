@@ -1,0 +1,299 @@
+// The operators' command, run as a program against a real database and a running market.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { parseEvmAddress } from '@parley/chains/evm/address.ts';
+import { startPostgres } from '@parley/host/postgres/postgres.ts';
+import { type Commands, startCommands } from '@parley/verify/test/support/commands.ts';
+import type { Trader } from '@parley/verify/test/support/trading.ts';
+import pg from 'pg';
+import { addCandidate } from './db/candidates.ts';
+import { migrate } from './db/migrate.ts';
+import type { Frame } from './edge/testing/feed-client.ts';
+import { type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
+import { haltChain, resumeChain } from './market/halts.ts';
+import { uuidv7 } from './ports/ids.ts';
+
+const run = promisify(execFile);
+let market: FeedMarket;
+let taker: Trader;
+let commands: Commands;
+
+before(async () => {
+  commands = startCommands();
+  market = await feedMarket();
+  taker = await market.trader();
+});
+after(() => Promise.all([market.close(), commands.stop()]));
+
+const cli = (args: string[], env: Record<string, string> = {}) =>
+  commands.run('apps/market/ops.ts', ['assets', ...args], { DATABASE_URL: market.url, ...env });
+
+const about = (id: string, kind: string) => (frame: Frame) =>
+  frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
+
+test('candidates are shown with their reasons, and one that is forgotten may be asked for again', async () => {
+  const at = new Date();
+  const address = `0x${'ab'.repeat(20)}`;
+  const candidate = {
+    id: uuidv7(at.getTime(), randomBytes),
+    chain: 'evm-dev',
+    address: parseEvmAddress(address),
+    source: 'launchpad:rocket',
+    accountId: null,
+    status: 'rejected' as const,
+    reasons: ['transfer: 3 of 100 did not arrive'],
+    createdAt: at,
+    checkedAt: at,
+    nextCheckAt: at,
+    givesUpAt: at,
+  };
+  await addCandidate(market.db, candidate);
+  const shown = await cli(['candidates', '--state', 'rejected']);
+  assert.match(
+    shown.out,
+    /^rejected {2}evm-dev\/0xaB\w+ {2}launchpad:rocket {2}\(transfer: 3 of /i,
+  );
+  assert.equal((await cli(['candidates', '--state', 'pending'])).out, '');
+  const json = JSON.parse((await cli(['candidates', '--json'])).out);
+  assert.deepEqual([json.status, json.reasons], ['rejected', candidate.reasons]);
+  const forgotten = await cli(['forget', `evm-dev/${address}`]);
+  assert.deepEqual([forgotten.code, /^forgotten/.test(forgotten.out)], [0, true]);
+  assert.equal((await cli(['candidates'])).out, '');
+  const twice = await cli(['forget', `evm-dev/${address}`]);
+  assert.deepEqual([twice.code, /there is no candidate/.test(twice.err)], [1, true]);
+  for (const wrong of [
+    ['candidates', 'x'],
+    ['candidates', '--state', 'open'],
+    ['forget', 'x'],
+  ]) {
+    assert.equal((await cli(wrong)).code, 2, wrong.join(' '));
+  }
+});
+
+test('close and reopen: a running market tells its makers, its book and its list', async () => {
+  const { usd } = market.assets;
+  const maker = await market.maker(await market.trader());
+  const { id } = await market.rfq(taker);
+  await maker.frame(about(id, 'created'));
+  const closed = await cli(['close', usd.id, '--reason', 'two', '--reason', 'reasons']);
+  assert.equal(closed.code, 0, closed.err);
+  assert.match(closed.out, /1 RFQ left the book/);
+  assert.match(closed.out, /closed .* USD .*evm-dev\/0x.*operator since .*: two; reasons/);
+  await maker.frame(about(id, 'cancelled'));
+  const again = await cli(['close', usd.id, '--reason', 'two', '--reason', 'reasons']);
+  assert.deepEqual([again.code, /it was so already/.test(again.out)], [0, true]);
+  const listed = await cli(['list', '--state', 'closed', '--json']);
+  const [only] = listed.out
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  assert.deepEqual([only.id, only.state, only.symbol], [usd.id, 'closed', 'USD']);
+  assert.deepEqual(only.closings.operator.reasons, ['two', 'reasons']);
+  const { body } = await taker.get(`/v1/assets?enabled=false`);
+  assert.deepEqual(
+    body.assets.map((each: { id: string }) => each.id),
+    [usd.id],
+  );
+  const reopened = await cli(['reopen', `evm-dev/${usd.address?.toUpperCase().replace('X', 'x')}`]);
+  assert.equal(reopened.code, 0, reopened.err);
+  assert.match(reopened.out, /1 RFQ came back to the book/);
+  await maker.frame(() => maker.frames.filter(about(id, 'created')).length === 2);
+  maker.close();
+});
+
+test('an asset is named by id, symbol, chain and address, or as native', async () => {
+  const { btc, usd } = market.assets;
+  for (const name of [usd.id, 'USD', `evm-dev/${usd.address}`]) {
+    const { code, out, err } = await cli(['curate', name, '--json']);
+    assert.equal(code, 0, err);
+    assert.equal(JSON.parse(out).id, usd.id);
+  }
+  const native = await cli(['curate', 'bitcoin/native', '--high-value-from', '500', '--json']);
+  assert.equal(JSON.parse(native.out).id, btc.id);
+  const unknown = await cli(['close', 'NONE', '--reason', 'x']);
+  const nobody = 'there is no asset NONE: npm run ops -- assets list shows all\n';
+  assert.deepEqual([unknown.code, unknown.err], [1, nobody]);
+  await market.db.rows({
+    name: 'test_twin',
+    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
+      values (gen_random_uuid(), 'evm-dev', 'USD', '0xee', 6, false, 'api', now())`,
+    values: [],
+  });
+  const twins = await cli(['close', 'USD', '--reason', 'x']);
+  assert.equal(twins.code, 1);
+  assert.match(twins.err, /2 assets are called USD; name one:\n.*evm-dev\/0x0.*\n.*evm-dev\/0xee/);
+  const one = await cli(['curate', 'evm-dev/0xEE']);
+  assert.equal(one.code, 0, one.err);
+  const { body } = await taker.get('/v1/assets?address=0xee');
+  assert.deepEqual([body.assets[0].verified, body.assets[0].source], [true, 'curated']);
+});
+
+test('a list shows from which amount on an asset waits longer; curating what is so says so', async () => {
+  const { btc } = market.assets;
+  await cli(['curate', btc.id, '--high-value-from', '700']);
+  assert.match((await cli(['list'])).out, /BTC .*bitcoin\/native {2}curated, deeper from 700$/m);
+  const json = (await cli(['list', '--json'])).out
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  assert.equal(json.find(({ id }) => id === btc.id).highValueFrom, '700');
+  for (const more of [[], ['--high-value-from', '700']]) {
+    const again = await cli(['curate', btc.id, ...more]);
+    assert.match(again.out, /^nothing to do, it was so already$/m);
+  }
+  const other = await cli(['curate', btc.id, '--high-value-from', '701', '--json']);
+  assert.equal(JSON.parse(other.out).changed, true);
+});
+
+test('of many a thousand are shown, and that there are more', async (t) => {
+  t.after(async () => {
+    await market.db.rows({
+      name: '',
+      text: `delete from assets where symbol = 'MANY'`,
+      values: [],
+    });
+    await market.db.rows({ name: '', text: 'delete from candidates', values: [] });
+  });
+  await market.db.rows({
+    name: '',
+    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
+      select gen_random_uuid(), 'evm-dev', 'MANY', '0xmany' || i, 6, false, 'api', now()
+      from generate_series(1, 1001) i`,
+    values: [],
+  });
+  await market.db.rows({
+    name: '',
+    text: `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+        gives_up_at)
+      select gen_random_uuid(), 'evm-dev', '0xmany' || i, 'api', 'expired', now(), now(), now()
+      from generate_series(1, 1001) i`,
+    values: [],
+  });
+  for (const [command, which] of [
+    ['list', 'oldest'],
+    ['candidates', 'newest'],
+  ] as const) {
+    const { out, err } = await cli([command]);
+    assert.equal(out.trim().split('\n').length, 1_000);
+    assert.equal(err, `there are more: these are the ${which} 1000\n`);
+  }
+  const { err } = await cli(['close', 'MANY', '--reason', 'x']);
+  // A reader of the list may leave before its end.
+  const script = `node ${join(import.meta.dirname, 'ops.ts')} assets candidates --json | head -1`;
+  const env = { ...process.env, DATABASE_URL: market.url };
+  const piped = await run('bash', ['-o', 'pipefail', '-c', script], { env, timeout: 60_000 });
+  assert.equal(piped.stderr.replace(/^there are more.*\n/, ''), '');
+  assert.equal(JSON.parse(piped.stdout).chain, 'evm-dev');
+  assert.match(err, /^more than 20 assets are called MANY; name one:\n(.*evm-dev.*\n){20}$/);
+});
+
+test('what is not understood is exit status 2, says why, and shows the usage', async () => {
+  const { usd } = market.assets;
+  const wrong: [string[], RegExp][] = [
+    [[], /^usage/],
+    [['open', usd.id], /there is no command open/],
+    [['close'], /close needs an asset/],
+    [['close', usd.id], /close needs a --reason/],
+    [['close', usd.id, '--reason', ' '], /1 to 500 characters, on one line/],
+    [['close', usd.id, '--reason', 'a\nb'], /on one line/],
+    [['close', usd.id, usd.id, '--reason', 'a'], /one asset at a time/],
+    [['reopen', usd.id, '--reason', 'a'], /--reason does not go with reopen/],
+    [['delist', usd.id, '--reason', 'a'], /say --for-ever/],
+    [['list', '--state', 'ajar'], /--state of list is open, closed, delisted/],
+    [['list', usd.id], /list takes no asset/],
+    [['curate', usd.id, '--high-value-from', '1.5'], /whole number/],
+    [['list', '--quickly'], /--quickly/],
+  ];
+  await Promise.all(
+    wrong.map(async ([args, why]) => {
+      const { code, out, err } = await cli(args);
+      assert.deepEqual([code, out], [2, ''], args.join(' '));
+      assert.match(err, why);
+      assert.match(err, /usage: npm run ops -- assets/);
+    }),
+  );
+  const help = await cli(['--help']);
+  assert.deepEqual([help.code, /^usage/.test(help.out)], [0, true]);
+});
+
+test('what is halted is not reopened here: one sentence names the switch and its key', async () => {
+  const { usd } = market.assets;
+  const reason = 'its nodes disagree';
+  const at = new Date();
+  await market.db.transaction((tx) => haltChain(tx, { chain: usd.chain, reason, at }));
+  try {
+    const { code, out, err } = await cli(['reopen', usd.id]);
+    assert.equal(code, 1);
+    assert.doesNotMatch(out, /nothing to do/);
+    const which = `USD on ${usd.chain} (asset ${usd.id})`;
+    const lifts = `npm run ops -- resume --chain ${usd.chain} lifts that`;
+    assert.equal(err, `${which} stays closed: its chain is halted (${lifts})\n`);
+  } finally {
+    await market.db.transaction((tx) => resumeChain(tx, usd.chain, at));
+  }
+});
+
+test('delisted is for ever, and what the settings hold closed stays so', async () => {
+  const { eth } = market.assets;
+  const delisted = await cli(['delist', eth.id, '--reason', 'it moves by itself', '--for-ever']);
+  assert.equal(delisted.code, 0, delisted.err);
+  for (const args of [
+    ['reopen', eth.id],
+    ['curate', eth.id],
+    ['close', eth.id, '--reason', 'x'],
+  ]) {
+    const { code, out, err } = await cli(args);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /ETH on evm-dev \(asset .*\) (was delisted at .*|is delisted), for ever/);
+  }
+  const { btc } = market.assets;
+  await market.db.rows({
+    name: 'test_unconfigured',
+    text: `update assets set closings = '{"settings": {"reasons": ["left out"], "at": ""}}'
+      where id = $1`,
+    values: [btc.id],
+  });
+  const { code, err } = await cli(['reopen', btc.id]);
+  assert.equal(code, 1);
+  assert.match(err, /the settings of the market do not list it/);
+});
+
+test('without DATABASE_URL it finds the database of a market that runs in PARLEY_HOME', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'parley-assets-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const own = { DATABASE_URL: '', PARLEY_HOME: home };
+  const none = await cli(['list'], own);
+  assert.equal(none.code, 1);
+  assert.match(none.err, /no market runs in PARLEY_HOME .*: start it/);
+  const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+  const postgres = await startPostgres({ dir: home, log: quiet });
+  try {
+    const empty = await cli(['list'], own);
+    assert.match(empty.err, /of another version: start the market of this one first/);
+    await migrate(postgres.url);
+    const client = new pg.Client(postgres.url);
+    await client.connect();
+    await client.query(`insert into assets
+      (id, chain, symbol, decimals, verified, source, created_at)
+      values (gen_random_uuid(), 'bitcoin', 'BTC', 8, true, 'curated', now())`);
+    await client.end();
+    const { code, out } = await cli(['list'], own);
+    assert.equal(code, 0);
+    assert.match(out, /open .* BTC .*bitcoin\/native/);
+  } finally {
+    await postgres.stop();
+  }
+  const stopped = await cli(['list'], own);
+  assert.match(stopped.err, /no market runs in PARLEY_HOME/);
+  const away = await cli(['list'], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
+  assert.equal(away.code, 1);
+  assert.match(away.err, /no PostgreSQL listens at 127\.0\.0\.1:1/);
+  assert.ok(!away.err.includes('secret'));
+});

@@ -1,0 +1,195 @@
+// The two kinds of transaction on a real PostgreSQL: all of it or nothing, also when the last
+// statements go out together with the commit.
+
+import assert from 'node:assert/strict';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
+import { connect, databaseLimits, type Statement, type Tx } from './database.ts';
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await testDatabase();
+  await database.db.rows(sql('create table marks (mark integer primary key)'));
+});
+after(() => database.drop());
+
+function sql(text: string, ...values: unknown[]): Statement {
+  return { name: `test ${text}`.slice(0, 60), text, values };
+}
+
+const insert = (tx: Tx, mark: number) => tx.rows(sql('insert into marks values ($1)', mark));
+
+async function marks(tx: Tx = database.db): Promise<number[]> {
+  const rows = await tx.rows<{ mark: number }>(sql('select mark from marks order by mark'));
+  return rows.map(({ mark }) => mark);
+}
+
+async function emptied(): Promise<void> {
+  await database.db.rows(sql('truncate marks'));
+}
+
+test('what is sent with the commit is there after it, and not before', async () => {
+  await emptied();
+  const seen = await database.db.pipelined(async (tx) => {
+    await insert(tx.atCommit, 1);
+    return marks(tx);
+  });
+  assert.deepEqual(seen, []);
+  assert.deepEqual(await marks(), [1]);
+});
+
+test('statements of a pipeline run in order, inside one transaction', async () => {
+  await emptied();
+  const ids = await database.db.pipelined((tx) =>
+    Promise.all(
+      [1, 2, 3].map(async () => {
+        const [row] = await tx.rows<{ id: string; started: Date }>(
+          sql('select pg_current_xact_id()::text as id, transaction_timestamp() as started'),
+        );
+        return row!.id;
+      }),
+    ),
+  );
+  assert.equal(new Set(ids).size, 1);
+});
+
+test('a statement that fails at the commit undoes the others, and the next one is unharmed', async () => {
+  await emptied();
+  const failing = database.db.pipelined(async (tx) => {
+    await insert(tx.atCommit, 1);
+    await insert(tx.atCommit, 1);
+    await insert(tx.atCommit, 2);
+  });
+  await assert.rejects(failing, { code: '23505' });
+  assert.deepEqual(await marks(), []);
+  await Promise.all(
+    [3, 4, 5].map((mark) => database.db.pipelined((tx) => insert(tx.atCommit, mark))),
+  );
+  assert.deepEqual(await marks(), [3, 4, 5]);
+});
+
+test('a read that fails, and work that throws, leave nothing behind', async () => {
+  await emptied();
+  const failing = database.db.pipelined(async (tx) => {
+    await insert(tx.atCommit, 1);
+    await Promise.all([tx.rows(sql('select 1 / 0')), marks(tx)]);
+  });
+  await assert.rejects(failing, { code: '22012' });
+  const throwing = database.db.pipelined(async (tx) => {
+    await marks(tx);
+    await insert(tx.atCommit, 1);
+    throw new Error('changed its mind');
+  });
+  await assert.rejects(throwing, /changed its mind/);
+  assert.deepEqual(await marks(), []);
+});
+
+test('a lock taken in a pipeline holds until its commit', async () => {
+  await emptied();
+  await insert(database.db, 1);
+  const lock = sql('select mark from marks for update skip locked');
+  const [inside, outside] = await database.db.pipelined(async (tx) => [
+    await tx.rows(lock),
+    await database.db.rows(lock),
+  ]);
+  assert.deepEqual([inside!.length, outside!.length], [1, 0]);
+  assert.equal((await database.db.rows(lock)).length, 1);
+});
+
+test('a connection lost in a transaction of either kind fails it alone', async () => {
+  await emptied();
+  const losing = async (tx: Tx) => {
+    await insert(tx, 1);
+    await tx.rows(sql('select pg_terminate_backend(pg_backend_pid())'));
+  };
+  await assert.rejects(database.db.transaction(losing));
+  await assert.rejects(database.db.pipelined(losing));
+  assert.deepEqual(await marks(), []);
+});
+
+const isLost = (error: unknown) =>
+  /^(08006|ECONNRESET|ECONNREFUSED|EPIPE)$/.test((error as { code?: string }).code ?? 'none');
+
+test('a connection that is cut, and one that cannot be had, fail with the code of a lost one', async () => {
+  const cut = await cutter(database.url);
+  const db = connect(cut.url, { ...databaseLimits, connections: 1, connectMs: 1_000 });
+  try {
+    for (const begin of [
+      () => db.rows(sql('select pg_sleep(20)')),
+      () => db.transaction((tx) => tx.rows(sql('select pg_sleep(20)'))),
+      () => db.pipelined((tx) => tx.rows(sql('select pg_sleep(20)'))),
+    ]) {
+      const running = assert.rejects(begin(), isLost);
+      await cut.once();
+      await running;
+    }
+    // One is busy and there may be no other: a wait that ends.
+    const busy = assert.rejects(db.rows(sql('select pg_sleep(20)')), isLost);
+    await assert.rejects(db.rows(sql('select 1')), isLost);
+    await assert.rejects(db.session(), isLost);
+    await cut.once();
+    await busy;
+  } finally {
+    await db.close();
+    await cut.stop();
+  }
+});
+
+test('a connection that goes silent fails with the code of a lost one, within a limit', async () => {
+  const line = await cutter(database.url);
+  const db = connect(line.url, { ...databaseLimits, connections: 1, statementMs: 100 });
+  try {
+    await db.rows(sql('select 1'));
+    line.silence();
+    await assert.rejects(db.rows(sql('select 1')), isLost);
+  } finally {
+    await line.stop();
+    await db.close();
+  }
+});
+
+/** A line to the database that can be cut, once something runs on it, or go silent. */
+async function cutter(url: string) {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = createConnection(Number(target.port), target.hostname);
+    for (const each of [client, upstream]) {
+      sockets.add(each);
+      each.on('error', () => {}).on('close', () => sockets.delete(each));
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: through.href,
+    once: async () => {
+      await eventuallyBusy();
+      for (const each of sockets) each.destroy();
+    },
+    silence: () => {
+      for (const each of sockets) each.unpipe().pause();
+    },
+    stop: () => {
+      for (const each of sockets) each.destroy();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function eventuallyBusy(): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const [busy] = await database.db.rows<{ count: string }>(
+      sql(`select count(*) from pg_stat_activity where query like '%pg_sleep(20)%'
+        and state = 'active' and pid <> pg_backend_pid() and datname = current_database()`),
+    );
+    if (Number(busy?.count) > 0) return;
+    await sleep(20);
+  }
+  assert.fail('nothing runs');
+}

@@ -1,0 +1,93 @@
+// Stored replies of commands, and the transaction control around them.
+
+import { changed, columns, did, is, none, one } from '@parley/host/postgres/statements.ts';
+
+/** How long a reply is given again: specification, "Idempotency storage". */
+export const keptMs = 24 * 3_600_000;
+
+export type ReplyRow = {
+  readonly bodyHash: Buffer;
+  readonly status: number;
+  readonly reply: Buffer;
+  readonly keyVersion: number | null;
+};
+
+/** Method, path and key of a request, hashed; or as a server of the version before stored them. */
+export type SlotKey = {
+  readonly accountId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+};
+
+/** False while another transaction holds the number; held until this one ends. */
+export const tryLock = is<[number: bigint]>('try_lock')`
+  select pg_try_advisory_xact_lock($1) as locked`;
+
+/** False while another session holds the number; held until `leaveSession` or the session's end. */
+export const tryLockSession = is<[number: bigint]>('try_lock_session')`
+  select pg_try_advisory_lock($1) as locked`;
+
+export const leaveSession = none<[number: bigint]>('leave_session')`
+  select pg_advisory_unlock($1)`;
+
+export const findReplyRow = one<[slot: SlotKey, former: SlotKey, since: Date], ReplyRow>(
+  'find_reply',
+)`
+  select ${columns('bodyHash status reply keyVersion')} from idempotency
+    where account_id = $1.accountId and created_at > $3
+      and ((method = $1.method and path = $1.path and key = $1.key)
+        or (method = $2.method and path = $2.path and key = $2.key))
+    order by created_at limit 1`;
+
+/** The share of a reply in an account's daily (UTC) limit, and that limit. */
+export type Charge = {
+  readonly day: string;
+  readonly refusals: number;
+  readonly bytes: number;
+  readonly most: { readonly refusals: number; readonly bytes: number };
+};
+
+/** Takes the place of an expired one. False, and nothing kept, where the day holds no more. */
+export const keepReply = did<[slot: SlotKey, row: ReplyRow, createdAt: Date, of: Charge]>(
+  'keep_reply',
+)`
+  with counted as (
+      insert into kept_replies as k (account_id, day, refusals, bytes)
+      values (:accountId, :day::date, :refusals::int, :bytes::bigint)
+      on conflict (account_id, day) do update
+        set refusals = k.refusals + excluded.refusals, bytes = k.bytes + excluded.bytes
+        where k.refusals + excluded.refusals <= :most.refusals::int
+          and k.bytes + excluded.bytes <= :most.bytes::bigint
+      returning 1
+    )
+    insert into idempotency
+      (account_id, method, path, key, body_hash, status, reply, key_version, created_at)
+    select :accountId::uuid, :method, :path, :key, :bodyHash::bytea, :status::int, :reply::bytea,
+      :keyVersion::int, $3::timestamptz
+    from counted
+    on conflict (account_id, method, path, key) do update set
+      body_hash = excluded.body_hash, status = excluded.status, reply = excluded.reply,
+      key_version = excluded.key_version, created_at = excluded.created_at
+    returning 1`;
+
+/** Deletes at most `limit` counts of days before; returns how many. */
+export const pruneKeptReplies = changed<[before: Date, limit: number]>('prune_kept_replies')`
+  delete from kept_replies where (account_id, day) in
+    (select account_id, day from kept_replies where day < $1::date limit $2) returning 1`;
+
+/** Deletes at most `most` replies older than `before`; returns how many. */
+// Asked twice: older servers delete the row that they waited for, whatever it holds by then.
+export const deleteReplies = changed<[before: Date, most: number]>('delete_replies')`
+  delete from idempotency where created_at <= $1 and ctid = any(array(
+      select ctid from idempotency where created_at <= $1 order by created_at limit $2
+    )) returning 1 as one`;
+
+export const savepoint = none('savepoint_effect')`
+  savepoint effect`;
+
+export const releaseSavepoint = none('release_effect')`
+  release savepoint effect`;
+
+export const rollBackToSavepoint = none('undo_effect')`
+  rollback to savepoint effect`;

@@ -1,0 +1,132 @@
+// Statements about indicative levels. A pair is stored one way round (`low`, `high`), and seen from
+// whichever asset is asked for as the base.
+
+import type { Family } from '@parley/core/families.ts';
+import type { Direction } from '@parley/core/trade.ts';
+import { changed, count, many, none } from '@parley/host/postgres/statements.ts';
+import type { Standing } from './agreements.ts';
+
+export type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string };
+
+/** Both ids of a pair as they are stored, and whether the base is the first. */
+export function stored({ baseAssetId, quoteAssetId }: Pair) {
+  const baseIsLow = baseAssetId < quoteAssetId;
+  const [low, high] = baseIsLow ? [baseAssetId, quoteAssetId] : [quoteAssetId, baseAssetId];
+  return { low, high, baseIsLow };
+}
+
+type StoredPair = ReturnType<typeof stored>;
+
+export type NewLevel = {
+  readonly id: string;
+  readonly givesLow: boolean;
+  /** The family of the asset that the maker would give. */
+  readonly givenFamily: Family | null;
+  readonly lowAmount: bigint;
+  readonly highAmount: bigint;
+  readonly leastAmount: bigint | null;
+  readonly expiresAt: Date;
+};
+
+export const deleteLevelsOfPair = none<[accountId: string, pair: StoredPair]>('levels_drop')`
+  delete from levels where account_id = $1 and low_asset_id = :low and high_asset_id = :high`;
+
+/** All of an account; returns how many of them had not ended. */
+export const deleteLevels = count<[accountId: string, now: Date]>('levels_drop_all')`
+  with gone as (delete from levels where account_id = $1 returning expires_at)
+    select count(*) from gone where expires_at > $2`;
+
+/** Other pairs on which the account has levels that have not ended. */
+export const countOtherPairs = count<[accountId: string, pair: StoredPair, now: Date]>(
+  'levels_pairs',
+)`
+  select count(*) from (select distinct low_asset_id, high_asset_id from levels
+    where account_id = $1 and expires_at > $3
+      and (low_asset_id, high_asset_id) <> (:low::uuid, :high::uuid)) pairs`;
+
+/** Who publishes: by a key or by a session, the other one is null. */
+export type Publisher = {
+  readonly accountId: string;
+  readonly keyId: string | null;
+  readonly sessionId: string | null;
+};
+
+export const insertLevels = none<
+  [by: Publisher, pair: StoredPair, levels: readonly NewLevel[], at: Date]
+>('levels_insert')`
+  insert into levels (id, account_id, key_id, session_id, low_asset_id, high_asset_id, base_is_low,
+      gives_low, given_family, low_amount, high_amount, least_amount, published_at, expires_at)
+    select n.id, :accountId::uuid, :keyId::uuid, :sessionId::uuid,
+      :low::uuid, :high::uuid, :baseIsLow::boolean,
+      n.gives, n.family, n.low, n.high, n.least, $4::timestamptz, n.ends
+    from unnest($3.id::uuid[], $3.givesLow::boolean[], $3.givenFamily::text[],
+        $3.lowAmount::numeric[], $3.highAmount::numeric[], $3.leastAmount::numeric[],
+        $3.expiresAt::timestamptz[]) n (id, gives, family, low, high, least, ends)`;
+
+export type Level = {
+  readonly id: string;
+  readonly makerId: string;
+  readonly makerStanding: Standing | null;
+  /** The rank is a whole number: the order of prices. */
+  readonly rank: bigint;
+  readonly baseIsLow: boolean;
+  readonly lowAmount: bigint;
+  readonly highAmount: bigint;
+  readonly leastAmount: bigint | null;
+  readonly publishedAt: Date;
+  readonly expiresAt: Date;
+};
+
+export type LevelFilters = {
+  readonly now: Date;
+  readonly direction: Direction;
+  /** The amount of the base that is asked for; null = any. */
+  readonly baseAmount: bigint | null;
+  readonly minSettled: number;
+  readonly makerId: string | null;
+};
+
+type From = { readonly rank: string; readonly id: string } | null;
+
+// In base units of what is asked for as the base (`:baseIsLow`), and of the other asset.
+const base = 'case when :baseIsLow::boolean then l.low_amount else l.high_amount end';
+const other = 'case when :baseIsLow::boolean then l.high_amount else l.low_amount end';
+
+/**
+ * Levels that have not ended, of assets that are open and of makers that still have the key or the
+ * session that published them and a wallet that gives; the best for the taker first, those of one
+ * price by id.
+ */
+export const listLevels = many<
+  [pair: StoredPair, filters: LevelFilters & { givesLow: boolean }, from: From, limit: number],
+  Level
+>('levels_list')`
+  select l.id, l.account_id as "makerId", k.counts as "makerStanding", l.rank,
+      l.base_is_low as "baseIsLow", l.low_amount as "lowAmount", l.high_amount as "highAmount",
+      l.least_amount as "leastAmount", l.published_at as "publishedAt", l.expires_at as "expiresAt"
+    from levels l
+      join assets a on a.id = l.low_asset_id and a.enabled
+      join assets b on b.id = l.high_asset_id and b.enabled
+      left join standings k on k.account_id = l.account_id
+    where l.low_asset_id = :low and l.high_asset_id = :high and l.gives_low = :givesLow
+      and l.expires_at > :now
+      and not exists (select from api_keys key
+        where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now))
+      and not exists (select from sessions s
+        where s.id = l.session_id and (s.revoked_at is not null or s.expires_at <= :now))
+      and (l.given_family is null or exists (select from wallets w
+        where w.account_id = l.account_id and w.family = l.given_family))
+      and ($3.rank::numeric is null or (l.rank, l.id) > ($3.rank::numeric, $3.id::uuid))
+      and (:makerId::uuid is null or l.account_id = :makerId)
+      and (:minSettled::integer = 0
+        or coalesce((k.counts ->> 'settled')::integer, 0) >= :minSettled::integer)
+      and (:baseAmount::numeric is null or ${base} >= :baseAmount::numeric
+        and (l.least_amount is null or case when l.base_is_low = :baseIsLow::boolean
+          then l.least_amount <= :baseAmount::numeric
+          else l.least_amount * (${base}) <= :baseAmount::numeric * (${other}) end))
+    order by l.rank, l.id limit $4`;
+
+export const pruneLevels = changed<[before: Date, limit: number]>('levels_prune')`
+  delete from levels where id in (select id from levels
+    where expires_at < $1 order by expires_at limit $2)
+    returning 1 as one`;

@@ -1,0 +1,59 @@
+// Threads of an account by where they stand, of any RFQ or of one, newest first. Open and closed
+// ones are found by indexes of those alone, agreed ones by their swaps: an account may have any
+// number of each.
+
+import type { Party } from '@parley/core/trade.ts';
+import { many } from '@parley/host/postgres/statements.ts';
+import type { Tx } from './database.ts';
+import { selectThreads, type Thread } from './threads.ts';
+
+type Own = {
+  readonly accountId: string;
+  /** null: of any. */
+  readonly rfqId: string | null;
+  /** The last one of the page before: its id, of an agreed one that of its swap. */
+  readonly before: string | null;
+  readonly now: Date;
+  readonly limit: number;
+};
+
+const below = (id: string) => `(:before::uuid is null or ${id} < :before)`;
+
+/** The join for one RFQ goes by its index, however many threads the account has beside. */
+const ways = { any: '', one: ' and r.id = :rfqId::uuid' } as const;
+type Way = keyof typeof ways;
+
+/** The threads of live RFQs; one that has just expired has its threads closed in a moment. */
+const open = (role: Party, way: Way) => many<[of: Own], Thread>(`threads_open_of_${role}_${way}`)`
+  ${selectThreads}
+    where t.${role}_id = :accountId and t.status = 'open' and ${below('t.id')}
+      and r.expires_at > :now${ways[way]}
+    order by t.id desc limit :limit`;
+
+const closed = (role: Party, way: Way) =>
+  many<[of: Omit<Own, 'now'>], Thread>(`threads_closed_of_${role}_${way}`)`
+  ${selectThreads}
+    where t.${role}_id = :accountId and t.status = 'closed' and ${below('t.id')}${ways[way]}
+    order by t.id desc limit :limit`;
+
+const agreed = (role: Party, way: Way) =>
+  many<[of: Omit<Own, 'now'>], Thread>(`threads_agreed_of_${role}_${way}`)`
+  ${selectThreads}
+    where s.${role}_id = :accountId and ${below('s.id')}${ways[way]}
+    order by s.id desc limit :limit`;
+
+type List = (role: Party, way: Way) => ReturnType<typeof open>;
+const byRole = (list: List) => ({
+  maker: { any: list('maker', 'any'), one: list('maker', 'one') },
+  taker: { any: list('taker', 'any'), one: list('taker', 'one') },
+});
+const lists = { open: byRole(open), closed: byRole(closed), agreed: byRole(agreed) } as const;
+
+export function listOwnThreads(
+  tx: Tx,
+  role: Party,
+  status: Thread['status'],
+  of: Own,
+): Promise<Thread[]> {
+  return lists[status][role][of.rfqId === null ? 'any' : 'one'](tx, of);
+}

@@ -1,0 +1,79 @@
+// Webhooks as their owners register and see them.
+
+import { count, did, many, none, one } from '@parley/host/postgres/statements.ts';
+import type { Tx } from './database.ts';
+import type { NotUnder, SealedRow } from './sealed-rows.ts';
+
+export type WebhookRow = {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly enabled: boolean;
+  /** HTTP status of the last attempt; 0 = no answer; null = none yet. */
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly lastDeliveryAt: Date | null;
+};
+
+const columns = `id, url, events, enabled, last_status as "lastStatus",
+  last_error as "lastError", last_delivery_at as "lastDeliveryAt"`;
+
+export type NewWebhook = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: Uint8Array;
+  readonly secretVersion: number;
+  readonly at: Date;
+};
+
+const lockOwner = none<[accountId: string]>('webhooks_lock')`
+  select id from accounts where id = $1 for update`;
+const countAll = count<[accountId: string]>('webhooks_count')`
+  select count(*) from webhooks where account_id = $1`;
+
+/** Holds off others of the account until the end of the transaction, and counts what there is. */
+export async function countWebhooks(tx: Tx, accountId: string): Promise<number> {
+  await lockOwner(tx, accountId);
+  return countAll(tx, accountId);
+}
+
+export const insertWebhook = none<[webhook: NewWebhook]>('webhooks_insert')`
+  insert into webhooks (id, account_id, url, events, secret, secret_version, created_at)
+    values (:id, :accountId, :url, :events, :secret, :secretVersion, :at)`;
+
+/** The webhooks of one account, newest first, from below `before` on. */
+export const listWebhooks = many<
+  [of: { accountId: string; before: string | null; limit: number }],
+  WebhookRow
+>('webhooks_list')`
+  select ${columns} from webhooks
+    where account_id = :accountId and (:before::uuid is null or id < :before)
+      order by id desc limit :limit`;
+
+/** With its deliveries; false when this account has none by this id. */
+export const deleteWebhook = did<[accountId: string, id: string]>('webhooks_delete')`
+  delete from webhooks where account_id = $1 and id = $2 returning id`;
+
+export type WebhookTarget = {
+  readonly url: string;
+  readonly secret: Buffer;
+  readonly secretVersion: number;
+};
+
+/** Where and how to send to it. */
+export const targetOf = one<[accountId: string, id: string], WebhookTarget>('webhooks_target')`
+  select url, secret, secret_version as "secretVersion" from webhooks
+    where account_id = $1 and id = $2`;
+
+/** Secrets under another key of the server's than this one; waits for those that are in use. */
+export const secretsNotOf = many<
+  [of: NotUnder<string>],
+  SealedRow<string> & { readonly version: number }
+>('webhooks_secrets_not_of')`
+  select id, secret as sealed, secret_version as version from webhooks
+    where secret_version <> :version and id > :after order by id limit :limit for update`;
+
+export const resealSecret = none<[of: SealedRow<string>, version: number]>('webhooks_reseal')`
+  update webhooks set secret = :sealed, secret_version = $2 where id = :id`;

@@ -1,0 +1,324 @@
+// An account that an operator has blocked: it begins nothing new, what it offers leaves the market,
+// and its open swaps go on.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Commands, startCommands } from '@parley/verify/test/support/commands.ts';
+import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { lockTrader, setBlocked, setUnblocked } from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
+import { accept } from '../market/agreement.ts';
+import { sweepBlocked, withdrawBlocked } from '../market/blocking.ts';
+import { createKey } from '../market/keys.ts';
+import { prune } from '../market/prune.ts';
+import { quote } from '../market/quotes.ts';
+import { addProof } from '../market/wallets.ts';
+import { registerWebhook } from '../webhooks/register.ts';
+import { isRefusedToBlocked, whenBlocked } from './blocked.ts';
+import type { Operation } from './command.ts';
+import { codeOf, refused } from './testing/edge.ts';
+import type { Frame } from './testing/feed-client.ts';
+import { agreeOn, type FeedMarket, feedMarket } from './testing/feed-market.ts';
+import { pageHeaders, signedIn } from './testing/session.ts';
+
+let market: FeedMarket;
+let commands: Commands;
+const absent = '0193b5a0-0000-7000-8000-000000000000';
+const price = { quoteAmount: '65000000' };
+
+before(async () => {
+  commands = startCommands();
+  market = await feedMarket();
+});
+after(() => Promise.all([market.close(), commands.stop()]));
+
+const ops = (...args: string[]) =>
+  commands.run('apps/market/ops.ts', ['accounts', ...args], { DATABASE_URL: market.url });
+/** Straight into the database, and remembered by nobody. */
+const block = async ({ accountId: id }: Pick<Trader, 'accountId'>) => {
+  await setBlocked(market.db, { id, reason: 'why', at: new Date() });
+  market.app.edge.keys.forget(id);
+};
+const all = () => [...market.app.edge.operations, ...market.app.edge.accountOperations];
+
+test('every operation of both descriptions says whether a blocked account may ask for it', () => {
+  const unsaid = all().filter(({ operationId }) => whenBlocked(operationId) === undefined);
+  assert.deepEqual(
+    unsaid.map(({ operationId }) => operationId),
+    [],
+    'name them in apps/market/edge/blocked.ts',
+  );
+});
+
+test('what is new is refused with 403 before anything of the request is looked at; nothing else is', async () => {
+  const trader = await market.trader();
+  await block(trader);
+  const call = () => assert.fail('no page is asked');
+  const person = await signedIn({ call, deps: market.deps });
+  await block(person);
+  const ask = ({ method, url, access }: Operation) => {
+    const path = url.replace(':leg', 'a').replaceAll(/:\w+/g, absent);
+    const headers =
+      access.kind === 'key'
+        ? { authorization: `Bearer ${trader.key}` }
+        : pageHeaders(person.session(), person.accountId);
+    return market.app.inject({ method, url: path, headers });
+  };
+  let refusals = 0;
+  let others = 0;
+  for (const each of all()) {
+    if (each.access.kind === 'open' || each.access.kind === 'browser') continue;
+    // The last of them.
+    if (each.operationId === 'deleteAccount' || each.operationId === 'signOut') continue;
+    const reply = await ask(each);
+    const code = codeOf({ status: reply.statusCode, headers: reply.headers });
+    if (isRefusedToBlocked(each.operationId)) {
+      assert.equal(code, '403 account_blocked', each.operationId);
+      refusals += 1;
+    } else {
+      assert.doesNotMatch(code, /account_blocked/, each.operationId);
+      others += 1;
+    }
+  }
+  assert.ok(refusals >= 15 && others >= 35, `${refusals} refused, ${others} not`);
+});
+
+/** A blocked account with all that it may have open. */
+async function busyMaker() {
+  const taker = await market.trader();
+  const maker = await market.trader();
+  const agreed = await market.rfq(taker);
+  await agreeOn(market, agreed.id, taker, maker);
+  const asked = await market.rfq(taker);
+  const own = await market.rfq(maker);
+  const quoted = (await maker.post(`/v1/rfqs/${asked.id}/quotes`, price)).body.thread;
+  const theirs = (await taker.post(`/v1/rfqs/${own.id}/quotes`, price)).body.thread;
+  const { btc, usd } = market.assets;
+  const level = {
+    direction: 'sell_base',
+    baseAmount: '100000',
+    quoteAmount: '65000000',
+    validForSeconds: 600,
+  };
+  const levels = { baseAssetId: btc.id, quoteAssetId: usd.id, levels: [level] };
+  assert.equal((await maker.post('/v1/levels', levels)).status, 200);
+  const { swapId } = (await maker.get(`/v1/threads?role=maker&status=agreed`)).body.threads[0];
+  return { taker, maker, asked, own, quoted, theirs, swapId, levels };
+}
+
+test('a block takes all that is offered off the market, ends the feed, and leaves swaps alone', async () => {
+  const busy = await busyMaker();
+  const { taker, maker, asked, own, quoted, theirs, swapId, levels } = busy;
+  const words = { ...price, ...(quoted.initiator === 'maker' && { hashlock: 'ab'.repeat(32) }) };
+  assert.equal((await maker.post(`/v1/threads/${quoted.id}/accept`, words)).status, 200);
+  const watcher = await market.maker(taker);
+  const socket = await market.maker(maker, { resume: true });
+  const done = await ops('block', maker.accountId, '--reason', 'a court said so');
+  assert.deepEqual([done.code, done.err], [0, '']);
+  const gone = '1 RFQ, 1 quotes and 1 levels left the market';
+  assert.equal(done.out, `${maker.accountId} is blocked: ${gone}\n`);
+  const left = (frame: Frame) => frame.kind === 'cancelled' && frame.rfq.id === own.id;
+  await watcher.frame(left);
+  const told = await socket.frame(({ type }: Frame) => type === 'error');
+  assert.deepEqual([told.code, (await socket.closed).code], ['account_blocked', 4403]);
+  assert.doesNotMatch(JSON.stringify(socket.frames), /court/);
+  assert.equal((await taker.get(`/v1/rfqs/${own.id}`)).body.status, 'cancelled');
+  for (const { id } of [quoted, theirs]) {
+    assert.equal((await taker.get(`/v1/threads/${id}`)).body.status, 'closed');
+  }
+  const pair = `direction=sell_base&baseAssetId=${levels.baseAssetId}&quoteAssetId=${levels.quoteAssetId}`;
+  assert.deepEqual((await taker.get(`/v1/levels?${pair}`)).body.levels, []);
+  // The other side's RFQ, and its own swap, are as they were.
+  assert.equal((await taker.get(`/v1/rfqs/${asked.id}`)).body.status, 'negotiating');
+  refused(await maker.post(`/v1/rfqs/${asked.id}/quotes`, price), '403 account_blocked');
+  refused(await maker.post(`/v1/threads/${quoted.id}/accept`, words), '403 account_blocked');
+  assert.equal((await maker.get(`/v1/swaps/${swapId}`)).body.status, 'agreed');
+  const again = await market.maker(maker).catch((error: Error) => error.message);
+  assert.match(String(again), /account is blocked/);
+  watcher.close();
+  const back = await ops('unblock', maker.accountId, '--reason', 'the order was lifted');
+  assert.equal(back.out, `${maker.accountId} may begin again\n`);
+  await waitUntil(async () => {
+    return (await maker.post(`/v1/rfqs/${asked.id}/quotes`, price)).status === 200;
+  });
+});
+
+test('what a killed command left on the market goes with the next pass of any process, once', async () => {
+  const taker = await market.trader();
+  const asker = await market.trader();
+  const quoter = await market.trader();
+  const own = await market.rfq(asker);
+  const asked = await market.rfq(taker);
+  const quoted = (await quoter.post(`/v1/rfqs/${asked.id}/quotes`, price)).body.thread;
+  const { maker, levels } = await busyMaker();
+  const pair = `&baseAssetId=${levels.baseAssetId}&quoteAssetId=${levels.quoteAssetId}`;
+  const shown = async () => {
+    const ofMaker = `makerId=${maker.accountId}&direction=sell_base`;
+    return (await taker.get(`/v1/levels?${ofMaker}${pair}`)).body.levels.length;
+  };
+  // One with an RFQ alone, one with a quote, one with levels.
+  await withdrawBlocked(market.db, maker.accountId, new Date());
+  assert.equal((await maker.post('/v1/levels', levels)).status, 200);
+  assert.equal(await shown(), 1);
+  for (const each of [asker, quoter, maker]) await block(each);
+  assert.equal((await prune(market.deps)).blocked, 3);
+  assert.equal((await taker.get(`/v1/rfqs/${own.id}`)).body.status, 'cancelled');
+  assert.equal((await taker.get(`/v1/threads/${quoted.id}`)).body.status, 'closed');
+  assert.equal(await shown(), 0);
+  assert.equal((await prune(market.deps)).blocked, 0);
+});
+
+test('what was answered before a block is answered again under its key, and nothing else is', async () => {
+  const { taker, maker, asked } = await busyMaker();
+  const own = (key: string) => ({ 'idempotency-key': key });
+  const other = await market.rfq(taker);
+  const ask = (key: string, rfq = other) =>
+    maker.post(`/v1/rfqs/${rfq.id}/quotes`, price, own(key));
+  const first = await ask('a');
+  assert.equal(first.status, 201);
+  await block(maker);
+  const again = await ask('a');
+  assert.deepEqual([again.status, again.body], [201, first.body]);
+  refused(await ask('b'), '403 account_blocked');
+  refused(await ask('a', asked), '403 account_blocked');
+  const body = { quoteAmount: '65000001' };
+  refused(await maker.post(`/v1/rfqs/${other.id}/quotes`, body, own('a')), '422 key_reused');
+  await setUnblocked(market.db, maker.accountId);
+  market.app.edge.keys.forget(maker.accountId);
+  // The refusal was not stored.
+  assert.equal((await ask('b')).status, 200);
+});
+
+test('in the transactions themselves: what passed the gate before the block is refused all the same', async () => {
+  const { taker, maker, asked, quoted } = await busyMaker();
+  const { deps } = market;
+  await setBlocked(market.db, { id: maker.accountId, reason: 'why', at: new Date() });
+  const { accountId } = maker;
+  const hook = { accountId, url: 'https://example.org/', events: [], known: [] };
+  const wallet = { family: 'evm', address: `0x${'ab'.repeat(20)}`, pubkey: null } as const;
+  const begun: ((tx: Tx) => Promise<unknown>)[] = [
+    (tx) => addProof(tx, deps, accountId, { ...wallet, authorised: false }),
+    (tx) => registerWebhook(tx, deps, hook),
+    (tx) => lockTrader(tx, accountId),
+  ];
+  for (const each of begun) {
+    await assert.rejects(market.db.transaction(each), { code: 'account_blocked' });
+  }
+  const wanted = { makerId: maker.accountId, rfqId: asked.id, quoteAmount: 1n, expiresAt: null };
+  await assert.rejects(
+    market.db.transaction((tx) => quote(tx, deps, { ...wanted, unlessAccepted: false })),
+    { code: 'account_blocked' },
+  );
+  const mint = { quoteAmount: 65_000_000n, hashlock: null };
+  const accepts = (by: Trader) =>
+    market.db.transaction((tx) => accept(tx, deps, by.accountId, quoted.id, mint));
+  await assert.rejects(accepts(maker), { code: 'account_blocked' });
+  // The other side hears nothing of it.
+  await assert.rejects(accepts(taker), { code: 'thread_closed' });
+});
+
+test('a wallet-only account gets a key while it is blocked, its one way to open swaps, and begins nothing by it', async () => {
+  const { taker, maker, asked } = await busyMaker();
+  await block(maker);
+  const wanted = { name: null, scopes: ['maker', 'read'] as const, madeBy: 'evm:0x00' };
+  const make = (accountId: string) =>
+    market.db.transaction((tx) => createKey(tx, market.deps, { ...wanted, accountId }));
+  const { key } = await make(maker.accountId);
+  const headers = { authorization: `Bearer ${key}` };
+  const swaps = await market.app.inject({ method: 'GET', url: '/v1/swaps', headers });
+  assert.equal(swaps.json().swaps.length, 1);
+  const again = await maker.post(`/v1/rfqs/${asked.id}/quotes`, price, headers);
+  refused(again, '403 account_blocked');
+  const person = await signedIn({ call: () => assert.fail('no page'), deps: market.deps });
+  await block(person);
+  await assert.rejects(make(person.accountId), { code: 'account_blocked' });
+  assert.ok(taker);
+});
+
+test('a wallet is not freed of a block: neither by deleting the account nor by removing the login', async () => {
+  const { askDeletion } = await import('../people/delete.ts');
+  const { removeLogin, shownLogins } = await import('../people/logins.ts');
+  const { db, deps } = market;
+  const person = await signedIn({ call: () => assert.fail('no page'), deps });
+  await market.sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
+      values ($1, 'evm', $2, 'login', now() - interval '1 year')`,
+    person.accountId,
+    someAddress('evm'),
+  );
+  const logins = await db.transaction((tx) => shownLogins(tx, person.accountId, deps.now()));
+  const wallet = logins.find(({ way }) => way === 'wallet')!;
+  await block(person);
+  await assert.rejects(
+    db.transaction((tx) => removeLogin(tx, deps, person.stored, wallet.id)),
+    { code: 'account_blocked' },
+  );
+  const end = () => db.transaction((tx) => askDeletion(tx, deps, person.stored));
+  await assert.rejects(end(), { code: 'account_blocked', message: /ask the operator/ });
+  await setUnblocked(db, person.accountId);
+  await end();
+});
+
+test('a quote that was begun before the block and ends after it is taken back too', async () => {
+  const taker = await market.trader();
+  const maker = await market.trader();
+  const { id } = await market.rfq(taker);
+  const read = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const wanted = { makerId: maker.accountId, rfqId: id, quoteAmount: 1n, expiresAt: null };
+  const slow = market.db.transaction(async (tx) => {
+    const made = await quote(tx, market.deps, { ...wanted, unlessAccepted: false });
+    read.resolve();
+    await ended.promise;
+    return made;
+  });
+  await read.promise;
+  await block(maker);
+  const swept = sweepBlocked(market.db, maker.accountId, new Date());
+  // As long as one that waits for nobody would take, twice.
+  for (let pass = 0; pass < 2; pass += 1) {
+    const none = await withdrawBlocked(market.db, maker.accountId, new Date());
+    assert.equal(none.quotes, 0);
+  }
+  ended.resolve();
+  const { thread } = await slow;
+  assert.equal((await swept).quotes, 1);
+  assert.equal((await taker.get(`/v1/threads/${thread.id}`)).body.status, 'closed');
+  await setUnblocked(market.db, maker.accountId);
+});
+
+test('an account is found by its id, a wallet or the prefix of a key, and shown without what is private', async () => {
+  const trader = await market.trader();
+  const [{ address }] = await market.sql(
+    `select address from wallets where account_id = $1 and family = 'evm'`,
+    trader.accountId,
+  );
+  const [{ prefix }] = await market.sql(
+    'select prefix from api_keys where account_id = $1',
+    trader.accountId,
+  );
+  for (const name of [trader.accountId, trader.accountId.toUpperCase(), address, prefix]) {
+    const { code, out, err } = await ops('show', name, '--json');
+    assert.equal(code, 0, err);
+    const shown = JSON.parse(out);
+    assert.deepEqual([shown.id, shown.open], [trader.accountId, { swaps: 0, rfqs: 0 }]);
+    assert.equal(shown.keys[0].hash, undefined);
+  }
+  const nobody = await ops('show', 'nobody');
+  assert.deepEqual([nobody.code, nobody.out], [1, '']);
+  assert.match(
+    nobody.err,
+    /^there is no account nobody: by its id, a wallet, or the prefix of a key/,
+  );
+  await ops('block', trader.accountId, '--reason', 'abuse');
+  assert.match(
+    (await ops('list', '--blocked')).out,
+    new RegExp(`^${trader.accountId} .*: abuse$`, 'm'),
+  );
+  assert.match((await ops('list', '--limit', '1')).out, /^\S+ {2}wallet .*\n$/);
+  assert.equal((await ops('list', '--by', 'abandoned')).code, 0);
+  const ended = await ops('sign-out', trader.accountId, '--reason', 'its key leaked');
+  assert.equal(ended.out, `${trader.accountId}: 1 keys and 0 sessions ended\n`);
+  await waitUntil(async () => (await trader.get('/v1/me')).status === 401);
+});

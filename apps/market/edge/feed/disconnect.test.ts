@@ -1,0 +1,292 @@
+// Cancel on disconnect: the quotes of a maker all of whose connections are gone for as long as they
+// said are withdrawn, by whichever process is there, and no others.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { after, test } from 'node:test';
+import { testDatabase } from '@parley/verify/test/support/database.ts';
+import { testDeps } from '@parley/verify/test/support/deps.ts';
+import { insertTrader, type Trader } from '@parley/verify/test/support/trading.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { withdrawDue } from '../../market/cancel-on-disconnect.ts';
+import { handOut } from '../../webhooks/hand-out.ts';
+import { reached } from '../../webhooks/testing/market.ts';
+import { type FeedClient, openMaker } from '../testing/feed-client.ts';
+import { agreeOn, feedMarket } from '../testing/feed-market.ts';
+import { startServerProcess } from '../testing/process.ts';
+import { createSwitches } from './switches.ts';
+
+const market = await feedMarket();
+after(() => market.close());
+const taker = await market.trader();
+const price = { quoteAmount: '65000000' };
+/** The longest, so that none is over before a slow machine has looked. */
+const armed = { cancelOnDisconnect: 60 };
+
+/** A maker with an open quote. */
+async function quoting() {
+  const maker = await market.trader();
+  return { maker, threadId: await quoted(maker) };
+}
+
+async function quoted(maker: Trader): Promise<string> {
+  const { id } = await market.rfq(taker);
+  return (await maker.post(`/v1/rfqs/${id}/quotes`, price)).body.thread.id;
+}
+
+const statusOf = async (threadId: string) =>
+  (await taker.get(`/v1/threads/${threadId}`)).body.status;
+
+async function closed(client: FeedClient): Promise<void> {
+  client.close();
+  await client.closed;
+}
+
+const graces = (maker: Trader) =>
+  market.sql('select due_at from feed_switches where account_id = $1', maker.accountId);
+
+/** When its process has stored that a connection is gone. */
+const isGone = (maker: Trader, count = 1) =>
+  reached(async () => (await graces(maker)).filter(({ due_at: at }) => at).length === count);
+
+/** As if so much time had passed since its connections were gone. */
+const pass = (maker: Trader, seconds: number) =>
+  market.sql(
+    `update feed_switches set due_at = due_at - $2 * interval '1 second' where account_id = $1`,
+    maker.accountId,
+    seconds,
+  );
+
+const levelsOf = async ({ accountId }: Trader) =>
+  (await market.sql('select from levels where account_id = $1', accountId)).length;
+
+const isWithdrawn = (threadId: string) =>
+  reached(async () => (await statusOf(threadId)) === 'closed');
+/** The withdrawals due now, and the remainder of a pass that the market itself had begun. */
+const look = () => withdrawDue(market.deps, false);
+
+test('gone for so long, and not a moment less, on the clock of the database', async () => {
+  const { maker, threadId } = await quoting();
+  const level = { direction: 'sell_base', baseAmount: '100000', ...price, validForSeconds: 600 };
+  const pair = { baseAssetId: market.assets.btc.id, quoteAssetId: market.assets.usd.id };
+  await maker.post('/v1/levels', { ...pair, levels: [level] });
+  const client = await market.maker(maker, armed);
+  assert.equal((await client.of('cancelOnDisconnect')).seconds, 60);
+  await closed(client);
+  assert.ok(await isGone(maker));
+  // Clocks of processes say nothing.
+  market.deps.advance(3_600_000);
+  await look();
+  market.deps.advance(-3_600_000);
+  await pass(maker, 55);
+  await look();
+  assert.equal(await statusOf(threadId), 'open');
+  assert.equal(await levelsOf(maker), 1);
+  await pass(maker, 5);
+  assert.ok(await isWithdrawn(threadId));
+  assert.equal(await levelsOf(maker), 0);
+  assert.ok(await reached(async () => (await graces(maker)).length === 0));
+});
+
+test('the taker is told and so is the maker when it comes back; nobody else’s quotes end', async () => {
+  const { maker, threadId } = await quoting();
+  const other = await quoting();
+  const events = ['thread.closed'];
+  const ofTaker = await market.maker(taker, { events });
+  const before = await market.maker(maker, { ...armed, events });
+  const { eventSeq: sinceEvent } = await before.of('subscribed');
+  const plain = await market.maker(other.maker);
+  await closed(plain);
+  await closed(before);
+  assert.ok(await isGone(maker));
+  await pass(maker, 60);
+  assert.ok(await isWithdrawn(threadId));
+  while ((await handOut(market.deps)) !== 0);
+  const back = await market.maker(maker, { ...armed, events, sinceEvent });
+  for (const [role, client] of Object.entries({ taker: ofTaker, maker: back })) {
+    const { threadId: id, reason, ...told } = await client.of('thread.closed');
+    assert.deepEqual([id, reason, told.role], [threadId, 'disconnected', role]);
+  }
+  assert.equal(await statusOf(other.threadId), 'open');
+});
+
+test('what both accepted is left alone, and what binds the maker until it does not', async () => {
+  const { maker, threadId: bound } = await quoting();
+  const { id: rfqId } = await market.rfq(taker);
+  const agreed = (await maker.post(`/v1/rfqs/${rfqId}/quotes`, price)).body.thread.id;
+  await agreeOn(market, rfqId, taker, maker);
+  const free = await quoted(maker);
+  await maker.post(`/v1/threads/${bound}/accept`, price);
+  await closed(await market.maker(maker, armed));
+  assert.ok(await isGone(maker));
+  await pass(maker, 60);
+  assert.ok(await isWithdrawn(free));
+  assert.deepEqual([await statusOf(bound), await statusOf(agreed)], ['open', 'agreed']);
+  const due = () => reached(async () => (await graces(maker)).length === 0);
+  market.deps.advance(market.deps.settings.acceptTtlSeconds * 1_000);
+  await pass(maker, 60);
+  assert.ok(await isWithdrawn(bound));
+  assert.equal(await statusOf(agreed), 'agreed');
+  assert.ok(await due());
+});
+
+test('who is back within its grace keeps its quotes, and so does one with another connection', async () => {
+  const { maker, threadId } = await quoting();
+  await closed(await market.maker(maker, armed));
+  assert.ok(await isGone(maker));
+  await pass(maker, 55);
+  const one = await market.maker(maker, armed);
+  const two = await market.maker(maker, armed);
+  await closed(one);
+  assert.ok(await isGone(maker));
+  await pass(maker, 60);
+  await look();
+  assert.equal(await statusOf(threadId), 'open');
+  // One that did not ask keeps nothing alive.
+  await market.maker(maker);
+  await closed(two);
+  assert.ok(await isGone(maker, 2));
+  await look();
+  assert.equal(await statusOf(threadId), 'open');
+  await pass(maker, 60);
+  assert.ok(await isWithdrawn(threadId));
+});
+
+test('one that says that it asks no more keeps its quotes; a grace out of bounds is refused', async () => {
+  const { maker, threadId } = await quoting();
+  const client = await market.maker(maker, { ...armed, resume: true });
+  client.send({ cancelOnDisconnect: 4 });
+  const { error, code } = await client.of('error');
+  assert.match(error, /cancelOnDisconnect.* 5/);
+  assert.equal(code, 'bad_field');
+  client.send({ cancelOnDisconnect: 60 });
+  await client.frame(({ seconds }) => seconds === 60);
+  assert.equal((await graces(maker)).length, 1);
+  client.send({ cancelOnDisconnect: null });
+  await client.frame(({ seconds }) => seconds === null);
+  await closed(client);
+  await look();
+  assert.deepEqual([await graces(maker), await statusOf(threadId)], [[], 'open']);
+});
+
+test('one that comes back to ask no more ends the grace of those before, unless it is over', async () => {
+  const { maker, threadId } = await quoting();
+  const before = await market.maker(maker, armed);
+  const back = await market.maker(maker);
+  const askNoMore = async () => {
+    const count = back.frames.length;
+    back.send({ cancelOnDisconnect: null });
+    await reached(() => back.frames.length > count);
+  };
+  await closed(before);
+  assert.ok(await isGone(maker));
+  await pass(maker, 55);
+  await askNoMore();
+  assert.deepEqual(await graces(maker), []);
+  const late = await market.maker(maker, armed);
+  await closed(late);
+  assert.ok(await isGone(maker));
+  await pass(maker, 60);
+  await askNoMore();
+  assert.ok(await isWithdrawn(threadId));
+});
+
+test('who comes back too late finds its quotes withdrawn before it is answered, and new ones stay', async () => {
+  const { maker, threadId } = await quoting();
+  await closed(await market.maker(maker, armed));
+  assert.ok(await isGone(maker));
+  // Over, and somebody has begun, who does not go on.
+  await market.sql(
+    `update feed_switches set fired = true, due_at = clock_timestamp() + interval '10 s'
+      where account_id = $1`,
+    maker.accountId,
+  );
+  await look();
+  assert.equal(await statusOf(threadId), 'open');
+  const client = await market.maker(maker, armed);
+  await client.of('cancelOnDisconnect');
+  assert.equal(await statusOf(threadId), 'closed');
+  const fresh = await quoted(maker);
+  await look();
+  assert.equal(await statusOf(fresh), 'open');
+});
+
+test('a process that was taken for dead ends the connections whose quotes are gone', async () => {
+  const { maker, threadId } = await quoting();
+  const client = await market.maker(maker, armed);
+  await client.of('cancelOnDisconnect');
+  await market.sql(
+    `update feed_switches set fired = true, due_at = clock_timestamp() where account_id = $1`,
+    maker.accountId,
+  );
+  assert.equal((await client.closed).code, 1012);
+  assert.match((await client.of('error')).error, /your quotes were withdrawn/);
+  assert.ok(await isWithdrawn(threadId));
+});
+
+test('one that was silent is gone since it was last heard', async () => {
+  const { maker } = await quoting();
+  const client = await market.maker(maker, { cancelOnDisconnect: 5 });
+  await client.of('cancelOnDisconnect');
+  client.ws.pause();
+  assert.ok(await isGone(maker));
+  const [{ left }] = await market.sql(
+    `select extract(epoch from due_at - clock_timestamp())::float as left from feed_switches
+      where account_id = $1`,
+    maker.accountId,
+  );
+  assert.ok(left < 4, `${left} s of its 5 s are left`);
+  client.ws.terminate();
+});
+
+test('a process that looks only since a moment ago says of no other that it is dead', async () => {
+  const database = await testDatabase();
+  const deps = testDeps({ db: database.db });
+  const { accountId } = await insertTrader(deps, ['maker'], []);
+  const rows = (text: string, ...values: unknown[]) => database.db.rows({ name: '', text, values });
+  const id = randomUUID();
+  await rows(`insert into feed_processes values ($1, now() - interval '1 hour')`, id);
+  const columns = 'id, account_id, process_id, grace_seconds';
+  await rows(`insert into feed_switches (${columns}) values ($1, $2, $1, 5)`, id, accountId);
+  const left = async () => (await rows('select 1 from feed_switches')).length;
+  const began = performance.now();
+  const switches = createSwitches(deps);
+  switches.start();
+  assert.ok(await reached(async () => (await left()) === 0));
+  const seconds = (performance.now() - began) / 1_000;
+  await switches.stop();
+  await database.drop();
+  assert.ok(seconds > 2.9, `after ${seconds} s`);
+});
+
+test('a client and a server that are killed', async () => {
+  const server = await startServerProcess(market.url);
+  const ofServer = await quoting();
+  const ofClient = await quoting();
+  const there = await openMaker(server.url, { apiKey: ofServer.maker.key, ...armed });
+  const url = `${market.at.replace('http', 'ws')}/v1/ws`;
+  const first = JSON.stringify({ apiKey: ofClient.maker.key, ...armed });
+  const client = spawn(process.execPath, [
+    '-e',
+    `const ws = new WebSocket('${url}'); ws.onopen = () => ws.send('${first}');`,
+  ]);
+  // A process that starts takes as long as a busy machine lets it.
+  await waitUntil(async () => (await graces(ofClient.maker)).length === 1);
+  await there.of('cancelOnDisconnect');
+  const began = performance.now();
+  for (const pid of [client.pid, server.pid]) process.kill(pid as number, 'SIGKILL');
+  await Promise.all([once(client, 'exit'), server.ended]);
+  assert.ok(await isGone(ofClient.maker));
+  assert.ok(await isGone(ofServer.maker));
+  const seconds = (performance.now() - began) / 1_000;
+  assert.ok(seconds > 1, `noticed after ${seconds} s`);
+  await look();
+  assert.equal(await statusOf(ofServer.threadId), 'open');
+  for (const { maker, threadId } of [ofServer, ofClient]) {
+    // The rest passes by itself.
+    await pass(maker, 58);
+    assert.ok(await isWithdrawn(threadId));
+  }
+});

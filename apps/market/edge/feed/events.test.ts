@@ -1,0 +1,234 @@
+// Events on the feed: for who asks, of its own threads and RFQs, in order, and none lost between
+// two connections.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Trader } from '@parley/verify/test/support/trading.ts';
+import {
+  appendFeedEvents,
+  feedEventsKept,
+  resetFeedEvents,
+  subscribe,
+} from '../../db/feed-events.ts';
+import { handOut } from '../../webhooks/hand-out.ts';
+import { reached } from '../../webhooks/testing/market.ts';
+import type { FeedClient, Frame } from '../testing/feed-client.ts';
+import { openMaker } from '../testing/feed-client.ts';
+import { agreeOn, anotherProcess, feedMarket } from '../testing/feed-market.ts';
+import { createFeedEvents } from './events.ts';
+import type { Peer } from './peer.ts';
+
+const market = await feedMarket();
+after(() => market.close());
+
+const all = ['quote.created', 'thread.accepted', 'thread.proposed', 'thread.closed'];
+const resume = { resume: true, events: all };
+const isEvent = ({ type }: Frame) => all.includes(type);
+const eventsOf = ({ frames }: FeedClient) => frames.filter(isEvent);
+const price = { quoteAmount: '65000000' };
+
+async function quoted(maker: Trader, rfqId: string, quoteAmount = price.quoteAmount) {
+  const { body } = await maker.post(`/v1/rfqs/${rfqId}/quotes`, { quoteAmount });
+  return body.thread.id as string;
+}
+
+const propose = (by: Trader, threadId: string, quoteAmount: string) =>
+  by.post(`/v1/threads/${threadId}/propose`, { quoteAmount });
+
+/** Also what other tests left. */
+async function handedOut(): Promise<void> {
+  while ((await handOut(market.deps)) !== 0);
+}
+
+test('each side hears of the other, with numbers of its own, and nobody else hears it', async () => {
+  const taker = await market.trader();
+  const maker = await market.trader();
+  const other = await market.trader();
+  const ofTaker = await market.maker(taker, resume);
+  const ofMaker = await market.maker(maker, { events: all });
+  const ofOther = await market.maker(other, resume);
+  const plain = await market.maker(maker);
+  const { id } = await market.rfq(taker);
+  const lost = await quoted(other, id, '64000000');
+  const threadId = await quoted(maker, id);
+  await propose(taker, threadId, '66000000');
+  await agreeOn(market, id, taker, maker);
+  await handedOut();
+  const closed = await ofOther.of('thread.closed');
+  await ofTaker.of('thread.accepted');
+  await ofMaker.of('thread.proposed');
+  assert.deepEqual(
+    eventsOf(ofTaker).map((each) => [each.type, each.threadId]),
+    [
+      ['quote.created', lost],
+      ['quote.created', threadId],
+      ['quote.created', threadId],
+      ['thread.accepted', threadId],
+    ],
+  );
+  assert.deepEqual(
+    eventsOf(ofMaker).map(({ type }) => type),
+    ['thread.proposed', 'thread.accepted'],
+  );
+  assert.deepEqual(eventsOf(ofOther).length, 1);
+  const { createdAt, eventSeq, seq, ...rest } = closed;
+  assert.deepEqual(rest, {
+    type: 'thread.closed',
+    threadId: lost,
+    rfqId: id,
+    role: 'maker',
+    reason: 'agreed',
+  });
+  assert.ok(!Number.isNaN(Date.parse(createdAt)));
+  assert.equal(typeof seq, 'number');
+  assert.equal(eventsOf(ofMaker)[0].seq, undefined);
+  const begun = (await ofOther.of('subscribed')).eventSeq;
+  assert.equal(eventSeq, begun + 1);
+  assert.deepEqual(eventsOf(plain), []);
+});
+
+test('who asks for some gets no other, whatever else its account asks for', async () => {
+  const taker = await market.trader();
+  const maker = await market.trader();
+  await market.maker(maker, { events: all });
+  const client = await market.maker(maker, { events: ['thread.closed'] });
+  const { id } = await market.rfq(taker);
+  const threadId = await quoted(maker, id);
+  await propose(taker, threadId, '66000000');
+  await taker.post(`/v1/rfqs/${id}/cancel`);
+  await handedOut();
+  await client.of('thread.closed');
+  assert.equal(eventsOf(client).length, 1);
+});
+
+test('who comes back, to any process, gets what it missed in order and then what comes', async () => {
+  const taker = await market.trader();
+  const maker = await market.trader();
+  const first = await market.maker(maker, resume);
+  const { id } = await market.rfq(taker);
+  const threadId = await quoted(maker, id);
+  await propose(taker, threadId, '1000001');
+  await handedOut();
+  const { eventSeq: sinceEvent } = await first.of('thread.proposed');
+  first.close();
+  await first.closed;
+  for (let n = 2; n <= 4; n += 1) await propose(taker, threadId, `100000${n}`);
+  await handedOut();
+
+  const other = await anotherProcess(market);
+  const second = await openMaker(other.at, { apiKey: maker.key, ...resume, sinceEvent });
+  assert.equal((await second.of('subscribed')).resumed, true);
+  await propose(taker, threadId, '1000005');
+  await handedOut();
+  await second.frame(({ quoteAmount }) => quoteAmount === '1000005');
+  assert.deepEqual(
+    eventsOf(second).map(({ quoteAmount, eventSeq }) => [quoteAmount, eventSeq - sinceEvent]),
+    [2, 3, 4, 5].map((n) => [`100000${n}`, n - 1]),
+  );
+  second.close();
+  await other.close();
+});
+
+test('what is not in the log any more is not resumed: behind its beginning, or missing time', async () => {
+  const maker = await market.trader();
+  const begin = (more = {}) => market.maker(maker, { events: all, ...more });
+  const { eventSeq } = await (await begin()).of('subscribed');
+  const at = new Date(market.deps.now());
+  const event = {
+    id: 1,
+    accountId: maker.accountId,
+    topic: 'thread.closed',
+    subject: null,
+    payload: {},
+    onFeed: true,
+    at,
+  };
+  const append = (count: number) =>
+    appendFeedEvents(market.db, Array(count).fill(event), feedEventsKept);
+  await append(feedEventsKept);
+  const resumed = async (sinceEvent: number) =>
+    (await (await begin({ sinceEvent })).of('subscribed')).resumed;
+  assert.equal(await resumed(eventSeq), true);
+  await append(1);
+  assert.equal(await resumed(eventSeq), false);
+  assert.equal(await resumed(eventSeq + 1), true);
+  const end = eventSeq + feedEventsKept + 1;
+  assert.deepEqual([await resumed(end), await resumed(end + 1)], [true, false]);
+  await market.db.transaction((tx) => resetFeedEvents(tx, 1_000));
+  await append(feedEventsKept);
+  assert.equal(await resumed(end), false);
+});
+
+test('a hundred events are sent again for a request of the budget, and without it none', async (t) => {
+  const own = await feedMarket({ rateLimit: 6 });
+  t.after(() => own.close());
+  const maker = await own.trader();
+  const first = await own.maker(maker, { events: all });
+  const { eventSeq: sinceEvent } = await first.of('subscribed');
+  const at = new Date(own.deps.now());
+  const event = {
+    id: 1,
+    accountId: maker.accountId,
+    topic: 'thread.closed',
+    subject: null,
+    payload: {},
+    onFeed: true,
+    at,
+  };
+  await appendFeedEvents(own.db, Array(201).fill(event), feedEventsKept);
+  // Three first frames, and three requests for 201 events.
+  for (const [resumed, sent] of [
+    [true, 201],
+    [false, 0],
+  ] as const) {
+    const client = await own.maker(maker, { events: all, sinceEvent });
+    assert.equal((await client.of('subscribed')).resumed, resumed);
+    assert.equal(eventsOf(client).length, sent);
+    client.close();
+  }
+  first.close();
+});
+
+test('what comes while a socket reads its log is sent once, after what was read', async () => {
+  const { accountId } = await market.trader();
+  const { db } = market;
+  const at = new Date(market.deps.now());
+  const event = {
+    id: 1,
+    accountId,
+    topic: 'thread.closed',
+    subject: null,
+    onFeed: true,
+    at,
+  };
+  const append = (n: number) => appendFeedEvents(db, [{ ...event, payload: { n } }], 10);
+  const heard = Promise.withResolvers<void>();
+  let isFirst = true;
+  // The process answers "no more" only if it has heard of more.
+  const rows: typeof db.rows = async (statement) => {
+    const found = await db.rows(statement);
+    if (statement.name === 'feed_events_read' && found.length > 0) setImmediate(heard.resolve);
+    if (statement.name === 'feed_events_after' && found.length === 0 && isFirst) {
+      isFirst = false;
+      await append(2);
+      await heard.promise;
+    }
+    return found as never;
+  };
+  const since = (await subscribe(db, accountId, ['thread.closed'], at)) as number;
+  await append(1);
+  const events = createFeedEvents({ ...market.deps, db: { ...db, rows } });
+  events.start();
+  const said: Frame[] = [];
+  const peer = { isOpen: () => true, drained: async () => {} } as Peer;
+  const say = (frame: object) => void said.push(frame);
+  const listener = { accountId, peer, affords: async () => true, say };
+  await events.begin(listener, { names: ['thread.closed'], since });
+  await append(3);
+  await reached(() => said.length >= 4);
+  await events.stop();
+  assert.deepEqual(
+    said.slice(1).map(({ n, eventSeq }) => [n, eventSeq - since]),
+    [1, 2, 3].map((n) => [n, n]),
+  );
+});

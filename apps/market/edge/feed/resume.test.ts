@@ -1,0 +1,371 @@
+// The frames for a maker that asked for more: numbers, what it missed, what is gone, and pongs.
+// That no frame is lost, whatever is cut or slow: verify/test/feed-market.test.ts.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
+import { parseAddress } from '../../market/addresses.ts';
+import { mostReplayed } from '../../market/bounds.ts';
+import { prune } from '../../market/prune.ts';
+import { about, type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
+import { agreeOn, anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
+
+const market = await feedMarket();
+after(() => market.close());
+const taker = await market.trader();
+const resume = { resume: true };
+const gone = (id: string) => (frame: Frame) => frame.type === 'gone' && frame.rfqId === id;
+const typesOf = ({ frames }: FeedClient) => frames.map(({ type }) => type);
+const newAddress = () => parseAddress(someAddress('evm'), 'dev').address;
+const holding = (address: string) => market.trader({ wallets: [{ family: 'evm', address }] });
+
+/** Comes back with what it has seen, and waits until it is ready. */
+const back = ({ key }: Trader, since: number, at = market.at) =>
+  openMaker(at, { apiKey: key, ...resume, since });
+
+/** So many entries of strangers, for this address or for everybody. */
+const append = (own: FeedMarket, count: number, address: string | null = null) =>
+  own.sql(
+    `insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
+      select 'gone', gen_random_uuid(), gen_random_uuid(), $2, 'expired', now()
+      from generate_series(1, $1)`,
+    count,
+    address,
+  );
+
+/** A maker that was there, up to this number. */
+async function left(trader: Trader): Promise<number> {
+  const client = await market.maker(trader, resume);
+  client.close();
+  await client.closed;
+  return client.frames.at(-1).seq;
+}
+
+test('a ping comes back with its own words; an answer names its RFQ, its code and its key', async () => {
+  const client = await market.maker(await market.trader(), resume);
+  const { id } = await market.rfq(taker);
+  client.send({ ping: 'here' });
+  assert.equal((await client.of('pong')).pong, 'here');
+  const quote = (quoteAmount: string, idempotencyKey: string, rfqId = id) =>
+    client.send({ quote: { rfqId, quoteAmount, idempotencyKey } });
+  for (const [key, code, amount, rfqId] of [
+    ['one', undefined, '65000000', id],
+    ['two', 'bad_amount', 'x', id],
+    ['one', 'key_reused', '64000000', id],
+    ['three', 'unknown_rfq', '1', 'nothing'],
+  ] as const) {
+    quote(amount, key, rfqId);
+    const answered = (each: Frame) => each.idempotencyKey === key && each.code === code;
+    assert.equal((await client.frame(answered)).rfqId, rfqId);
+  }
+  for (const ping of [7, 'x'.repeat(65)]) {
+    const from = client.frames.length;
+    client.send({ ping });
+    await client.frame(() => client.frames[from]?.code === 'bad_field');
+  }
+  // The error before a close carries a number like every other frame.
+  client.send('x'.repeat(20_000));
+  await client.closed;
+  const { type, seq } = client.frames.at(-1);
+  assert.deepEqual([type, typeof seq], ['error', 'number']);
+});
+
+test('gone says that an RFQ has expired or was agreed, to all but its creator', async () => {
+  const maker = await market.trader();
+  const one = await market.maker(maker, resume);
+  const two = await market.maker(taker, resume);
+  const agreed = await market.rfq(taker);
+  await agreeOn(market, agreed.id, taker, maker);
+  const { seq: _, ...frame } = await one.frame(gone(agreed.id));
+  assert.deepEqual(frame, { type: 'gone', rfqId: agreed.id, reason: 'agreed' });
+  const short = await market.rfq(taker, { ttlSeconds: 30 });
+  await one.frame(about(short.id));
+  market.deps.advance(30_001);
+  assert.equal((await one.frame(gone(short.id))).reason, 'expired');
+  assert.ok(!JSON.stringify(two.frames).includes(short.id));
+  for (const each of [one, two]) each.close();
+});
+
+test('who comes back is sent exactly what it missed, in order, and then goes on', async () => {
+  const maker = await market.trader();
+  const address = newAddress();
+  const holder = await holding(address);
+  const always = await market.maker(holder, resume);
+  const seen = await left(holder);
+  const expected: string[] = [];
+  for (const [is, then] of [
+    ['public', 'cancelled'],
+    ['private', ''],
+    ['public', 'gone'],
+    ['private', 'cancelled'],
+    ['public', ''],
+  ]) {
+    const fields = is === 'private' ? { visibility: is, targetAddress: address } : {};
+    const { id } = await market.rfq(taker, fields);
+    expected.push(`created ${id}`);
+    if (then === 'cancelled') await taker.post(`/v1/rfqs/${id}/cancel`);
+    if (then === 'gone') await agreeOn(market, id, taker, maker);
+    if (then !== '') expected.push(`${then} ${id}`);
+  }
+  const isNews = ({ type }: Frame) => type === 'rfq' || type === 'gone';
+  const named = ({ frames }: FeedClient) =>
+    frames.filter(isNews).map(({ kind = 'gone', rfq, rfqId = rfq.id }) => `${kind} ${rfqId}`);
+  await always.frame(() => named(always).length >= expected.length);
+  const again = await back(holder, seen);
+  assert.deepEqual([again.frames[0].type, again.frames[0].seq], ['resumed', seen]);
+  assert.deepEqual(named(again), expected);
+  assert.deepEqual(again.frames.filter(isNews), always.frames.filter(isNews));
+  const { id } = await market.rfq(taker);
+  const { seq } = await again.frame(about(id));
+  const end = await back(holder, seq);
+  assert.deepEqual(named(end), []);
+  for (const each of [always, again, end]) each.close();
+});
+
+test('a private RFQ that was missed is sent only to who holds its address now', async () => {
+  const address = newAddress();
+  const holder = await holding(address);
+  const seen = await left(holder);
+  const posted = await market.rfq(taker, { visibility: 'private', targetAddress: address });
+  const mark = await market.rfq(taker);
+  const restarted = await anotherProcess(market);
+  const isSent = async (at: string) => {
+    const again = await back(holder, seen, at);
+    await again.frame(about(mark.id));
+    again.close();
+    return again.frames.some(about(posted.id));
+  };
+  assert.equal(await isSent(market.at), true);
+  await market.sql('delete from wallets where account_id = $1', holder.accountId);
+  for (const { at } of [market, restarted]) assert.equal(await isSent(at), false);
+  await restarted.close();
+});
+
+test('what cannot be replayed is said to be so, and the book comes anew', async () => {
+  const maker = await market.trader();
+  const seq = await left(maker);
+  const again = await back(maker, seq + 1_000_000);
+  assert.deepEqual(typesOf(again).slice(0, 3), ['reset', 'snapshot', 'ready']);
+  assert.ok(again.frames[1].seq >= seq);
+  await append(market, mostReplayed + 1);
+  const { id } = await market.rfq(taker);
+  await again.frame(about(id));
+  const long = await back(maker, seq);
+  assert.equal(long.frames[0].type, 'reset');
+  assert.ok(long.frames[1].rfqs.some((each: Frame) => each.id === id));
+  const most = await back(maker, long.frames[0].seq - mostReplayed + 1);
+  assert.equal(most.frames[0].type, 'resumed');
+  assert.ok(most.frames.length >= mostReplayed);
+  for (const each of [again, long, most]) each.close();
+});
+
+test('what is sent again costs a request for each hundred; without them the book comes anew', async (t) => {
+  const own = await feedMarket({ rateLimit: 8 });
+  t.after(() => own.close());
+  const address = newAddress();
+  const maker = await own.trader();
+  const holder = await own.trader({ wallets: [{ family: 'evm', address }] });
+  const asks = await own.trader();
+  const listens = await own.trader();
+  const listener = await own.maker(listens, resume);
+  const { seq } = await listener.frame(about((await own.rfq(asks)).id));
+  await append(own, 249);
+  await append(own, 250, address);
+  await listener.frame(about((await own.rfq(asks)).id));
+  const missed = async (by: Trader, expected: readonly string[]): Promise<number> => {
+    const client = await back(by, seq, own.at);
+    client.close();
+    const news = (type: string) => type === 'gone' || type === 'rfq';
+    const types = typesOf(client);
+    assert.deepEqual(
+      types.filter((type) => !news(type)),
+      expected,
+    );
+    return types.filter(news).length;
+  };
+  // The first frame, and three for 250 that are for everybody; so all is spent.
+  for (const _ of [1, 2]) assert.equal(await missed(maker, ['resumed', 'ready']), 250);
+  const third = await openFeed(own.at);
+  third.send({ apiKey: maker.key, ...resume, since: seq });
+  assert.equal((await third.frame(() => true)).type, 'error');
+  assert.equal((await third.closed).code, 4429);
+  // Those for one account alone are no cheaper: after six requests 200 more are too many.
+  assert.equal(await missed(holder, ['resumed', 'ready']), 500);
+  assert.equal(await missed(holder, ['resumed', 'reset', 'snapshot', 'ready']), 0);
+  listener.close();
+});
+
+test('what strangers posted for strangers is not read for who comes back', async () => {
+  const seq = await left(await market.trader());
+  await append(market, 3_000, newAddress());
+  const { id } = await market.rfq(taker);
+  let read = 0;
+  const counting: typeof market.db = {
+    ...market.db,
+    rows: async (statement) => {
+      const found = await market.db.rows(statement);
+      if (statement.name === 'feed_read') read += found.length;
+      return found as never;
+    },
+  };
+  const app = await anotherProcess(market, counting);
+  const again = await back(await market.trader(), seq, app.at);
+  assert.deepEqual(typesOf(again), ['resumed', 'rfq', 'ready']);
+  assert.equal(again.frames[1].rfq.id, id);
+  assert.equal(read, 1);
+  const next = await market.rfq(taker);
+  await again.frame(about(next.id));
+  again.close();
+  await app.close();
+});
+
+test('the log is kept for a day, and what is older is a reset', async () => {
+  const maker = await market.trader();
+  const seq = await left(maker);
+  const { id } = await market.rfq(taker, { ttlSeconds: 604_800 });
+  const before = await back(maker, seq);
+  await before.frame(about(id));
+  market.deps.advance(86_400_001);
+  await before.frame(about((await market.rfq(taker)).id));
+  while ((await prune(market.deps)).feedLog > 0);
+  const other = await anotherProcess(market);
+  const again = await back(maker, seq, other.at);
+  assert.equal(again.frames[0].type, 'reset');
+  for (const each of [before, again]) each.close();
+  await other.close();
+});
+
+test('private RFQs for the account are in the snapshot of who resumes, and in REST', async () => {
+  const address = newAddress();
+  const holder = await holding(address);
+  const posted: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const fields = { visibility: 'private', targetAddress: address };
+    posted.unshift((await market.rfq(taker, fields)).id);
+  }
+  const client = await market.maker(holder, resume);
+  const [{ addressed, rfqs }] = client.frames;
+  const shown = addressed.map(({ id, targetAddress }: Frame) => [id, targetAddress]);
+  assert.deepEqual(
+    shown,
+    posted.map((id) => [id, address]),
+  );
+  assert.ok(!JSON.stringify(rfqs).includes(posted[0]!));
+  const list = '/v1/rfqs?addressed=true';
+  const { body: page } = await holder.get(`${list}&limit=2`);
+  assert.deepEqual(page.rfqs, addressed.slice(0, 2));
+  const cursor = `cursor=${page.nextCursor}`;
+  const next = await holder.get(`${list}&limit=2&${cursor}`);
+  assert.deepEqual(next.body, { rfqs: addressed.slice(2), nextCursor: null });
+  const stranger = await market.trader();
+  for (const by of [stranger, taker]) assert.deepEqual((await by.get(list)).body.rfqs, []);
+  for (const foreign of [
+    await stranger.get(`${list}&${cursor}`),
+    await holder.get(`/v1/rfqs?${cursor}`),
+  ]) {
+    assert.equal(foreign.code, 'bad_cursor');
+  }
+  await taker.post(`/v1/rfqs/${posted[0]}/cancel`);
+  const now = (await holder.get(list)).body.rfqs.map(({ id }: Frame) => id);
+  assert.deepEqual(now, posted.slice(1));
+  client.close();
+});
+
+test('who comes back to a process that is behind waits for it, and is not reset', async () => {
+  const maker = await market.trader();
+  const client = await market.maker(maker, resume);
+  const { id } = await market.rfq(taker);
+  const { seq } = await client.frame(about(id));
+  client.close();
+  let isHeld = false;
+  const slow: typeof market.db = {
+    ...market.db,
+    rows: async (statement) => {
+      // Until it is let go, its end of the log is the one before.
+      if (statement.name === 'feed_ends' && !isHeld) {
+        isHeld = true;
+        const text = 'select seq, number from feed_log, generate_series(1, 2) where number = $1';
+        return market.sql(text, seq - 1);
+      }
+      if (statement.name === 'feed_read') await new Promise((resolve) => setTimeout(resolve, 300));
+      return market.db.rows(statement);
+    },
+  };
+  const app = await anotherProcess(market, slow);
+  const again = await back(maker, seq, app.at);
+  assert.deepEqual(typesOf(again), ['resumed', 'ready']);
+  again.close();
+  await app.close();
+});
+
+/** A market of its own whose maker has seen one RFQ and missed five. */
+async function missing() {
+  const own = await feedMarket();
+  const asks = await own.trader();
+  const maker = await own.trader();
+  const client = await own.maker(maker, resume);
+  const { seq } = await client.frame(about((await own.rfq(asks)).id));
+  const posted: string[] = [];
+  for (let count = 0; count < 5; count += 1) posted.push((await own.rfq(asks)).id);
+  await client.frame(about(posted[4]!));
+  client.close();
+  return { own, maker, seq, posted };
+}
+
+test('what is pruned while it is replayed is no hole: the book comes anew', async () => {
+  const { own, maker, seq } = await missing();
+  const pruning: typeof own.db = {
+    ...own.db,
+    rows: async (statement) => {
+      if (statement.name === 'feed_read' && statement.values[0] === seq) {
+        await own.sql('delete from feed_log where seq < (select max(seq) from feed_log)');
+      }
+      return own.db.rows(statement);
+    },
+  };
+  const app = await anotherProcess(own, pruning);
+  const again = await back(maker, seq, app.at);
+  assert.deepEqual(typesOf(again).slice(0, 3), ['resumed', 'reset', 'snapshot']);
+  assert.equal((await again.of('snapshot')).rfqs.length, 6);
+  again.close();
+  await app.close();
+  await own.close();
+});
+
+test('a database that fails now and then makes no hole, sends nothing twice and no seq back', async () => {
+  const { own, maker, seq, posted } = await missing();
+  for (const name of ['find_live_keys', 'feed_place', 'feed_read', 'rfqs_book']) {
+    const isBook = name === 'rfqs_book';
+    // The first look-up of a key is that of its first frame.
+    let beforeFailure = name === 'find_live_keys' ? 1 : 0;
+    const failing: typeof own.db = {
+      ...own.db,
+      rows: (statement) => {
+        const isReplay = name !== 'feed_read' || statement.values[0] === seq;
+        if (statement.name !== name || !isReplay || beforeFailure-- !== 0) {
+          return own.db.rows(statement);
+        }
+        return Promise.reject(new Error('now and then'));
+      },
+    };
+    const app = await anotherProcess(own, failing);
+    const again = await back(maker, isBook ? seq + 1_000_000 : seq, app.at);
+    const types = typesOf(again);
+    if (isBook) {
+      assert.deepEqual([types.at(-2), types.includes('resumed')], ['snapshot', false], name);
+    } else {
+      assert.deepEqual([types.indexOf('resumed'), types.lastIndexOf('resumed')], [0, 0], name);
+      const ids = again.frames.flatMap(({ rfq }) => (rfq === undefined ? [] : [rfq.id]));
+      assert.deepEqual(ids, posted, name);
+    }
+    const numbers = again.frames.map((frame) => frame.seq);
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+      name,
+    );
+    again.close();
+    await app.close();
+  }
+  await own.close();
+});

@@ -1,0 +1,243 @@
+// Pages of the market's own site on the feed: by a ticket that stands for a session, once, and
+// from no page of anybody else.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, test } from 'node:test';
+import { insertTrader, someAddress } from '@parley/verify/test/support/trading.ts';
+import { revokeSession } from '../../db/sessions.ts';
+import { mostTickets } from '../../people/bounds.ts';
+import { caller } from '../testing/edge.ts';
+import { type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
+import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
+import { renewed, type SignedIn, signedIn, siteAt } from '../testing/session.ts';
+
+const site = 'https://market.example';
+const partner = 'https://desk.example';
+const market = await feedMarket({
+  ...siteAt(site, { corsOrigins: [partner] }),
+  rateLimit: 40,
+});
+/** A market of the dev network: it has no site name. */
+const loopback = await feedMarket({ rateLimit: 7 }, { feed: { recheckMs: 0 } });
+after(async () => {
+  await market.close();
+  await loopback.close();
+});
+
+const isError = (frame: Frame) => frame.type === 'error';
+const callsOf = ({ app, deps }: FeedMarket) => ({ call: caller(app), deps });
+const someone = () => signedIn(callsOf(market), { origin: site });
+
+async function ticketOf(browser: SignedIn): Promise<string> {
+  const { status, body } = await browser.post('/account/feed-ticket');
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.ticket;
+}
+
+/** Why a first frame with this ticket is refused; null = it is not. */
+async function refused(apiKey: string): Promise<string | null> {
+  const client = await openFeed(market.at);
+  client.send({ apiKey });
+  const { type, error } = await client.frame(({ type }) => type === 'ready' || type === 'error');
+  client.close();
+  return type === 'ready' ? null : error;
+}
+
+const limits = { timeout: 20_000 };
+const gone = /ticket is unknown, was used, or is older than 30 s/;
+
+test('a ticket stands for its session in one first frame, of three at once too', async () => {
+  const ticket = await ticketOf(await someone());
+  assert.match(ticket, /^parley_ticket_[0-9A-Za-z]{43}$/);
+  // Only its hash is stored.
+  const [row] = await market.sql(
+    'select row_to_json(feed_tickets)::text as text from feed_tickets',
+  );
+  assert.ok(!row.text.includes(ticket.slice('parley_ticket_'.length)));
+  const tries = await Promise.all([refused(ticket), refused(ticket), refused(ticket)]);
+  assert.equal(tries.filter((each) => each === null).length, 1);
+  assert.match((await refused(ticket)) ?? '', gone);
+});
+
+test('a handshake that fails has used its ticket up', async () => {
+  const browser = await someone();
+  for (const wrong of [{ more: 1 }, { since: 3 }, { resume: 'yes' }]) {
+    const ticket = await ticketOf(browser);
+    const client = await openFeed(market.at);
+    client.send({ apiKey: ticket, ...wrong });
+    await client.frame(isError);
+    client.close();
+    assert.match((await refused(ticket)) ?? '', gone, JSON.stringify(wrong));
+  }
+});
+
+test('a ticket is good for 30 s to the millisecond', async () => {
+  const browser = await someone();
+  market.deps.freeze();
+  const early = await ticketOf(browser);
+  const late = await ticketOf(browser);
+  market.deps.advance(29_999);
+  assert.equal(await refused(early), null);
+  market.deps.advance(1);
+  assert.match((await refused(late)) ?? '', gone);
+});
+
+test('a session has twenty tickets at once: the oldest makes room', async () => {
+  const browser = await someone();
+  const tickets: string[] = [];
+  for (let count = 0; count <= mostTickets; count += 1) {
+    tickets.push(await ticketOf(browser));
+    market.deps.advance(1);
+  }
+  const [first = '', second = ''] = tickets;
+  assert.match((await refused(first)) ?? '', gone);
+  assert.equal(await refused(second), null);
+});
+
+test('a ticket of a session that has ended, or of no session, is none', async () => {
+  const browser = await someone();
+  const ticket = await ticketOf(browser);
+  const { accountId, id } = browser.stored;
+  await revokeSession(market.db, accountId, id, id, new Date(market.deps.now()));
+  // As whoever ends one waits: a moment later no process remembers it.
+  await market.app.edge.keys.revoked(accountId, id);
+  assert.equal(await refused(ticket), 'the session has ended');
+  assert.match((await refused(`parley_ticket_${'a'.repeat(43)}`)) ?? '', gone);
+  assert.match((await refused(`parley_ticket_${'a'.repeat(42)}`)) ?? '', /API key is invalid/);
+  assert.match((await refused(browser.session())) ?? '', /API key is invalid/);
+});
+
+test('a ticket wants a session: no cookie and a key in its place get none', async () => {
+  const { key } = await market.trader();
+  const headers = { host: 'market.example', origin: site, 'x-parley-request': '1' };
+  for (const shown of [{}, { key }]) {
+    const { call } = callsOf(market);
+    const answer = await call('POST', '/account/feed-ticket', { headers, ...shown });
+    assert.equal(answer.headers['x-parley-error'], 'session_missing');
+  }
+});
+
+test('a socket of a session that ends is closed in every process with 4401', limits, async () => {
+  const other = await anotherProcess(market);
+  const at = () => new Date(market.deps.now());
+  const ends: ((browser: SignedIn) => Promise<unknown>)[] = [
+    ({ stored: { accountId, id } }) => revokeSession(market.db, accountId, id, id, at()),
+    // Its person signs in again.
+    (browser) => renewed(market.deps, browser),
+    async ({ stored: { id } }) => {
+      const soon = new Date(market.deps.now() + 200);
+      await market.sql('update sessions set expires_at = $2 where id = $1', id, soon);
+    },
+  ];
+  for (const [index, end] of ends.entries()) {
+    const browser = await someone();
+    const expires = index === 2;
+    if (expires) await end(browser);
+    const here = await openMaker(market.at, { apiKey: await ticketOf(browser) });
+    const there = await openMaker(other.at, { apiKey: await ticketOf(browser) });
+    if (expires) market.deps.advance(200);
+    else await end(browser);
+    for (const client of [here, there]) {
+      assert.equal((await client.closed).code, 4401);
+      assert.match(client.frames.at(-1).error, /^the session has ended or was signed in to anew/);
+    }
+  }
+  await other.close();
+});
+
+test('what ended without a notice is found, others stay', limits, async () => {
+  const { deps, at, sql } = loopback;
+  const people = [1, 2, 3].map(() => signedIn(callsOf(loopback)));
+  const [ended, anew, stays] = await Promise.all(people);
+  const trader = await loopback.trader();
+  const sockets = await Promise.all([
+    ...[ended!, anew!, stays!].map(async (each) => openMaker(at, { apiKey: await ticketOf(each) })),
+    loopback.maker(trader),
+  ]);
+  const now = new Date(deps.now());
+  await sql('update sessions set revoked_at = $2 where id = $1', ended!.stored.id, now);
+  await sql('update sessions set hash = $2 where id = $1', anew!.stored.id, randomBytes(32));
+  const revoke = 'update api_keys set revoked_at = $2 where account_id = $1';
+  await sql(revoke, trader.accountId, now);
+  for (const nth of [0, 1, 3]) assert.equal((await sockets[nth]!.closed).code, 4401);
+  const { ws } = sockets[2]!;
+  assert.equal(ws.readyState, ws.OPEN);
+  ws.close();
+});
+
+test("a quote by ticket is the account's, and spends the budget of its keys", async () => {
+  const wallets = [
+    { family: 'bitcoin', address: someAddress('bitcoin') },
+    { family: 'evm', address: someAddress('evm') },
+  ] as const;
+  const { id: rfqId } = await loopback.rfq(await loopback.trader());
+  const mine = await insertTrader(loopback.deps, ['read', 'taker', 'maker'], wallets);
+  const proven = { way: 'wallet', ...wallets[1], pubkey: null } as const;
+  const here = callsOf(loopback);
+  const browser = await signedIn(here, { proven });
+  const client = await openMaker(loopback.at, { apiKey: await ticketOf(browser) });
+  for (const quoteAmount of ['65000000', '65000001', '65000002']) {
+    client.send({ quote: { rfqId, quoteAmount } });
+    await client.frame((frame) => frame.type === 'quoted');
+  }
+  const { headers } = await here.call('GET', '/v1/me', { key: mine.key });
+  assert.equal(headers['ratelimit-remaining'], '1');
+  await here.call('GET', '/v1/me', { key: mine.key });
+  client.send({ quote: { rfqId, quoteAmount: '65000003' } });
+  assert.match((await client.frame(isError)).error, /too many requests for this account/);
+  client.close();
+});
+
+test('a ticket counts from our own pages and those that are named; a key from everywhere', async () => {
+  const browser = await someone();
+  const { key } = await market.trader();
+  const said = async (headers: Record<string, string>, apiKey: string) => {
+    const client = await openFeed(market.at, { headers });
+    client.send({ apiKey });
+    const { type, error } = await client.frame(({ type }) => type === 'ready' || type === 'error');
+    client.close();
+    return error ?? type;
+  };
+  // A program sends no Origin.
+  for (const headers of [{}, { origin: site }, { origin: partner }]) {
+    assert.equal(await said(headers, await ticketOf(browser)), 'ready');
+  }
+  const rebound = { origin: 'http://rebound.example', host: 'rebound.example' };
+  for (const headers of [
+    ...['https://evil.example', 'https://a.market.example', 'http://market.example'].map(
+      (origin) => ({ origin }),
+    ),
+    { origin: `${site}:444` },
+    { origin: 'null' },
+    rebound,
+  ]) {
+    const ticket = await ticketOf(browser);
+    assert.match(await said(headers, ticket), /^pages of ".*" may show no ticket here/);
+    assert.match((await refused(ticket)) ?? '', gone, 'it is used up');
+    assert.equal(await said(headers, key), 'ready', JSON.stringify(headers));
+  }
+});
+
+test('on the dev network our own site is loopback at the port that was asked', async () => {
+  const { at } = loopback;
+  const browser = await signedIn(callsOf(loopback));
+  for (const [origin, is] of [
+    [at, 'ready'],
+    ['http://127.0.0.1:9', 'error'],
+  ] as const) {
+    const client = await openFeed(at, { headers: { origin } });
+    client.send({ apiKey: await ticketOf(browser) });
+    await client.of(is);
+    client.close();
+  }
+});
+
+test('a cookie opens nothing: only the first frame says who it is', async () => {
+  const browser = await someone();
+  const cookie = `__Host-parley_session=${browser.session()}`;
+  const client = await openFeed(market.at, { headers: { origin: site, cookie } });
+  client.send({});
+  assert.match((await client.frame(isError)).error, /"apiKey" is missing/);
+  client.close();
+});

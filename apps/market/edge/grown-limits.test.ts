@@ -1,0 +1,96 @@
+// A larger limit for who settles swaps: how large, when it is counted, and what waits for it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { insertSwap } from '@parley/verify/test/support/settled.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { createGrownLimits, grownLimit } from './grown-limits.ts';
+import { negotiating } from './testing/negotiating.ts';
+
+test('each settled swap adds a tenth of the limit, up to ten times the limit', () => {
+  const of = (settled: number) => grownLimit(300, settled);
+  assert.deepEqual([0, 1, 89, 90, 91, 1_000].map(of), [300, 330, 2_970, 3_000, 3_000, 3_000]);
+  assert.deepEqual([grownLimit(1, 9), grownLimit(1, 10), grownLimit(3, 1)], [1, 2, 3]);
+});
+
+const market = await negotiating({ settings: { rateLimit: 300 } });
+const { maker, taker, deps } = market;
+const own = { makerId: maker.accountId, takerId: taker.accountId };
+const day = 86_400;
+
+test('RateLimit-Limit grows with swaps settled in 30 days, of other days and counterparties', async () => {
+  const now = Math.floor(deps.now() / 1_000);
+  for (const agreedAt of [now - day, now - 2 * day, now - 29 * day, now - 31 * day]) {
+    await insertSwap(deps.db, own, agreedAt);
+  }
+  await insertSwap(deps.db, own, now - day, 'initiator_claimed');
+  const limit = async () => {
+    const headers = { authorization: `Bearer ${maker.key}` };
+    return (await market.app.inject({ url: '/v1/me', headers })).headers['ratelimit-limit'];
+  };
+  // The limit of the first request that this process sees of it.
+  assert.equal(await limit(), '390');
+  const { limits } = (await maker.get('/v1/rules')).body;
+  assert.deepEqual(limits, {
+    windowSeconds: 60,
+    requests: 300,
+    requestsOfSettledSwap: 30,
+    mostRequests: 3_000,
+    settledDays: 30,
+  });
+});
+
+test('a first count is waited for, a slow one not, and what is known not at all', async () => {
+  let at = 0;
+  let answer = Promise.withResolvers<void>();
+  let goOn = Promise.withResolvers<void>();
+  const waits: number[] = [];
+  const signals: AbortSignal[] = [];
+  let fails = false;
+  let queries = 0;
+  const db = {
+    ...deps.db,
+    rows: (async (statement) => {
+      queries += 1;
+      await answer.promise;
+      if (fails) throw new Error('away');
+      return deps.db.rows(statement);
+    }) as typeof deps.db.rows,
+  };
+  const wait = (ms: number, signal: AbortSignal) => {
+    waits.push(ms);
+    signals.push(signal);
+    return goOn.promise;
+  };
+  const times = { clock: () => at, wait };
+  const limitOf = createGrownLimits({ ...deps, db }, times);
+  // Two requests share one question, and one wait.
+  const first = [limitOf(own.makerId), limitOf(own.makerId)];
+  answer.resolve();
+  assert.deepEqual(await Promise.all(first), [390, 390]);
+  assert.deepEqual([limitOf(own.makerId), queries, waits], [390, 1, [250]]);
+  assert.equal(signals[0]?.aborted, true, 'no timer is left of it');
+
+  await insertSwap(deps.db, own, Math.floor(deps.now() / 1_000) - 3 * day);
+  at = 599_999;
+  assert.deepEqual([limitOf(own.makerId), queries], [390, 1]);
+  [at, fails] = [600_000, true];
+  assert.equal(limitOf(own.makerId), 390);
+  await waitUntil(() => queries >= 2);
+  // The consequences of the failure are microtasks.
+  await setImmediate();
+  // Neither more nor less while it cannot be read.
+  assert.equal(limitOf(own.makerId), 390);
+  [at, fails] = [660_000, false];
+  await waitUntil(() => limitOf(own.makerId) === 420);
+  assert.equal(queries, 3);
+
+  // A database that does not answer: the least limit, until it has.
+  [answer, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = limitOf(own.takerId);
+  goOn.resolve();
+  assert.deepEqual([await slow, await limitOf(own.takerId), queries], [300, 300, 4]);
+  answer.resolve();
+  await waitUntil(async () => (await limitOf(own.takerId)) === 420);
+});

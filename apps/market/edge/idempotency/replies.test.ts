@@ -1,0 +1,268 @@
+// Stored replies: given again to the last byte for the same JSON value, kept for a day, and in the
+// room that an account has for them. That no room stops no claim: routes/swaps.test.ts.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { ParleyError } from '@parley/core/errors.ts';
+import fc from 'fast-check';
+import { keepReply } from '../../db/idempotency.ts';
+import { mostKeptRefusals, mostReplyBytes, replyRowBytes } from '../../market/bounds.ts';
+import { bodyHash } from '../body.ts';
+import { refused, testEdge } from '../testing/edge.ts';
+import { account } from '../testing/hands.ts';
+import { evmWallet } from '../testing/signers.ts';
+import { addTestCommand, type Steps } from '../testing/test-command.ts';
+import { findReply, mostKeptBytes, type Slot, storeReply } from './replies.ts';
+
+const steps: Steps = { plan: {}, runs: 0 };
+const edge = await testEdge({ settings: { rateLimit: 300 } }, (app, deps) => {
+  addTestCommand(app, deps, steps, '/v1/test/:id');
+  addTestCommand(app, deps, steps, '/v1/anew/:id', { withoutRoom: 'anew' });
+  addTestCommand(app, deps, steps, '/v1/keep/:id', { withoutRoom: 'keep' });
+});
+const { deps } = edge;
+const { db } = deps;
+deps.freeze(Date.UTC(2030, 0, 1, 23));
+const { key, userId: accountId } = await account(edge, evmWallet());
+
+const slotAt = (path: string, key = 'k'): Slot => ({
+  accountId,
+  method: 'POST',
+  path,
+  key,
+  bodyHash: Buffer.alloc(32),
+});
+const store = (slot: Slot, status: number, body: unknown = { run: 1 }, always = false) =>
+  db.transaction((tx) =>
+    storeReply(deps, tx, slot, { status, body, code: null }, { secret: false, always }),
+  );
+const found = (slot: Slot) => findReply(deps, db, slot);
+/** The replies kept for the account that day. */
+const fill = (day: string, refusals: number, bytes: number) =>
+  edge.sql(
+    `insert into kept_replies (account_id, day, refusals, bytes) values ($1, $2, $3, $4)
+      on conflict (account_id, day) do update set refusals = $3, bytes = $4`,
+    accountId,
+    day,
+    refusals,
+    bytes,
+  );
+
+let slots = 0;
+const post = (name: string | null, body: unknown = {}, path = '/v1/test/1') =>
+  edge.call('POST', path, { key, body, headers: name === null ? {} : { 'idempotency-key': name } });
+
+test('a replay is the first reply byte for byte, headers of the moment aside', async () => {
+  const ofTheMoment = /^(date|x-request-id|idempotency-replayed|(x-)?ratelimit-.*)$/;
+  const send = async (name: string, payload: string) => {
+    const reply = await edge.app.inject({
+      method: 'POST',
+      url: '/v1/test/1',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': name,
+      },
+      payload,
+    });
+    const headers = Object.entries(reply.headers).filter(([header]) => !ofTheMoment.test(header));
+    return { status: reply.statusCode, bytes: reply.rawPayload, headers };
+  };
+  const refusal = () => Promise.reject(new ParleyError('terms_moved', 'costs 5 \u00e9\u2028"'));
+  for (const plan of [{}, { run: refusal }]) {
+    steps.plan = plan;
+    const name = `key-${slots++}`;
+    const first = await send(name, '{}');
+    steps.plan = {};
+    assert.deepEqual(await send(name, ' {}'), first);
+  }
+});
+
+test('what is stored of any reply gives its very bytes again', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), fc.boolean(), fc.boolean(), async (body, secret, long) => {
+      const own = slotAt('/v1/any', `any-${slots++}`);
+      const filled = long ? [body, 'long'.repeat(200)] : body;
+      const clean = JSON.parse(JSON.stringify(filled).replaceAll('\\u0000', '')) as unknown;
+      const reply = { status: 200, body: clean, code: null };
+      assert.ok(await storeReply(deps, db, own, reply, { secret, always: false }));
+      const again = await found(own);
+      assert.ok(again !== null && again !== 'differs' && !('sealed' in again));
+      assert.equal(JSON.stringify(again.body), JSON.stringify(clean));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('the same body is the same JSON value, and no other', async () => {
+  steps.plan = {};
+  const body = '{"m":"caf\u00e9/","n":1}';
+  const first = await post('same', body);
+  for (const same of [
+    '\r\n{ "n":\t1.0, "m" : "caf\u00e9/" }\n',
+    '{"\\u006d":"c\\u0061f\\u00e9\\/","n":1e0}',
+    // The last value counts of a field given twice.
+    '{"n":7,"m":"caf\u00e9/","n":1}',
+  ]) {
+    assert.deepEqual((await post('same', same)).body, first.body, same);
+  }
+  for (const other of [
+    '{"m":"caf\u00e9/","n":"1"}',
+    '{"m":"caf\u00e9/","n":1.0000001}',
+    '{"n":1}',
+    '{"m":"caf\u00e9/","n":1,"x":null}',
+    // The same letters composed otherwise.
+    '{"m":"cafe\u0301/","n":1}',
+    '[{"m":"caf\u00e9/","n":1}]',
+    '{"m":"caf\u00e9/","n":1',
+  ]) {
+    refused(await post('same', other), '422 key_reused');
+  }
+  const hashOf = (text: string) => bodyHash(JSON.parse(text)).toString('hex');
+  assert.notEqual(hashOf('{"n":1e999}'), hashOf('{"n":null}'));
+  assert.equal(hashOf('{"n":-0}'), hashOf('{"n":0}'));
+  assert.notEqual(hashOf('["a"]'), hashOf('"[\\"a\\"]"'));
+  assert.notEqual(hashOf('{"a":"b"}'), hashOf('{"a\\":\\"b":""}'));
+});
+
+test('a slot takes little room however long its path and key are, and is no other', async () => {
+  for (const length of [1, 200, 100_000]) {
+    const path = `/v1/${'x'.repeat(length)}`;
+    const name = 'y'.repeat(255);
+    await store(slotAt(path, name), 201);
+    const reply = { status: 201, body: { run: 1 }, code: null };
+    assert.deepEqual(await found(slotAt(path, name)), reply);
+    assert.equal(await found(slotAt(`${path.slice(0, -1)}y`, name)), null);
+    assert.equal(await found(slotAt(path, name.slice(1))), null);
+    assert.equal(await found({ ...slotAt(path, name), method: 'DELETE' }), null);
+  }
+  const [row] = await edge.sql(
+    'select max(length(method || path || key)) as longest from idempotency',
+  );
+  assert.equal(row.longest, 43);
+});
+
+test('what the version before stored is found, and of two answers the first is given', async () => {
+  const long = `/v1/${'z'.repeat(300)}`;
+  const hashed = `sha256:${createHash('sha256').update(long).digest('hex')}`;
+  const body = { former: true };
+  const keepFormer = (path: string, at: number) => {
+    const reply = Buffer.from(JSON.stringify({ body, code: null }));
+    const row = { bodyHash: Buffer.alloc(32), status: 200, reply, keyVersion: null };
+    const charge = { day: '2020-01-01', refusals: 0, bytes: 0, most: { refusals: 0, bytes: 0 } };
+    const former = { accountId, method: 'POST', path, key: 'k' };
+    return keepReply(db, former, row, new Date(deps.now() + at * 60_000), charge);
+  };
+  for (const [path, stored] of [
+    ['/v1/former', '/v1/former'],
+    [long, hashed],
+  ] as const) {
+    await keepFormer(stored, 0);
+    assert.deepEqual(await found(slotAt(path)), { status: 200, body, code: null });
+  }
+  for (const [path, late] of [
+    ['/v1/former-first', -1],
+    ['/v1/former-last', 1],
+  ] as const) {
+    await store(slotAt(path), 201);
+    await keepFormer(path, late);
+    assert.equal(((await found(slotAt(path))) as { status: number }).status, late < 0 ? 200 : 201);
+  }
+});
+
+test('a reply above 32 KiB is not kept: it is a build, which is made anew', async () => {
+  const empty = JSON.stringify({ code: null, body: '' }).length;
+  for (const [path, bytes] of [
+    ['/v1/largest', mostReplyBytes],
+    ['/v1/larger', mostReplyBytes + 1],
+  ] as const) {
+    await store(slotAt(path), 200, 'x'.repeat(bytes - empty));
+    assert.equal((await found(slotAt(path))) !== null, bytes === mostReplyBytes);
+  }
+});
+
+test('a long reply is packed: a thread of a hundred prices takes a third of its length', async () => {
+  const messages = Array.from({ length: 100 }, (_, at) => ({
+    by: at % 2 === 0 ? 'maker' : 'taker',
+    quoteAmount: String(10 ** 9 + at * 7919),
+    at: new Date(deps.now() + at * 61_037).toISOString(),
+  }));
+  await store(slotAt('/v1/long', 'long'), 207, { messages });
+  const [row] = await edge.sql('select length(reply) as bytes from idempotency where status = 207');
+  assert.ok(row.bytes < JSON.stringify({ messages }).length / 3, `${row.bytes}`);
+});
+
+test('refusals of an account are kept up to a number a day, whatever succeeds meanwhile', async () => {
+  deps.freeze(Date.UTC(2030, 0, 1, 23));
+  await fill('2030-01-01', mostKeptRefusals - 1, 0);
+  for (const [path, status, kept] of [
+    ['/v1/last', 400, true],
+    ['/v1/beyond', 400, false],
+    ['/v1/fault', 500, false],
+    ['/v1/success', 201, true],
+  ] as const) {
+    await store(slotAt(path), status);
+    assert.equal((await found(slotAt(path))) !== null, kept, path);
+  }
+  deps.advance(3_600_000);
+  await store(slotAt('/v1/beyond'), 400);
+  assert.notEqual(await found(slotAt('/v1/beyond')), null);
+});
+
+test('what succeeded is kept up to so many bytes a day, and what is kept always takes none', async () => {
+  deps.freeze(Date.UTC(2030, 0, 5, 23));
+  const body = { run: 2 };
+  const each = JSON.stringify({ code: null, body }).length + replyRowBytes;
+  const leave = (left: number) => fill('2030-01-05', 0, mostKeptBytes(deps.settings) - left);
+  const keeps = async (path: string, status = 201, always = false) => {
+    const isStored = await store(slotAt(path), status, body, always);
+    assert.equal((await found(slotAt(path))) !== null, isStored, path);
+    return isStored;
+  };
+  await leave(2 * each - 1);
+  assert.equal(await keeps('/v1/fits'), true);
+  assert.equal(await keeps('/v1/fits-not'), false);
+  assert.equal(await keeps('/v1/always', 201, true), true);
+  assert.equal(await keeps('/v1/no', 400), true);
+  await leave(each);
+  assert.equal(await keeps('/v1/exactly'), true);
+  deps.advance(3_600_000);
+  assert.equal(await keeps('/v1/fits-not'), true);
+});
+
+test('without room what must be kept is refused whole, and only under a key and on that day', async () => {
+  const ofRoom = async () =>
+    (await edge.sql(`select 1 as one from assets where symbol = 'room'`)).length;
+  deps.freeze(Date.UTC(2030, 0, 9, 22));
+  const text = `insert into assets
+      (id, chain, symbol, address, decimals, verified, source, created_at)
+    values (gen_random_uuid(), 'test', 'room', gen_random_uuid(), 0, true, 'api', now())`;
+  const first = await post('before');
+  await fill('2030-01-09', 0, mostKeptBytes(deps.settings));
+  steps.plan = { run: async (tx) => void (await tx.rows({ name: '', text, values: [] })) };
+  const full = await post('late');
+  refused(full, '429 kept_replies_full', /518 MB of this day \(UTC\); nothing was done/);
+  assert.equal(full.headers['retry-after'], '7200');
+  assert.equal(await ofRoom(), 0);
+  const again = await post('before');
+  assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first.body, 'true']);
+  assert.equal((await post(null)).status, 201);
+  assert.equal(await ofRoom(), 1);
+  // The reply of a command that a retry may run anew is not kept; rare replies are kept.
+  steps.plan = {};
+  for (const [path, replayed] of [
+    ['/v1/anew/1', undefined],
+    ['/v1/keep/1', 'true'],
+  ] as const) {
+    const one = await post('full', {}, path);
+    const two = await post('full', {}, path);
+    assert.deepEqual([one.status, two.status], [201, 201]);
+    assert.equal(two.headers['idempotency-replayed'], replayed, path);
+    assert.equal(two.body.run === one.body.run, replayed === 'true');
+  }
+  steps.plan = { run: async (tx) => void (await tx.rows({ name: '', text, values: [] })) };
+  deps.advance(7_200_000);
+  assert.equal((await post('late')).status, 201);
+  assert.equal(await ofRoom(), 2);
+});

@@ -1,0 +1,258 @@
+// Keys by wallet signature over HTTP: specification parts 4, 5 and 8, decisions 4 and 7. The signed
+// text by itself is in apps/market/market/messages.test.ts, nonces in apps/market/market/nonces.test.ts.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { families } from '@parley/core/families.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { TronWeb } from 'tronweb';
+import { readSettings } from '../settings/config.ts';
+import { codeOf, refused, testEdge } from './testing/edge.ts';
+import {
+  account,
+  link,
+  mintNonce,
+  mintOf,
+  prove,
+  signed,
+  vouching,
+  type Write,
+  walletNonce,
+} from './testing/hands.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  spellings,
+  type TestWallet,
+  walletOf,
+} from './testing/signers.ts';
+
+const edge = await testEdge();
+const me = (key: string) => edge.call('GET', '/v1/me', { key });
+const works = async (key: string) => (await me(key)).status === 200;
+const minting =
+  ({ address }: TestWallet, product = 'Parley'): Write =>
+  (nonce) =>
+    `${product} - create an API key\n\nAddress: ${address}\nNonce: ${nonce}`;
+
+test('a wallet of each family mints a key that works, and shows its account', async () => {
+  const all = [...families.map((family) => walletOf[family]()), bitcoinWallet('p2tr')];
+  for (const wallet of all) {
+    const { status, body } = await edge.mint(wallet, ['Key name: desk 1', 'Scopes: maker, read']);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.match(body.key, /^parley_test_[0-9A-Za-z]{43}$/);
+    assert.equal(body.prefix, body.key.slice(0, 'parley_test_'.length + 6));
+    assert.deepEqual([body.scopes, body.name, body.replaced], [['read', 'maker'], 'desk 1', false]);
+    const days = (Date.parse(body.expiresAt) - Date.now()) / 86_400_000;
+    assert.ok(days > 89.99 && days <= 90.01, `${days} days`);
+    const shown = await me(body.key);
+    assert.deepEqual(shown.body.scopes, ['read', 'maker']);
+    const expected = families.map((family) => {
+      const login = family === wallet.family ? wallet.address : null;
+      return [family, { login, proven: [] }];
+    });
+    assert.deepEqual(shown.body.wallets, Object.fromEntries(expected));
+  }
+});
+
+test('only the hash of a key is stored', async () => {
+  const { body } = await edge.mint(evmWallet());
+  const rows = await edge.sql('select row_to_json(api_keys)::text as text from api_keys');
+  assert.ok(rows.length > 0);
+  for (const { text } of rows) assert.ok(!text.includes(body.key.slice('parley_test_'.length)));
+});
+
+test('any spelling of an address is the same account, whose key is replaced at once', async () => {
+  for (const family of families) {
+    const wallet = walletOf[family]();
+    const first = await account(edge, wallet);
+    let { key } = first;
+    for (const address of spellings(wallet)) {
+      const named = (nonce: string) => minting({ ...wallet, address })(nonce);
+      const minted = await mintOf(edge, wallet, named, { address });
+      assert.equal(minted.body.replaced, true, JSON.stringify(minted.body));
+      assert.equal(await works(key), false);
+      ({ key } = minted.body);
+      const { body } = await me(key);
+      assert.deepEqual([body.userId, body.wallets[family].login], [first.userId, wallet.address]);
+    }
+  }
+});
+
+test('an EVM signature is no TRON proof, though both addresses are of one key', async () => {
+  const evm = evmWallet();
+  const address = TronWeb.address.fromHex(`41${evm.address.slice(2)}`);
+  const tron = { ...evm, family: 'tron', address } as const;
+  refused(await mintOf(edge, tron, minting(tron)), '400 bad_signature');
+});
+
+test('first mints of one wallet at once make one account with one live key', async () => {
+  const wallet = evmWallet();
+  const { db } = edge.deps;
+  const locked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  // The accounts cannot be added until all of them have asked for one.
+  const holding = db.transaction(async (tx) => {
+    const text = 'lock table accounts in exclusive mode';
+    await tx.rows({ name: '', text, values: [] });
+    locked.resolve();
+    await release.promise;
+  });
+  await locked.promise;
+  const mints = Promise.all([1, 2, 3].map(() => edge.mint(wallet)));
+  const waiting = () => edge.sql('select 1 as one from pg_locks where not granted');
+  await waitUntil(async () => (await waiting()).length >= 3);
+  release.resolve();
+  await holding;
+  const minted = await mints;
+  assert.deepEqual(minted.map(codeOf), Array(3).fill('200 ok'));
+  assert.equal(minted.filter(({ body }) => !body.replaced).length, 1);
+  const live = await Promise.all(minted.map(({ body }) => works(body.key)));
+  assert.deepEqual(live.sort(), [false, false, true]);
+});
+
+const linking = ({ address }: TestWallet, nonce: string) =>
+  `Parley - link this wallet\n\nAddress: ${address}\nNonce: ${nonce}`;
+
+describe('a nonce', () => {
+  test('is 32 hex characters, and good in its own pool alone, once', async () => {
+    const { key, wallet: login } = await account(edge, evmWallet());
+    const issued = {
+      mint: () => mintNonce(edge),
+      link: () => walletNonce(edge, key, 'link'),
+      authorize: () => walletNonce(edge, key, 'authorize'),
+    };
+    /** Presents the nonce for what its pool is for. */
+    const presented = {
+      mint: (nonce: string, wallet = evmWallet()) =>
+        mintOf(edge, wallet, () => minting(wallet)(nonce)),
+      link: async (nonce: string, wallet = bitcoinWallet()) =>
+        prove(edge, key, wallet, await signed(wallet, linking(wallet, nonce))),
+      authorize: async (nonce: string, wallet = bitcoinWallet()) =>
+        prove(edge, key, wallet, {
+          ...(await signed(wallet, linking(wallet, await issued.link()))),
+          authorization: await signed(login, vouching(login, wallet, nonce)),
+        }),
+    };
+    for (const [from, issue] of Object.entries(issued)) {
+      for (const [to, present] of Object.entries(presented)) {
+        const nonce = await issue();
+        assert.match(nonce, /^[0-9a-f]{32}$/);
+        const expected = from === to ? '200 ok' : '400 bad_nonce';
+        assert.equal(codeOf(await present(nonce)), expected, `${from} ${to}`);
+        refused(await present(nonce), '400 bad_nonce');
+      }
+    }
+    const { nonce } = (await edge.call('GET', '/v1/wallets/nonce', { key })).body;
+    assert.equal(codeOf(await presented.link(nonce)), '200 ok', 'without a purpose');
+    refused(await edge.call('GET', '/v1/wallets/nonce?purpose=x', { key }), '400 bad_field');
+    refused(await presented.mint('abc123'), '400 bad_nonce');
+  });
+
+  test('works for one of many at once', async () => {
+    const wallet = evmWallet();
+    const nonce = await mintNonce(edge);
+    const tries = Array.from({ length: 8 }, () =>
+      mintOf(edge, wallet, () => minting(wallet)(nonce)),
+    );
+    const codes = (await Promise.all(tries)).map(codeOf).sort();
+    assert.deepEqual(codes, ['200 ok', ...Array(7).fill('400 bad_nonce')]);
+  });
+
+  test('to mint is used up by a text that is refused, whatever is wrong with that', async () => {
+    const wallet = evmWallet();
+    const wrong: [Write, code: string, RegExp][] = [
+      [(n) => `create an API key\n${wallet.address}\nNonce: ${n}`, 'bad_message', /"Parley"/],
+      [(n) => linking(wallet, n), 'bad_message', /create an API key/],
+      [minting(evmWallet()), 'bad_message', /does not contain the address/],
+      [(n) => `${minting(wallet)(n)}\nScopes: admin`, 'bad_message', /read, taker and maker/],
+      [(n) => `${minting(wallet)(n)}\nKey name: ${'n'.repeat(81)}`, 'bad_message', /80 characters/],
+    ];
+    for (const [write, code, sentence] of wrong) {
+      const nonce = await mintNonce(edge);
+      refused(await mintOf(edge, wallet, () => write(nonce)), `400 ${code}`, sentence);
+      refused(await mintOf(edge, wallet, () => minting(wallet)(nonce)), '400 bad_nonce');
+    }
+    const forger = { ...evmWallet(), address: wallet.address };
+    const nonce = await mintNonce(edge);
+    refused(await mintOf(edge, forger, () => minting(wallet)(nonce)), '400 bad_signature');
+    refused(await mintOf(edge, wallet, () => minting(wallet)(nonce)), '400 bad_nonce');
+    refused(await mintOf(edge, wallet, () => wallet.address), '400 bad_message', /Nonce/);
+  });
+});
+
+describe('a mint is refused', () => {
+  const wallet = evmWallet();
+  const by = (address: string, rail: string = wallet.family) =>
+    mintOf(edge, wallet, (n) => n, { rail, address });
+
+  test('for an address of another family or network, or for what is none', async () => {
+    for (const rail of families) {
+      for (const family of families.filter((each) => each !== rail)) {
+        refused(await by(walletOf[family]().address, rail), '400 bad_address');
+      }
+    }
+    const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+    refused(await by(mainnet, 'bitcoin'), '400 wrong_network', /mainnet.*regtest|regtest.*mainnet/);
+    const wrongCase = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+    refused(await by(wrongCase), '400 bad_address', /checksum/);
+    for (const none of ['0x', ` ${wallet.address}`]) refused(await by(none), '400 bad_address');
+  });
+
+  test('with a text of more than 4 096 characters, or terms beside the signed ones', async () => {
+    const filled = (length: number) => (n: string) => `${minting(wallet)(n)}\n`.padEnd(length, 'x');
+    assert.equal((await mintOf(edge, wallet, filled(4_096))).status, 200);
+    refused(await mintOf(edge, wallet, filled(4_097)), '400 bad_field');
+    for (const more of [{ scopes: ['maker'] }, { name: 'b' }]) {
+      refused(await mintOf(edge, wallet, minting(wallet), more), '400 bad_field');
+    }
+    const withNul = await mintOf(edge, wallet, minting(wallet), { address: 'a\0' });
+    refused(withNul, '400 malformed_json', /U\+0000/);
+  });
+
+  test('of Bitcoin that cannot be proven here with what to use instead', async () => {
+    const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
+    const write = (n: string) => `Parley create an API key\nNonce: ${n}`;
+    const answer = await mintOf(edge, bitcoinWallet(), write, { address: p2pkh });
+    refused(answer, '400 bad_signature', /use P2WPKH, P2SH-P2WPKH or P2TR/);
+  });
+});
+
+// The counting itself: budgets.test.ts.
+test('20 mints an hour of a client network, failed ones counted; 1 000 with dev chains', async () => {
+  const chain = { chain: 'evm', family: 'evm', chainId: 1, rpcUrls: ['http://127.0.0.1:1'] };
+  const served = { PARLEY_CHAINS: JSON.stringify([chain]), PARLEY_NETWORK: 'mainnet' };
+  const limits = [readSettings({}), readSettings(served)].map(({ mintLimit }) => mintLimit);
+  assert.deepEqual(limits, [1_000, 20]);
+  const own = await testEdge({ settings: { mintLimit: 1 } });
+  const attempt = (ip: string) => own.call('POST', '/v1/keys', { body: {}, ip });
+  assert.equal((await attempt('2001:db8:1:2::1')).status, 400);
+  // The address is in the same client network.
+  const over = await attempt('2001:db8:1:3::1');
+  refused(over, '429 mint_rate_limited');
+  assert.equal(over.headers['retry-after'], '3600');
+});
+
+test('a deployment names itself in keys, texts, headers and pages, and nobody else', async () => {
+  const named = { PARLEY_PRODUCT_NAME: 'Acme Swaps', PARLEY_SHORT_NAME: 'acme' };
+  const { productName, shortName } = readSettings(named);
+  const own = await testEdge({ settings: { productName, shortName, network: 'mainnet' } });
+  const wallet = evmWallet();
+  const { body } = await mintOf(own, wallet, minting(wallet, 'Acme Swaps'));
+  assert.match(body.key, /^acme_live_[0-9A-Za-z]{43}$/);
+  assert.match(body.prefix, /^acme_live_/);
+  const read = (key: string) => own.call('GET', '/v1/me', { key });
+  assert.equal((await read(body.key)).status, 200);
+  assert.equal((await read(body.key.replace('_live_', '_test_'))).status, 401);
+  const other = await mintOf(own, wallet, minting(wallet));
+  refused(other, '400 bad_message', /Acme Swaps/);
+  refused(await link(own, body.key, evmWallet()), '400 bad_message', /Acme Swaps/);
+  const { body: described } = await own.call('GET', '/v1/openapi.json');
+  assert.equal(described.info.title, 'Acme Swaps API');
+  assert.match(JSON.stringify(described), /x-acme-signature/);
+  const page = await own.app.inject('/v1/docs');
+  assert.match(page.body, /Acme Swaps/);
+  for (const said of [other, await own.call('GET', '/v1/me'), described, page.body]) {
+    assert.doesNotMatch(JSON.stringify(said), /parley/i);
+  }
+});

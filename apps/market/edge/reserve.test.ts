@@ -1,0 +1,92 @@
+// The reserve of a party beyond its budget, and how often it is looked up.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { testDatabase } from '@parley/verify/test/support/database.ts';
+import type { Database } from '../db/database.ts';
+import { isPartyOfOpen } from '../db/swaps.ts';
+import { agreedSwaps } from '../doctor/testing/agreed.ts';
+import { readSettings } from '../settings/config.ts';
+import { createBudgets, strangerLimit, swapLimit } from './budgets.ts';
+import { createMemoryBuckets } from './memory-buckets.ts';
+import { broadcasts, createReserve } from './reserve.ts';
+
+const database = await testDatabase();
+after(() => database.drop());
+const sql = (text: string, ...values: unknown[]) =>
+  database.db.rows<Record<string, string>>({ name: '', text, values });
+const [open = ''] = await agreedSwaps(database.db, 1);
+const ip = '192.0.2.1';
+const isFunded = (is: boolean) =>
+  sql(`update escrows set funding_seen_at = ${is ? 'now()' : 'null'}`);
+await isFunded(true);
+const maker = (await sql('select maker_id from swaps'))[0]?.maker_id as string;
+
+function counted() {
+  let questions = 0;
+  const rows: Database['rows'] = (query) => {
+    questions += 1;
+    return database.db.rows(query);
+  };
+  const settings = { ...readSettings({}), rateLimit: 1, rateLimitPerNetwork: 1 };
+  const budgets = createBudgets(
+    settings,
+    createMemoryBuckets(() => 0),
+  );
+  return { reserve: createReserve({ ...database.db, rows }, budgets), questions: () => questions };
+}
+
+test('what the reserve refuses is not looked up, and its other parts are kept all the same', async () => {
+  const { reserve, questions } = counted();
+  for (let at = 0; at < swapLimit; at += 1) assert.equal(await reserve(maker, open, ip), true);
+  for (let at = 0; at < strangerLimit + 1; at += 1) {
+    assert.equal(await reserve(maker, open, ip), false);
+  }
+  assert.equal(questions(), swapLimit);
+  assert.equal(await reserve(maker, broadcasts, ip), true);
+});
+
+test('nothing is kept for a swap that nobody has funded', async () => {
+  await isFunded(false);
+  for (const part of [open, broadcasts]) {
+    assert.equal(await counted().reserve(maker, part, ip), false);
+  }
+  await isFunded(true);
+  for (const part of [open, broadcasts]) {
+    assert.equal(await counted().reserve(maker, part, ip), true);
+  }
+});
+
+test('a stranger is looked up so often, and no more', async () => {
+  const { reserve, questions } = counted();
+  const stranger = '00000000-0000-4000-8000-000000000001';
+  for (let at = 0; at < strangerLimit * 2; at += 1) {
+    assert.equal(await reserve(stranger, `${at}`.padStart(8, '0') + open.slice(8), ip), false);
+  }
+  assert.equal(questions(), strangerLimit);
+});
+
+test('a party keeps its broadcasts, however many of its swaps expired since', async () => {
+  const { db } = database;
+  await db.transaction(async (tx) => {
+    const run = (text: string) => tx.rows({ name: '', text, values: [] });
+    // The rows that newer swaps refer to are no part of it.
+    await run('set local session_replication_role = replica');
+    await run(`insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
+        status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,
+        created_at, updated_at)
+      select ('ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(),
+        gen_random_uuid(), n::text, maker_id, taker_id, 'a', 'expired', 0, 0, 0, 0, 0, now(), now()
+      from swaps, generate_series(1, 1001) n`);
+  });
+  await sql('analyze swaps');
+  assert.equal(await isPartyOfOpen(db, maker, null), true);
+  const [{ 'QUERY PLAN': plan } = { 'QUERY PLAN': '' }] = await sql(
+    `explain (format json) select from swaps
+      where maker_id = $1 and not done and status <> 'expired' limit 1`,
+    maker,
+  );
+  assert.match(JSON.stringify(plan), /swaps_open_by_/);
+  await sql('update swaps set done = true where id = $1', open);
+  assert.equal(await isPartyOfOpen(db, maker, null), false);
+});

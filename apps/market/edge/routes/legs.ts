@@ -1,0 +1,211 @@
+// The transactions that a party of a leg signs: its funding, claim and refund, built, or sent by
+// the market; and refunds signed beforehand.
+
+import { mustBeRate } from '@parley/chains/bitcoin/spending.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { Asking, Desk, Relayed } from '@parley/watchtower/port.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../ports/deps.ts';
+import * as builders from '../../settle/builders.ts';
+import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
+import { pinLeg, takeSignature } from '../../settle/signed-funding.ts';
+import { limited } from '../budgets.ts';
+import { command } from '../command.ts';
+import { HttpError } from '../errors.ts';
+import * as shapes from '../schemas/material.ts';
+
+const tag = 'swaps';
+
+export function registerLegs(app: FastifyInstance, deps: Deps): void {
+  buildFunding(app, deps);
+  buildSpending(app, deps);
+  scheduleRefunds(app, deps);
+}
+
+function buildFunding(app: FastifyInstance, deps: Deps): void {
+  command({ app, deps, tag }, 'POST /v1/swaps/:id/legs/:leg/fund', 'buildFund', {
+    about:
+      'Unsigned funding of your leg, or its sending by your signature (`relay`). Ways to fund: ' +
+      'docs/funding.md.',
+    params: shapes.legParams,
+    query: shapes.fundQuery,
+    body: shapes.fundBody,
+    replies: { 200: shapes.fundReply },
+    // Asked to relay again it answers the one there is.
+    withoutRoom: 'anew',
+    lasts: true,
+    before: async (input) => {
+      const request = buildRequest(input);
+      const signed = signedIn(input.body);
+      if (signed !== null) {
+        const asked = { ...request, ...signed };
+        await takeSignature(deps, asked);
+        const relay = await relayed(app, deps, request, (desk, more) =>
+          desk.fund({ ...asked, ...more }),
+        );
+        return { relay };
+      }
+      const { allowance = 'exact', sign } = input.query;
+      const isSent = (await deps.watchtower?.fundsBySignature()) ?? (() => false);
+      const built = await builders.buildFund(deps, {
+        ...request,
+        allowance,
+        authorizes: sign === 'authorization',
+        relays: (leg, token) => isSent({ ...leg, token }),
+      });
+      return { relay: null, built };
+    },
+    run: async (tx, { params, prepared }) => {
+      if (prepared.relay !== null) return { status: 200, body: prepared.relay };
+      const { built } = prepared;
+      const about = { swapId: params.id, leg: params.leg, escrow: built.escrow };
+      if (builders.authorizesFunding(built)) await pinLeg(tx, deps, about);
+      else await builders.mustStillBe(tx, about);
+      return { status: 200, body: built };
+    },
+    // A stored funding whose escrow has moved since would send money to the former one.
+    replay: async (tx, { params, body, reply }) => {
+      if (body.relay) return;
+      const { escrow } = reply.body as builders.Built;
+      await builders.mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
+      mustStillLive(deps, reply);
+    },
+  });
+}
+
+/** The signed part to be sent; null: a funding is to be built. */
+function signedIn({ relay = false, signature, escrow }: FundBody) {
+  if (relay && signature !== undefined && escrow !== undefined) return { signature, escrow };
+  if (!relay && signature === undefined && escrow === undefined) return null;
+  throw new HttpError(
+    'bad_field',
+    '`relay`, `signature` and `escrow` go together, or none is given',
+  );
+}
+type FundBody = {
+  readonly relay?: boolean;
+  readonly signature?: string;
+  readonly escrow?: string;
+};
+
+function buildSpending(app: FastifyInstance, deps: Deps): void {
+  const place = { app, deps, tag };
+  command(place, 'POST /v1/swaps/:id/legs/:leg/claim', 'buildClaim', {
+    about:
+      'Unsigned claim of the leg that pays you, or its sending (`relay`). It reveals the secret: ' +
+      'check the other leg first (docs/dont-trust-verify.md).',
+    params: shapes.legParams,
+    query: shapes.buildQuery,
+    body: shapes.claimBody,
+    replies: { 200: shapes.claimReply },
+    secret: true,
+    withoutRoom: 'anew',
+    lasts: true,
+    before: async (input) => {
+      const request = { ...buildRequest(input), secret: input.body.secret };
+      if (!input.body.relay) return builders.buildClaim(deps, request);
+      return relayed(app, deps, request, (desk, more) => desk.claim({ ...request, ...more }));
+    },
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+    replay: async (_tx, { reply, body }) => {
+      if (!body.relay) mustStillLive(deps, reply);
+    },
+  });
+
+  command(place, 'POST /v1/swaps/:id/legs/:leg/refund', 'buildRefund', {
+    about: 'Unsigned refund of your leg after its timelock, or of an escrow that it moved off.',
+    params: shapes.legParams,
+    query: shapes.refundQuery,
+    replies: { 200: shapes.material },
+    withoutRoom: 'anew',
+    before: (input) =>
+      builders.buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+    replay: async (_tx, { reply }) => mustStillLive(deps, reply),
+  });
+}
+
+/** An accepted relay costs nothing of the account's budget; a refused one does. */
+async function relayed(
+  app: FastifyInstance,
+  { watchtower }: Deps,
+  { accountId }: builders.BuildRequest,
+  send: (desk: Desk, more: Pick<Asking, 'admit'>) => Promise<Relayed>,
+): Promise<Relayed> {
+  if (watchtower === undefined) {
+    throw new ParleyError('relay_unavailable', 'this market has no gas key: send it yourself', {});
+  }
+  const { budgets } = app.edge;
+  let wasAdmitted = false as boolean;
+  const admit = async () => {
+    await budgets.charge('relays', accountId);
+    wasAdmitted = true;
+  };
+  const sent = await send(watchtower, { admit });
+  // It is taken on: a later failure must not be the answer.
+  const giveBack = async () => wasAdmitted && (await budgets.giveBack('relays', accountId));
+  await giveBack().catch(() => {});
+  return sent;
+}
+
+function mustStillLive(deps: Deps, reply: { readonly body: unknown }): void {
+  builders.mustLive(reply.body as builders.Built, Math.floor(deps.now() / 1_000));
+}
+
+function buildRequest(input: {
+  caller: { accountId: string };
+  params: { id: string; leg: string };
+  query: { feeRate?: number };
+  signal: AbortSignal;
+}): builders.BuildRequest {
+  const { caller, params, query, signal } = input;
+  const { feeRate = null } = query;
+  if (feeRate !== null) mustBeRate(feeRate);
+  const { accountId } = caller;
+  return { accountId, swapId: params.id, leg: params.leg, feeRateSatPerVbyte: feeRate, signal };
+}
+
+/**
+ * To check signed refunds takes more of a core than anything else that a request can ask for, so it
+ * has a budget of its own and one of an account is under way at a time.
+ */
+function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
+  const { budgets, processorTime, reserve } = app.edge;
+  const busy = new Set<string>();
+  const at = 'POST /v1/swaps/:id/legs/:leg/refund/scheduled';
+  command({ app, deps, tag }, at, 'scheduleRefunds', {
+    about:
+      'Bitcoin: signed refunds of your leg at rising fees. They are kept, and sent when they are ' +
+      'due: docs/bitcoin-fees.md.',
+    params: shapes.legParams,
+    body: shapes.scheduleBody,
+    replies: { 200: shapes.scheduleReply },
+    // At most 20 a minute, and they guard what was funded.
+    withoutRoom: 'keep',
+    before: async ({ caller: { accountId }, client, params, body, signal }) => {
+      if (busy.has(accountId)) throw underWay();
+      busy.add(accountId);
+      try {
+        await budgets.charge('schedules', accountId);
+        const { transactions, escrow = null } = body;
+        const { id: swapId, leg } = params;
+        const isParty = () => reserve(accountId, swapId.toLowerCase(), client);
+        const inTurns = processorTime.meter({ accountId, client, isParty });
+        const request = { accountId, swapId, leg, transactions, escrow, inTurns, signal };
+        return await prepareSchedule(deps, request);
+      } finally {
+        busy.delete(accountId);
+      }
+    },
+    run: async (tx, { params, prepared }) => {
+      const scheduledRefunds = await storeSchedule(tx, deps, params.id, prepared);
+      return { status: 200, body: { scheduledRefunds } };
+    },
+  });
+}
+
+function underWay(): HttpError {
+  const sentence =
+    'signed refunds of this account are being checked, 1 request at a time; try again in 1 s';
+  return limited('schedule_rate_limited', sentence, 1);
+}

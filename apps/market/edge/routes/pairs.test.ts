@@ -1,0 +1,301 @@
+// The facts before a trade: its meaning and costs, what others traded at, and whether the market
+// works.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deadlines } from '@parley/core/deadlines.ts';
+import { depthFor } from '@parley/core/policy.ts';
+import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
+import type { Desk } from '@parley/watchtower/port.ts';
+import type { Tx } from '../../db/database.ts';
+import { insertGap, lockHeartbeat } from '../../db/gaps.ts';
+import { storeHeads } from '../../db/heads.ts';
+import { haltChain, resumeChain } from '../../market/halts.ts';
+import { readPrices } from '../../market/prices.ts';
+import { timeOf } from '../../restore/gate.ts';
+import { refused } from '../testing/edge.ts';
+import { negotiating, price, secretLock } from '../testing/negotiating.ts';
+
+const cost = (usual: bigint) => ({ usual, most: 2n * usual });
+const costs = { fund: cost(3n), claim: cost(5n), refund: cost(7n), settlesFromAmount: false };
+let evmAnswers = true;
+const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
+  blockSeconds: 600,
+  costs: async () => ({
+    ...costs,
+    settlesFromAmount: true,
+    deposit: null,
+    leastAmount: 546n,
+  }),
+});
+const evm = stubAdapter('evm-dev', 'evm', {
+  blockSeconds: 12,
+  costs: async (token) => {
+    if (!evmAnswers) throw new Error('away');
+    const deposit = { locked: token === null ? 9n : 11n, keptByClaim: 1n };
+    return { ...costs, deposit, leastAmount: 1n };
+  },
+});
+const watchtower: Desk = {
+  claim: () => Promise.reject(new Error('not asked here')),
+  fund: () => Promise.reject(new Error('not asked here')),
+  fundsBySignature: async () => () => false,
+  claimsOn: async () => new Set(['evm-dev']),
+};
+const market = await negotiating({ adapters: [bitcoin, evm], watchtower });
+const { taker, maker, deps, sql } = market;
+const { btc, eth, usd } = market.assets;
+const dayMs = 86_400_000;
+const pairPath = (more = '') =>
+  `/v1/pairs?direction=sell_base&baseAssetId=${btc.id}&quoteAssetId=${usd.id}${more}`;
+const pricePath = (base: { id: string }, quote: { id: string }) =>
+  `/v1/pairs/price?baseAssetId=${base.id}&quoteAssetId=${quote.id}`;
+
+test('each side lists its threads by where they stand, page by page', async () => {
+  const asks = await market.trader();
+  const quotes = await market.trader();
+  const open: string[] = [];
+  const closed: string[] = [];
+  const agreed: string[] = [];
+  for (const list of [agreed, closed, open, agreed, closed, open]) {
+    const { id: rfqId } = await market.rfq({}, asks);
+    const { id } = (await market.quote(quotes, rfqId)).body.thread;
+    list.unshift(id);
+    if (list === closed) await asks.post(`/v1/rfqs/${rfqId}/cancel`);
+    if (list !== agreed) continue;
+    const words = { quoteAmount: price };
+    await asks.post(`/v1/threads/${id}/accept`, { ...words, hashlock: secretLock() });
+    await quotes.post(`/v1/threads/${id}/accept`, words);
+  }
+  for (const [status, wanted] of Object.entries({ open, closed, agreed })) {
+    for (const [role, by] of Object.entries({ taker: asks, maker: quotes })) {
+      const query = `/v1/threads?role=${role}&status=${status}`;
+      const first = (await by.get(`${query}&limit=1`)).body;
+      const second = (await by.get(`${query}&cursor=${first.nextCursor}`)).body;
+      const found = [...first.threads, ...second.threads];
+      assert.deepEqual([found.map(({ id }) => id), second.nextCursor], [wanted, null]);
+      assert.ok(found.every((each) => each.status === status));
+      const other = role === 'taker' ? 'maker' : 'taker';
+      const elsewhere = `/v1/threads?role=${other}&status=${status}`;
+      assert.deepEqual((await by.get(elsewhere)).body.threads, []);
+      refused(await by.get(`${elsewhere}&cursor=${first.nextCursor}`), '400 bad_cursor');
+      for (const { id, rfqId } of found) {
+        const own = `${query}&rfqId=${rfqId.toUpperCase()}`;
+        const { threads, nextCursor } = (await by.get(own)).body;
+        assert.deepEqual(
+          [threads.map((each: { id: string }) => each.id), nextCursor],
+          [[id], null],
+        );
+        assert.deepEqual((await by.get(`${elsewhere}&rfqId=${rfqId}`)).body.threads, []);
+        refused(await by.get(`${own}&cursor=${first.nextCursor}`), '400 bad_cursor');
+      }
+      assert.deepEqual((await by.get(`${query}&rfqId=${btc.id}`)).body.threads, []);
+      refused(await by.get(`${query}&rfqId=here`), '400 bad_field', /rfqId/);
+    }
+  }
+});
+
+test('a trade is told as a thread of it would be: initiator, legs, times and both chains’ fees', async () => {
+  const { status, body } = await taker.get(pairPath());
+  assert.equal(status, 200);
+  const { threadId } = await market.negotiation();
+  const thread = (await taker.get(`/v1/threads/${threadId}`)).body;
+  assert.deepEqual([body.initiator, body.rules], [thread.initiator, thread.rules]);
+  for (const leg of ['a', 'b'] as const) {
+    const { chain, assetId, long, timelockSeconds } = body.legs[leg];
+    const { amount: _, ...preview } = thread.legs[leg];
+    assert.deepEqual({ chain, assetId, long, timelockSeconds }, preview);
+  }
+  const timing = ({ policy }: typeof evm) => ({ policy, depth: policy.normal });
+  const times = deadlines(0, { a: timing(evm), b: timing(bitcoin) }, 'b');
+  assert.equal(body.initiatorFundBySeconds, times.initiatorFundBy);
+  assert.equal(body.counterpartyFundBySeconds, times.counterpartyFundBy);
+  assert.equal(body.revealBySeconds, times.revealBy);
+  // Three blocks of 600 s, twelve of 12 s, and the claim's block; the other claim's block after it.
+  assert.deepEqual(body.expected, {
+    initiator: { usualSeconds: 1_956, worstSeconds: times.refundAt.b + 112 * 60 },
+    counterparty: { usualSeconds: 2_556, worstSeconds: times.refundAt.a + 300 },
+  });
+  assert.deepEqual(body.legs.b.costs, {
+    fund: { usual: '3', most: '6' },
+    claim: { usual: '5', most: '10' },
+    refund: { usual: '7', most: '14' },
+    settlesFromAmount: true,
+    deposit: null,
+  });
+  assert.deepEqual(body.legs.a.costs.deposit, { locked: '11', keptByClaim: '1' });
+  assert.deepEqual([body.legs.a.leastAmount, body.legs.b.leastAmount], ['1', '546']);
+});
+
+test('fees are kept for a moment, one a kind of coin; a chain that is away has none, and times all the same', async () => {
+  const path = pairPath().replace(usd.id, eth.id);
+  evmAnswers = false;
+  const { status, body } = await taker.get(path);
+  assert.deepEqual([status, body.legs.a.costs, body.legs.a.leastAmount], [200, null, null]);
+  assert.notEqual(body.expected, null);
+  assert.notEqual((await taker.get(pairPath())).body.legs.a.costs, null);
+  evmAnswers = true;
+  assert.equal((await taker.get(path)).body.legs.a.costs, null);
+});
+
+test('a high amount waits longer; what is no pair is refused', async () => {
+  await sql('update assets set high_value_from = 500 where id = $1', btc.id);
+  const at = async (amount: string) => {
+    const { body } = await taker.get(pairPath(`&baseAmount=${amount}`));
+    return body.legs.b.confirmations;
+  };
+  const wanted = (amount: bigint) => depthFor(bitcoin.policy, amount, 500n).confirmations;
+  assert.deepEqual([await at('499'), await at('500')], [wanted(499n), wanted(500n)]);
+  assert.notEqual(wanted(499n), wanted(500n));
+  const none = '00000000-0000-7000-8000-000000000000';
+  for (const [path, code] of [
+    [pairPath().replace(usd.id, none), '400 bad_asset'],
+    [pairPath().replace(usd.id, btc.id), '400 same_chain'],
+    [pairPath('&baseAmount=0'), '400 bad_field'],
+    [pairPath().replace('sell_base', 'give'), '400 bad_field'],
+    [pricePath(btc, { id: none }), '400 bad_asset'],
+    [pricePath(eth, usd), '400 same_chain'],
+    ['/v1/pairs/price', '400 bad_field'],
+  ] as const) {
+    refused(await taker.get(path), code);
+  }
+  assert.equal((await market.app.inject(pairPath())).statusCode, 401);
+});
+
+/** An agreement at this price, whose swap stands there. */
+async function agreed(quoteAmount: string, status: string, fields: object = {}) {
+  const { id } = await market.rfq(fields);
+  const { thread } = (await market.quote(maker, id, quoteAmount)).body;
+  const words = { quoteAmount };
+  await market.accept(taker, thread.id, { ...words, hashlock: secretLock() });
+  const { swap } = (await market.accept(maker, thread.id, words)).body;
+  await sql('update swaps set status = $2 where id = $1', swap.id, status);
+  return { threadId: thread.id as string, swapId: swap.id as string };
+}
+
+test('a price is the middle of public agreements that both sides funded, either way round', async () => {
+  const turned = { direction: 'buy_base', baseAssetId: usd.id, quoteAssetId: btc.id };
+  const began = Math.floor(deps.now() / 60_000) * 60_000;
+  await agreed('99000000', 'agreed');
+  await agreed('98000000', 'expired');
+  await agreed('97000000', 'refunded');
+  await agreed('96000000', 'counterparty_claimed', { visibility: 'private' });
+  assert.deepEqual(await readPrices(market.db, ...pair()), { agreements: [], median: null });
+  await agreed('60000000', 'counterparty_claimed');
+  deps.advance(1_000);
+  await agreed('70000000', 'counterparty_funded');
+  const two = await readPrices(market.db, ...pair());
+  assert.deepEqual([two.agreements.length, two.median], [2, null]);
+  deps.advance(1_000);
+  // 130000 for 80000000 is dearer than 100000 for 60000000, and cheaper than for 70000000.
+  await agreed('130000', 'initiator_claimed', { ...turned, baseAmount: '80000000' });
+  const { status, body } = await taker.get(pricePath(btc, usd));
+  assert.equal(status, 200);
+  const middle = { direction: 'sell_base', baseAmount: '130000', quoteAmount: '80000000' };
+  const { agreedAt, ...median } = body.median;
+  assert.deepEqual(median, middle);
+  assert.equal(Date.parse(agreedAt) % 60_000, 0);
+  assert.ok(Date.parse(agreedAt) >= began);
+  const amounts = body.agreements.map((each: { quoteAmount: string }) => each.quoteAmount);
+  assert.deepEqual(amounts, ['80000000', '70000000', '60000000']);
+  const other = (await maker.get(pricePath(usd, btc))).body.median;
+  assert.deepEqual([other.baseAmount, other.quoteAmount], ['80000000', '130000']);
+  assert.equal(other.direction, 'buy_base');
+  // The answer names no account.
+  const text = JSON.stringify(body);
+  for (const { accountId } of [taker, maker]) assert.ok(!text.includes(accountId));
+  // Older than a day it counts no more.
+  const tomorrow = deps.now() + dayMs;
+  const [base, quote] = pair();
+  assert.deepEqual((await readPrices(market.db, base, quote, tomorrow)).agreements, []);
+});
+
+const pair = () => [btc.id, usd.id, deps.now()] as const;
+
+test('anybody reads whether the market works: heads, halts without their reason, and what it waits for', async () => {
+  const status = async () => {
+    // Not what was kept of a moment ago.
+    await sleep(1_050);
+    const answer = await market.app.inject('/market/status');
+    assert.equal(answer.statusCode, 200);
+    return answer.json();
+  };
+  const at = new Date(deps.now());
+  await storeHeads(market.db, 'bitcoin', { height: 7, hash: '00', clock: 1_700_000_000 }, at);
+  await haltChain(market.db as Tx, { chain: 'evm-dev', reason: 'a hole that we know of', at });
+  deps.advance(61_000);
+  const halted = await status();
+  const { at: _, ...told } = halted;
+  assert.deepEqual(told, {
+    network: 'dev',
+    agrees: true,
+    waitsFor: [],
+    chains: [
+      {
+        chain: 'bitcoin',
+        height: 7,
+        clock: 1_700_000_000,
+        seenAt: at.toISOString(),
+        blockSeconds: 600,
+        isQuiet: false,
+        haltedSince: null,
+        sendsClaims: false,
+        sendsFundings: false,
+      },
+      {
+        chain: 'evm-dev',
+        height: null,
+        clock: null,
+        seenAt: null,
+        blockSeconds: 12,
+        isQuiet: true,
+        haltedSince: at.toISOString(),
+        sendsClaims: true,
+        sendsFundings: false,
+      },
+    ],
+  });
+  assert.ok(!JSON.stringify(halted).includes('hole'));
+  await market.db.transaction((tx) => resumeChain(tx, 'evm-dev', at));
+  const time = { beganAt: new Date(0), endedAt: new Date(1_000) };
+  await lockHeartbeat(market.db as Tx, at);
+  await insertGap(market.db as Tx, { why: 'silence', ...time, holds: true });
+  deps.advance(4_200_000);
+  const restored = await status();
+  assert.deepEqual([restored.agrees, restored.waitsFor], [false, [timeOf(time)]]);
+  assert.deepEqual(
+    restored.chains.map((each: { isQuiet: boolean }) => each.isQuiet),
+    [true, true],
+  );
+  assert.equal(restored.chains[1].haltedSince, null);
+});
+
+test('a maker lists its open quotes on live RFQs, newest first, and nobody else’s', async () => {
+  const own = await market.trader();
+  const other = await market.trader();
+  const quoted: string[] = [];
+  for (const by of [own, other, own, own]) {
+    const { id } = await market.rfq({ ttlSeconds: quoted.length === 0 ? 30 : 3_600 });
+    const { thread } = (await market.quote(by, id)).body;
+    quoted.push(thread.id);
+  }
+  const [first, , third, fourth] = quoted;
+  const listed = async (query = '') => {
+    const { body } = await own.get(`/v1/threads${query}`);
+    return [body.threads.map(({ id }: { id: string }) => id), body.nextCursor] as const;
+  };
+  assert.deepEqual(await listed(), [[fourth, third, first], null]);
+  const [page, cursor] = await listed('?limit=2');
+  assert.deepEqual(page, [fourth, third]);
+  assert.deepEqual(await listed(`?cursor=${cursor}`), [[first], null]);
+  const { body } = await other.get('/v1/threads');
+  assert.deepEqual(
+    body.threads.map(({ makerId }: { makerId: string }) => makerId),
+    [other.accountId],
+  );
+  refused(await other.get(`/v1/threads?cursor=${cursor}`), '400 bad_cursor');
+  assert.deepEqual((await taker.get('/v1/threads')).body.threads, []);
+  deps.advance(31_000);
+  assert.deepEqual(await listed(), [[fourth, third], null]);
+});

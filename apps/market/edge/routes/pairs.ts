@@ -1,0 +1,81 @@
+// The meaning and costs of a trade of a pair, and the prices that others traded at.
+
+import { parseBaseUnits } from '@parley/core/amounts.ts';
+import type { FastifyInstance } from 'fastify';
+import { assetPair } from '../../market/assets.ts';
+import { priceWindowSeconds } from '../../market/bounds.ts';
+import { type PairPrices, readPrices, type Traded } from '../../market/prices.ts';
+import { mustDiffer } from '../../market/rfqs.ts';
+import type { Deps } from '../../ports/deps.ts';
+import { createMoments } from '../../ports/moments.ts';
+import { readsOf } from '../../ports/reads.ts';
+import { createCosts, pairView } from '../../settle/pair.ts';
+import { readByAll } from '../command.ts';
+import * as shapes from '../schemas/pair.ts';
+
+/** A statement walks some thousand rows at most, for all who ask within a moment. */
+const priceMs = 10_000;
+const mostPairs = 500;
+const minuteMs = 60_000;
+
+export function registerPairs(app: FastifyInstance, deps: Deps): void {
+  const place = { app, deps, tag: 'pairs' };
+  const readCosts = createCosts(deps);
+  const prices = createMoments<PairPrices>(priceMs, mostPairs);
+
+  readByAll(place, '/pairs', 'getPair', {
+    about:
+      'What a trade would mean before anything is asked: who funds first, times, fees and the ' +
+      'least amounts. By `rules` and fees of the chains, which you can read by yourself.',
+    query: shapes.pairQuery,
+    replies: { 200: shapes.pair },
+    handle: async ({ query }) => {
+      const { direction, baseAssetId, quoteAssetId } = query;
+      const assets = await assetPair(deps.db, baseAssetId, quoteAssetId);
+      mustDiffer(assets);
+      const amount = (text: string | undefined, field: string) =>
+        text === undefined ? 1n : parseBaseUnits(text, field);
+      const terms = {
+        ...assets,
+        direction,
+        baseAmount: amount(query.baseAmount, 'baseAmount'),
+        quoteAmount: amount(query.quoteAmount, 'quoteAmount'),
+      };
+      const asked = { direction, baseAssetId: assets.base.id, quoteAssetId: assets.quote.id };
+      return { ...asked, ...(await pairView(deps, terms, readCosts)) };
+    },
+  });
+
+  readByAll(place, '/pairs/price', 'getPairPrice', {
+    about:
+      'Public agreements of the last day that both sides funded, and the middle one by price. ' +
+      'Whoever trades with itself moves it for the fees: a hint, no quote.',
+    query: shapes.priceQuery,
+    replies: { 200: shapes.pairPrice },
+    handle: async ({ query }) => {
+      const { base, quote } = await assetPair(deps.db, query.baseAssetId, query.quoteAssetId);
+      mustDiffer({ base, quote });
+      const { agreements, median } = await prices.of(`${base.id} ${quote.id}`, () =>
+        readPrices(readsOf(deps), base.id, quote.id, deps.now()),
+      );
+      return {
+        baseAssetId: base.id,
+        quoteAssetId: quote.id,
+        median: median && tradedView(median),
+        agreements: agreements.map(tradedView),
+        windowSeconds: priceWindowSeconds,
+      };
+    },
+  });
+}
+
+/** To the minute: enough for a price, and less to tell two trades of one account by. */
+function tradedView({ direction, baseAmount, quoteAmount, agreedAt }: Traded) {
+  const minute = Math.floor(agreedAt.getTime() / minuteMs) * minuteMs;
+  return {
+    direction,
+    baseAmount: baseAmount.toString(),
+    quoteAmount: quoteAmount.toString(),
+    agreedAt: new Date(minute).toISOString(),
+  };
+}

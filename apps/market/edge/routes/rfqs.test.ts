@@ -1,0 +1,377 @@
+// RFQs, the book and assets over HTTP. Shapes of bodies and queries are in every-operation.test.ts.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Family } from '@parley/core/families.ts';
+import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
+import { runs } from '@parley/verify/test/support/runs.ts';
+import { type Answer, someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
+import fc from 'fast-check';
+import { findAssets, findCuratedAsset } from '../../db/assets.ts';
+import { seedAssets } from '../../market/assets.ts';
+import { mostLiveRfqs } from '../../market/bounds.ts';
+import { sequenceFeed } from '../../market/feed-log.ts';
+import { refused } from '../testing/edge.ts';
+import { negotiating, price } from '../testing/negotiating.ts';
+
+const market = await negotiating();
+const { taker, maker, wanted, rfq, quote } = market;
+const { btc, eth, usd } = market.assets;
+const post = (fields: object, by = taker) => by.post('/v1/rfqs', wanted(fields));
+const cancel = (by: Trader, id: string) => by.post(`/v1/rfqs/${id}/cancel`);
+const read = async (by: Trader, id: string) => (await by.get(`/v1/rfqs/${id}`)).body;
+const idsOf = (rfqs: { id: string }[]) => rfqs.map(({ id }) => id);
+const book = async (query = '') =>
+  idsOf((await maker.get(`/v1/rfqs?limit=100&${query}`)).body.rfqs);
+const emitted = (id: string) =>
+  market.sql(
+    `select topic, payload from outbox
+      where payload->>'rfqId' = $1 and account_id is null order by id`,
+    id,
+  );
+const enable = (assetId: string, isOpen: boolean) =>
+  market.sql(
+    'update assets set closings = $2 where id = $1',
+    assetId,
+    isOpen ? {} : { operator: { reasons: [], at: '' } },
+  );
+
+test('a posted RFQ shows what was asked, to all, with a feed event of the same', async () => {
+  market.deps.freeze();
+  const posted = await rfq({ askAmount: price, ttlSeconds: 600 });
+  const now = market.deps.now();
+  assert.match(posted.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(posted.creatorStanding.settled, 0);
+  assert.deepEqual(posted, {
+    id: posted.id,
+    direction: 'sell_base',
+    baseAssetId: btc.id,
+    baseAmount: '100000',
+    quoteAssetId: usd.id,
+    status: 'open',
+    visibility: 'public',
+    askAmount: price,
+    creatorId: taker.accountId,
+    creatorStanding: posted.creatorStanding,
+    minSettled: null,
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + 600_000).toISOString(),
+  });
+  assert.deepEqual(await read(maker, posted.id), posted);
+  const events = await emitted(posted.id);
+  assert.deepEqual(
+    events.map(({ topic, payload }) => [topic, JSON.parse(payload.body)]),
+    [['feed.created', posted]],
+  );
+});
+
+const most = 2n ** 256n - 1n;
+const to = (targetAddress: string) => ({ visibility: 'private', targetAddress });
+const refusals: [fields: object, code: string, words?: RegExp][] = [
+  [{ baseAmount: '0' }, '400 bad_amount', /baseAmount/],
+  [
+    { baseAmount: '1.5' },
+    '400 bad_amount',
+    /^baseAmount must be a whole .* 1 to 2\^256-1, as a string without sign.*; it was "1.5"$/,
+  ],
+  [{ askAmount: `${most + 1n}` }, '400 bad_amount', /askAmount/],
+  [{ ttlSeconds: 29 }, '400 bad_field', /ttlSeconds/],
+  [{ ttlSeconds: 604_801 }, '400 bad_field', /ttlSeconds/],
+  [{ ttlSeconds: 60.5 }, '400 bad_field', /ttlSeconds/],
+  [{ direction: 'sell' }, '400 bad_field', /direction/],
+  [{ visibility: 'secret' }, '400 bad_field', /visibility/],
+  [{ quoteAssetId: '01a1fb07-751f-7744-b69c-bc76bd408690' }, '400 bad_asset'],
+  [{ quoteAssetId: btc.id }, '400 same_chain'],
+  [{ baseAssetId: eth.id }, '400 same_chain'],
+  [{ baseAmount: '545' }, '400 amount_too_small'],
+  [{ askAmount: '545' }, '400 amount_too_small'],
+  [{ targetAddress: someAddress('evm') }, '400 bad_field'],
+  [to('0x12'), '400 bad_address'],
+  [to('0'.repeat(128)), '400 bad_address'],
+  [to('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'), '400 wrong_network', /mainnet/],
+];
+
+test('what is refused at posting, each with its code and words', async () => {
+  for (const [fields, code, words] of refusals) refused(await post(fields), code, words);
+  await enable(eth.id, false);
+  refused(await post({ quoteAssetId: eth.id }), '409 asset_closed');
+  await enable(eth.id, true);
+});
+
+test('the other side of each bound is taken', async () => {
+  const fields = { baseAssetId: eth.id, quoteAssetId: btc.id, baseAmount: `${most}` };
+  assert.equal((await rfq(fields)).baseAmount, `${most}`);
+  for (const each of [{ baseAmount: '546' }, { ttlSeconds: 30 }, { ttlSeconds: 604_800 }]) {
+    await rfq(each);
+  }
+});
+
+test('giving an asset needs a wallet on its chain, login or proven; taking one does not', async () => {
+  const wallet = (family: 'bitcoin' | 'evm', standing: 'login' | 'proven') =>
+    market.trader({ wallets: [{ family, address: someAddress(family), standing }] });
+  const onEvm = await wallet('evm', 'login');
+  const onBitcoin = await wallet('bitcoin', 'proven');
+  refused(await post({}, onEvm), '403 no_wallet', /giving BTC needs a wallet on .*bitcoin/);
+  refused(await post({ direction: 'buy_base' }, onBitcoin), '403 no_wallet', /giving USD/);
+  await rfq({ direction: 'buy_base' }, onEvm);
+  await rfq({}, onBitcoin);
+});
+
+test('a node that hangs is 504 with nothing posted, and the next try may succeed', async () => {
+  let hangs = true;
+  const checkAmount = () => (hangs ? new Promise<never>(() => {}) : Promise.resolve());
+  const slow = await negotiating({
+    settings: { chainTimeoutMs: 150 },
+    adapters: [stubAdapter('bitcoin', 'bitcoin', { checkAmount }), stubAdapter('evm-dev', 'evm')],
+  });
+  const headers = { 'idempotency-key': 'k1' };
+  const ask = () => slow.taker.post('/v1/rfqs', slow.wanted(), headers);
+  refused(await ask(), '504 chain_timeout');
+  assert.deepEqual((await slow.maker.get('/v1/rfqs')).body.rfqs, []);
+  hangs = false;
+  assert.equal((await ask()).status, 201);
+});
+
+test('a target address in any spelling reaches the wallet of every family, and no other', async () => {
+  const solana = 'So11111111111111111111111111111111111111112';
+  const bitcoin = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+  const cases: [Family, address: string, written: string][] = [
+    [
+      'evm',
+      '0x52908400098527886E0F7030069857D2E4169EE7',
+      '0x52908400098527886e0f7030069857d2e4169ee7',
+    ],
+    ['tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', '41A614F803B6FD780986A42C78EC9C7F77E6DED13C'],
+    ['bitcoin', bitcoin, bitcoin.toUpperCase()],
+    ['solana', solana, solana],
+  ];
+  for (const [family, address, written] of cases) {
+    const holder = await market.trader({ wallets: [{ family, address }] });
+    const posted = await rfq(to(written));
+    assert.equal(posted.targetAddress, address);
+    assert.equal((await read(holder, posted.id)).targetAddress, address);
+    // To others it is a link, which is in no list.
+    const other = await read(maker, posted.id);
+    assert.deepEqual([other.id, other.targetAddress], [posted.id, undefined]);
+    for (const by of [holder, maker]) {
+      const { rfqs } = (await by.get('/v1/rfqs?limit=100')).body;
+      assert.ok(!idsOf(rfqs).includes(posted.id));
+    }
+    assert.equal((await emitted(posted.id)).length, 1);
+  }
+  assert.deepEqual(await emitted((await rfq({ visibility: 'private' })).id), []);
+});
+
+test('its creator cancels it, again and again; a stranger never', async () => {
+  const { id } = await rfq();
+  refused(await cancel(maker, id), '403 not_creator');
+  const { thread } = (await quote(maker, id)).body;
+  for (let again = 0; again < 2; again += 1) {
+    const { status, body } = await cancel(taker, id);
+    assert.deepEqual([status, body.rfq.status], [200, 'cancelled']);
+  }
+  refused(await cancel(maker, id), '403 not_creator');
+  const topics = (await emitted(id)).map(({ topic }) => topic);
+  assert.deepEqual(topics, ['feed.created', 'feed.cancelled']);
+  const { status, rfq: shown } = (await maker.get(`/v1/threads/${thread.id}`)).body;
+  assert.deepEqual([status, shown.status], ['closed', 'cancelled']);
+  const stored = await market.sql('select status from threads where rfq_id = $1', id);
+  assert.deepEqual(stored, [{ status: 'closed' }]);
+  refused(await quote(maker, id), '409 rfq_gone', /cancelled/);
+});
+
+test('an RFQ is live up to its expiry and expired from it on, swept or not', async () => {
+  const { id, expiresAt } = await rfq({ ttlSeconds: 30 });
+  market.deps.freeze(Date.parse(expiresAt) - 1);
+  assert.ok((await book()).includes(id));
+  market.deps.advance(1);
+  assert.ok(!(await book()).includes(id));
+  refused(await cancel(taker, id), '409 rfq_gone', /expired/);
+  for (const swept of [0, 1]) {
+    assert.equal((await read(maker, id)).status, 'expired');
+    assert.ok((await sequenceFeed(market.deps)).appended >= 1 - swept);
+  }
+});
+
+test('an account has at most its live RFQs, also when it posts at once; cancelling frees one', async () => {
+  const busy = await market.trader();
+  await market.sql(
+    `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
+        visibility, status, created_at, expires_at, updated_at)
+      select gen_random_uuid(), $1, 'sell_base', $2, 100000, $3, 'private', 'open', $4, $5, $4
+      from generate_series(1, $6)`,
+    busy.accountId,
+    btc.id,
+    usd.id,
+    ...[0, 600_000].map((ms) => new Date(market.deps.now() + ms)),
+    mostLiveRfqs - 2,
+  );
+  const many = await Promise.all(Array.from({ length: 6 }, () => post({}, busy)));
+  const [made, ...others] = many.sort((a, b) => a.status - b.status);
+  assert.deepEqual(
+    others.map(({ status }) => status),
+    [201, 409, 409, 409, 409],
+  );
+  await cancel(busy, made?.body.rfq.id);
+  await rfq({}, busy);
+  refused(await post({}, busy), '409 too_many_open', /1000/);
+});
+
+test('the book filters, and a closed asset takes its RFQs off it and gives them back', async () => {
+  const a = (await rfq({ quoteAssetId: eth.id })).id;
+  const b = (await rfq({ quoteAssetId: eth.id, direction: 'buy_base' })).id;
+  const ofEth = `quoteAssetId=${eth.id}`;
+  assert.deepEqual((await book(`quoteAssetId=${eth.id.toUpperCase()}`)).slice(0, 2), [b, a]);
+  const buys = await book(`${ofEth}&direction=buy_base`);
+  assert.ok(buys.includes(b) && !buys.includes(a));
+  assert.ok(!(await book(`quoteAssetId=${usd.id}&baseAssetId=${btc.id}`)).includes(a));
+  for (const isOpen of [false, true]) {
+    await enable(eth.id, isOpen);
+    await new Promise((resolve) => setTimeout(resolve, 260));
+    assert.deepEqual((await book(ofEth)).slice(0, 2), isOpen ? [b, a] : []);
+    if (!isOpen) refused(await quote(maker, a, '650000'), '409 asset_closed');
+  }
+});
+
+test('a cursor is bound to its list and filters', async () => {
+  for (let count = 0; count < 2; count += 1) await rfq();
+  const { nextCursor } = (await maker.get('/v1/rfqs?limit=1')).body;
+  assert.equal((await maker.get(`/v1/rfqs?limit=5&cursor=${nextCursor}`)).status, 200);
+  for (const path of [
+    `rfqs?cursor=${nextCursor}&direction=sell_base`,
+    'rfqs?cursor=',
+    `assets?cursor=${nextCursor}`,
+  ]) {
+    refused(await maker.get(`/v1/${path}`), '400 bad_cursor');
+  }
+  for (const bad of ['direction=both', 'baseAssetId=1', 'quoteAssetId=']) {
+    refused(await maker.get(`/v1/rfqs?${bad}`), '400 bad_field');
+  }
+});
+
+test('whoever was on the book when paging began is met exactly once, whatever comes or goes', async () => {
+  const steps = fc.array(fc.constantFrom('post', 'cancel', 'quote', 'nothing'), { maxLength: 6 });
+  const paging = fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, async (limit, pending) => {
+    const other = await market.trader();
+    const buying = async () => (await rfq({ direction: 'buy_base' }, other)).id as string;
+    const start: string[] = [];
+    for (let i = 0; i < 7; i += 1) start.push(await buying());
+    const cancelled = new Set<string>();
+    const met: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const page: Answer = await maker.get(`/v1/rfqs?direction=buy_base&limit=${limit}${query}`);
+      assert.equal(page.status, 200);
+      for (const { creatorId, id } of page.body.rfqs) {
+        if (creatorId === other.accountId) met.push(id);
+      }
+      cursor = page.body.nextCursor;
+      const step = pending.shift();
+      const victim = start[met.length % start.length]!;
+      if (step === 'post') await buying();
+      if (step === 'quote') await quote(maker, victim);
+      if (step === 'cancel') {
+        await cancel(other, victim);
+        cancelled.add(victim);
+      }
+    } while (cursor !== null && met.length < 50);
+    assert.deepEqual(met, [...new Set(met)].sort().reverse());
+    for (const id of start) assert.ok(met.includes(id) || cancelled.has(id), `${id} was lost`);
+    // A later RFQ shows up on no later page.
+    assert.ok(met.every((id) => start.includes(id)));
+  });
+  await fc.assert(paging, { numRuns: runs(8) });
+});
+
+test('a page shows every change as soon as its author was answered', async () => {
+  const shown = async () => (await maker.get('/v1/rfqs')).body.rfqs[0];
+  for (let round = 0; round < 8; round += 1) {
+    await shown();
+    const { id } = await rfq();
+    assert.equal((await shown()).id, id);
+    await quote(maker, id);
+    assert.equal((await shown()).status, 'negotiating');
+    const reads = Array.from({ length: 5 }, shown);
+    await cancel(taker, id);
+    assert.notEqual((await shown()).id, id);
+    await Promise.all(reads);
+    assert.notEqual((await shown()).id, id);
+  }
+});
+
+test('a creator lists its own until they end: private ones and of closed assets, of nobody else', async () => {
+  const creator = await market.trader();
+  const own = async (by: Trader, query = '') => by.get(`/v1/rfqs?own=true&${query}`);
+  const lists = async (by: Trader) => idsOf((await own(by)).body.rfqs);
+  const open = await rfq({}, creator);
+  const linked = await rfq({ visibility: 'private' }, creator);
+  const addressed = await rfq(to(someAddress('evm')), creator);
+  const ended = await rfq({}, creator);
+  await cancel(creator, ended.id);
+  assert.deepEqual(await lists(creator), [addressed.id, linked.id, open.id]);
+  assert.deepEqual(await lists(await market.trader()), []);
+  const [first] = (await own(creator, 'limit=1')).body.rfqs;
+  assert.equal(first.targetAddress, addressed.targetAddress);
+  await enable(btc.id, false);
+  assert.equal((await lists(creator)).length, 3);
+  await enable(btc.id, true);
+  const { nextCursor } = (await own(creator, 'limit=1')).body;
+  refused(await own(maker, `limit=1&cursor=${nextCursor}`), '400 bad_cursor');
+});
+
+const symbols = async (query = '') => {
+  const { body } = await taker.get(`/v1/assets?${query}`);
+  return body.assets.map((each: { symbol: string }) => each.symbol);
+};
+
+test('assets are listed with what the specification names and nothing else, by filters', async () => {
+  const { body } = await taker.get('/v1/assets');
+  assert.deepEqual(body.assets[0], {
+    id: btc.id,
+    chain: 'bitcoin',
+    symbol: 'BTC',
+    address: null,
+    decimals: 8,
+    enabled: true,
+    verified: true,
+    source: 'curated',
+  });
+  assert.deepEqual([body.assets.length, body.nextCursor], [3, null]);
+  // Symbols and addresses in hex compare without case.
+  for (const [query, expected] of [
+    ['chain=evm-dev', ['ETH', 'USD']],
+    ['symbol=uSd', ['USD']],
+    [`address=${usd.address?.toUpperCase().replace('X', 'x')}`, ['USD']],
+    ['enabled=true&chain=bitcoin', ['BTC']],
+    ['enabled=false', []],
+    ['symbol=NONE', []],
+  ] as const) {
+    assert.deepEqual(await symbols(query), expected, query);
+  }
+  for (const bad of ['enabled=perhaps', `chain=${'x'.repeat(65)}`]) {
+    refused(await taker.get(`/v1/assets?${bad}`), '400 bad_field');
+  }
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const page = (await taker.get(`/v1/assets?limit=1${cursor}`)).body;
+    seen.push(...page.assets.map((each: { symbol: string }) => each.symbol));
+    cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
+    const foreign = await taker.get(`/v1/assets?limit=1&chain=bitcoin${cursor}`);
+    if (cursor !== '') refused(foreign, '400 bad_cursor');
+  } while (cursor !== '');
+  assert.deepEqual(seen, ['BTC', 'ETH', 'USD']);
+});
+
+test('seeding again keeps ids, updates what changed, and closes what is no longer listed', async () => {
+  const { db, deps, assets } = await negotiating();
+  const next = await seedAssets(db, deps, [
+    { chain: 'bitcoin', symbol: 'XBT', address: null, decimals: 8, highValueFrom: '500' },
+    { chain: 'nowhere', symbol: 'NIL', address: null, decimals: 1 },
+  ]);
+  assert.deepEqual(next, [{ ...assets.btc, symbol: 'XBT', highValueFrom: 500n }]);
+  assert.equal((await findAssets(db, [assets.usd.id]))[0]?.enabled, false);
+  assert.equal(await findCuratedAsset(db, 'USD'), null);
+  assert.equal((await findCuratedAsset(db, 'XBT'))?.id, assets.btc.id);
+});

@@ -1,0 +1,333 @@
+// Quotes and negotiation over HTTP. The acts of both sides and the clock are searched by a model in
+// apps/market/market/negotiation.test.ts; shapes of bodies are in every-operation.test.ts.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
+import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
+import { mostMessages, mostThreads } from '../../market/bounds.ts';
+import { refused } from '../testing/edge.ts';
+import { negotiating, price, secretLock } from '../testing/negotiating.ts';
+
+const market = await negotiating();
+const { taker, maker, rfq, quote, propose, accept, negotiation, events } = market;
+const stranger = await market.trader();
+const cancel = (rfqId: string) => taker.post(`/v1/rfqs/${rfqId}/cancel`);
+const read = async (by: Trader, threadId: string) => (await by.get(`/v1/threads/${threadId}`)).body;
+const pricesOf = async (threadId: string): Promise<string[]> =>
+  (await read(taker, threadId)).messages.map(
+    ({ by, quoteAmount }: Record<string, string>) => `${by} ${quoteAmount}`,
+  );
+
+test('a first quote is 201, the next of the same maker 200 on the same thread', async () => {
+  const { id: rfqId } = await rfq();
+  const first = await quote(maker, rfqId);
+  const { thread } = first.body;
+  assert.equal(first.status, 201);
+  const { id: threadId, legs, messages, rules, createdAt, updatedAt, rfq: shown, ...more } = thread;
+  const { makerStanding, ...rest } = more;
+  assert.equal(makerStanding.settled, 0);
+  const { a, b } = legs;
+  assert.deepEqual([a.chain, a.amount, a.long], ['evm-dev', price, false]);
+  assert.deepEqual([b.chain, b.amount, b.long], ['bitcoin', '100000', true]);
+  assert.ok(b.timelockSeconds > a.timelockSeconds);
+  assert.deepEqual(rest, {
+    rfqId,
+    makerId: maker.accountId,
+    takerId: taker.accountId,
+    status: 'open',
+    quoteAmount: price,
+    proposedBy: 'maker',
+    makerAccepted: false,
+    takerAccepted: false,
+    currentQuoteAmount: price,
+    pendingAmount: price,
+    pendingBy: 'maker',
+    swapId: null,
+    initiator: 'taker',
+    acceptanceExpiresAt: null,
+    quoteExpiresAt: null,
+    withdrawnAt: null,
+  });
+  assert.equal(shown.status, 'negotiating');
+  const second = await quote(maker, rfqId, '66000000');
+  assert.deepEqual([second.status, second.body.thread.id], [200, threadId]);
+  assert.deepEqual(await pricesOf(threadId), [`maker ${price}`, 'maker 66000000']);
+  assert.deepEqual(await read(taker, threadId), second.body.thread);
+  // A maker's price is a quote, however it was sent; the taker's own is none.
+  await propose(maker, threadId, '67000000');
+  await propose(taker, threadId, '60000000');
+  const event = { to: taker.accountId, rfqId, threadId };
+  assert.deepEqual(await events('quote.created', 'threadId', threadId), [
+    { ...event, quoteAmount: price },
+    { ...event, quoteAmount: '66000000' },
+    { ...event, quoteAmount: '67000000' },
+  ]);
+});
+
+test('buying, the maker gives the base: it holds the long leg and the secret', async () => {
+  const { threadId } = await negotiation({ direction: 'buy_base' });
+  const { initiator, legs } = await read(maker, threadId);
+  assert.deepEqual([initiator, legs.a.long, legs.a.chain], ['maker', true, 'bitcoin']);
+  refused(await accept(taker, threadId, { hashlock: secretLock() }), '400 hashlock_unexpected');
+  refused(await accept(maker, threadId), '400 hashlock_missing');
+  assert.equal((await accept(taker, threadId)).status, 200);
+  const done = await accept(maker, threadId, { hashlock: `0x${secretLock().toUpperCase()}` });
+  assert.deepEqual([done.status, done.body.swap.role], [200, 'initiator']);
+});
+
+test('malformed prices and hashlocks are 400 at quoting, proposing and accepting', async () => {
+  const { rfqId, threadId } = await negotiation();
+  const huge = (2n ** 256n).toString();
+  for (const bad of [65_000_000, '0', huge]) {
+    const code = `400 ${typeof bad === 'string' ? 'bad_amount' : 'bad_field'}`;
+    refused(await quote(maker, rfqId, bad), code, /quoteAmount/);
+    refused(await propose(maker, threadId, bad), code, /quoteAmount/);
+    refused(await accept(maker, threadId, { quoteAmount: bad }), code, /quoteAmount/);
+  }
+  for (const bad of [7, 'ab', `${secretLock()}00`]) {
+    const code = `400 ${typeof bad === 'string' ? 'bad_hex' : 'bad_field'}`;
+    refused(await accept(taker, threadId, { hashlock: bad }), code, /hashlock/);
+  }
+});
+
+test('who may quote: not oneself, with a wallet there, and addressed where it is', async () => {
+  const { id } = await rfq();
+  refused(await quote(taker, id), '403 own_rfq');
+  const wallet = (family: 'bitcoin' | 'evm') => ({ family, address: someAddress(family) });
+  const evm = wallet('evm');
+  const bitcoin = wallet('bitcoin');
+  const onEvm = await market.trader({ wallets: [evm] });
+  const onBitcoin = await market.trader({ wallets: [bitcoin] });
+  refused(await quote(onBitcoin, id), '403 no_wallet', /giving USD needs a wallet on .*evm/);
+  assert.equal((await quote(onEvm, id)).status, 201);
+  const { id: buying } = await rfq({ direction: 'buy_base' });
+  refused(await quote(onEvm, buying), '403 no_wallet', /giving BTC needs a wallet on .*bitcoin/);
+  assert.equal((await quote(onBitcoin, buying)).status, 201);
+  const { id: addressed } = await rfq({ visibility: 'private', targetAddress: evm.address });
+  refused(await quote(maker, addressed), '403 not_addressed');
+  assert.equal((await quote(onEvm, addressed)).status, 201);
+  const { id: link } = await rfq({ visibility: 'private' });
+  assert.equal((await quote(maker, link)).status, 201);
+});
+
+test('a gone RFQ takes no quote, a dust price is refused, and a closed asset before both', async () => {
+  const { rfqId, threadId } = await negotiation();
+  const close = (asset: 'btc' | 'usd', isClosed = true) =>
+    market.sql(
+      'update assets set closings = $2 where id = $1',
+      market.assets[asset].id,
+      isClosed ? { operator: { reasons: ['x'], at: '' } } : {},
+    );
+  refused(await quote(maker, rfqId, '545'), '400 amount_too_small');
+  for (const asset of ['btc', 'usd'] as const) {
+    await close(asset);
+    refused(await quote(maker, rfqId, '545'), '409 asset_closed');
+    refused(await propose(taker, threadId, '545'), '409 asset_closed');
+    refused(await accept(maker, threadId), '409 asset_closed');
+    await close(asset, false);
+  }
+  assert.equal((await accept(maker, threadId)).status, 200);
+  await cancel(rfqId);
+  refused(await quote(maker, rfqId), '409 rfq_gone', /cancelled/);
+  refused(await quote(stranger, rfqId), '409 rfq_gone');
+});
+
+test('a node that hangs is 504 at quoting and proposing, with nothing moved', async () => {
+  let hangs = false;
+  const hanging = stubAdapter('evm-dev', 'evm', {
+    checkAmount: () => (hangs ? new Promise(() => {}) : Promise.resolve()),
+  });
+  const slow = await negotiating({
+    settings: { chainTimeoutMs: 150 },
+    adapters: [hanging, stubAdapter('bitcoin', 'bitcoin')],
+  });
+  const { rfqId, threadId } = await slow.negotiation();
+  const before = await read(slow.maker, threadId);
+  hangs = true;
+  refused(await slow.quote(slow.maker, rfqId, '1000'), '504 chain_timeout');
+  refused(await slow.propose(slow.taker, threadId, '1000'), '504 chain_timeout');
+  assert.deepEqual(await read(slow.maker, threadId), before);
+});
+
+test('a thread is readable by its parties; to a stranger it does not exist', async () => {
+  const { threadId } = await negotiation();
+  for (const by of [taker, maker]) assert.equal((await read(by, threadId)).id, threadId);
+  refused(await stranger.get(`/v1/threads/${threadId}`), '404 unknown_thread');
+  refused(await propose(stranger, threadId, price), '404 unknown_thread');
+  refused(await accept(stranger, threadId), '404 unknown_thread');
+});
+
+test('the creator lists every thread, a maker its own, a stranger none; newest activity first', async () => {
+  const { rfqId, threadId } = await negotiation();
+  const other = (await quote(stranger, rfqId)).body.thread.id;
+  const list = (by: Trader, query = '') => by.get(`/v1/rfqs/${rfqId}/threads${query}`);
+  const ids = async (by: Trader, query = '') =>
+    (await list(by, query)).body.threads.map((each: { id: string }) => each.id);
+  assert.deepEqual(await ids(taker), [other, threadId]);
+  assert.deepEqual(await ids(maker), [threadId]);
+  assert.deepEqual(await ids(await market.trader()), []);
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await quote(maker, rfqId, '66000000');
+  assert.deepEqual(await ids(taker), [threadId, other]);
+  const { nextCursor } = (await list(taker, '?limit=1')).body;
+  assert.deepEqual(await ids(taker, `?limit=1&cursor=${nextCursor}`), [other]);
+  refused(await list(maker, `?cursor=${nextCursor}`), '400 bad_cursor');
+  refused(await list(taker, '?limit=0'), '400 bad_field');
+});
+
+test('both accept the current price: a swap, an agreed RFQ, closed threads, an event each', async () => {
+  const { rfqId, threadId } = await negotiation();
+  const loser = (await quote(stranger, rfqId)).body.thread.id;
+  await propose(taker, threadId, '60000000');
+  refused(await accept(maker, threadId), '409 terms_moved', /60000000/);
+  await propose(maker, threadId, price);
+  const hashlock = secretLock();
+  const half = await accept(maker, threadId);
+  assert.deepEqual([half.body.swap, half.body.thread.makerAccepted], [undefined, true]);
+  const { status, body } = await accept(taker, threadId, { hashlock: `0x${hashlock}` });
+  assert.equal(status, 200);
+  const { swap, thread } = body;
+  assert.deepEqual([thread.status, thread.swapId], ['agreed', swap.id]);
+  assert.deepEqual([thread.makerAccepted, thread.takerAccepted], [true, true]);
+  assert.deepEqual([swap.hashlock, swap.status, swap.role], [hashlock, 'agreed', 'initiator']);
+  assert.equal((await taker.get(`/v1/rfqs/${rfqId}`)).body.status, 'agreed');
+  assert.equal((await read(stranger, loser)).status, 'closed');
+  const event = { swapId: swap.id, threadId };
+  assert.deepEqual(await events('swap.agreed', 'threadId', threadId), [
+    { to: maker.accountId, ...event },
+    { to: taker.accountId, ...event },
+  ]);
+  const book = (await maker.get('/v1/rfqs?limit=100')).body.rfqs;
+  assert.ok(!book.some((each: { id: string }) => each.id === rfqId));
+  // Again with the same words: the same 200.
+  const again = await accept(taker, threadId, { hashlock });
+  assert.deepEqual([again.status, again.body.swap.id], [200, swap.id]);
+  assert.equal((await accept(maker, threadId)).body.swap.role, 'counterparty');
+  for (const [answer, code] of [
+    [await accept(taker, threadId, { hashlock: secretLock() }), 'hashlock_differs'],
+    [await accept(taker, threadId, { hashlock, quoteAmount: '1000' }), 'terms_moved'],
+    [await propose(taker, threadId, '1000'), 'thread_closed'],
+    [await quote(maker, rfqId), 'rfq_gone'],
+    [await accept(stranger, loser), 'rfq_gone'],
+    [await cancel(rfqId), 'rfq_gone'],
+  ] as const) {
+    refused(answer, `409 ${code}`, code === 'rfq_gone' ? /agreed/ : undefined);
+  }
+});
+
+test('an acceptance stands for ten minutes to the millisecond, and saying it again adds nothing', async () => {
+  market.deps.freeze();
+  const { rfqId, threadId } = await negotiation();
+  const hashlock = secretLock();
+  const first = await accept(taker, threadId, { hashlock });
+  const until = first.body.thread.acceptanceExpiresAt;
+  assert.equal(Date.parse(until), market.deps.now() + 600_000);
+  market.deps.advance(599_999);
+  const again = await accept(taker, threadId, { hashlock });
+  assert.equal(again.body.thread.acceptanceExpiresAt, until);
+  refused(await propose(taker, threadId, '60000000'), '409 committed');
+  refused(await cancel(rfqId), '409 committed');
+  market.deps.advance(1);
+  const { takerAccepted, acceptanceExpiresAt } = await read(taker, threadId);
+  assert.deepEqual([takerAccepted, acceptanceExpiresAt], [false, null]);
+  // The maker alone does not make a swap of a lapsed acceptance.
+  assert.equal((await accept(maker, threadId)).body.swap, undefined);
+  assert.equal((await accept(taker, threadId, { hashlock })).body.thread.status, 'agreed');
+});
+
+test('a hashlock serves one thread of one account for ever', async () => {
+  const hashlock = secretLock();
+  const one = await negotiation();
+  const two = await negotiation();
+  const mine = await negotiation({ direction: 'buy_base' });
+  await accept(taker, one.threadId, { hashlock });
+  const isUsed = async () => {
+    for (const spelt of [hashlock, `0x${hashlock.toUpperCase()}`]) {
+      refused(await accept(taker, two.threadId, { hashlock: spelt }), '409 hashlock_used');
+      refused(await accept(maker, mine.threadId, { hashlock: spelt }), '409 hashlock_used');
+    }
+  };
+  await isUsed();
+  await propose(maker, one.threadId, '64000000');
+  await isUsed();
+  await accept(taker, one.threadId, { hashlock, quoteAmount: '64000000' });
+  await accept(maker, one.threadId, { quoteAmount: '64000000' });
+  await isUsed();
+  assert.equal((await accept(taker, two.threadId, { hashlock: secretLock() })).status, 200);
+});
+
+test('an expired RFQ closes its threads and ends every commitment', async () => {
+  market.deps.freeze();
+  const { rfqId, threadId } = await negotiation({ ttlSeconds: 30 });
+  await accept(taker, threadId, { hashlock: secretLock() });
+  market.deps.advance(30_000);
+  const { status, takerAccepted, rfq: shown } = await read(maker, threadId);
+  assert.deepEqual([status, takerAccepted, shown.status], ['closed', false, 'expired']);
+  refused(await accept(maker, threadId), '409 rfq_gone', /expired/);
+  refused(await propose(maker, threadId, price), '409 rfq_gone');
+  refused(await quote(maker, rfqId), '409 rfq_gone');
+});
+
+test('a thread remembers its latest prices, oldest forgotten first', async () => {
+  const { rfqId, threadId } = await negotiation();
+  await market.sql(
+    `update threads set messages = (
+        select jsonb_agg(messages->0 || jsonb_build_object('quoteAmount', n::text))
+        from generate_series(1, $2::int) n) where id = $1`,
+    threadId,
+    mostMessages - 1,
+  );
+  await quote(maker, rfqId, '2000000');
+  assert.deepEqual((await pricesOf(threadId)).slice(0, 1), ['maker 1']);
+  await propose(taker, threadId, '3000000');
+  const prices = await pricesOf(threadId);
+  const ends = [prices.length, prices[0], ...prices.slice(-2)];
+  assert.deepEqual(ends, [mostMessages, 'maker 2', 'maker 2000000', 'taker 3000000']);
+});
+
+test('an RFQ takes its most makers and no more; those who quoted still may', async () => {
+  const { rfqId } = await negotiation();
+  await market.sql(
+    `with crowd as (
+        insert into accounts (id, kind, created_at)
+        select gen_random_uuid(), 'wallet', now() from generate_series(1, $2) returning id)
+      insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
+        messages, created_at, updated_at)
+      select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
+    rfqId,
+    mostThreads - 2,
+    taker.accountId,
+  );
+  const newcomers = [await market.trader(), await market.trader(), await market.trader()];
+  const answers = await Promise.all(newcomers.map((each) => quote(each, rfqId)));
+  const [made, ...others] = answers.sort((a, b) => a.status - b.status);
+  assert.equal(made?.status, 201);
+  for (const each of others) refused(each, '409 too_many_open', /2000/);
+  assert.equal((await quote(maker, rfqId, '66000000')).status, 200);
+});
+
+test('quotes that arrive at once are each answered for themselves, in one thread a maker', async () => {
+  const rfqIds = [(await rfq()).id, (await rfq()).id, (await rfq()).id];
+  const makers = [maker, stranger, await market.trader()];
+  const [one, , cancelled] = rfqIds;
+  await cancel(cancelled);
+  const asked = rfqIds.flatMap((rfqId) =>
+    makers.flatMap((by) => ['1000', '2000'].map((amount) => ({ rfqId, by, amount }))),
+  );
+  const answers = await Promise.all(
+    asked.map(({ rfqId, by, amount }, index) =>
+      quote(by, rfqId, amount, index % 3 === 0 ? { 'idempotency-key': `k${index}` } : {}),
+    ),
+  );
+  for (const [index, { rfqId, by, amount }] of asked.entries()) {
+    const { status, body } = answers[index]!;
+    assert.equal(status >= 400, rfqId === cancelled, JSON.stringify(body));
+    if (status >= 400) continue;
+    assert.deepEqual([body.thread.makerId, body.thread.quoteAmount], [by.accountId, amount]);
+  }
+  const { threads } = (await taker.get(`/v1/rfqs/${one}/threads`)).body;
+  const lengths = threads.map(({ messages }: { messages: unknown[] }) => messages.length);
+  assert.deepEqual(lengths, [2, 2, 2]);
+  assert.equal((await events('quote.created', 'rfqId', one)).length, 6);
+});

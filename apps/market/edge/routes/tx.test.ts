@@ -1,0 +1,358 @@
+// Broadcasting: the relayed transactions, those that the gates stop, and the answer where a node
+// hangs.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
+import { buildSpend } from '@parley/chains/bitcoin/plan.ts';
+import { testSwap } from '@parley/chains/bitcoin/testing/swaps.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
+import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
+import {
+  agree,
+  bitcoin,
+  claimShort,
+  type Deal,
+  deepen,
+  type EvmCalls,
+  evm,
+  freshAdapters,
+  fundBoth,
+  fundLong,
+  give,
+  look,
+  moveTo,
+  must,
+  newParty,
+  type Party,
+  requestsTo,
+  send,
+  sendEvm,
+  signEvm,
+  signedPayment,
+  signedSpend,
+  startWorld,
+  swapOf,
+} from '../../settle/testing/world.ts';
+import { type AppOptions, buildApp } from '../app.ts';
+import { refused } from '../testing/edge.ts';
+
+const world = await startWorld();
+after(() => world.close());
+const somebody = await newParty(world);
+
+/** A transaction of the account's own to itself. */
+async function ownTransaction({ evmAccount }: Pick<Party, 'evmAccount'>, value: Hex = '0x1') {
+  const txs: EvmCalls['txs'] = [{ to: evmAccount.address, data: '0x', value }];
+  const [raw] = await signEvm(world, evmAccount, { chainId: 31_337, txs });
+  return raw!;
+}
+
+test('anything well-formed is relayed, by family or chain key, and twice is the same', async () => {
+  const { hex, txid } = await signedPayment(world, somebody.btcAddress, 50_000n);
+  assert.deepEqual(must(await send(somebody, 'bitcoin', hex)), { txid });
+  assert.deepEqual(must(await send(somebody, bitcoin, hex.toUpperCase())), { txid });
+  await world.dev.mine(bitcoin, 1);
+  assert.deepEqual(must(await send(somebody, bitcoin, hex)), { txid });
+  const { address } = somebody.evmAccount;
+  await world.dev.faucet({ chain: evm, address, amount: 10n ** 18n });
+  const raw = await ownTransaction(somebody);
+  const first = must(await send(somebody, 'evm', raw));
+  assert.deepEqual(must(await send(somebody, evm, raw)), first);
+  await world.dev.mine(evm, 1);
+  assert.deepEqual(must(await send(somebody, evm, raw)), first);
+});
+
+test('what is malformed, for a chain that is not served, or refused by a node is 400', async () => {
+  const elsewhere = await somebody.evmAccount.signTransaction({
+    chainId: 5_555,
+    nonce: 0,
+    to: somebody.evmAccount.address,
+    gas: 21_000n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    type: 'eip1559',
+  });
+  const psbt = { psbtBase64: 'AAAA', signaturesHex: ['00'] };
+  const escrow = testSwap({ timelock: 1_900_000_000, since: 0 });
+  const ofNoSwap = { psbtBase64: refundOf(escrow.terms), signaturesHex: ['11'.repeat(64)] };
+  const { hex } = await signedPayment(world, somebody.btcAddress, 50_000n);
+  const spent = hex.replace(/^(.{12})(.{64})/, (_all, head) => head + 'ab'.repeat(32));
+  const evmAccount = privateKeyToAccount(generatePrivateKey());
+  for (const [chain, signed, code, words] of [
+    ['dogecoin', '00', 'bad_chain', /./],
+    ['tron', '00', 'bad_chain', /./],
+    ...['evm', bitcoin].flatMap((each) =>
+      ['zz', '0x00'].map((bytes) => [each, bytes, 'bad_transaction', /./] as const),
+    ),
+    [bitcoin, { psbtBase64: 'x' }, 'bad_field', /./],
+    [bitcoin, psbt, 'bad_transaction', /./],
+    // Before its signatures are checked.
+    [bitcoin, ofNoSwap, 'bad_transaction', /the escrow of no swap here/],
+    ['evm', elsewhere, 'bad_transaction', /./],
+    [evm, elsewhere, 'bad_transaction', /./],
+    // With the words of the node.
+    [evm, await ownTransaction({ evmAccount }), 'refused_by_node', /funds/i],
+    [bitcoin, spent, 'refused_by_node', /./],
+  ] as const) {
+    refused(await send(somebody, chain, signed), `400 ${code}`, words);
+  }
+});
+
+/** The PSBT of a refund of an escrow that nobody has signed. */
+function refundOf(terms: EscrowTerms, amount = 1_000_000n): string {
+  const output = { txid: 'ab'.repeat(32), vout: 0, amount };
+  return buildSpend(terms, bitcoinNetworks.regtest, 'refund', [output], 500n).psbtBase64;
+}
+
+async function unsignedRefund(deal: Deal) {
+  const rows = await escrowsOfSwap(world.deps.db, deal.id);
+  const terms = termsOf(rows.find(({ leg }) => leg === deal.long)!.terms);
+  return { psbtBase64: refundOf(terms, deal.sats), signaturesHex: ['11'.repeat(64)] };
+}
+
+/** Another application on the same database, closed after the work. */
+async function elsewhere(
+  deps: Partial<typeof world.deps>,
+  options: AppOptions,
+  work: (postOf: (party: Party) => Party['post']) => Promise<void>,
+): Promise<void> {
+  const app = await buildApp({ ...world.deps, ...deps }, options);
+  try {
+    await work(({ key }) => requestsTo(app, key).post);
+  } finally {
+    await app.close();
+  }
+}
+/** As for real chains: with dev chains all accounts come from one address. */
+const ofNetwork = (times: number) => {
+  const { settings } = world.deps;
+  return { settings: { ...settings, rateLimitPerNetwork: times * settings.rateLimit } };
+};
+const broadcast = '/v1/tx/broadcast';
+
+test('who has used up the processor time hears so, and short work of anybody still passes', async () => {
+  const deal = await agree(world);
+  const body = { chain: bitcoin, signed: await unsignedRefund(deal) };
+  const paid = await signedPayment(world, somebody.btcAddress, 50_000n);
+  let ms = 0;
+  let each = 30;
+  const clock = { processorClock: () => (ms += each) };
+  await elsewhere(ofNetwork(10), clock, async (postOf) => {
+    const post = postOf(somebody);
+    const postUntilOver = async (party: Party) => {
+      for (;;) {
+        const answer = await postOf(party)(broadcast, body);
+        if (answer.status === 429) return answer;
+        refused(answer, '400 bad_transaction', /the signature is not by/);
+      }
+    };
+    const over = await postUntilOver(somebody);
+    const ofAccount = /of this account have taken 2 s of .* 100 ms come back a second/;
+    refused(over, '429 processor_time_limited', ofAccount);
+    assert.ok(Number(over.headers['retry-after']) >= 1);
+    const asked = Number(over.headers['ratelimit-remaining']);
+    const more = await post(broadcast, body);
+    assert.equal(Number(more.headers['ratelimit-remaining']), asked - 1, 'requests are counted');
+    must(await post(broadcast, { chain: bitcoin, signed: paid.hex }));
+    // All of one network together have twice as much.
+    refused(await postUntilOver(deal.initiator), '429 processor_time_limited');
+    const network = await postUntilOver(deal.counterparty);
+    assert.match(network.body.error, /of this client network have taken 4 s/);
+    each = 4;
+    refused(await post(broadcast, body), '400 bad_transaction');
+    ms += 60_000;
+    each = 30;
+    refused(await post(broadcast, body), '400 bad_transaction');
+  });
+});
+
+test('a network that has used up its free parts by raw transactions stops no party of an open swap', async () => {
+  const deal = await agree(world);
+  // From the first funding on something is at stake.
+  await fundBoth(world, deal);
+  const body = { chain: evm, signed: await ownTransaction(somebody) };
+  let ms = 0;
+  const clock = { processorClock: () => (ms += 100) };
+  await elsewhere(ofNetwork(5), clock, async (postOf) => {
+    const post = () => postOf(somebody)(broadcast, body);
+    let answer = await post();
+    // 100 ms each, of which 50 come back meanwhile.
+    for (let posted = 1; posted < 150 && answer.status === 200; posted += 1) answer = await post();
+    const words = /of this client network have taken 5 s/;
+    refused(answer, '429 processor_time_limited', words);
+    must(await postOf(deal.initiator)(broadcast, body));
+    refused(await post(), '429 processor_time_limited');
+  });
+});
+
+test('a funding signed in time and sent too late is stopped', async () => {
+  const deal = await agree(world);
+  const path = `/v1/swaps/${deal.id}/legs/${deal.long}/fund`;
+  const built = must(await deal.initiator.post(path));
+  const { hex } = await signedPayment(world, built.payTo, deal.sats);
+  await moveTo(world, built.validUntil);
+  refused(await send(deal.initiator, bitcoin, hex), '409 too_late_to_fund');
+});
+
+test('a second funding of a leg is stopped, the first one sent again is not', async () => {
+  const deal = await agree(world);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  const first = await signedPayment(world, escrow, deal.sats);
+  const second = await signedPayment(world, escrow, deal.sats);
+  must(await send(deal.initiator, bitcoin, first.hex));
+  refused(await send(deal.initiator, bitcoin, second.hex), '409 already_funded');
+  assert.equal(must(await send(deal.initiator, bitcoin, first.hex)).txid, first.txid);
+});
+
+test('a claim signed in time and sent after the reveal deadline is stopped', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  const { secret, short, initiator } = deal;
+  const path = `/v1/swaps/${deal.id}/legs/${short}/claim`;
+  const built = must(await initiator.post(path, { secret }));
+  const [raw] = await signEvm(world, initiator.evmAccount, built);
+  await moveTo(world, built.validUntil);
+  refused(await send(initiator, 'evm', raw), '409 too_late_to_reveal');
+  assert.equal((await swapOf(deal)).secret, null);
+});
+
+test('with the secret public no gate of ours stops a claim, however late', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await deepen(world);
+  const { timelock } = (await swapOf(deal)).legs[deal.long];
+  await moveTo(world, timelock + 60);
+  const { counterparty, long, secret } = deal;
+  const path = `/v1/swaps/${deal.id}/legs/${long}/claim`;
+  const built = must(await counterparty.post(path, { secret }));
+  assert.ok(built.validUntil > Math.floor(world.deps.now() / 1000));
+  must(await send(counterparty, bitcoin, signedSpend(counterparty, built, secret)));
+  await deepen(world);
+  assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
+});
+
+test('a refund before its time is stopped here, not by the node', async () => {
+  const deal = await agree(world);
+  await fundLong(world, deal);
+  await deepen(world);
+  const { legs } = await swapOf(deal);
+  const row = (await escrowsOfSwap(world.deps.db, deal.id)).find(({ leg }) => leg === deal.long)!;
+  const { escrow: address, requiredConfirmations } = legs[deal.long];
+  const escrow = { address, terms: termsOf(row.terms), requiredConfirmations, since: 0 };
+  const built = await world.deps.adapters
+    .get(bitcoin)!
+    .buildRefund({ escrow, feeRateSatPerVbyte: null, isPublic: false }, AbortSignal.timeout(5_000));
+  assert.ok(built.sign === 'btc-sighash');
+  const { psbtBase64, sighashHexes } = built;
+  const signed = signedSpend(deal.initiator, { psbtBase64, sighashHexes: [...sighashHexes] });
+  refused(await send(deal.initiator, bitcoin, signed), '409 too_early_to_refund');
+});
+
+test('an escrow planned by another process is known to the gates here', async () => {
+  const deal = await agree(world);
+  const { legs, deadlines } = await swapOf(deal);
+  const { hex } = await signedPayment(world, legs[deal.long].escrow, deal.sats);
+  const adapters = freshAdapters(world.infos, world.deps.now);
+  await moveTo(world, deadlines.initiatorFundBy);
+  await elsewhere({ adapters }, {}, async (postOf) => {
+    const answer = await postOf(somebody)(broadcast, { chain: bitcoin, signed: hex });
+    refused(answer, '409 too_late_to_fund');
+  });
+});
+
+test('a node that hangs: builders and address 504, nothing changed, then all is well', async () => {
+  const deal = await agree(world);
+  await give(world, deal);
+  await fundLong(world, deal);
+  await deepen(world);
+  const { initiator, counterparty, secret, short } = deal;
+  await withHangingNodes(async (nodes, postOf) => {
+    const legs = `/v1/swaps/${deal.id}/legs`;
+    const before = await swapOf(deal);
+    nodes.evm.hang(/./);
+    const { address } = counterparty.evmAccount;
+    const once = { 'idempotency-key': 'again' };
+    const fund = () => postOf(counterparty)(`${legs}/${short}/fund`, undefined, once);
+    for (const answer of [
+      await fund(),
+      await postOf(initiator)(`${legs}/${short}/claim`, { secret }),
+      await postOf(counterparty)(`${legs}/${short}/refund`),
+      await postOf(counterparty)(`/v1/swaps/${deal.id}/address`, { chain: evm, address }),
+    ]) {
+      refused(answer, '504 chain_timeout');
+    }
+    // The other chain is none of its business.
+    const refund = await postOf(initiator)(`${legs}/${deal.long}/refund`);
+    refused(refund, '409 too_early_to_refund');
+    assert.deepEqual(await swapOf(deal), before);
+    nodes.evm.hang(null);
+    must(await fund());
+  });
+});
+
+test('a broadcast the node leaves unanswered is 504 and names the txid to look up', async () => {
+  const { address } = somebody.evmAccount;
+  await world.dev.faucet({ chain: evm, address, amount: 10n ** 18n });
+  const raw = await ownTransaction(somebody, '0x2');
+  const payment = await signedPayment(world, somebody.btcAddress, 50_000n);
+  await withHangingNodes(async (nodes, postOf) => {
+    nodes.evm.hang(/eth_sendRawTransaction/);
+    nodes.bitcoin.hang(/sendrawtransaction/);
+    for (const [chain, signed] of [
+      ['evm', raw],
+      [bitcoin, payment.hex],
+    ] as const) {
+      const answer = await postOf(somebody)(broadcast, { chain, signed });
+      refused(answer, '504 chain_timeout');
+      const { txid } = must(await send(somebody, chain, signed));
+      assert.equal(answer.headers['x-parley-txid'], txid);
+    }
+  });
+});
+
+test('a claim with a public secret is built while the other chain hangs', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  const path = `/v1/swaps/${deal.id}/legs/${deal.short}/claim`;
+  const built = must(await deal.initiator.post(path, { secret: deal.secret }));
+  await sendEvm(world, deal.initiator, built);
+  await look(world);
+  await withHangingNodes(async (nodes, postOf) => {
+    nodes.evm.hang(/./);
+    const claim = `/v1/swaps/${deal.id}/legs/${deal.long}/claim`;
+    must(await postOf(deal.counterparty)(claim, { secret: deal.secret }));
+  });
+});
+
+type Nodes = { readonly bitcoin: HangingNode; readonly evm: HangingNode };
+
+/** Another application on the same database, whose nodes hang on command. */
+async function withHangingNodes(
+  work: (nodes: Nodes, postOf: (party: Party) => Party['post']) => Promise<void>,
+): Promise<void> {
+  const { infos, deps } = world;
+  const nodes: Nodes = {
+    bitcoin: await hangingNode(infos.bitcoin.rpcUrl),
+    evm: await hangingNode(infos.evm.rpcUrl),
+  };
+  const behind = {
+    bitcoin: { ...infos.bitcoin, rpcUrl: nodes.bitcoin.url },
+    evm: { ...infos.evm, rpcUrl: nodes.evm.url },
+    evm2: null,
+  };
+  const settings = { ...deps.settings, chainTimeoutMs: 1_000 };
+  const adapters = freshAdapters(behind, deps.now);
+  try {
+    await elsewhere({ settings, adapters }, {}, (postOf) => work(nodes, postOf));
+  } finally {
+    for (const each of Object.values(nodes)) {
+      each.hang(null);
+      await each.close();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Webhooks over HTTP: specification part 4, decisions 6.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codeOf, refused, testEdge } from '../testing/edge.ts';
+import { evmWallet } from '../testing/signers.ts';
+
+const edge = await testEdge();
+
+async function newKey(lines: string[] = []): Promise<string> {
+  return (await edge.mint(evmWallet(), lines)).body.key;
+}
+
+const url = 'https://hooks.example.com/parley';
+const post = (key: string, body: unknown, headers: Record<string, string> = {}) =>
+  edge.call('POST', '/v1/webhooks', { key, body, headers });
+
+test('a webhook is registered with a secret shown once, listed without it, and deleted', async () => {
+  const key = await newKey();
+  const made = await post(key, { url, events: ['swap.agreed', 'swap.agreed'] });
+  assert.equal(made.status, 201);
+  const { webhook, secret, ...more } = made.body;
+  assert.deepEqual(more, {});
+  assert.match(secret, /^whsec_\S{43}$/);
+  assert.deepEqual(webhook, { id: webhook.id, url, events: ['swap.agreed'], enabled: true });
+  const { body } = await edge.call('GET', '/v1/webhooks', { key });
+  const nothing = { lastStatus: null, lastError: null, lastDeliveryAt: null };
+  assert.deepEqual(body, { webhooks: [{ ...webhook, ...nothing }], nextCursor: null });
+  assert.ok(!JSON.stringify(body).includes(secret));
+  const gone = await edge.call('DELETE', `/v1/webhooks/${webhook.id}`, { key });
+  assert.deepEqual([gone.status, gone.body], [200, { ok: true }]);
+  const again = await edge.call('DELETE', `/v1/webhooks/${webhook.id}`, { key });
+  refused(again, '404 no_such_webhook');
+});
+
+test('any valid key will do; no events or an empty list are all events', async () => {
+  const key = await newKey(['Scopes: read']);
+  for (const body of [{ url }, { url, events: [] }]) {
+    const made = await post(key, body);
+    assert.deepEqual([made.status, made.body.webhook.events], [201, []]);
+  }
+});
+
+// Which addresses are public: apps/market/webhooks/public-address.test.ts.
+test('a url that is not https, not public, too long or with a user is 400 with the reason', async () => {
+  const key = await newKey();
+  for (const [bad, why] of [
+    ['http://hooks.example.com/', /must begin with https/],
+    ['hooks.example.com', /not a URL/],
+    ['https://user@hooks.example.com/', /user or password/],
+    [`https://hooks.example.com/${'x'.repeat(2_048)}`, /has \d+ characters, more than 2048/],
+    // Six characters each as it is stored.
+    [`https://hooks.example.com/${'ü'.repeat(400)}`, /has 2426 characters, more than 2048/],
+    ['https://127.1/', /at 127\.0\.0\.1, which is not a public address/],
+    ['https://10.0.0.8:8443/', /at 10\.0\.0\.8/],
+    ['https://[::1]/', /at ::1/],
+    ['https://[::ffff:127.0.0.1]/', /not a public address/],
+    ['https://１２７.０.０.１/', /at 127\.0\.0\.1/],
+    ['https://[fe80::1%25eth0]/', /not a URL/],
+  ] as const) {
+    refused(await post(key, { url: bad }), '400 bad_webhook_url', why);
+  }
+  // Where a name leads is found when something is sent there.
+  for (const good of [
+    'https://8.8.8.8:8443/x',
+    'https://[2606:4700::1111]/',
+    'https://localhost/',
+  ]) {
+    assert.equal((await post(key, { url: good })).status, 201, good);
+  }
+});
+
+test('an unknown event is 400, and the 21st webhook is 400', async () => {
+  const key = await newKey();
+  const answer = await post(key, { url, events: ['swap.agreed', 'swap.moon'] });
+  refused(answer, '400 bad_event');
+  assert.match(answer.body.error, /"swap\.moon" is not an event; there are: quote\.created, /);
+  const made = await Promise.all(Array.from({ length: 25 }, () => post(key, { url })));
+  const counted = made.map(codeOf).sort();
+  assert.equal(counted.filter((each) => each === '400 too_many_webhooks').length, 5);
+  assert.equal(counted.filter((each) => each === '201 ok').length, 20);
+  const page = await edge.call('GET', '/v1/webhooks?limit=15', { key });
+  assert.equal(page.body.webhooks.length, 15);
+  const rest = await edge.call('GET', `/v1/webhooks?limit=15&cursor=${page.body.nextCursor}`, {
+    key,
+  });
+  assert.deepEqual([rest.body.webhooks.length, rest.body.nextCursor], [5, null]);
+});
+
+test('another account’s webhook does not exist: not listed, not deleted, not pinged', async () => {
+  const mine = await newKey();
+  const theirs = await newKey();
+  const { webhook } = (await post(mine, { url })).body;
+  const { body } = await edge.call('GET', '/v1/webhooks', { key: theirs });
+  assert.deepEqual(body.webhooks, []);
+  for (const id of [webhook.id, crypto.randomUUID(), 'nothing']) {
+    const ping = await edge.call('POST', `/v1/webhooks/${id}/ping`, { key: theirs });
+    refused(ping, '404 no_such_webhook');
+    const gone = await edge.call('DELETE', `/v1/webhooks/${id}`, { key: theirs });
+    refused(gone, '404 no_such_webhook');
+  }
+});
+
+test('a repeated registration under one Idempotency-Key makes one webhook, its secret kept sealed', async () => {
+  const key = await newKey();
+  const headers = { 'idempotency-key': 'one' };
+  const first = await post(key, { url }, headers);
+  const second = await post(key, { url }, headers);
+  assert.deepEqual(second.body, first.body);
+  assert.equal(second.headers['idempotency-replayed'], 'true');
+  const { body } = await edge.call('GET', '/v1/webhooks', { key });
+  assert.equal(body.webhooks.length, 1);
+  const rows = await edge.sql('select reply from idempotency');
+  assert.ok(rows.length > 0);
+  for (const { reply } of rows) assert.ok(!reply.includes('whsec_'));
+});

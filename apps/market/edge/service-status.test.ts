@@ -1,0 +1,192 @@
+// `GET /status`: the facts for programs and pages of anybody, and those that are left out.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { testMarket } from '@parley/verify/test/support/trading.ts';
+import { storeHeads } from '../db/heads.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
+import { delayedFromSeconds, readServiceStatus } from '../market/service-status.ts';
+import { createLog } from '../ports/log.ts';
+import { createServiceStatus, type Tell } from './service-status.ts';
+
+const market = await testMarket();
+after(() => market.close());
+const { deps, db, app } = market;
+deps.freeze(Date.parse('2026-01-01T12:00:00.000Z'));
+const startedAt = deps.now();
+const read = () => readServiceStatus(deps, startedAt);
+const wait = (seconds: number) => deps.advance(seconds * 1_000);
+const see = (chain: string, height: number) => {
+  const head = { height, hash: `h${height}`, clock: 1_700_000_000 } as const;
+  return storeHeads(db, chain, head as never, new Date(deps.now()));
+};
+const chainOf = async (chain: string) => (await read()).chains.find((each) => each.chain === chain);
+const seeAll = async (height: number) => {
+  for (const { chain } of deps.adapters.values()) await see(chain, height);
+};
+
+test('a chain shows the age of its newest block, and is delayed past what its policy expects', async () => {
+  assert.equal((await chainOf('bitcoin'))?.delayedSince, new Date(startedAt).toISOString());
+  wait(5);
+  await seeAll(7);
+  const seenAt = new Date(deps.now()).toISOString();
+  const fresh = await chainOf('bitcoin');
+  assert.ok(fresh !== undefined);
+  const { expectedWithinSeconds } = fresh;
+  assert.deepEqual([fresh.height, fresh.blockAgeSeconds, fresh.delayedSince], [7, 0, null]);
+  wait(expectedWithinSeconds);
+  assert.deepEqual((await chainOf('bitcoin'))?.delayedSince, null);
+  wait(1);
+  // A block that a restart sees again is as old as it was.
+  await see('bitcoin', 7);
+  const late = await chainOf('bitcoin');
+  assert.equal(late?.blockAgeSeconds, expectedWithinSeconds + 1);
+  assert.equal(late?.delayedSince, seenAt);
+  assert.equal((await read()).isNormal, false);
+  await see('bitcoin', 8);
+  assert.equal((await chainOf('bitcoin'))?.blockAgeSeconds, 0);
+});
+
+test('what an operator has halted is named, and not why', async () => {
+  await seeAll(9);
+  assert.equal((await read()).isNormal, true, JSON.stringify(await read()));
+  const { eth } = market.assets;
+  const of = { reason: 'a hole that we know of', at: new Date(deps.now()) };
+  const haltedSince = of.at.toISOString();
+  await db.transaction((tx) => haltAsset(tx, eth.id, of));
+  const found = await read();
+  const { id, chain, symbol } = eth;
+  assert.deepEqual(found.haltedAssets, [{ id, chain, symbol, haltedSince }]);
+  assert.ok(!found.isNormal && !JSON.stringify(found).includes('hole'));
+  await db.transaction((tx) => resumeAsset(tx, eth.id, of.at));
+  await db.transaction((tx) => haltChain(tx, { chain: 'bitcoin', ...of }));
+  assert.equal((await chainOf('bitcoin'))?.haltedSince, haltedSince);
+  // The chain says it for its assets.
+  assert.deepEqual((await read()).haltedAssets, []);
+  await db.transaction((tx) => resumeChain(tx, 'bitcoin', of.at));
+});
+
+test('events that wait to be handed out are a delay of their audience from half a minute on', async () => {
+  await seeAll(10);
+  const account = '00000000-0000-7000-8000-000000000000';
+  for (const [audience, topic, accountId] of [
+    ['webhooks', 'swap.agreed', account],
+    ['feed', 'feed.created', null],
+    ['messages', 'key.created', account],
+  ] as const) {
+    await market.sql('delete from outbox');
+    const at = new Date(deps.now());
+    await db.transaction((tx) => insertOutbox(tx, [{ topic, accountId, payload: {}, at }]));
+    wait(delayedFromSeconds - 1);
+    const normal = { state: 'normal', bySeconds: 0 };
+    const all = { webhooks: normal, feed: normal, messages: normal };
+    assert.deepEqual((await read()).delays, all);
+    wait(1);
+    const late = { state: 'delayed', bySeconds: delayedFromSeconds };
+    const found = await read();
+    assert.deepEqual([found.delays, found.isNormal], [{ ...all, [audience]: late }, false]);
+    await seeAll(11 + delayedFromSeconds);
+  }
+  await market.sql('delete from outbox');
+});
+
+test('it needs no key, costs no budget, may be kept for seconds, and is for every page', async () => {
+  const asked = (headers = {}) => app.inject({ url: '/status', headers });
+  const first = await asked();
+  assert.equal(first.statusCode, 200, first.body);
+  const told = first.json();
+  assert.deepEqual(Object.keys(told), [
+    'isNormal',
+    'version',
+    'network',
+    'at',
+    'startedAt',
+    'agrees',
+    'waitsFor',
+    'chains',
+    'haltedAssets',
+    'delays',
+  ]);
+  assert.match(told.version, /^\d+\.\d+\.\d+/);
+  const { headers } = first;
+  assert.equal(headers['cache-control'], 'public, max-age=5');
+  assert.equal(headers['access-control-allow-origin'], '*');
+  assert.equal(headers['access-control-allow-credentials'], undefined);
+  assert.equal(headers['ratelimit-limit'], undefined);
+  const same = await asked({ 'if-none-match': `"other", ${headers.etag}` });
+  assert.deepEqual([same.statusCode, same.body, same.headers.etag], [304, '', headers.etag]);
+  assert.equal((await asked({ 'if-none-match': 'W/"other"' })).statusCode, 200);
+});
+
+/** Asked as the route is; `rows`: the database's answers. */
+function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readMs: 5_000 }) {
+  const lines: { readonly level: number; readonly msg: string; readonly requestId?: string }[] = [];
+  const log = createLog('debug', { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const tell = createServiceStatus({ ...deps, log, db: { ...db, rows } }, limits);
+  const ask = async () => {
+    const told: { status?: number; body?: string } = {};
+    const same = () => reply;
+    const reply = {
+      header: same,
+      headers: same,
+      type: same,
+      code: (status: number) => {
+        told.status = status;
+        return reply;
+      },
+      send: (body: string) => {
+        told.body = body;
+        return reply;
+      },
+    } as unknown as Parameters<Tell>[1];
+    await tell({ id: 'r-1', headers: {} } as Parameters<Tell>[0], reply);
+    return told;
+  };
+  return { ask, lines };
+}
+
+test('a database that is gone is asked once for all who ask within a moment, and logged once', async () => {
+  let asked = 0;
+  const { ask, lines } = statusOn(() => {
+    asked += 1;
+    return Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+  });
+  const error = 'the database does not answer; try again in 5 seconds';
+  const gone = { status: 503, body: JSON.stringify({ error }) };
+  assert.deepEqual(await ask(), gone);
+  const once = asked;
+  for (let times = 0; times < 3; times += 1) assert.deepEqual(await ask(), gone);
+  assert.equal(asked, once);
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [[40, 'the status could not be read']],
+  );
+});
+
+test('a fault of ours is a line of the log, and no more is told of it', async () => {
+  const { ask, lines } = statusOn(() => Promise.reject(new Error('column "of" is missing')));
+  const { status, body } = await ask();
+  assert.equal(status, 500);
+  assert.deepEqual(
+    lines.map(({ level, requestId }) => [level, requestId]),
+    [[50, 'r-1']],
+  );
+  const error = 'something failed on our side; it has been logged as request r-1';
+  assert.equal(body, JSON.stringify({ error }));
+});
+
+test('a database that is silent holds nobody up, and is asked one question at a time', async () => {
+  let asked = 0;
+  const answer = Promise.withResolvers<never[]>();
+  const silent = () => {
+    asked += 1;
+    return answer.promise;
+  };
+  const { ask } = statusOn(silent, { keptMs: 0, readMs: 1 });
+  assert.equal((await ask()).status, 503);
+  const once = asked;
+  for (let times = 0; times < 3; times += 1) assert.equal((await ask()).status, 503);
+  assert.equal(asked, once);
+  answer.resolve([]);
+});

@@ -1,0 +1,350 @@
+// Wallets of an account over HTTP: proofs, authorizations, removal, where they may be paid, and
+// contract wallets on a real chain. Specification parts 4, 5, 7 and 8, decisions 4 and 7. The form
+// of the signed texts is tested in apps/market/market/messages.test.ts.
+
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { accounts, deploy, startAnvil } from '@parley/chains/evm/testing/anvil.ts';
+import { compileTestContracts } from '@parley/chains/evm/testing/compile.ts';
+import { rpcClient } from '@parley/chains/nodes/rpc.ts';
+import { families } from '@parley/core/families.ts';
+import { TronWeb } from 'tronweb';
+import { encodeDeployData } from 'viem';
+import { hangingNode } from '../settle/testing/gate.ts';
+import { browserOn } from './testing/browser.ts';
+import { type Answer, codeOf, refused, testEdge } from './testing/edge.ts';
+import { agree, bitcoin, evm, must, setAddress, startExchange } from './testing/exchange.ts';
+import {
+  account,
+  link,
+  mintNonce,
+  mintOf,
+  prove,
+  signed,
+  vouch,
+  vouching,
+  walletNonce,
+} from './testing/hands.ts';
+import { giveText, signInBy, textFor } from './testing/sign-in.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  spellings,
+  type TestWallet,
+  tronWallet,
+  walletOf,
+} from './testing/signers.ts';
+
+const edge = await testEdge();
+const someone = (wallet = evmWallet()) => account(edge, wallet);
+const walletsOf = async (key: string) => (await edge.call('GET', '/v1/me', { key })).body.wallets;
+const remove = (key: string, address: string, headers = {}) =>
+  edge.call('DELETE', `/v1/wallets/${encodeURIComponent(address)}`, { key, headers });
+const linking =
+  ({ address }: Pick<TestWallet, 'address'>) =>
+  (nonce: string) =>
+    `Parley link this wallet ${address}\nNonce: ${nonce}`;
+
+/** A proof of what `write` makes of a fresh nonce; `authorization` beside it. */
+async function proof(
+  key: string,
+  wallet: TestWallet,
+  write: (nonce: string) => string = linking(wallet),
+  more: { authorization?: unknown; signature?: string; address?: string } = {},
+) {
+  const body = await signed(wallet, write(await walletNonce(edge, key, 'link')));
+  return prove(edge, key, wallet, { ...body, ...more });
+}
+
+for (const family of families) {
+  test(`${family}: a wallet is proven in any spelling, for giving only, removed once`, async () => {
+    const { wallet: login, key } = await someone(walletOf[family]());
+    const wallet = walletOf[family]();
+    const { address } = wallet;
+    for (const text of spellings(wallet)) {
+      const proven = await proof(key, wallet, linking({ address: text }), { address: text });
+      assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
+      const shown = { login: login.address, proven: [address] };
+      assert.deepEqual((await walletsOf(key))[family], shown);
+      assert.deepEqual((await remove(key, text)).body, { address, family, proven: false });
+      refused(await remove(key, text), '404 unknown_wallet');
+    }
+    // A login address is no proof: proving it is 200, and it is not removed.
+    const own = await link(edge, key, login);
+    const expected = { address: login.address, family, proven: true, authorised: true };
+    assert.deepEqual(own.body, expected);
+    for (const text of spellings(login)) refused(await remove(key, text), '404 unknown_wallet');
+    assert.deepEqual((await walletsOf(key))[family], { login: login.address, proven: [] });
+  });
+}
+
+test("another account's login or proof is 409, until it is removed", async () => {
+  const { wallet: login, key } = await someone();
+  const signedIn = await someone();
+  const other = await someone();
+  const proven = evmWallet();
+  must(await link(edge, other.key, proven));
+  for (const wallet of [signedIn.wallet, proven]) {
+    refused(await link(edge, key, wallet), '409 wallet_taken', new RegExp(wallet.address));
+    refused(await link(edge, key, wallet, login), '409 wallet_taken');
+  }
+  must(await remove(other.key, proven.address));
+  must(await link(edge, key, proven));
+  // It mints for an account of its own, which removing the proof does not touch.
+  const minted = await someone(proven);
+  must(await remove(key, proven.address));
+  assert.equal((await walletsOf(minted.key)).evm.login, proven.address);
+  refused(await link(edge, key, proven), '409 wallet_taken');
+});
+
+test('a login wallet vouches for good', async () => {
+  const { wallet: login, key } = await someone();
+  const wallet = solanaWallet();
+  const authorised = async (by?: TestWallet) => (await link(edge, key, wallet, by)).body.authorised;
+  assert.deepEqual(
+    [await authorised(), await authorised(login), await authorised()],
+    [false, true, true],
+  );
+  // Authorised is no login.
+  const { address } = wallet;
+  assert.deepEqual((await walletsOf(key)).solana, { login: null, proven: [address] });
+});
+
+test('a proof says what it is for, of which wallet, and is signed by it', async () => {
+  const { key } = await someone();
+  const wallet = evmWallet();
+  const other = evmWallet();
+  const { address } = wallet;
+  const wrong: [(nonce: string) => string, RegExp][] = [
+    [(n) => `link this wallet ${address}\nNonce: ${n}`, /Parley/],
+    [(n) => `Parley authorise this wallet ${address}\nNonce: ${n}`, /link this wallet/],
+    [() => `Parley link this wallet ${address}`, /Nonce/],
+    [linking(other), /does not contain the address/],
+  ];
+  for (const [write, sentence] of wrong) {
+    refused(await proof(key, wallet, write), '400 bad_message', sentence);
+  }
+  must(await proof(key, bitcoinWallet(), (n) => `Parley link this wallet\nNonce: ${n}`));
+  const nonce = await walletNonce(edge, key, 'link');
+  const forged = { ...(await signed(other, linking(wallet)(nonce))), address };
+  refused(await prove(edge, key, wallet, forged), '400 bad_signature');
+});
+
+test('an authorization may spell either TRON wallet in 41-hex', async () => {
+  const { wallet: login, key } = await someone(tronWallet());
+  const linked = tronWallet();
+  const inHex = (wallet: TestWallet) => ({
+    ...wallet,
+    address: TronWeb.address.toHex(wallet.address),
+  });
+  const authorization = await vouch(edge, key, inHex(login), inHex(linked));
+  const proven = await proof(key, linked, linking(linked), { authorization });
+  assert.equal(proven.body.authorised, true);
+});
+
+test('an authorization that does not hold proves nothing, and both nonces are used up', async () => {
+  const { wallet: login, key } = await someone();
+  const linked = bitcoinWallet();
+  const stranger = evmWallet();
+  const other = bitcoinWallet();
+  must(await link(edge, key, stranger));
+  const words = (n: string) => vouching(login, linked, n);
+  const wrong: [TestWallet, (nonce: string) => string, RegExp][] = [
+    [login, (n) => words(n).replace('Parley', 'Barley'), /Parley/],
+    [login, (n) => words(n).replace('authorise', 'authorize'), /authorise this wallet/],
+    [login, (n) => vouching(login, other, n), /does not contain the address/],
+    [login, (n) => words(n).replace(login.address, ''), new RegExp(`address ${login.address}`)],
+    [stranger, (n) => vouching(stranger, linked, n), /not by this account's login wallet/],
+    [{ ...evmWallet(), address: login.address }, words, /signature/],
+  ];
+  for (const [signer, write, sentence] of wrong) {
+    const nonce = await walletNonce(edge, key, 'authorize');
+    const authorization = await signed(signer, write(nonce));
+    const link = linking(linked)(await walletNonce(edge, key, 'link'));
+    const body = { ...(await signed(linked, link)), authorization };
+    refused(await prove(edge, key, linked, body), '400 bad_authorization', sentence);
+    refused(await prove(edge, key, linked, await signed(linked, link)), '400 bad_nonce');
+    const good = { authorization: await signed(login, words(nonce)) };
+    refused(await proof(key, linked, linking(linked), good), '400 bad_nonce');
+  }
+  const two = `${words(await walletNonce(edge, key, 'authorize'))}\nNonce: 1`;
+  const more = { authorization: await signed(login, two) };
+  refused(await proof(key, linked, linking(linked), more), '400 bad_authorization', /Nonce/);
+  assert.deepEqual((await walletsOf(key)).bitcoin.proven, []);
+});
+
+test('what is none of this account cannot be removed', async () => {
+  const { key } = await someone();
+  const other = await someone();
+  const theirs = bitcoinWallet();
+  must(await link(edge, other.key, theirs));
+  const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  for (const address of [
+    ...[evmWallet(), other.wallet, theirs].map((each) => each.address),
+    mainnet,
+    '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    'nothing',
+    'evm',
+  ]) {
+    refused(await remove(key, address), '404 unknown_wallet');
+  }
+});
+
+test('of two accounts that prove one wallet at once, one gets it', async () => {
+  const both = await Promise.all([someone(), someone()]);
+  const shared = evmWallet();
+  const answers = await Promise.all(both.map(({ key }) => link(edge, key, shared)));
+  assert.deepEqual(answers.map(codeOf).sort(), ['200 ok', '409 wallet_taken']);
+});
+
+test('1 000 proofs of an account, and the next is refused until one is removed', async () => {
+  const { wallet: login, key, userId } = await someone();
+  await edge.sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
+      select $1, 'solana', 'many-' || at, 'proven', now() from generate_series(1, 999) at`,
+    userId,
+  );
+  const last = evmWallet();
+  must(await link(edge, key, last));
+  refused(await link(edge, key, evmWallet()), '409 too_many_wallets');
+  assert.equal((await link(edge, key, last, login)).body.authorised, true, 'proven again');
+  must(await remove(key, last.address));
+  must(await link(edge, key, evmWallet()));
+});
+
+const exchange = await startExchange();
+after(() => exchange.edge.close());
+
+describe('where an account may be paid, by the standing of its wallets', () => {
+  const { edge: own } = exchange;
+  const holder = async (login: TestWallet, ...proven: TestWallet[]) => {
+    const made = await account(own, login);
+    for (const wallet of proven) must(await link(own, made.key, wallet));
+    return made;
+  };
+  const payouts: [string, () => TestWallet, () => TestWallet, 'a' | 'b', 'payout' | 'refund'][] = [
+    ['a Bitcoin payout', bitcoinWallet, evmWallet, 'b', 'payout'],
+    ['a Bitcoin refund', bitcoinWallet, evmWallet, 'b', 'refund'],
+    ['an EVM payout', evmWallet, bitcoinWallet, 'a', 'payout'],
+  ];
+  for (const [name, make, makeLogin, leg, kind] of payouts) {
+    test(`${name}: a login by itself, an authorised one, no other`, async () => {
+      const other = await holder(bitcoinWallet(), evmWallet());
+      const gives = (leg === 'b') === (kind === 'refund');
+      const agreed = (key: string) =>
+        gives ? agree(exchange, key, other.key) : agree(exchange, other.key, key);
+      const filled = async (key: string, id: string) => {
+        const { legs } = must(await own.call('GET', `/v1/swaps/${id}`, { key }));
+        return legs[leg][`${kind}Address`];
+      };
+      const login = makeLogin();
+      const wallet = make();
+      const paid = await holder(make(), makeLogin());
+      assert.equal(await filled(paid.key, await agreed(paid.key)), paid.wallet.address);
+      const { key } = await holder(login, wallet, make());
+      const id = await agreed(key);
+      const set = async ({ pubkey, address }: TestWallet) => {
+        const body = { chain: pubkey === null ? evm : bitcoin, address: pubkey ?? address };
+        return codeOf(await setAddress(exchange, key, id, body));
+      };
+      assert.equal(await filled(key, id), null);
+      for (const none of [wallet, make(), paid.wallet]) {
+        assert.equal(await set(none), '403 not_payable');
+      }
+      must(await link(own, key, wallet, login));
+      must(await link(own, key, wallet));
+      assert.equal(await set(wallet), '200 ok');
+      assert.equal(await filled(key, id), wallet.address);
+      must(await own.call('DELETE', `/v1/wallets/${wallet.address}`, { key }));
+      must(await link(own, key, wallet));
+      assert.equal(await set(wallet), '403 not_payable', 'proven again alone');
+      await own.sql('update wallets set web = true where address = $1', wallet.address);
+      assert.equal(await set(wallet), '200 ok', 'proven in a web session');
+    });
+  }
+
+  test('an EVM refund address only names the funder: any valid one', async () => {
+    const giver = await holder(bitcoinWallet());
+    const funder = await holder(bitcoinWallet(), evmWallet());
+    const id = await agree(exchange, giver.key, funder.key);
+    const wallet = evmWallet();
+    const set = (address: string) => setAddress(exchange, funder.key, id, { chain: evm, address });
+    for (const address of spellings(wallet)) {
+      assert.equal(must(await set(address)).swap.legs.a.refundAddress, wallet.address);
+    }
+    for (const bad of ['0x12', tronWallet().address, `0x${'g'.repeat(40)}`, '']) {
+      assert.equal((await set(bad)).status, 400, bad);
+    }
+  });
+});
+
+const chain = await startAnvil({ deploy: false });
+const gate = await hangingNode(chain.rpcUrl);
+const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [gate.url] })];
+const withChain = await testEdge({ evmNodes, settings: { chainTimeoutMs: 400 } });
+after(async () => {
+  await gate.close();
+  await chain.stop();
+});
+
+describe('a contract wallet', () => {
+  const own = withChain;
+  const { abi, bytecode } = compileTestContracts('Zoo.sol').get('OwnedWallet')!;
+  const owner = accounts[1]!;
+  const sign = (message: string) => owner.signMessage({ message });
+  const contract = async (): Promise<TestWallet> => {
+    const data = encodeDeployData({ abi, bytecode, args: [owner.address] });
+    return { family: 'evm', address: await deploy(chain, data), pubkey: null, sign };
+  };
+
+  test('signs in, is linked and vouches as any other, by its own text alone', async () => {
+    const login = await contract();
+    const linked = await contract();
+    const { key } = await account(own, login);
+    assert.equal(must(await link(own, key, linked, login)).authorised, true);
+    const text = (n: string) => `Parley create an API key\nAddress: ${login.address}\nNonce: ${n}`;
+    must(await mintOf(own, login, text));
+    const eoa = { ...login, address: owner.address };
+    for (const other of [linked, eoa]) {
+      const answer = await mintOf(own, other, text);
+      refused(answer, '400 bad_message', /does not contain the address/);
+    }
+  });
+
+  test('whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
+    const login = await contract();
+    const fresh = await mintNonce(own);
+    const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${fresh}`;
+    const body = { rail: 'evm', ...(await signed(login, text)) };
+    /** First while the node hangs. */
+    const twice = async (ask: () => Promise<Answer>) => {
+      gate.hang(/eth_call/);
+      refused(await ask(), '504 chain_timeout');
+      gate.hang(null);
+      return ask();
+    };
+    const { key } = must(await twice(() => own.call('POST', '/v1/keys', { body })));
+    const linked = bitcoinWallet();
+    const nonce = await walletNonce(own, key, 'link');
+    const authorization = await vouch(own, key, login, linked);
+    const both = { ...(await signed(linked, linking(linked)(nonce))), authorization };
+    const headers = { 'idempotency-key': 'contract' };
+    const answer = await twice(() =>
+      own.call('POST', '/v1/wallets/bitcoin', { key, body: both, headers }),
+    );
+    assert.equal(must(answer).authorised, true);
+    assert.equal(answer.headers['idempotency-replayed'], undefined);
+    // So does the text of a sign-in in the browser, once.
+    const browser = browserOn(own);
+    const message = await textFor(browser, login);
+    const signIn = await twice(() => giveText(browser, login, message));
+    assert.equal(signIn.body.isNew, false);
+    refused(await giveText(browser, login, message), '409 ceremony_gone');
+    const stranger = {
+      ...login,
+      sign: (words: string) => accounts[2]!.signMessage({ message: words }),
+    };
+    refused(await signInBy(browserOn(own), stranger), '400 bad_signature');
+  });
+});

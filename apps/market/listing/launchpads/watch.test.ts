@@ -1,0 +1,427 @@
+// From a launch on a real chain to a listed asset: on anvil, with a database of its own. The
+// findings about the token are made up here; the following, storing and counting is not.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import { type EvmAdapterOptions, evmAdapter } from '@parley/chains/evm/adapter.ts';
+import { evmChains } from '@parley/chains/evm/policy.ts';
+import { startAnvil, type TestChain } from '@parley/chains/evm/testing/anvil.ts';
+import { deployLaunchpad, type Launching } from '@parley/chains/evm/testing/launches.ts';
+import { hangingNode } from '@parley/chains/testing/nodes.ts';
+import { found, passed } from '@parley/tokens/inspection.ts';
+import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
+import { type TestMarket, testMarket } from '@parley/verify/test/support/trading.ts';
+import type { Tx } from '../../db/database.ts';
+import type { Deps } from '../../ports/deps.ts';
+import type { LaunchpadSettings } from '../../settings/launchpads.ts';
+import { candidateForMs, openingForMs } from '../bounds.ts';
+import { createRechecks } from '../rechecks.ts';
+import { leaseMs } from './bounds.ts';
+import { createLaunchpads, type Launchpads } from './watch.ts';
+
+const { policy } = evmChains['evm-dev'];
+const depth = policy.normal.confirmations;
+let chain: TestChain;
+let market: TestMarket;
+before(async () => {
+  chain = await startAnvil();
+  market = await testMarket();
+});
+after(async () => {
+  await market.close();
+  await chain.stop();
+});
+
+const stopping: Launchpads[] = [];
+after(() => Promise.all(stopping.map((each) => each.stop())));
+
+const deepen = () => chain.client.mine({ blocks: depth });
+const nameOf = (pad: Launching, prefix = 'pad') =>
+  `${prefix}-${pad.factory.slice(2, 10)}`.toLowerCase();
+
+function adapterOf(over: Partial<EvmAdapterOptions> = {}): ChainAdapter {
+  const rpcUrls = [chain.rpcUrl];
+  const rpc = { attemptTimeoutMs: 500, rounds: 1 };
+  const real = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, rpc, ...over });
+  const inspect: ChainAdapter['inspect'] = async (address) => {
+    const client = chain.client;
+    const symbol = (await client.readContract({
+      address: address as `0x${string}`,
+      abi: [
+        {
+          type: 'function',
+          name: 'symbol',
+          inputs: [],
+          outputs: [{ type: 'string' }],
+          stateMutability: 'view',
+        },
+      ],
+      functionName: 'symbol',
+    })) as string;
+    const isBad = symbol.startsWith('BAD');
+    const findings = [isBad ? found('transfer', 'reject', 'it takes a fee') : passed('transfer')];
+    return { address, symbol, name: symbol, decimals: 18, findings };
+  };
+  return { ...real, inspect };
+}
+
+type Made = { readonly deps: Deps; readonly launchpads: Launchpads; readonly logged: string[] };
+
+/** A process that follows these launchpads. */
+function processOf(launchpads: readonly LaunchpadSettings[], over: Partial<Deps> = {}): Made {
+  const logged: string[] = [];
+  const note = (_: object, message: string) => logged.push(message);
+  const log = { ...market.deps.log, info: () => {}, warn: note, error: note } as never;
+  const adapters = new Map<string, ChainAdapter>([
+    ['evm-dev', adapterOf()],
+    ['bitcoin', stubAdapter('bitcoin', 'bitcoin')],
+  ]);
+  const settings = { ...market.deps.settings, launchpads, followIntervalMs: 50 };
+  const deps: Deps = { ...market.deps, adapters, log, ...over, settings };
+  const made = { deps, launchpads: createLaunchpads(deps), logged };
+  stopping.push(made.launchpads);
+  return made;
+}
+
+const settingsOf = (pad: Launching, over: Partial<LaunchpadSettings> = {}): LaunchpadSettings => ({
+  name: nameOf(pad),
+  chain: 'evm-dev',
+  source: pad.source,
+  mostAnHour: 200,
+  ...over,
+});
+
+/** Looks until there is no more to read; the clock moves on, as several seconds would pass. */
+async function readAll({ launchpads }: Made, name: string): Promise<void> {
+  for (let looks = 0; looks < 50; looks += 1) {
+    market.deps.advance(2_000);
+    const outcome = await launchpads.look(name);
+    assert.notEqual(outcome, 'failed');
+    if (outcome !== 'more') return;
+  }
+  throw new Error('no end');
+}
+
+/** A launchpad that one process has read so far. */
+async function opened(over: Partial<LaunchpadSettings> = {}, more: Partial<Deps> = {}) {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad, over)], more);
+  const read = async () => {
+    await deepen();
+    await readAll(own, name);
+  };
+  await read();
+  /** Launched, and in a block that stays. */
+  const launched = async (...names: string[]) => {
+    const tokens = await pad.launch(...names);
+    await deepen();
+    return [...tokens];
+  };
+  return { pad, name, own, read, launched };
+}
+
+type Row = { readonly address: string; readonly source: string; readonly status: string };
+async function candidatesOf(name: string): Promise<Row[]> {
+  return market.sql(
+    'select address, source, status from candidates where source = $1 order by address',
+    `launchpad:${name}`,
+  );
+}
+async function positionOf(name: string): Promise<unknown> {
+  const [row] = await market.sql(
+    'select height, hash, taken from launchpads where name = $1',
+    name,
+  );
+  return row;
+}
+const addresses = async (name: string) => (await candidatesOf(name)).map(({ address }) => address);
+const sorted = (list: readonly string[]) => [...list].sort();
+
+async function counted({ deps }: Made, launchpad: string): Promise<Record<string, number>> {
+  const { values } = await deps.metrics.launches.get();
+  const own = values.filter(({ labels }) => labels.launchpad === launchpad);
+  return Object.fromEntries(own.map(({ labels, value }) => [String(labels.outcome), value]));
+}
+
+test('a good token that a launchpad launched is listed with its source, unverified; a bad one is not', async () => {
+  const pad = await deployLaunchpad(chain);
+  const own = processOf([settingsOf(pad)]);
+  const name = nameOf(pad);
+  await pad.launch('BEFORE');
+  await deepen();
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), [], 'it begins at the head');
+  const [good = '', bad = ''] = await pad.launch('GOOD', 'BAD');
+  await deepen();
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), sorted([good, bad]));
+  const rechecks = createRechecks(own.deps);
+  while ((await rechecks.pass()) > 0);
+  const reader = await market.trader();
+  const [asset] = (await reader.get(`/v1/assets?address=${good}`)).body.assets;
+  assert.deepEqual(
+    [asset.source, asset.verified, asset.enabled, asset.symbol],
+    [`launchpad:${name}`, false, true, 'GOOD'],
+  );
+  assert.deepEqual((await reader.get(`/v1/assets?address=${bad}`)).body.assets, []);
+  market.deps.advance(openingForMs);
+  while ((await rechecks.pass()) > 0);
+  await rechecks.stop();
+  assert.deepEqual(await candidatesOf(name), [
+    { address: bad, source: `launchpad:${name}`, status: 'rejected' },
+  ]);
+});
+
+test('a process that dies between reading and storing loses nothing and doubles nothing', async () => {
+  const { pad, name, launched } = await opened();
+  const tokens = await launched('ONE', 'TWO');
+  for (const dies of ['before', 'between', 'after'] as const) {
+    market.deps.advance(leaseMs);
+    // It is gone for good: it gives nothing back either.
+    const dead = new Set(['launchpads_postpone']);
+    const through = (tx: Tx): Tx => ({
+      rows: async (statement) => {
+        if (dead.has(statement.name)) throw new Error('dead');
+        if (dies === 'between' && statement.name === 'candidates_add') dead.add(statement.name);
+        return tx.rows(statement);
+      },
+    });
+    const db = {
+      ...market.db,
+      ...through(market.db),
+      transaction: async <T>(work: (tx: Tx) => Promise<T>) =>
+        market.db.transaction(async (tx) => {
+          if (dies === 'before') throw new Error('dead');
+          const result = await work(through(tx));
+          if (dies === 'after') throw new Error('dead');
+          return result;
+        }),
+    };
+    const dying = processOf([settingsOf(pad)], { db: db as Deps['db'] });
+    await assert.rejects(dying.launchpads.look(name), /dead/);
+    assert.deepEqual(await addresses(name), []);
+    const other = processOf([settingsOf(pad)]);
+    assert.equal(await other.launchpads.look(name), 'idle', 'it is in hand');
+  }
+  market.deps.advance(leaseMs);
+  const next = processOf([settingsOf(pad)]);
+  await readAll(next, name);
+  assert.deepEqual(await addresses(name), sorted(tokens));
+  tokens.push(...(await launched('THREE')));
+  await readAll(next, name);
+  assert.deepEqual(await addresses(name), sorted(tokens));
+  assert.deepEqual(await counted(next, name), { taken: 3, known: 0, skipped: 0, left_out: 0 });
+});
+
+test('of several processes one reads; one that was slow and lost its lease stores nothing', async () => {
+  const { pad, name, own: quick, read, launched } = await opened();
+  const third = processOf([settingsOf(pad)]);
+  const tokens = await launched('SHARED');
+  market.deps.advance(2_000);
+  const outcomes = await Promise.all([quick, third].map((each) => each.launchpads.look(name)));
+  assert.deepEqual(outcomes.sort(), ['done', 'idle']);
+  assert.deepEqual(await addresses(name), tokens);
+  tokens.push(...(await launched('LATE')));
+  market.deps.advance(2_000);
+  const arrived = Promise.withResolvers<void>();
+  const opening = Promise.withResolvers<void>();
+  const real = adapterOf();
+  const existing = async (found: readonly string[]) => {
+    arrived.resolve();
+    await opening.promise;
+    return found;
+  };
+  const launches = { read: real.launches!.read, existing };
+  const slow = processOf([settingsOf(pad)], {
+    adapters: new Map([['evm-dev', { ...real, launches }]]),
+  });
+  const look = slow.launchpads.look(name);
+  await arrived.promise;
+  assert.equal(await quick.launchpads.look(name), 'idle');
+  market.deps.advance(leaseMs);
+  await readAll(quick, name);
+  tokens.push(...(await pad.launch('LATER')));
+  await read();
+  const before = await positionOf(name);
+  opening.resolve();
+  assert.equal(await look, 'idle');
+  assert.deepEqual(await positionOf(name), before);
+  assert.deepEqual(await addresses(name), sorted(tokens));
+  assert.equal((await counted(quick, name)).taken, 3);
+});
+
+test('launches that are taken back under the cursor come again as they are, known ones once', async () => {
+  const { pad, name, own, read } = await opened();
+  const fork = await chain.client.snapshot();
+  await chain.client.mine({ blocks: 3 });
+  const [kept = ''] = await pad.launch('KEPT');
+  await read();
+  await chain.client.revert({ id: fork });
+  // Lower than the cursor is; the same creation by the same factory has the same address.
+  const launched = await pad.launch('KEPT', 'OTHER');
+  assert.equal(launched[0], kept);
+  await chain.client.mine({ blocks: depth + 5 });
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), sorted(launched));
+});
+
+test('of a flood so many an hour are taken; the rest is counted, said once and left out', async () => {
+  const { pad, name, own, read } = await opened({ mostAnHour: 3 });
+  const flood = await pad.launch('A', 'B', 'C', 'D', 'E');
+  await read();
+  assert.deepEqual(await addresses(name), sorted(flood.slice(0, 3)));
+  await pad.launch('F');
+  await read();
+  const before = { taken: 3, known: 0, skipped: 0, left_out: 3 };
+  assert.deepEqual([await counted(own, name), own.logged.length], [before, 1]);
+  market.deps.advance(3_600_000);
+  const later = await pad.launch('G');
+  await read();
+  assert.deepEqual(await addresses(name), sorted([...flood.slice(0, 3), ...later]));
+});
+
+test('no more of a launchpad wait than its share of what can be looked at every hour', async () => {
+  const pad = await deployLaunchpad(chain);
+  const second = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad, { mostAnHour: 2_000 }), settingsOf(second)]);
+  await deepen();
+  await readAll(own, name);
+  await market.sql(
+    `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+        gives_up_at)
+      select gen_random_uuid(), 'evm-dev', '0x' || i, $1, 'pending', now(), now(),
+        now() + interval '7 days' from generate_series(1, 998) i`,
+    `launchpad:${name}`,
+  );
+  const launched = await pad.launch('A', 'B', 'C', 'D');
+  await deepen();
+  await readAll(own, name);
+  const taken = (await addresses(name)).filter((each) => launched.includes(each));
+  assert.deepEqual(taken, sorted(launched.slice(0, 2)), 'a half of 2 000');
+  const { taken: counts, left_out: left } = await counted(own, name);
+  assert.deepEqual([counts, left], [2, 2]);
+  await market.sql('delete from candidates');
+});
+
+test('what is no contract is skipped, and a token that is known already is left as it is', async () => {
+  const pad = await deployLaunchpad(chain);
+  const names = [nameOf(pad), nameOf(pad, 'copy')] as const;
+  const own = processOf(names.map((name) => settingsOf(pad, { name })));
+  const read = async () => {
+    await deepen();
+    for (const name of names) await readAll(own, name);
+  };
+  await read();
+  await pad.say(0n);
+  await pad.say(0xdeadn);
+  const [token = ''] = await pad.launch('ONCE');
+  await read();
+  for (const [at, wanted] of [[token], []].entries()) {
+    const name = names[at] ?? '';
+    assert.deepEqual(await addresses(name), wanted);
+    const [taken, known] = at === 0 ? [1, 0] : [0, 1];
+    assert.deepEqual(await counted(own, name), { taken, known, skipped: 2, left_out: 0 });
+  }
+});
+
+test('a node that is gone is said once and tried again; nothing is lost when it is back', async () => {
+  const { pad, name, launched } = await opened();
+  const tokens = await launched('KEPT');
+  const node = await hangingNode();
+  const adapters = new Map([['evm-dev', adapterOf({ rpcUrls: [node.url] })]]);
+  const cut = processOf([settingsOf(pad)], { adapters });
+  for (let looks = 0; looks < 3; looks += 1) {
+    market.deps.advance(11_000);
+    assert.equal(await cut.launchpads.look(name), 'failed');
+    assert.equal(await cut.launchpads.look(name), 'idle');
+  }
+  await node.stop();
+  assert.deepEqual(cut.logged, ['a launchpad cannot be read; it is tried again']);
+  market.deps.advance(11_000);
+  await readAll(processOf([settingsOf(pad)]), name);
+  assert.deepEqual(await addresses(name), tokens);
+});
+
+test('a launchpad that is no longer configured is not read; its candidates go on to their end', async () => {
+  const { pad, name, read } = await opened();
+  const launched = await pad.launch('LEFT');
+  await read();
+  const without = processOf([]);
+  await assert.rejects(without.launchpads.look(name), /no launchpad/);
+  await pad.launch('UNSEEN');
+  await deepen();
+  without.launchpads.start();
+  await without.launchpads.stop();
+  assert.deepEqual(await candidatesOf(name), [
+    { address: launched[0], source: `launchpad:${name}`, status: 'pending' },
+  ]);
+  // The token has no inspector: it waits its seven days, and no longer.
+  const rechecks = createRechecks({ ...without.deps, adapters: new Map() });
+  market.deps.advance(candidateForMs + 1_000);
+  await rechecks.pass();
+  await rechecks.stop();
+  assert.deepEqual(
+    (await candidatesOf(name)).map(({ status }) => status),
+    ['expired'],
+  );
+});
+
+test('a launchpad of another factory begins at the head; a process with the old one leaves it alone', async () => {
+  const { pad, name, own: old } = await opened();
+  const two = await deployLaunchpad(chain);
+  await pad.launch('MISSED');
+  await two.launch('EARLY');
+  await deepen();
+  const changed = processOf([settingsOf(two, { name })]);
+  await readAll(changed, name);
+  const launched = await two.launch('NEW');
+  await deepen();
+  market.deps.advance(2_000);
+  assert.equal(await old.launchpads.look(name), 'idle');
+  await readAll(changed, name);
+  assert.deepEqual(await addresses(name), launched);
+});
+
+test('a launchpad of a chain that is not there refuses to start, by name', () => {
+  const source = { factory: `0x${'11'.repeat(20)}`, event: 'T(address token)', token: 'token' };
+  const lost = { name: 'lost', chain: 'moon', source, mostAnHour: 1 };
+  assert.throws(() => processOf([lost]), /launchpad "lost": no chain "moon" with tokens/);
+  assert.throws(() => processOf([{ ...lost, chain: 'bitcoin' }]), /no chain "bitcoin" with tokens/);
+});
+
+test('started, it follows by itself, and stops in the middle of a look that hangs', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad)], { now: Date.now });
+  await deepen();
+  own.launchpads.start();
+  const until = async (done: () => Promise<boolean>) => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      if (await done()) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('it never came');
+  };
+  await until(async () => {
+    const row = (await positionOf(name)) as { height: number | null } | undefined;
+    return typeof row?.height === 'number';
+  });
+  const launched = await pad.launch('FOLLOWED');
+  await deepen();
+  await until(async () => (await addresses(name)).length > 0);
+  assert.deepEqual(await addresses(name), launched);
+  await own.launchpads.stop();
+  const node = await hangingNode();
+  const slow = adapterOf({ rpcUrls: [node.url], rpc: { attemptTimeoutMs: 600_000 } });
+  const hung = processOf([settingsOf(pad)], { adapters: new Map([['evm-dev', slow]]) });
+  market.deps.advance(20_000);
+  hung.launchpads.start();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await hung.launchpads.stop();
+  await node.stop();
+  // The launchpad that it had in hand is due again at once.
+  assert.equal(await processOf([settingsOf(pad)]).launchpads.look(name), 'done');
+});

@@ -1,0 +1,334 @@
+// The tokens inspected in the background, their times, and the results.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '@parley/core/errors.ts';
+import { found } from '@parley/tokens/inspection.ts';
+import { addCandidate, findCandidate } from '../db/candidates.ts';
+import { findListing } from '../db/listing.ts';
+import { curateAsset } from '../market/listing.ts';
+import { batch, candidateForMs, lookMs, mostLooks, tryAgainMs } from './bounds.ts';
+import { createRechecks, type Rechecks } from './rechecks.ts';
+import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
+
+let market: Looks;
+let rechecks: Rechecks;
+
+before(async () => {
+  market = await lookMarket();
+  rechecks = createRechecks(market.deps);
+  market.deps.freeze();
+});
+after(async () => {
+  await rechecks.stop();
+  await market.close();
+});
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const wait = { findings: [found('pausable', 'wait', 'its owner can pause it')] };
+const reject = { findings: [found('transfer', 'reject', '3 of 100 did not arrive')] };
+const away = new ParleyError('chain_unavailable', 'away');
+/** By an account of its own: a key ends sooner than some tests. */
+const ask = async (address: string) => {
+  const taker = await market.trader();
+  return (await taker.post('/v1/assets', { chain, address })).body;
+};
+const assetsAt = async (address: string) => {
+  const reader = await market.trader();
+  return (await reader.get(`/v1/assets?address=${address}`)).body.assets;
+};
+const listed = async (): Promise<{ id: string; address: string }> => {
+  const { asset } = await ask(market.says({}));
+  return asset;
+};
+const stateOf = async (id: string) => (await findListing(market.db, id))?.state;
+const statusOf = async (address: string) =>
+  (await findCandidate(market.db, chain, address))?.status;
+const passes = async () => {
+  while ((await rechecks.pass()) > 0);
+};
+
+test('a candidate is looked at every hour, not before, and listed when it passes', async () => {
+  const address = market.says(wait);
+  assert.equal((await ask(address)).status, 'pending');
+  market.deps.advance(hour - 1_000);
+  await passes();
+  assert.equal(market.looksAt(address), 1);
+  market.deps.advance(1_000);
+  await passes();
+  assert.equal(market.looksAt(address), 2);
+  await passes();
+  assert.equal(market.looksAt(address), 2);
+  market.says({}, address);
+  market.deps.advance(hour);
+  await passes();
+  const [asset, ...others] = await assetsAt(address);
+  assert.deepEqual([asset.source, others], ['api', []]);
+  assert.equal(await statusOf(address), undefined);
+});
+
+test('after seven days it is looked at no longer; asked for again it begins anew', async () => {
+  const address = market.says(wait);
+  await ask(address);
+  market.deps.advance(candidateForMs);
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  market.deps.advance(hour);
+  const before = market.looksAt(address);
+  await passes();
+  assert.deepEqual([await statusOf(address), market.looksAt(address)], ['expired', before]);
+  assert.equal((await ask(address)).status, 'pending');
+  assert.equal(await statusOf(address), 'pending');
+  market.deps.advance(hour);
+  await passes();
+  assert.equal(market.looksAt(address), before + 2);
+});
+
+test('what waits is rejected for ever, or dropped where it is no token', async () => {
+  const bad = market.says(wait);
+  const gone = market.says(wait);
+  await ask(bad);
+  await ask(gone);
+  market.says(reject, bad);
+  market.says(new ParleyError('not_a_token', 'there is no contract'), gone);
+  market.deps.advance(hour);
+  await passes();
+  assert.deepEqual([await statusOf(bad), await statusOf(gone)], ['rejected', undefined]);
+  market.deps.advance(98 * day);
+  await passes();
+  assert.equal(await statusOf(bad), undefined, 'remembered for 90 days after its time');
+});
+
+test('a listed token that fails closes within a day, and reopens when it passes again', async () => {
+  const { id, address } = await listed();
+  market.says(wait, address);
+  market.deps.advance(18 * hour - 1_000);
+  await passes();
+  assert.equal(await stateOf(id), 'open');
+  market.deps.advance(6 * hour + 1_000);
+  await passes();
+  assert.equal(await stateOf(id), 'closed');
+  market.says({}, address);
+  market.deps.advance(day);
+  await passes();
+  assert.equal(await stateOf(id), 'open');
+});
+
+test('a safety failure closes at once, and delists when no look within a day finds it well', async () => {
+  const bad = await listed();
+  const lied = await listed();
+  market.says(reject, bad.address);
+  market.says(reject, lied.address);
+  market.deps.advance(day);
+  await passes();
+  assert.deepEqual([await stateOf(bad.id), await stateOf(lied.id)], ['closed', 'closed']);
+  market.says({}, lied.address);
+  market.deps.advance(hour);
+  await passes();
+  assert.deepEqual([await stateOf(bad.id), await stateOf(lied.id)], ['closed', 'open']);
+  market.deps.advance(day);
+  await passes();
+  assert.deepEqual([await stateOf(bad.id), await stateOf(lied.id)], ['delisted', 'open']);
+  const looks = market.looksAt(bad.address);
+  market.deps.advance(30 * day);
+  await passes();
+  assert.equal(market.looksAt(bad.address), looks);
+});
+
+test('a token that vanished, changed its symbol or its decimals does not stay open', async () => {
+  const tokens = [await listed(), await listed(), await listed()] as const;
+  const [vanished, renamed, other] = tokens;
+  market.says(new ParleyError('not_a_token', 'there is no contract'), vanished.address);
+  market.says({ symbol: 'OTHER' }, renamed.address);
+  market.says({ decimals: 17 }, other.address);
+  market.deps.advance(day);
+  await passes();
+  market.deps.advance(day);
+  await passes();
+  const states = await Promise.all(tokens.map(({ id }) => stateOf(id)));
+  assert.deepEqual(states, ['closed', 'closed', 'delisted']);
+});
+
+test('a chain that is away closes nothing, and is asked again in ten minutes', async () => {
+  const { id, address } = await listed();
+  const waiting = market.says(wait);
+  await ask(waiting);
+  market.says(away, address);
+  market.says(away, waiting);
+  market.deps.advance(day);
+  await passes();
+  assert.deepEqual([await stateOf(id), await statusOf(waiting)], ['open', 'pending']);
+  const looks = market.looksAt(address);
+  await passes();
+  assert.equal(market.looksAt(address), looks);
+  market.deps.advance(601_000);
+  await passes();
+  assert.equal(market.looksAt(address), looks + 1);
+});
+
+test('curated assets are never looked at; one that is curated later is left alone', async () => {
+  const { id, address } = await listed();
+  await market.db.transaction((tx) => curateAsset(tx, id, null));
+  market.says(reject, address);
+  const looks = market.looksAt(address);
+  market.deps.advance(3 * day);
+  await passes();
+  assert.deepEqual([await stateOf(id), market.looksAt(address)], ['open', looks]);
+});
+
+test('two processes share the work: each token is looked at once', async () => {
+  const addresses = Array.from({ length: 30 }, () => market.says(wait));
+  for (const each of addresses) await ask(each);
+  market.deps.advance(hour);
+  const second = createRechecks(market.deps);
+  await Promise.all([passes(), second.pass(), second.pass()]);
+  await second.stop();
+  assert.deepEqual([...new Set(addresses.map(market.looksAt))], [2]);
+});
+
+test('a listed token that is taken for one curated since closes, and is not delisted', async () => {
+  const { id, address } = await listed();
+  const other = await listed();
+  const { symbol } = (await findListing(market.db, id))!.asset;
+  await market.db.transaction((tx) => curateAsset(tx, other.id, null));
+  await market.db.rows({
+    name: '',
+    text: 'update assets set symbol = $2 where id = $1',
+    values: [other.id, symbol.toLowerCase()],
+  });
+  for (const later of [day, 601_000, day]) {
+    market.deps.advance(later);
+    await passes();
+    assert.equal(await stateOf(id), 'closed', address);
+  }
+});
+
+test('a pass takes a batch in hand, and one that never answers is let go', async () => {
+  market.deps.advance(day);
+  await passes();
+  const addresses = Array.from({ length: batch + 5 }, () => market.says(wait));
+  for (const each of addresses) await ask(each);
+  for (const each of addresses) market.says('nothing', each);
+  market.deps.advance(hour);
+  const own = createRechecks(market.deps, 100);
+  const counts: number[] = [];
+  while (counts.at(-1) !== 0) counts.push(await own.pass());
+  await own.stop();
+  assert.deepEqual([counts[0], Math.max(...counts)], [batch, batch]);
+  const after = await Promise.all(
+    addresses.map(async (each) => `${await statusOf(each)} ${market.looksAt(each)}`),
+  );
+  for (const each of addresses) market.says(wait, each);
+  assert.deepEqual([...new Set(after)], ['pending 2']);
+});
+
+test('a pass has so many looks under way as its lanes, which end before its lease does', async () => {
+  market.deps.advance(day);
+  await passes();
+  const own = await lookMarket();
+  const alone = createRechecks(own.deps, 100);
+  for (let count = 0; count < batch; count += 1) {
+    await addCandidate(own.db, launched(own, own.says('nothing')));
+  }
+  await alone.pass();
+  await alone.stop();
+  await own.close();
+  assert.deepEqual([own.mostAtOnce(), mostLooks.background], [4, 4]);
+  assert.ok(tryAgainMs > (batch / mostLooks.background) * lookMs);
+});
+
+test('launchpads get half a pass at most while others are due, which go first, and else all', async () => {
+  const own = await lookMarket({ listingLimit: 1_000 });
+  own.deps.freeze();
+  const alone = createRechecks(own.deps);
+  const taker = await own.trader();
+  const flood = Array.from({ length: 60 }, () => own.says(wait));
+  const looked = () => flood.filter((each) => own.looksAt(each) > 0).length;
+  const asked: string[] = [];
+  const { asset } = (await taker.post('/v1/assets', { chain, address: own.says({}) })).body;
+  for (let count = 0; count < 16; count += 1) {
+    const address = own.says(wait);
+    await taker.post('/v1/assets', { chain, address });
+    asked.push(address);
+  }
+  own.deps.advance(day);
+  for (const each of flood) await addCandidate(own.db, launched(own, each));
+  const due = async (list: readonly string[], at: number) =>
+    own.db.rows({
+      name: '',
+      text: 'update candidates set next_check_at = $2 where address = any($1::text[])',
+      values: [list, new Date(at)],
+    });
+  await due(flood, own.deps.now() - day);
+  assert.equal(await alone.pass(), batch);
+  assert.deepEqual(
+    [own.looksAt(asset.address), ...new Set(asked.map(own.looksAt)), looked()],
+    [2, 2, batch - 17],
+    'what was due for longer is launched',
+  );
+  await due(asked.slice(0, 1), own.deps.now());
+  assert.equal(await alone.pass(), 1 + batch / 2);
+  assert.equal(looked(), batch - 17 + batch / 2);
+  assert.equal(await alone.pass(), batch);
+  await alone.stop();
+  await own.close();
+});
+
+test('what a launchpad launched is refused for ever no sooner than after a day', async () => {
+  const address = market.says(reject);
+  await addCandidate(market.db, launched(market, address));
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  assert.equal((await ask(address)).status, 'pending');
+  market.deps.advance(day - 1_000);
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  market.deps.advance(hour);
+  await passes();
+  assert.equal(await statusOf(address), 'rejected');
+});
+
+test('a token that no look succeeds at closes after two days, unless its chain is away', async () => {
+  const { id, address } = await listed();
+  market.says(away, address);
+  for (const [answers, state] of [
+    [false, 'open'],
+    [true, 'closed'],
+  ] as const) {
+    market.answers(answers);
+    for (let count = 0; count < 3; count += 1) {
+      market.deps.advance(day);
+      await passes();
+    }
+    assert.equal(await stateOf(id), state);
+  }
+  market.says({}, address);
+  market.deps.advance(hour);
+  await passes();
+  assert.equal(await stateOf(id), 'open');
+});
+
+test('a listed token does not know when it is looked at', async () => {
+  const tokens: { id: string; address: string }[] = [];
+  for (let count = 0; count < 12; count += 1) tokens.push(await listed());
+  for (const { address } of tokens) market.says(wait, address);
+  const looked: number[] = [];
+  for (let count = 17; count <= 24; count += 1) {
+    market.deps.advance(count === 17 ? 17 * hour : hour);
+    await passes();
+    looked.push(tokens.filter(({ address }) => market.looksAt(address) > 1).length);
+  }
+  assert.deepEqual([looked[0], looked.at(-1)], [0, tokens.length]);
+  assert.ok(new Set(looked).size > 2, `all in one hour: ${looked}`);
+});
+
+test('what a launchpad found is looked at once, and keeps its source', async () => {
+  const address = market.says({});
+  const candidate = launched(market, address);
+  assert.equal(await addCandidate(market.db, candidate), true);
+  assert.equal(await addCandidate(market.db, candidate), false);
+  await passes();
+  assert.equal((await assetsAt(address))[0].source, 'launchpad:rocket');
+  assert.equal(await addCandidate(market.db, launched(market, address)), false, 'it is listed');
+});

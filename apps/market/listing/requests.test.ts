@@ -1,0 +1,383 @@
+// Every answer of POST /v1/assets, and what each leaves behind.
+
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { ParleyError } from '@parley/core/errors.ts';
+import { found } from '@parley/tokens/inspection.ts';
+import type { Trader } from '@parley/verify/test/support/trading.ts';
+import { addCandidate, findCandidate } from '../db/candidates.ts';
+import { haltChain, resumeChain } from '../market/halts.ts';
+import { closeAsset, delistAsset } from '../market/listing.ts';
+import type { Markets } from '../ports/markets.ts';
+import type { Settings } from '../settings/config.ts';
+import { judge } from './judge.ts';
+import { MarketDataUnavailable } from './market-checks.ts';
+import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
+
+let market: Looks;
+let taker: Trader;
+
+before(async () => {
+  market = await lookMarket({ chainTimeoutMs: 1_000 });
+  taker = await market.trader({ scopes: ['read', 'taker'] });
+});
+after(() => market.close());
+
+const ask = (address: string, by = taker) => by.post('/v1/assets', { chain, address });
+const candidate = (address: string) => findCandidate(market.db, chain, address);
+const pause = found('pausable', 'wait', 'its owner 0xabc can pause it');
+const fee = found('transfer', 'reject', '3 of 100 did not arrive');
+const change = (assetId: string) => ({ assetId, at: new Date(market.deps.now()), reasons: ['x'] });
+const close = (assetId: string, by: 'checks' | 'operator') =>
+  market.db.transaction((tx) => closeAsset(tx, { ...change(assetId), by }));
+/** A market of its own, with other limits. */
+const ownMarket = async (t: TestContext, settings: Partial<Settings>) => {
+  const own = await lookMarket({ chainTimeoutMs: 1_000, ...settings });
+  t.after(() => own.close());
+  return own;
+};
+const asset1 = '00000000-0000-7000-8000-000000000001';
+const unchecked = ['capitalisation', 'liquidity', 'volume', 'holders', 'age', 'concentration'];
+
+test('a token that passes every check is listed at once, and is open to trade', async () => {
+  const address = market.says({ symbol: 'GOOD', decimals: 9 });
+  const { status, body } = await ask(address);
+  assert.equal(status, 201, JSON.stringify(body));
+  const { id, ...asset } = body.asset;
+  assert.deepEqual(
+    { ...body, asset },
+    {
+      status: 'listed',
+      asset: {
+        chain,
+        symbol: 'GOOD',
+        address,
+        decimals: 9,
+        enabled: true,
+        verified: false,
+        source: 'api',
+      },
+      notChecked: unchecked,
+    },
+  );
+  const listed = await taker.get(`/v1/assets?address=${address}`);
+  assert.deepEqual(listed.body.assets, [body.asset]);
+  const posted = await taker.post('/v1/rfqs', {
+    direction: 'buy_base',
+    baseAssetId: id,
+    baseAmount: '1000',
+    quoteAssetId: market.assets.btc.id,
+    ttlSeconds: 600,
+  });
+  assert.equal(posted.status, 201, JSON.stringify(posted.body));
+  assert.equal(await candidate(address), null);
+});
+
+test('what is listed is the same asset, in any case of the address, without a look', async () => {
+  const address = market.says({});
+  const first = await ask(address);
+  const again = await ask(`0x${address.slice(2).toUpperCase()}`);
+  assert.deepEqual([first.status, again.status], [201, 200]);
+  assert.deepEqual(again.body, { status: 'listed', asset: first.body.asset });
+  assert.equal(market.looksAt(address), 1);
+  const { usd } = market.assets;
+  market.says({ findings: [fee] }, usd.address as string);
+  const { status, body } = await ask(usd.address as string);
+  assert.deepEqual([status, body.asset.id], [200, usd.id], 'curated, whatever its chain says');
+});
+
+test('what may be better later waits, with its reasons, and is listed when it is', async () => {
+  const address = market.says({ findings: [pause] });
+  const { status, body } = await ask(address);
+  assert.deepEqual(
+    [status, body],
+    [
+      202,
+      {
+        status: 'pending',
+        reasons: ['pausable: its owner 0xabc can pause it'],
+        notChecked: unchecked,
+      },
+    ],
+  );
+  const waiting = await candidate(address);
+  assert.deepEqual([waiting?.status, waiting?.accountId], ['pending', taker.accountId]);
+  market.says({}, address);
+  assert.equal((await ask(address)).status, 201);
+  assert.equal(await candidate(address), null);
+});
+
+test('what can never be listed is refused with 422, the code in the header, and not looked at again', async () => {
+  const address = market.says({ findings: [pause, fee] });
+  const once = { 'idempotency-key': address };
+  const first = await taker.post('/v1/assets', { chain, address }, once);
+  const { status, code, body } = first;
+  assert.deepEqual(await taker.post('/v1/assets', { chain, address }, once), first, 'replayed');
+  const reasons = ['transfer: 3 of 100 did not arrive', `pausable: ${pause.reason}`];
+  assert.deepEqual([status, code], [422, 'token_rejected']);
+  const error = `${address} on ${chain} cannot be listed, for ever: ${reasons.join('; ')}`;
+  assert.deepEqual(body, { error, status: 'rejected', reasons });
+  market.says({}, address);
+  const again = await ask(address, await market.trader());
+  assert.deepEqual([again.status, again.body], [422, body]);
+  assert.equal(market.looksAt(address), 1);
+});
+
+test('an asset that the checks closed is looked at again when asked for, and reopens', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await close(asset.id, 'checks');
+  market.says({ findings: [pause] }, address);
+  const still = await ask(address);
+  assert.deepEqual(
+    [still.status, still.body.status, still.body.reasons],
+    [202, 'closed', [`pausable: ${pause.reason}`]],
+  );
+  market.says({}, address);
+  const open = await ask(address);
+  assert.deepEqual([open.status, open.body.asset], [200, asset]);
+});
+
+test('what an operator closed stays closed: the answer is its reason, without a look', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  const { usd } = market.assets;
+  for (const id of [asset.id, usd.id]) {
+    await close(id, 'operator');
+  }
+  for (const each of [address, usd.address as string]) {
+    const before = market.looksAt(each);
+    const { status, body } = await ask(each);
+    assert.deepEqual([status, body], [202, { status: 'closed', reasons: ['operator: x'] }]);
+    assert.equal(market.looksAt(each), before);
+  }
+  await close(asset.id, 'checks');
+  const { status, body } = await ask(address);
+  assert.deepEqual([status, body.reasons], [202, ['operator: x']]);
+  await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
+});
+
+test('a token of a halted chain is listed closed, and open when the chain is resumed', async () => {
+  const at = new Date(market.deps.now());
+  await market.db.transaction((tx) => haltChain(tx, { chain, reason: 'its nodes lie', at }));
+  const address = market.says({});
+  const { status, body } = await ask(address);
+  const reasons = ['the chain is halted by the operator for now'];
+  assert.deepEqual([status, body.status, body.reasons], [202, 'closed', reasons]);
+  const [shown] = (await taker.get(`/v1/assets?address=${address}`)).body.assets;
+  assert.equal(shown.enabled, false);
+  await market.db.transaction((tx) => resumeChain(tx, chain, at));
+  const open = await ask(address);
+  assert.deepEqual([open.status, open.body.asset.enabled], [200, true]);
+});
+
+test('what could not be read is compared with nothing, and passes nothing', async () => {
+  const unread = { symbol: null, name: null, decimals: null };
+  const fresh = market.says(unread);
+  const reasons = ['symbol: it could not be read', 'decimals: they could not be read'];
+  const first = await ask(fresh);
+  assert.deepEqual(
+    [first.status, first.body.status, first.body.reasons],
+    [202, 'pending', reasons],
+  );
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await close(asset.id, 'checks');
+  market.says(unread, address);
+  for (const later of [0, 601_000, 601_000]) {
+    market.deps.advance(later);
+    const { status, body } = await ask(address);
+    assert.deepEqual([status, body.status, body.reasons], [202, 'closed', reasons]);
+  }
+});
+
+test('a delisted asset is refused for ever', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await market.db.transaction((tx) => delistAsset(tx, { ...change(asset.id), by: 'operator' }));
+  const { status, code, body } = await ask(address);
+  assert.deepEqual([status, code], [422, 'asset_delisted']);
+  assert.deepEqual([body.status, body.reasons], ['delisted', ['operator: x']]);
+  assert.match(body.error, /was delisted, for ever: operator: x$/);
+});
+
+test('a refusal of the first day is looked at again when somebody asks after it, and then is for ever', async () => {
+  const opens = market.says({ findings: [fee] });
+  const bad = market.says({ findings: [fee] });
+  const asker = async () => market.trader({ scopes: ['taker'] });
+  for (const each of [opens, bad]) {
+    assert.equal((await ask(each)).status, 422);
+    assert.equal((await ask(each)).status, 422);
+    assert.equal(market.looksAt(each), 1);
+  }
+  market.says({}, opens);
+  market.deps.advance(86_400_000);
+  assert.equal((await ask(opens, await asker())).status, 201);
+  assert.equal((await ask(bad, await asker())).status, 422);
+  market.says({}, bad);
+  market.deps.advance(86_400_000);
+  assert.equal((await ask(bad, await asker())).status, 422);
+  assert.equal(market.looksAt(bad), 2);
+});
+
+test('a launchpad takes over what somebody else was refused in its first day', async () => {
+  const address = market.says({ findings: [fee] });
+  assert.equal((await ask(address)).status, 422);
+  assert.equal(await addCandidate(market.db, launched(market, address)), true);
+  assert.deepEqual(
+    [(await candidate(address))?.status, (await candidate(address))?.source],
+    ['pending', 'launchpad:rocket'],
+  );
+});
+
+test('no such chain, a chain without tokens, no address, no token: 400, and nothing is kept', async () => {
+  const nothing = market.says(new ParleyError('not_a_token', 'there is no contract'));
+  const post = (fields: unknown) => taker.post('/v1/assets', fields);
+  const address = nothing;
+  for (const [fields, code] of [
+    [{ chain: 'nowhere', address }, 'bad_chain'],
+    [{ chain: 'bitcoin', address }, 'bad_chain'],
+    [{ chain, address: '0x12' }, 'bad_address'],
+    [{ chain, address }, 'not_a_token'],
+    [{ chain }, 'bad_field'],
+    [{ chain, address, symbol: 'X' }, 'bad_field'],
+    [{ chain, address: null }, 'bad_field'],
+  ] as const) {
+    const answer = await post(fields);
+    assert.deepEqual([answer.status, answer.code], [400, code], JSON.stringify(fields));
+  }
+  assert.equal(await candidate(nothing), null);
+});
+
+test('a chain that is away, or late, is said so, and nothing is kept', async () => {
+  for (const [expected, error] of [
+    [503, new ParleyError('chain_unavailable', 'evm-dev does not answer')],
+    [504, new ParleyError('chain_timeout', 'evm-dev did not answer in time')],
+  ] as const) {
+    const address = market.says(error);
+    const { status, code } = await ask(address);
+    assert.deepEqual([status, code], [expected, error.code]);
+    assert.equal(await candidate(address), null);
+  }
+});
+
+test('what is answered with 503 takes nothing from the budget of an hour', async (t) => {
+  const own = await ownMarket(t, { listingLimit: 1 });
+  const by = await own.trader();
+  const away = () => new ParleyError('chain_unavailable', 'evm-dev does not answer');
+  for (const _ of [1, 2, 3]) assert.equal((await ask(own.says(away()), by)).status, 503);
+  assert.equal((await ask(own.says({}), by)).status, 201);
+  assert.equal((await ask(own.says(away()), by)).code, 'listing_rate_limited');
+});
+
+test('a look that takes longer than its share of a request goes on without it', async (t) => {
+  const timeout = t.mock.method(AbortSignal, 'timeout');
+  const address = market.says('nothing');
+  const { status, body } = await ask(address);
+  const limits = timeout.mock.calls.map(({ arguments: [ms] }) => ms);
+  assert.deepEqual(limits, [800], 'of a second, a fifth is left to answer in');
+  assert.deepEqual([status, body], [202, { status: 'pending', reasons: [] }]);
+  const waiting = await candidate(address);
+  assert.equal(waiting?.checkedAt, null);
+  assert.ok((waiting?.nextCheckAt.getTime() ?? Infinity) <= market.deps.now());
+});
+
+test('more looks at once than a process makes are told to come back', async (t) => {
+  const own = await ownMarket(t, {});
+  const traders = await Promise.all(Array.from({ length: 5 }, () => own.trader()));
+  const [one] = traders;
+  assert.ok(one);
+  const codesOf = async (by: readonly Trader[]) => {
+    const answers = await Promise.all(by.map((each) => ask(own.says('nothing'), each)));
+    return answers.map(({ status, code }) => `${status} ${code}`).sort();
+  };
+  const looked = (count: number) => Array(count).fill('202 null');
+  const refused = (count: number) => Array(count).fill('503 overloaded');
+  assert.deepEqual(await codesOf([one, one, one, one]), [...looked(2), ...refused(2)]);
+  const all = [...traders, ...traders];
+  assert.deepEqual(await codesOf(all), [...looked(8), ...refused(2)]);
+  assert.equal((await ask(own.says({}), one)).status, 201);
+});
+
+test('markets are asked of what its chain lets pass, and not of what can never be listed', async () => {
+  const asked: string[] = [];
+  const look: Markets['look'] = async ({ address }, purpose) => {
+    asked.push(`${purpose} ${address}`);
+    return { findings: [found('liquidity', 'wait', '$5, less than $10')], notChecked: ['age'] };
+  };
+  const deps = { ...market.deps, markets: { look } };
+  const { signal } = new AbortController();
+  const good = market.says({ symbol: 'OK' });
+  const bad = market.says({ findings: [fee] });
+  const judged = await judge(deps, { chain, address: good }, null, signal);
+  assert.deepEqual(
+    [judged.outcome, judged.reasons, judged.notChecked],
+    ['wait', ['liquidity: $5, less than $10'], ['age']],
+  );
+  await judge(deps, { chain, address: good }, { id: asset1, symbol: 'OK', decimals: 18 }, signal);
+  assert.equal((await judge(deps, { chain, address: bad }, null, signal)).outcome, 'reject');
+  assert.deepEqual(asked, [`list ${good}`, `keep ${good}`]);
+  // While nobody knows its market, what its chain says counts, and nothing else does.
+  const away = { look: () => Promise.reject(new MarketDataUnavailable(['p'])) };
+  const down = { ...market.deps, markets: away };
+  const known = { id: asset1, symbol: 'OK', decimals: 18 };
+  const rejudged = () => judge(down, { chain, address: good }, known, signal);
+  await assert.rejects(rejudged, MarketDataUnavailable);
+  market.says({ symbol: 'OK', findings: [pause] }, good);
+  assert.deepEqual((await rejudged()).reasons, [`pausable: ${pause.reason}`]);
+});
+
+test('it needs the scope taker, and is for twenty tokens an hour an account', async (t) => {
+  const reader = await market.trader({ scopes: ['read', 'maker'] });
+  const address = market.says({});
+  assert.deepEqual((await ask(address, reader)).code, 'scope_missing');
+  const own = await ownMarket(t, { listingLimit: 20 });
+  const one = await own.trader();
+  const another = await own.trader();
+  for (let count = 0; count < 20; count += 1) {
+    assert.equal((await ask(own.says({}), one)).status, 201);
+  }
+  const key = { 'idempotency-key': 'again' };
+  const wanted = { chain, address: own.says({}) };
+  const over = await one.post('/v1/assets', wanted, key);
+  assert.deepEqual([over.status, over.code], [429, 'listing_rate_limited']);
+  assert.match(over.body.error, /\(20 an hour\); try again in \d+ s$/);
+  assert.equal((await one.post('/v1/assets', {}, key)).status, 400, 'a 429 was stored');
+  assert.equal((await ask(own.says({}), another)).status, 201);
+});
+
+test('an account has at most a hundred tokens that wait, and is told so', async () => {
+  const one = await market.trader();
+  const another = await market.trader();
+  const waits = () => ask(market.says({ findings: [pause] }), one);
+  for (let count = 0; count < 100; count += 1) assert.equal((await waits()).status, 202);
+  const over = await waits();
+  assert.deepEqual([over.status, over.code], [409, 'too_many_pending']);
+  assert.match(over.body.error, /^100 tokens/);
+  assert.equal((await ask(market.says({}), one)).status, 201, 'what passes waits for nothing');
+  assert.equal((await ask(market.says({ findings: [pause] }), another)).status, 202);
+});
+
+test('two that ask for the same token at once agree: one lists it, the others find it', async () => {
+  const address = market.says({});
+  const traders = await Promise.all(Array.from({ length: 6 }, () => market.trader()));
+  const answers = await Promise.all(traders.map((each) => ask(address, each)));
+  const statuses = answers.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [200, 200, 200, 200, 200, 201]);
+  assert.equal(new Set(answers.map(({ body }) => body.asset.id)).size, 1);
+});
+
+test('what looks like a curated symbol, cannot be seen or is too long is refused', async () => {
+  for (const symbol of ['<b>x</b>', 'usd', 'U\u200bSD2', '\u202eDSU', 'X'.repeat(33), 'BTC']) {
+    const { status, body } = await ask(market.says({ symbol }));
+    assert.deepEqual([status, body.status], [422, 'rejected'], symbol);
+    assert.match(body.reasons[0], /^symbol: /);
+  }
+  const twice = await Promise.all([1, 2].map(() => ask(market.says({ symbol: 'PEPE' }))));
+  assert.deepEqual(
+    twice.map(({ status }) => status),
+    [201, 201],
+    'two that are not curated may share a symbol',
+  );
+  assert.equal((await ask(market.says({ symbol: '' }))).status, 202);
+});

@@ -1,0 +1,133 @@
+// Quotes that commit together: each is answered for itself, and none takes the others with it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { Trader } from '@parley/verify/test/support/trading.ts';
+import type { Database, PipelinedTx } from '../db/database.ts';
+import { findRfq } from '../db/rfqs.ts';
+import { negotiating } from '../edge/testing/negotiating.ts';
+import { workOf } from '../ports/work.ts';
+import { mostThreads } from './bounds.ts';
+import { createGroupedQuotes } from './grouped-quotes.ts';
+
+const market = await negotiating();
+const { taker, sql } = market;
+const makers = [market.maker, await market.trader(), await market.trader()] as const;
+const posted = async (): Promise<string> => (await market.rfq()).id;
+
+/** The market's database, counting transactions and how many run at once. */
+function counting() {
+  const seen = { transactions: 0, most: 0 };
+  let running = 0;
+  const db: Database = {
+    ...market.db,
+    pipelined: async <R>(work: (tx: PipelinedTx) => Promise<R>) => {
+      seen.transactions += 1;
+      running += 1;
+      seen.most = Math.max(seen.most, running);
+      try {
+        return await market.db.pipelined(work);
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+  return { db, seen };
+}
+
+const plain = { expiresAt: null, unlessAccepted: false };
+const quoteBy = (by: Trader, rfqId: string, quoteAmount: bigint) => ({
+  makerId: by.accountId,
+  rfqId,
+  quoteAmount,
+  ...plain,
+});
+
+test('a group rings for webhooks when it has committed, and writes no row of its RFQ', async () => {
+  const rfqId = await posted();
+  const versionOf = () =>
+    sql('select ctid::text as version, status from rfqs where id = $1', rfqId);
+  const before = await versionOf();
+  const db = { ...market.db, listen: () => Promise.reject(new Error('nothing is heard')) };
+  let rings = 0;
+  const leave = workOf(db).on(['webhooks'], () => {
+    rings += 1;
+  });
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  for (const amount of [1_000n, 2_000n]) {
+    await Promise.all(makers.map((by) => quotes(quoteBy(by, rfqId, amount))));
+  }
+  leave();
+  assert.equal(rings, 2);
+  assert.deepEqual(await versionOf(), before);
+  assert.equal((await findRfq(market.db, rfqId))?.status, 'negotiating');
+});
+
+test('quotes of one turn share a transaction, and the most makers of an RFQ hold within it', async () => {
+  const rfqId = await posted();
+  await sql(
+    `with crowd as (
+        insert into accounts (id, kind, created_at)
+        select gen_random_uuid(), 'wallet', now() from generate_series(1, $2) returning id)
+      insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
+        messages, created_at, updated_at)
+      select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
+    rfqId,
+    mostThreads - 1,
+    taker.accountId,
+  );
+  const { db, seen } = counting();
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  const ends = await Promise.allSettled(makers.map((by) => quotes(quoteBy(by, rfqId, 1_000n))));
+  assert.deepEqual(
+    ends.map((each) => each.status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
+  assert.equal(seen.transactions, 1);
+});
+
+test('two prices of one maker on one RFQ keep their order, in transactions of their own', async () => {
+  const rfqId = await posted();
+  const { db, seen } = counting();
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  const by = makers[0];
+  const [first, second] = await Promise.all([
+    quotes(quoteBy(by, rfqId, 1_000n)),
+    quotes(quoteBy(by, rfqId, 2_000n)),
+  ]);
+  assert.deepEqual([first.created, second.created], [true, false]);
+  assert.equal(first.thread.id, second.thread.id);
+  const { body } = await by.get(`/v1/threads/${first.thread.id}`);
+  assert.equal(body.quoteAmount, '2000');
+  assert.deepEqual([seen.transactions, seen.most], [2, 1]);
+});
+
+test('a quote that the database refuses fails alone', async () => {
+  const one = await posted();
+  const two = await posted();
+  const ghost = '01a1fb07-751f-7744-b69c-bc76bd408690';
+  await sql('alter table wallets disable trigger all');
+  await sql(`alter table threads add constraint no_ghost check (maker_id <> '${ghost}')`);
+  await sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
+      values ($1, 'evm', '0xghost', 'login', now())`,
+    ghost,
+  );
+  const quotes = createGroupedQuotes(market.deps);
+  const ends = await Promise.allSettled([
+    quotes(quoteBy(makers[0], one, 1_000n)),
+    quotes({ ...plain, makerId: ghost, rfqId: one, quoteAmount: 1_000n }),
+    quotes(quoteBy(makers[1], two, 1_000n)),
+    quotes(quoteBy(makers[2], ghost, 1_000n)),
+  ]);
+  assert.deepEqual(
+    ends.map((each) => each.status),
+    ['fulfilled', 'rejected', 'fulfilled', 'rejected'],
+  );
+  const [, refusedByDatabase, , unknown] = ends.map((each) =>
+    each.status === 'rejected' ? each.reason : null,
+  );
+  assert.equal(refusedByDatabase.code, '23514');
+  assert.ok(unknown instanceof ParleyError && unknown.code === 'unknown_rfq');
+});

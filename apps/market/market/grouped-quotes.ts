@@ -1,0 +1,133 @@
+// Quotes that commit together. While groups are being committed the next one gathers, so the more
+// quotes there are, the more share a commit. Each caller is answered after the commit of its group.
+
+import { ParleyError } from '@parley/core/errors.ts';
+import { findQuoters } from '../db/quotes.ts';
+import { lockFreeRfqs } from '../db/rfqs.ts';
+import type { Deps } from '../ports/deps.ts';
+import { workOf } from '../ports/work.ts';
+import { mostThreads } from './bounds.ts';
+import { decideQuotes, type Quote, type Quoted, quote, storeQuotes } from './quotes.ts';
+
+/** Quotes in one transaction: some 10 ms of work, for which their RFQs stay locked. */
+const mostInGroup = 128;
+/** Transactions at once: while one waits for the database, the next is gathered and answered. */
+const mostUnderway = 2;
+/** Quotes that may wait; more than a second of work is refused. */
+const mostWaiting = 10_000;
+
+type QuotingDeps = Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes' | 'db'>;
+
+type Waiting = {
+  readonly quote: Quote;
+  readonly resolve: (quoted: Quoted) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Resolves when the quote is committed; refusals as `quote` throws them. */
+export type GroupedQuotes = (quote: Quote) => Promise<Quoted>;
+
+export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
+  let waiting: Waiting[] = [];
+  let underway = 0;
+  let planned = false;
+  /** RFQs of the groups under way: their further quotes wait here instead of in the database. */
+  const busy = new Set<string>();
+
+  function begin() {
+    planned = false;
+    while (underway < mostUnderway) {
+      const { group, rest } = nextGroup(waiting, busy);
+      if (group.length === 0) return;
+      waiting = rest;
+      underway += 1;
+      const rfqIds = new Set(group.map((each) => each.quote.rfqId));
+      for (const id of rfqIds) busy.add(id);
+      void settle(deps, group).then(() => {
+        for (const id of rfqIds) busy.delete(id);
+        underway -= 1;
+        begin();
+      });
+    }
+  }
+
+  return (wanted) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= mostWaiting) {
+        const sentence = `${mostWaiting} quotes are waiting to be stored; try again in 5 seconds`;
+        reject(new ParleyError('overloaded', sentence, { waiting: waiting.length }));
+        return;
+      }
+      waiting.push({ quote: wanted, resolve, reject });
+      // After this turn of the event loop, which may bring more.
+      if (!planned && underway < mostUnderway) {
+        planned = true;
+        setImmediate(begin);
+      }
+    });
+}
+
+/** The first quotes on RFQs not busy; a maker's second one on an RFQ has its turn later. */
+function nextGroup(
+  waiting: readonly Waiting[],
+  busy: ReadonlySet<string>,
+): { group: Waiting[]; rest: Waiting[] } {
+  const group: Waiting[] = [];
+  const rest: Waiting[] = [];
+  const pairs = new Set<string>();
+  for (const each of waiting) {
+    const { rfqId, makerId } = each.quote;
+    const pair = `${rfqId} ${makerId}`;
+    const free = group.length < mostInGroup && !pairs.has(pair) && !busy.has(rfqId);
+    (free ? group : rest).push(each);
+    pairs.add(pair);
+  }
+  return { group, rest };
+}
+
+async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<void> {
+  const alone: Waiting[] = [];
+  try {
+    const outcomes = await commit(deps, group);
+    for (const [position, each] of group.entries()) {
+      const outcome = outcomes[position];
+      if (outcome === undefined) alone.push(each);
+      else if (outcome instanceof ParleyError) each.reject(outcome);
+      else each.resolve(outcome);
+    }
+  } catch (error) {
+    // One of them may be what failed: the other quotes must not fail with it.
+    if (group.length > 1) alone.push(...group);
+    else group[0]!.reject(error);
+  }
+  // Not awaited: an RFQ that somebody holds does not keep the next group waiting.
+  for (const each of alone) {
+    deps.db.transaction((tx) => quote(tx, deps, each.quote)).then(each.resolve, each.reject);
+  }
+}
+
+/** An outcome each; undefined where somebody else holds the RFQ. */
+async function commit(
+  deps: QuotingDeps,
+  group: readonly Waiting[],
+): Promise<(Quoted | ParleyError | undefined)[]> {
+  const quotes = group.map((each) => each.quote);
+  const ids = [...new Set(quotes.map((each) => each.rfqId))];
+  const outcomes = await deps.db.pipelined(async (tx) => {
+    const [locked, quoters] = await Promise.all([
+      lockFreeRfqs(tx, ids),
+      findQuoters(tx, quotes, mostThreads),
+    ]);
+    const free = new Set(locked.map((each) => each.id));
+    const decided = decideQuotes(deps, quotes, locked, quoters);
+    const mine = decided.map((each, at) => (free.has(quotes[at]!.rfqId) ? each : undefined));
+    await storeQuotes(tx.atCommit, mine.filter(isQuoted));
+    return mine;
+  });
+  workOf(deps.db).ring('webhooks');
+  return outcomes;
+}
+
+function isQuoted(outcome: Quoted | ParleyError | undefined): outcome is Quoted {
+  return outcome !== undefined && !(outcome instanceof ParleyError);
+}

@@ -1,0 +1,192 @@
+// The kill switch: the effect of a halted chain or asset, for each party, and its limits. Races
+// with it are in listing.test.ts, with closings of one asset.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { pino } from 'pino';
+import { type Asset, insertListed } from '../db/assets.ts';
+import type { Tx } from '../db/database.ts';
+import { listHalts, shareChain } from '../db/halts.ts';
+import { findListing } from '../db/listing.ts';
+import { buildApp } from '../edge/app.ts';
+import { uuidv7 } from '../ports/ids.ts';
+import { createMetrics } from '../ports/metrics.ts';
+import { seedAssets } from './assets.ts';
+import { createHaltsWatch, haltAsset, haltChain, resumeAsset, resumeChain } from './halts.ts';
+import { closeAsset, reopenAsset } from './listing.ts';
+import { ordersToClose } from './testing/orders.ts';
+
+const { market, maker, taker, db, other, at, kindsOf, tryPost, post, quote } =
+  await ordersToClose();
+const { btc, usd, eth } = market.assets;
+const chain = 'evm-dev';
+const reason = 'its nodes disagree';
+const halt = (which = chain, on = db) =>
+  on.transaction((tx) => haltChain(tx, { chain: which, reason, at: at() }));
+const resume = (which = chain, on = db) => on.transaction((tx) => resumeChain(tx, which, at()));
+const haltOne = (asset: Asset, on = db) =>
+  on.transaction((tx) => haltAsset(tx, asset.id, { reason, at: at() }));
+const resumeOne = (asset: Asset) => db.transaction((tx) => resumeAsset(tx, asset.id, at()));
+
+test('what is halted says so, with its chain and since when, and not why', async () => {
+  const { id } = await post();
+  assert.deepEqual(await halt(), { changed: true, assets: 2, orders: 1 });
+  const { status, code, body } = await quote(id);
+  assert.deepEqual([status, code], [409, 'asset_closed']);
+  assert.match(
+    body.error,
+    / is halted by the operator for now with its whole chain since \d{4}-.*Z:/,
+  );
+  assert.ok(!body.error.includes(reason), "the reason is the operator's own");
+  const shown: Asset[] = (await taker.get('/v1/assets')).body.assets;
+  const open = shown.flatMap((each) => (each.enabled ? [each.id] : []));
+  assert.deepEqual(open, [btc.id]);
+  const unchanged = { changed: false, assets: 0, orders: 0 };
+  assert.deepEqual(await halt(), unchanged);
+  assert.deepEqual(await resume(), { changed: true, assets: 2, orders: 1 });
+  assert.deepEqual(await resume(), unchanged);
+});
+
+test('another reason is shown from then on, and the halt is as old as it was', async () => {
+  await halt();
+  const [first] = await listHalts(db);
+  await db.transaction((tx) =>
+    haltChain(tx, { chain, reason: 'another', at: new Date(at().getTime() + 60_000) }),
+  );
+  const [again] = await listHalts(db);
+  assert.deepEqual([again?.reason, again?.at], ['another', first?.at]);
+});
+
+test('a native coin can be halted by itself, and only its own switch lifts that', async () => {
+  const rfq = await post();
+  assert.equal((await haltOne(btc)).orders, 1);
+  assert.equal((await tryPost()).code, 'asset_closed');
+  const operator = { assetId: btc.id, by: 'operator' as const, at: at() };
+  const reopened = await db.transaction((tx) => reopenAsset(tx, operator));
+  assert.equal(reopened.state, 'closed');
+  assert.equal((await halt('bitcoin')).orders, 0);
+  assert.equal((await resumeOne(btc)).state, 'closed');
+  assert.deepEqual(await kindsOf(rfq.id), ['created', 'cancelled']);
+  await db.transaction((tx) =>
+    closeAsset(tx, { assetId: usd.id, by: 'checks', at: at(), reasons: ['x'] }),
+  );
+  // Its other side closed meanwhile: it stays away until that opens too.
+  assert.equal((await resume('bitcoin')).orders, 0);
+  const checks = { assetId: usd.id, by: 'checks' as const, at: at() };
+  assert.equal((await db.transaction((tx) => reopenAsset(tx, checks))).orders, 1);
+  assert.deepEqual(await kindsOf(rfq.id), ['created', 'cancelled', 'created']);
+});
+
+test('a halt is there after a restart, for what the settings add and for what is listed meanwhile', async () => {
+  await halt();
+  const settingsOf = ({ symbol, address, decimals, chain: of }: Asset) => {
+    return { chain: of, symbol, address, decimals };
+  };
+  const address = `0x${randomBytes(20).toString('hex')}`;
+  const fresh = { chain, symbol: 'NEW', address, decimals: 6 };
+  const all = [btc, eth, usd].map(settingsOf);
+  const seeded = await seedAssets(db, market.deps, [...all, fresh]);
+  assert.deepEqual(
+    seeded.map(({ symbol, enabled }) => [symbol, enabled]),
+    [
+      ['BTC', true],
+      ['ETH', false],
+      ['USD', false],
+      ['NEW', false],
+    ],
+  );
+  const { closings } = (await findListing(db, seeded[3]!.id))!;
+  assert.deepEqual(closings.chain?.reasons, [reason]);
+  assert.match(closings.chain?.at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const listed = await db.transaction(async (tx) => {
+    await shareChain(tx, chain);
+    return insertListed(tx, someToken(), at(), at(), at());
+  });
+  assert.equal(listed?.enabled, false);
+  await resume();
+  for (const { id } of [seeded[3]!, listed!]) {
+    assert.equal((await findListing(db, id))?.state, 'open');
+  }
+  await seedAssets(db, market.deps, all);
+});
+
+const someToken = () => ({
+  id: uuidv7(market.deps.now(), market.deps.randomBytes),
+  chain,
+  symbol: 'TKN',
+  address: `0x${randomBytes(20).toString('hex')}`,
+  decimals: 6,
+  source: 'api',
+});
+
+test('a token that is being listed while its chain is halted is held closed, whichever commits first', async () => {
+  for (const first of ['listing', 'halt'] as const) {
+    const holding = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const token = someToken();
+    const work = {
+      listing: async (tx: Tx) => {
+        await shareChain(tx, chain);
+        await insertListed(tx, token, at(), at(), at());
+      },
+      halt: (tx: Tx) => haltChain(tx, { chain, reason, at: at() }),
+    };
+    const one = other.transaction(async (tx) => {
+      await work[first](tx);
+      begun.resolve();
+      await holding.promise;
+    });
+    await begun.promise;
+    const two = db.transaction<unknown>(work[first === 'listing' ? 'halt' : 'listing']);
+    holding.resolve();
+    await Promise.all([one, two]);
+    assert.equal((await findListing(db, token.id))?.state, 'closed', first);
+    await resume();
+  }
+});
+
+test('two servers: what one halts, the other refuses at once and shows within its pages’ age', async () => {
+  const { id } = await post();
+  const second = await buildApp({ ...market.deps, db: other });
+  const headers = { authorization: `Bearer ${maker.key}` };
+  const shows = async () =>
+    (await second.inject({ url: '/v1/rfqs?limit=100', headers })).body.includes(id);
+  try {
+    assert.ok(await shows());
+    await halt();
+    const payload = { quoteAmount: '65000000' };
+    const url = `/v1/rfqs/${id}/quotes`;
+    const refused = await second.inject({ method: 'POST', url, headers, payload });
+    assert.equal(refused.headers['x-parley-error'], 'asset_closed');
+    // book.ts reads a page again after 250 ms.
+    await sleep(260);
+    assert.ok(!(await shows()));
+  } finally {
+    await second.close();
+  }
+});
+
+test('every process says in its log and metrics what is halted, and that it no longer is', async () => {
+  const lines: { msg: string; chain: string; reason?: string }[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const metrics = createMetrics('parley');
+  await halt();
+  await haltOne(btc);
+  const watching = createHaltsWatch({ ...market.deps, log, metrics });
+  watching.start();
+  const until = (text: string) =>
+    waitUntil(async () => (await metrics.registry.metrics()).includes(text));
+  try {
+    await until(`parley_chain_halted{chain="${chain}"} 1`);
+    await until('parley_halted_assets 1');
+    assert.deepEqual([lines[0]?.chain, lines[0]?.reason], [chain, reason]);
+    await resume();
+    await until(`parley_chain_halted{chain="${chain}"} 0`);
+    assert.match(lines[1]?.msg ?? '', /resumed/);
+  } finally {
+    await watching.stop();
+  }
+});

@@ -1,0 +1,375 @@
+// The effect of closing, reopening and delisting an asset on its orders, and the parties that may
+// undo it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runs } from '@parley/verify/test/support/runs.ts';
+import { testMarket } from '@parley/verify/test/support/trading.ts';
+import fc from 'fast-check';
+import type { Asset } from '../db/assets.ts';
+import { type Closer, findListing, lockListings } from '../db/listing.ts';
+import { findRfq } from '../db/rfqs.ts';
+import { buildApp } from '../edge/app.ts';
+import { holdOpen, seedAssets } from './assets.ts';
+import { haltChain, resumeChain } from './halts.ts';
+import { closeAsset, curateAsset, delistAsset, reopenAsset } from './listing.ts';
+import { cancelRfq } from './rfqs.ts';
+import { ordersToClose } from './testing/orders.ts';
+import { rfqView } from './views.ts';
+
+const { market, taker, maker, db, other, at, told, kindsOf, book, agreed, tryPost, post, quote } =
+  await ordersToClose();
+const { btc, usd, eth } = market.assets;
+const reasons = ['its contract can be paused'];
+const close = (asset: Asset, by: Closer = 'checks', on = db) =>
+  on.transaction((tx) => closeAsset(tx, { assetId: asset.id, by, at: at(), reasons }));
+const reopen = (asset: Asset, by: Closer = 'checks', on = db) =>
+  on.transaction((tx) => reopenAsset(tx, { assetId: asset.id, by, at: at() }));
+const delist = (asset: Asset, by: Closer = 'checks') =>
+  db.transaction((tx) => delistAsset(tx, { assetId: asset.id, by, at: at(), reasons }));
+
+/** Closes what the RFQs ask for, and how that is undone: one asset, or its whole chain. */
+const switches = {
+  asset: [(on = db) => close(usd, 'checks', on), () => reopen(usd)],
+  chain: [
+    (on = db) =>
+      on.transaction((tx) => haltChain(tx, { chain: 'evm-dev', reason: 'trouble', at: at() })),
+    () => db.transaction((tx) => resumeChain(tx, 'evm-dev', at())),
+  ],
+} as const;
+
+for (const [what, [shut, open]] of Object.entries(switches)) {
+  test(`closing its ${what} takes its live orders off the book, status unchanged; reopening brings back those that did not end`, async () => {
+    const asQuote = await post();
+    const asBase = await post({ baseAssetId: usd.id, quoteAssetId: btc.id, direction: 'buy_base' });
+    const negotiating = await post();
+    assert.equal((await quote(negotiating.id)).status, 201);
+    // On the chain that closes there is no asset that stays open.
+    const others = what === 'asset' ? [(await post({ quoteAssetId: eth.id })).id] : [];
+    const expires = await post({ ttlSeconds: 30 });
+    const ends = await post();
+    const cancelled = await post();
+    await taker.post(`/v1/rfqs/${cancelled.id}/cancel`);
+    const link = await post({ visibility: 'private' });
+    const live = [asQuote, asBase, negotiating, expires, ends];
+    const before = (await told()).length;
+    const { changed, orders } = await shut();
+    assert.deepEqual([changed, orders], [true, live.length]);
+    const left = (await told()).slice(before);
+    assert.deepEqual(
+      left.map(({ kind, rfqId }) => [kind, rfqId]).sort(),
+      live.map(({ id }) => ['cancelled', id]).sort(),
+    );
+    for (const { rfqId, body } of left) {
+      const rfq = await findRfq(db, rfqId);
+      assert.equal(body, JSON.stringify(rfqView(rfq!, market.deps.now(), true)));
+      const shown = (await taker.get(`/v1/rfqs/${rfqId}`)).body;
+      assert.equal(shown.status, rfqId === negotiating.id ? 'negotiating' : 'open');
+      assert.deepEqual([(await quote(rfqId)).code, shown.status], ['asset_closed', rfq!.status]);
+    }
+    assert.deepEqual(await book(), others);
+    for (const id of others) assert.equal((await quote(id)).status, 201);
+    assert.equal((await quote(link.id)).code, 'asset_closed');
+    const refused = await tryPost();
+    assert.deepEqual([refused.status, refused.code], [409, 'asset_closed']);
+    assert.match(refused.body.error, /GET \/v1\/assets shows it enabled again when it is open/);
+
+    await taker.post(`/v1/rfqs/${ends.id}/cancel`);
+    market.deps.advance(31_000);
+    const then = (await told()).length;
+    assert.equal((await open()).orders, 3);
+    const back = (await told()).slice(then);
+    const expected = [asQuote, asBase, { ...negotiating, status: 'negotiating' }];
+    assert.ok(back.every(({ kind, again }) => kind === 'created' && again));
+    assert.deepEqual(
+      back.map(({ body }) => JSON.parse(body)).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      expected,
+    );
+    const ids = [...others, ...expected.map(({ id }) => id)];
+    assert.deepEqual((await book()).sort(), ids.sort());
+    assert.ok(!(await kindsOf(expires.id)).slice(2).includes('created'));
+  });
+}
+
+test('the same reasons again change nothing, other reasons are kept with their time', async () => {
+  const first = await close(usd);
+  market.deps.advance(1_000);
+  const same = await close(usd);
+  assert.deepEqual([same.changed, same.closings], [false, first.closings]);
+  const next = await db.transaction((tx) =>
+    closeAsset(tx, { assetId: usd.id, by: 'checks', at: at(), reasons: ['no liquidity'] }),
+  );
+  assert.deepEqual([next.changed, next.orders], [true, 0]);
+  assert.notEqual(next.closings.checks?.at, first.closings.checks?.at);
+});
+
+test('delisted is for ever: nobody reopens or curates it, and no start does', async () => {
+  const other = await testMarket();
+  try {
+    const { usd } = other.assets;
+    const change = { assetId: usd.id, by: 'operator' as const, at: new Date(), reasons };
+    const gone = await other.db.transaction((tx) => delistAsset(tx, change));
+    assert.equal(gone.state, 'delisted');
+    assert.equal((await other.db.transaction((tx) => delistAsset(tx, change))).changed, false);
+    for (const by of ['settings', 'checks', 'operator'] as const) {
+      const tried = other.db.transaction((tx) => reopenAsset(tx, { ...change, by }));
+      await assert.rejects(tried, { code: 'asset_closed', message: /delisted at .* for ever/ });
+    }
+    const curated = other.db.transaction((tx) => curateAsset(tx, usd.id, null));
+    await assert.rejects(curated, { code: 'asset_closed' });
+    const tried = other.db.transaction((tx) => holdOpen(tx, usd.id, other.assets.btc.id));
+    await assert.rejects(tried, /is delisted since \d.*Z, for ever/);
+    const { chain, symbol, address, decimals } = usd;
+    await seedAssets(other.db, other.deps, [{ chain, symbol, address, decimals }]);
+    assert.equal((await findListing(other.db, usd.id))?.state, 'delisted');
+  } finally {
+    await other.close();
+  }
+});
+
+test('delisting takes the orders off the book, of one that was closed nothing more', async () => {
+  const { id } = await post();
+  assert.equal((await delist(usd)).orders, 1);
+  assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
+  await close(eth);
+  assert.equal((await delist(eth)).orders, 0);
+});
+
+test('an asset that is not there is bad_asset', async () => {
+  const nobody = { ...usd, id: '01a1fb07-751f-7744-b69c-bc76bd408690' };
+  await assert.rejects(close(nobody), { code: 'bad_asset' });
+});
+
+test('what the settings leave out closes with its orders, and returns with them', async () => {
+  const settingsOf = ({ chain, symbol, address, decimals }: Asset) => ({
+    chain,
+    symbol,
+    address,
+    decimals,
+  });
+  const all = [btc, eth, usd].map(settingsOf);
+  const { id } = await post();
+  await seedAssets(db, market.deps, all.slice(0, 2));
+  assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
+  assert.match(
+    (await findListing(db, usd.id))!.closings.settings!.reasons[0]!,
+    /no longer among the curated assets/,
+  );
+  // A start that changes nothing emits nothing.
+  await seedAssets(db, market.deps, all.slice(0, 2));
+  const [, , back] = await seedAssets(db, market.deps, all);
+  assert.deepEqual(back, usd);
+  assert.deepEqual(await kindsOf(id), ['created', 'cancelled', 'created']);
+  // An asset that an operator closed stays closed at a start; one that an operator curated stays
+  // open.
+  await close(usd, 'operator');
+  await seedAssets(db, market.deps, all);
+  assert.equal((await findListing(db, usd.id))?.state, 'closed');
+  await db.rows({
+    name: 'test_listed',
+    text: `update assets set source = 'api', verified = false, configured = false,
+      closings = '{}' where id = $1`,
+    values: [eth.id],
+  });
+  await db.transaction((tx) => curateAsset(tx, eth.id, 5n));
+  await seedAssets(db, market.deps, [settingsOf(btc)]);
+  const curated = await findListing(db, eth.id);
+  assert.deepEqual(
+    [curated?.state, curated?.asset.source, curated?.asset.verified, curated?.asset.highValueFrom],
+    ['open', 'curated', true, 5n],
+  );
+  await seedAssets(db, market.deps, all);
+});
+
+test('a swap that was agreed goes on: its addresses, its steps and its list do not ask', async () => {
+  const { id } = await post();
+  const { body } = await agreed(id);
+  await close(usd);
+  await delist(usd);
+  const swapId = body.swap.id;
+  const shown = await maker.get(`/v1/swaps/${swapId}`);
+  assert.deepEqual([shown.status, shown.body.status], [200, 'agreed']);
+  assert.ok(shown.body.next.length > 0);
+  assert.deepEqual(await kindsOf(id), ['created', 'gone']);
+  const set = await taker.post(`/v1/swaps/${swapId}/address`, {
+    chain: 'bitcoin',
+    address: `02${'11'.repeat(32)}`,
+  });
+  assert.notEqual(set.code, 'asset_closed');
+});
+
+for (const [what, [shut, open]] of Object.entries(switches)) {
+  test(`while its ${what} is being closed, posting and agreeing on it are refused at once`, async () => {
+    const { id } = await post();
+    const unwanted = await post();
+    const holding = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const closing = other.transaction(async (tx) => {
+      await shut({ ...other, transaction: (work) => work(tx) });
+      begun.resolve();
+      await holding.promise;
+    });
+    await begun.promise;
+    try {
+      const refused = await tryPost();
+      assert.deepEqual([refused.status, refused.code], [409, 'asset_closed']);
+      assert.match(refused.body.error, /being closed or reopened/);
+      assert.equal((await agreed(id)).code, 'asset_closed');
+      if (what === 'asset') await post({ quoteAssetId: eth.id });
+      assert.equal((await taker.post(`/v1/rfqs/${unwanted.id}/cancel`)).status, 200);
+    } finally {
+      holding.resolve();
+      await closing;
+    }
+    assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
+  });
+
+  test(`an acceptance while its ${what} closes: agreed before that, or refused`, async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const { id } = await post();
+      let closing: Promise<unknown> = Promise.resolve();
+      const answer = await agreed(id, async () => {
+        closing = shut(other);
+        if (round === 0) await closing;
+      });
+      await closing;
+      const isAgreed = answer.status === 200;
+      assert.ok(round > 0 || !isAgreed, 'after it');
+      assert.equal(answer.code, isAgreed ? null : 'asset_closed');
+      const { status } = (await findRfq(db, id))!;
+      assert.equal(status, isAgreed ? 'agreed' : 'negotiating');
+      assert.deepEqual(await kindsOf(id), ['created', isAgreed ? 'gone' : 'cancelled']);
+      await open();
+    }
+  });
+}
+
+test('RFQs posted by two processes while an asset closes and reopens: emitted and shown the same', async () => {
+  const second = await buildApp({ ...market.deps, db: other });
+  const posted: string[] = [];
+  let stop = false;
+  const wanted = { baseAssetId: btc.id, baseAmount: '100000', quoteAssetId: usd.id };
+  const lanes = Array.from({ length: 6 }, async (_, lane) => {
+    const { key } = await market.trader();
+    while (!stop) {
+      const reply = await (lane % 2 === 0 ? market.app : second).inject({
+        method: 'POST',
+        url: '/v1/rfqs',
+        headers: { authorization: `Bearer ${key}` },
+        payload: { direction: 'sell_base', ttlSeconds: 600, ...wanted },
+      });
+      if (reply.statusCode === 201) posted.push(reply.json().rfq.id);
+      else assert.equal(reply.headers['x-parley-error'], 'asset_closed');
+    }
+  });
+  for (let turn = 0; turn < 20; turn += 1) {
+    await close(usd, 'checks', turn % 2 === 0 ? db : other);
+    assert.deepEqual(await book(), []);
+    await reopen(usd, 'checks', turn % 2 === 0 ? other : db);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await close(usd);
+  stop = true;
+  await Promise.all(lanes);
+  await second.close();
+  assert.ok(posted.length > 20, `only ${posted.length} posted`);
+  const last = new Map<string, string[]>();
+  for (const { rfqId, kind } of await told()) {
+    last.set(rfqId, [...(last.get(rfqId) ?? []), kind]);
+  }
+  for (const id of posted) {
+    const kinds = last.get(id) ?? [];
+    // In turn, and off the book in the end.
+    const expected = kinds.map((_, index) => (index % 2 === 0 ? 'created' : 'cancelled'));
+    assert.deepEqual(kinds, expected, id);
+    assert.equal(kinds.at(-1), 'cancelled');
+  }
+});
+
+test('two assets of one order that change at once leave it emitted as it is', async () => {
+  const { id } = await post();
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all([close(btc), close(usd, 'checks', other)]);
+    assert.equal((await kindsOf(id)).at(-1), 'cancelled');
+    await Promise.all([reopen(btc), reopen(usd, 'checks', other)]);
+    assert.equal((await kindsOf(id)).at(-1), 'created');
+  }
+  assert.equal((await kindsOf(id)).length, 21);
+});
+
+test('a change that fails half-way is none: neither state nor frames', async () => {
+  const { id } = await post();
+  const failing = db.transaction(async (tx) => {
+    await closeAsset(tx, { assetId: usd.id, by: 'checks', at: at(), reasons });
+    throw new Error('on purpose');
+  });
+  await assert.rejects(failing, /on purpose/);
+  assert.equal((await findListing(db, usd.id))?.state, 'open');
+  assert.deepEqual(await kindsOf(id), ['created']);
+  await db.transaction((tx) => lockListings(tx));
+});
+
+test('orders in several pieces are emitted each once, oldest first', async () => {
+  const count = 1_203;
+  await db.rows({
+    name: 'test_many',
+    text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
+        visibility, status, created_at, expires_at, updated_at)
+      select gen_random_uuid(), $1, 'sell_base', $2, 100000, $3, 'public', 'open', now(),
+        now() + interval '1 day', now()
+      from generate_series(1, $4)`,
+    values: [taker.accountId, btc.id, usd.id, count],
+  });
+  assert.equal((await close(usd)).orders, count);
+  const ids = (await told()).map(({ rfqId }) => rfqId);
+  assert.equal(new Set(ids).size, count);
+  assert.deepEqual(ids, ids.toSorted());
+});
+
+type Step = { isClosing: boolean; by: Closer; which: 'btc' | 'usd' };
+
+test('whatever opens and closes, an order is on the book when both its assets are held by nobody', async () => {
+  const step = fc.record<Step>({
+    isClosing: fc.boolean(),
+    by: fc.constantFrom<Closer>('settings', 'checks', 'operator', 'chain'),
+    which: fc.constantFrom('btc', 'usd'),
+  });
+  const turn = ({ isClosing, by, which }: Step): Promise<unknown> => {
+    const asset = market.assets[which];
+    if (by !== 'chain') return (isClosing ? close : reopen)(asset, by);
+    const halt = { chain: asset.chain, reason: 'trouble', at: at() };
+    return market.db.transaction<unknown>((tx) =>
+      isClosing ? haltChain(tx, halt) : resumeChain(tx, asset.chain, at()),
+    );
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const { id } = await post();
+      const held = { btc: new Set<Closer>(), usd: new Set<Closer>() };
+      for (const each of steps) {
+        const { isClosing, by, which } = each;
+        await turn(each);
+        if (isClosing) held[which].add(by);
+        else held[which].delete(by);
+        // An operator overrules the checks.
+        if (!isClosing && by === 'operator') held[which].delete('checks');
+        const isOpen = held.btc.size === 0 && held.usd.size === 0;
+        const kinds = await kindsOf(id);
+        assert.equal(kinds.at(-1), isOpen ? 'created' : 'cancelled');
+        assert.deepEqual(
+          kinds.slice(1).filter((kind, index) => kind === kinds[index]),
+          [],
+        );
+        const shown = (await findListing(market.db, market.assets[which].id))?.state;
+        assert.equal(shown, held[which].size === 0 ? 'open' : 'closed');
+      }
+      for (const which of ['btc', 'usd'] as const) {
+        for (const by of ['settings', 'operator', 'chain'] as const) {
+          await turn({ isClosing: false, by, which });
+        }
+      }
+      await market.db.transaction((tx) => cancelRfq(tx, market.deps, taker.accountId, id));
+    }),
+    { numRuns: runs(15) },
+  );
+});

@@ -1,0 +1,127 @@
+// The questions before any lock: how the makers of quotes stand, and of the quote assets' chains
+// whether the prices could settle. A chain is asked about few of many quotes: the amounts of an
+// asset that can settle are a range, so the least and the largest amount stand for all between
+// them.
+
+import { ParleyError } from '@parley/core/errors.ts';
+import type { Asset } from '../db/assets.ts';
+import { findRfqs } from '../db/rfqs.ts';
+import type { Deps } from '../ports/deps.ts';
+import { assertOpen, checkAmounts } from './assets.ts';
+import type { Quote } from './quotes.ts';
+import { unknownRfq } from './rfqs.ts';
+import { recount } from './standing.ts';
+
+/** Remembers which asset is the quote of an RFQ, which never changes: at most this many. */
+const mostRemembered = 20_000;
+/** Questions to a chain for the amounts of one asset in one request. */
+const mostAsked = 8;
+
+type Wanted = Pick<Quote, 'makerId' | 'rfqId' | 'quoteAmount'>;
+type QuotingDeps = Pick<Deps, 'adapters' | 'db' | 'now'>;
+
+/** The reason why each quote could not settle, in order; null = it could. */
+type PrepareQuotes = (quotes: readonly Wanted[], signal: AbortSignal) => Promise<(Error | null)[]>;
+
+export function createPrepareQuotes(deps: QuotingDeps): PrepareQuotes {
+  const quoteAssets = new Map<string, Asset>();
+  return async (quotes, signal) => {
+    // An RFQ may want settled swaps of who quotes it, and threads show them.
+    await recount(deps.db, [...new Set(quotes.map(({ makerId }) => makerId))], deps.now());
+    const ids = [...new Set(quotes.map(({ rfqId }) => rfqId))];
+    const unknown = ids.filter((id) => !quoteAssets.has(id));
+    if (quoteAssets.size + unknown.length > mostRemembered) quoteAssets.clear();
+    const missing = ids.filter((id) => !quoteAssets.has(id));
+    if (missing.length > 0) {
+      for (const { id, quote } of await findRfqs(deps.db, missing)) quoteAssets.set(id, quote);
+    }
+    const byAsset = new Map<string, { asset: Asset; amounts: Set<bigint> }>();
+    for (const { rfqId, quoteAmount } of quotes) {
+      const asset = quoteAssets.get(rfqId);
+      if (asset === undefined) continue;
+      const known = byAsset.get(asset.id) ?? { asset, amounts: new Set() };
+      byAsset.set(asset.id, known);
+      known.amounts.add(quoteAmount);
+    }
+    const refused = new Map<string, ReadonlyMap<bigint, Error>>();
+    await Promise.all(
+      [...byAsset.values()].map(async ({ asset, amounts }) => {
+        refused.set(asset.id, await refusedOf(deps, asset, [...amounts], signal));
+      }),
+    );
+    const found = quotes.map(({ rfqId, quoteAmount }) => {
+      const asset = quoteAssets.get(rfqId);
+      if (asset === undefined) return unknownRfq(rfqId);
+      return refused.get(asset.id)?.get(quoteAmount) ?? null;
+    });
+    return closedFirst(deps, quotes, found);
+  };
+}
+
+/** Which asset it is was remembered, not whether it is open: the first of the two counts. */
+async function closedFirst(
+  { db }: QuotingDeps,
+  quotes: readonly Wanted[],
+  found: readonly (Error | null)[],
+): Promise<(Error | null)[]> {
+  const ids = quotes.filter((_, at) => found[at] !== null).map(({ rfqId }) => rfqId);
+  if (ids.length === 0) return [...found];
+  const rfqs = new Map((await findRfqs(db, ids)).map((each) => [each.id, each]));
+  return found.map((error, at) => {
+    const rfq = rfqs.get(quotes[at]!.rfqId);
+    if (error === null || rfq === undefined) return error;
+    try {
+      assertOpen(rfq.base, rfq.quote);
+      return error;
+    } catch (closed) {
+      return closed as Error;
+    }
+  });
+}
+
+/** Those of the amounts that could not settle, and why. */
+export async function refusedOf(
+  deps: Pick<Deps, 'adapters'>,
+  asset: Asset,
+  amounts: readonly bigint[],
+  signal: AbortSignal,
+): Promise<Map<bigint, Error>> {
+  const left = amounts.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const refused = new Map<bigint, Error>();
+  let leastPasses = false;
+  for (let asked = 0; left.length > 0 && asked < mostAsked; asked += 1) {
+    const amount = leastPasses ? left.at(-1)! : left[0]!;
+    const error = await checkAmounts(deps, [{ asset, amount }], signal).then(
+      () => null,
+      (thrown: Error) => thrown,
+    );
+    if (error === null && (leastPasses || left.length === 1)) return refused;
+    if (error === null) leastPasses = true;
+    else if (isOfAmount(error)) {
+      refused.set(amount, error);
+      if (leastPasses) left.pop();
+      else left.shift();
+    } else {
+      for (const each of left) refused.set(each, error);
+      return refused;
+    }
+  }
+  // The least was asked about, and can settle.
+  const notTold = notAsked(asset, refused.size);
+  for (const each of leastPasses ? left.slice(1) : left) refused.set(each, notTold);
+  return refused;
+}
+
+function isOfAmount(error: Error): boolean {
+  if (!(error instanceof ParleyError)) return false;
+  return error.code === 'amount_too_small' || error.code === 'bad_amount';
+}
+
+function notAsked({ chain }: Asset, refused: number): ParleyError {
+  return new ParleyError(
+    'bad_amount',
+    `${chain} was not asked about this amount: ${refused} others of the same asset in this request ` +
+      'were refused; send it again without them',
+    { chain, refused },
+  );
+}

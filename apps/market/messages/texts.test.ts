@@ -1,0 +1,241 @@
+// The words of every message: the content of each, and the texts that none has.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runs } from '@parley/verify/test/support/runs.ts';
+import fc from 'fast-check';
+import { peopleTopics } from '../db/messages.ts';
+import { instant, shortened, shown } from './shown.ts';
+import { type Facts, type MessageEvent, reminderKinds, textOf, worthlessAfter } from './texts.ts';
+
+const at = new Date('2031-01-02T03:04:59Z');
+const market = { productName: 'Parley', origin: 'https://market.example' };
+const swapId = '0193b5a0-1111-7222-8333-444455556666';
+const deadline = Date.parse('2031-02-03T04:05:00Z') / 1_000;
+
+const all: Readonly<Record<Exclude<MessageEvent, 'swap.reminder'>, Facts>> = {
+  'key.created': {
+    keyId: swapId,
+    prefix: 'parley_test_abc123',
+    name: 'my bot',
+    scopes: ['read', 'taker'],
+    expiresAt: '2031-04-05T06:07:08.000Z',
+  },
+  'key.revoked': { keyId: swapId, prefix: 'parley_test_abc123', name: null },
+  'key.expiring': {
+    keyId: swapId,
+    prefix: 'parley_test_abc123',
+    name: 'my bot',
+    expiresAt: '2031-04-05T06:07:08.000Z',
+  },
+  'login.added': {
+    way: 'wallet',
+    what: '0x52908400098527886E0F7030069857D2E4169EE7',
+    waitsUntil: '2031-01-05T03:04:00.000Z',
+  },
+  'login.removed': { way: 'email', what: 'somebody@mail.example' },
+  'session.created': { sessionId: swapId, device: 'Firefox on Linux', place: '203.0.113.0/24' },
+  'payout.changing': {
+    family: 'evm',
+    address: '0x52908400098527886E0F7030069857D2E4169EE7',
+    fromAt: '2031-01-05T03:04:00.000Z',
+  },
+  'payout.changed': { family: 'bitcoin', address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
+  'payout.stopped': { family: 'tron', address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+  'account.deleted': {},
+  'chat.ended': { label: '@somebody' },
+  code: { code: '271828', expiresAt: '2031-01-02T03:14:59.000Z' },
+};
+const reminders = reminderKinds.map((kind) => ({
+  kind,
+  swapId,
+  leg: 'b',
+  chain: 'bitcoin',
+  deadline,
+  isFirst: true,
+  refundAt: deadline + 3_600,
+}));
+
+const told = (event: MessageEvent, facts: Facts) => textOf(event, facts, at, market);
+const texts = [
+  ...Object.entries(all).map(([event, facts]) => told(event as MessageEvent, facts)),
+  ...reminders.map((facts) => told('swap.reminder', facts)),
+];
+
+test('every topic for people has words, short and plain, that name the market and its site', () => {
+  assert.deepEqual([...Object.keys(all), 'swap.reminder'].sort(), [...peopleTopics, 'code'].sort());
+  for (const { subject, body } of texts) {
+    assert.match(subject, /^Parley: .{5,80}$/);
+    assert.ok(body.length < 500, body);
+    assert.ok(body.endsWith('\n\nParley, https://market.example'), body);
+    assert.doesNotMatch(`${subject}${body}`, /undefined|null|NaN|\[object|<|\*/);
+  }
+});
+
+test('without an address of the site none is named', () => {
+  for (const [event, facts] of Object.entries(all)) {
+    const { body } = textOf(event as MessageEvent, facts, at, { ...market, origin: null });
+    assert.doesNotMatch(body, /https?:|null/);
+    assert.ok(body.endsWith('\n\nParley'));
+  }
+});
+
+const says: readonly (readonly [MessageEvent, Facts, readonly RegExp[]])[] = [
+  ['key.created', all['key.created'], [/parley_test_abc123… \(my bot\)/, /read, taker/]],
+  ['key.expiring', all['key.expiring'], [/ends at 2031-04-05 06:07 UTC/]],
+  ['login.added', all['login.added'], [/wallet 0x5290…9EE7/, /before 2031-01-05 03:04 UTC/]],
+  ['login.removed', all['login.removed'], [/e-mail address s…@mail\.example/]],
+  ['session.created', all['session.created'], [/Firefox on Linux/, /203\.0\.113\.0\/24/]],
+  [
+    'payout.changing',
+    all['payout.changing'],
+    [/0x5290…9EE7 \(EVM\)/, /until 2031-01-05 03:04 UTC/, /stop it at https:\S+\/account/],
+  ],
+  ['payout.changed', all['payout.changed'], [/bc1qar…5mdq \(Bitcoin\)/, /keep their addresses/]],
+  ['payout.stopped', all['payout.stopped'], [/TR7NHq…Lj6t \(TRON\)/, /paid as before/]],
+  [
+    'payout.changing',
+    { ...all['payout.changing'], paid: false },
+    [/swaps may be told to pay 0x5290…9EE7/, /no swap may name it/],
+  ],
+  [
+    'payout.stopped',
+    { ...all['payout.stopped'], change: false, stays: true },
+    [/removal of the wallet TR7NHq…Lj6t \(TRON\) was stopped/, /signs in/],
+  ],
+  [
+    'payout.stopped',
+    { ...all['payout.stopped'], change: false, stays: true, isLast: true },
+    [/and stays/, /only way to sign in/],
+  ],
+  [
+    'payout.stopped',
+    { way: 'email', what: 'somebody@mail.example', stays: true },
+    [/e-mail address s…@mail\.example was stopped/, /signs in as before/],
+  ],
+  ['payout.stopped', { account: true }, [/deletion was stopped/]],
+  ['payout.stopped', { account: true, why: 'account_in_use' }, [/and stays: swaps/]],
+  [
+    'account.deleted',
+    { leavesAt: '2031-01-05T03:04:59.000Z' },
+    [/stays until 2031-01-05 03:04 UTC/, /and stop it/],
+  ],
+  ['chat.ended', all['chat.ended'], [/@somebody/, /unblock the bot/]],
+  [
+    'code',
+    { ...all.code, code: '12345678901234567890' },
+    [/^Your code is 12345 67890 12345 67890$/m, /in each browser that asked/, /long because many/],
+  ],
+  [
+    'code',
+    all.code,
+    [/^Your code is 271828$/m, /until 2031-01-02 03:14 UTC, in the browser/, /Nobody of us/],
+  ],
+];
+
+for (const [event, facts, patterns] of says) {
+  test(`${event} says what happened, and where something can be done`, () => {
+    const { body } = told(event, facts);
+    for (const pattern of patterns) assert.match(body, pattern);
+  });
+}
+
+test('a reminder says the deadline, the leg, and what happens otherwise', () => {
+  for (const facts of reminders) {
+    const { subject, body } = told('swap.reminder', facts);
+    assert.match(`${subject}\n${body}`, /2031-02-03 04:05 UTC/);
+    assert.match(body, /leg b on bitcoin/);
+    assert.match(body, /^Otherwise .{20,}\.$/m);
+    assert.match(body, new RegExp(`Swap ${swapId}`));
+  }
+  const { body } = told('swap.reminder', { ...reminders[0], isFirst: false });
+  assert.match(body, /the other side is refunded/);
+});
+
+test('a code and a deadline that has passed are worth nothing, other news always', () => {
+  assert.equal(worthlessAfter('code', all.code), Date.parse('2031-01-02T03:14:59Z'));
+  const ends = reminders.map((facts) => worthlessAfter('swap.reminder', facts));
+  assert.deepEqual(ends, [deadline * 1_000, deadline * 1_000, null, null]);
+  assert.equal(worthlessAfter('key.created', all['key.created']), null);
+});
+
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
+const ofLetters = (minLength: number, maxLength: number) =>
+  fc.string({
+    unit: fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'),
+    minLength,
+    maxLength,
+  });
+
+/** Secrets and hashlocks, keys and tokens, addresses of all families. */
+const delicate = fc.oneof(
+  hex(64),
+  hex(40).map((each) => `0x${each}`),
+  hex(64).map((each) => `0x${each}`),
+  ofLetters(43, 43).map((each) => `parley_live_${each}`),
+  ofLetters(43, 43).map((each) => `parley_session_${each}`),
+  ofLetters(32, 44),
+  ofLetters(33, 33).map((each) => `T${each}`),
+  ofLetters(25, 34).map((each) => `1${each}`),
+  hex(58).map((each) => `bc1p${each}`),
+  fc
+    .uint8Array({ minLength: 32, maxLength: 32 })
+    .map((each) => Buffer.from(each).toString('base64')),
+  fc
+    .uint8Array({ minLength: 32, maxLength: 32 })
+    .map((each) => Buffer.from(each).toString('base64url')),
+);
+const around = fc.constantFrom('', ' ', ':', '/', '\n', '=', '"', '…', ' key ', '\u200b', '@');
+const fields = [
+  ...new Set([...Object.values(all), ...reminders].flatMap((facts) => Object.keys(facts))),
+  'secret',
+  'hashlock',
+  'address',
+  'amount',
+  'what',
+];
+
+test('no key, secret, hashlock or whole address is in any text, whatever field it comes in', () => {
+  const payload = fc.record({ secret: delicate, before: around, after: around });
+  fc.assert(
+    fc.property(payload, fc.constantFrom(...reminderKinds), ({ secret, before, after }, kind) => {
+      const value = `${before}${secret}${after}`;
+      const facts = Object.fromEntries(fields.map((field) => [field, value]));
+      for (const event of [...peopleTopics, 'code'] as const) {
+        const given = { ...facts, kind, scopes: [value, secret] };
+        const { subject, body } = told(event, given);
+        assert.ok(!`${subject}\n${body}`.includes(secret), `${event}: ${body}`);
+      }
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('no amount is in any text', () => {
+  const facts = { ...reminders[0], amount: '7654321', quoteAmount: '7654321', balance: '7654321' };
+  for (const event of [...peopleTopics, 'code'] as const) {
+    assert.doesNotMatch(told(event, { ...all['key.created'], ...facts }).body, /7654321/);
+  }
+});
+
+test('a text from outside is one line, and makes no link', () => {
+  assert.equal(shown('Chrome\r\non\u2028\u202eLinux\u0000'), 'Chrome on Linux');
+  assert.equal(shown('see https://evil.example/x'), 'see https evil.example/x');
+  assert.equal(shown(`${'word '.repeat(30)}`).length, 60);
+  assert.equal(shown('\ud800'), '\ufffd');
+  assert.equal(shown(7), '');
+  assert.equal(shown('a@mail.example'), 'a…@mail.example');
+});
+
+test('an address of 16 characters or more is shortened to its ends, a shorter name is not', () => {
+  assert.equal(shortened('0x52908400098527886E0F7030069857D2E4169EE7'), '0x5290…9EE7');
+  assert.equal(shortened('123456789012345'), '123456789012345');
+  assert.equal(shortened('1234567890123456'), '123456…3456');
+});
+
+test('what is no instant is not shown as one', () => {
+  assert.equal(instant(deadline), '2031-02-03 04:05 UTC');
+  assert.equal(instant('2031-02-03T04:05:59Z'), '2031-02-03 04:05 UTC');
+  for (const bad of [undefined, null, 'soon', Number.NaN, 1e300]) assert.equal(instant(bad), '');
+});

@@ -1,0 +1,212 @@
+// `ops accounts`: the traders, and an operator's acts on them. A block holds an account off new
+// business and leaves its open swaps alone (apps/market/market/blocking.ts).
+
+import { randomUUID } from 'node:crypto';
+import { parseEvmAddress } from '@parley/chains/evm/address.ts';
+import { Misused, parsed, usualOptions, wholeNumber } from '@parley/host/command.ts';
+import { openTradingOf, setBlocked, setUnblocked } from '../db/accounts.ts';
+import {
+  accountShown,
+  accountsByAbandoned,
+  accountsBySettled,
+  accountsNamed,
+  blockedAccounts,
+  countLiveSessions,
+  hooksShown,
+  newestAccounts,
+  type ShownAccount,
+  walletsShown,
+  waysShown,
+} from '../db/accounts-shown.ts';
+import type { Standing } from '../db/agreements.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { liveKeysOf, revokeKeys } from '../db/keys.ts';
+import { revokeSessions } from '../db/sessions.ts';
+import { type Swept, sweepBlocked } from '../market/blocking.ts';
+import { withoutKeys } from '../market/keys.ts';
+import { isUuid } from '../ports/ids.ts';
+import { act, print, reading, reasonFor, rfqs, withDatabase } from './operator.ts';
+
+const usage = `usage: npm run ops -- accounts list [--blocked | --by recent|abandoned|settled]
+                            [--limit N] [--json]
+       npm run ops -- accounts show ACCOUNT [--json]
+       npm run ops -- accounts block ACCOUNT --reason TEXT [--json]
+       npm run ops -- accounts unblock ACCOUNT --reason TEXT [--json]
+       npm run ops -- accounts sign-out ACCOUNT --reason TEXT [--json]
+  ACCOUNT   its id, a wallet's address, or the prefix of an API key
+  block     it begins nothing new: its RFQs, quotes and levels leave the market, and it is answered
+            403. Open swaps go on in every part. Its owner is not told the reason
+  unblock   it may begin again; what was withdrawn does not come back
+  sign-out  ends its API keys and browser sessions: who owns it signs in again
+Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
+so already, 1 refused, 2 not understood.`;
+
+const orders = {
+  recent: newestAccounts,
+  abandoned: accountsByAbandoned,
+  settled: accountsBySettled,
+};
+type Order = keyof typeof orders;
+const usualLimit = '50';
+const mostShown = 1_000;
+const mostNamed = 20;
+const mostWallets = 100;
+const verbs = ['list', 'show', 'block', 'unblock', 'sign-out'] as const;
+type Changing = Exclude<(typeof verbs)[number], 'list' | 'show'>;
+
+function understand(args: string[]) {
+  const text = { type: 'string' } as const;
+  const own = { blocked: { type: 'boolean' }, by: text, limit: text, reason: text } as const;
+  const options = { ...usualOptions, ...own };
+  const { values, positionals } = parsed({ args, options, allowPositionals: true });
+  if (values.help === true) return null;
+  const [given = '', account = '', ...rest] = positionals;
+  const verb = verbs.find((each) => each === given);
+  if (verb === undefined) throw new Misused(given === '' ? '' : `accounts has no "${given}"`);
+  if (rest.length > 0) throw new Misused(`one account at a time, not also "${rest.join(' ')}"`);
+  if ((verb === 'list') !== (account === '')) {
+    throw new Misused(verb === 'list' ? `list takes no "${account}"` : `${verb} needs an account`);
+  }
+  const { blocked = false, by, limit = usualLimit, reason, json = false } = values;
+  if (verb !== 'list' && (blocked || by !== undefined || values.limit !== undefined)) {
+    throw new Misused('--blocked, --by and --limit go with list');
+  }
+  const acts = verb !== 'list' && verb !== 'show';
+  if (!acts && reason !== undefined) throw new Misused(`--reason does not go with ${verb}`);
+  const why = acts ? reasonFor(verb, reason) : '';
+  if (blocked && by !== undefined) throw new Misused(`--blocked, or --by "${by}"`);
+  const order = by ?? 'recent';
+  if (!Object.hasOwn(orders, order)) {
+    throw new Misused(`--by is ${Object.keys(orders).join(', ')}, not "${order}"`);
+  }
+  const count = wholeNumber('--limit', limit, { most: mostShown });
+  // The reason is kept for ever.
+  const named = withoutKeys(account);
+  return { verb, account: named, blocked, by: order as Order, count, reason: why, json };
+}
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
+
+async function theAccount(tx: Tx, given: string): Promise<ShownAccount> {
+  const isEvm = /^0x[0-9a-f]{40}$/i.test(given);
+  const texts = isEvm ? [given, parseEvmAddress(given)] : [given];
+  const id = isUuid(given) ? given.toLowerCase() : null;
+  const found = await accountsNamed(tx, { id, texts }, mostNamed + 1);
+  if (found.length > 1) {
+    const ids = found.slice(0, mostNamed).map((each) => `  ${each.id}`);
+    throw new Error(`${found.length} accounts are called ${given}; name one:\n${ids.join('\n')}`);
+  }
+  const account = found[0] === undefined ? null : await accountShown(tx, found[0].id);
+  if (account !== null) return account;
+  throw new Error(`there is no account ${given}: by its id, a wallet, or the prefix of a key`);
+}
+
+function line({ id, kind, createdAt, deletedAt, blockedAt, blockedFor, standing }: ShownAccount) {
+  const kept = standing === null ? 'not counted yet' : keptUntil(standing);
+  const block =
+    blockedAt === null ? '' : `  BLOCKED since ${blockedAt.toISOString()}: ${blockedFor}`;
+  const end = deletedAt === null ? '' : `  deleted ${deletedAt.toISOString()}`;
+  return `${id}  ${kind.padEnd(7)}  since ${createdAt.toISOString()}  ${kept}${block}${end}`;
+}
+
+/** Swaps of today are in no count: without its day a zero reads as never. */
+function keptUntil({ settled, abandoned, refunded, until }: Standing): string {
+  const day = new Date(until * 1_000).toISOString().slice(0, 10);
+  return `settled ${settled}, abandoned ${abandoned}, refunded ${refunded} before ${day}`;
+}
+
+async function everythingOf(tx: Tx, account: ShownAccount) {
+  const now = new Date();
+  const { id } = account;
+  const keys = (await liveKeysOf(tx, id, now)).map((each) => ({
+    id: each.id,
+    prefix: each.prefix,
+    scopes: each.scopes,
+    createdAt: each.createdAt,
+    expiresAt: each.expiresAt,
+    usedOn: each.usedOn,
+  }));
+  const wallets = await walletsShown(tx, id, mostWallets);
+  const ways = await waysShown(tx, id);
+  const sessions = await countLiveSessions(tx, id, now);
+  const webhooks = await hooksShown(tx, id);
+  const open = await openTradingOf(tx, id, now);
+  return { ...account, open, keys, wallets, ways, sessions, webhooks };
+}
+
+function lines(of: Awaited<ReturnType<typeof everythingOf>>): string {
+  const { open, keys, wallets, ways, sessions, webhooks } = of;
+  const hooks = `${webhooks?.count ?? 0} webhooks, ${webhooks?.failing ?? 0} of them failing or off`;
+  return [
+    line(of),
+    `  open: ${open.swaps} swaps, ${open.rfqs} RFQs and quotes; ${sessions} sessions; ${hooks}`,
+    ...wallets.map(({ family, address, standing, authorised }) => {
+      return `  wallet ${family} ${address} (${standing}${authorised ? ', authorised' : ''})`;
+    }),
+    ...ways.map(({ way, count }) => `  signs in by ${way} (${count})`),
+    ...keys.map(({ prefix, scopes, expiresAt, usedOn }) => {
+      const use = usedOn === null ? 'not used' : `used ${usedOn}`;
+      return `  key ${prefix}… ${scopes.join(' ')}, until ${expiresAt.toISOString()}, ${use}`;
+    }),
+  ].join('\n');
+}
+
+type Changed = { readonly accountId: string; readonly changed: boolean };
+type Ended = Changed & { readonly keys: number; readonly sessions: number };
+
+async function change(tx: Tx, verb: Changing, { account, reason }: Asked, at: Date) {
+  const { id, deletedAt } = await theAccount(tx, account);
+  if (deletedAt !== null) throw new Error(`account ${id} was deleted ${deletedAt.toISOString()}`);
+  const facts = { accountId: id };
+  switch (verb) {
+    case 'block': {
+      const changed = (await setBlocked(tx, { id, reason, at })) > 0;
+      const open = await openTradingOf(tx, id, at);
+      return { result: { ...facts, changed }, changed, facts: { ...facts, ...open } };
+    }
+    case 'unblock': {
+      const changed = (await setUnblocked(tx, id)) > 0;
+      return { result: { ...facts, changed }, changed, facts };
+    }
+    case 'sign-out': {
+      const keys = await revokeKeys(tx, id, randomUUID(), at);
+      const sessions = await revokeSessions(tx, id, null, randomUUID(), at);
+      const ended: Ended = { ...facts, changed: keys + sessions > 0, keys, sessions };
+      return { result: ended, changed: ended.changed, facts: { ...ended } };
+    }
+  }
+}
+
+function told(of: Changed | Ended, swept: Swept | null): string {
+  const { accountId, changed } = of;
+  if (swept !== null) {
+    const { rfqs: orders, quotes, levels } = swept;
+    const gone = `${rfqs(orders)}, ${quotes} quotes and ${levels} levels left the market`;
+    return `${accountId} ${changed ? 'is blocked' : 'was blocked so already'}: ${gone}`;
+  }
+  if ('keys' in of) return `${accountId}: ${of.keys} keys and ${of.sessions} sessions ended`;
+  return changed ? `${accountId} may begin again` : `nothing to do: ${accountId} is not blocked`;
+}
+
+async function changeOn(db: Database, verb: Changing, asked: Asked): Promise<void> {
+  const { account, reason, json } = asked;
+  const at = new Date();
+  const action = { command: `accounts ${verb}`, arguments: { account, reason } } as const;
+  const result: Changed | Ended = await act(db, action, (tx) => change(tx, verb, asked, at));
+  const swept = verb === 'block' ? await sweepBlocked(db, result.accountId, at) : null;
+  print(json ? JSON.stringify({ ...result, ...swept }) : told(result, swept));
+}
+
+async function run(asked: Asked): Promise<number> {
+  const { verb, account, blocked, by, count, json } = asked;
+  if (verb === 'list') {
+    const found = await reading((db) => (blocked ? blockedAccounts : orders[by])(db, count));
+    for (const each of found) print(json ? JSON.stringify(each) : line(each));
+  } else if (verb === 'show') {
+    const found = await reading(async (db) => everythingOf(db, await theAccount(db, account)));
+    print(json ? JSON.stringify(found) : lines(found));
+  } else await withDatabase({}, (db) => changeOn(db, verb, asked));
+  return 0;
+}
+
+export const command = { usage, understand, run };

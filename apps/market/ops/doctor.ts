@@ -1,0 +1,169 @@
+// `ops doctor`: compares every open swap with its chains, and whether the house is in order. It
+// only reads, beside a market that runs or with none, and says what differs and what to do.
+
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { devnetClient } from '@parley/dev/devnet/client.ts';
+import { Misused, parsed, usualOptions, wholeNumber } from '@parley/host/command.ts';
+import { runningPostgres } from '@parley/host/postgres/postgres.ts';
+import { connect, type Database, databaseLimits } from '../db/database.ts';
+import { mustKeepSessions } from '../db/pooler.ts';
+import { PoolerError } from '../db/session.ts';
+import { type Examined, examine, partMs, wholeMs } from '../doctor/examine.ts';
+import { differs, exitStatus, type Finding, linesOf, unseen } from '../doctor/findings.ts';
+import { isUuid } from '../ports/ids.ts';
+import type { ChainSettings } from '../settings/chains.ts';
+import { readSettings, type Settings } from '../settings/config.ts';
+import { devChains } from '../start/dev-network.ts';
+import { databaseFault, poolerTodo } from '../start/start-errors.ts';
+import { print } from './operator.ts';
+
+const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--all] [--limit N]
+                             [--time SECONDS] [--part SECONDS]
+  --json   a line of JSON for each finding, and for the counts
+  --swap   that swap alone, and nothing of the house
+  --all    every ended swap too; else the newest 200 of them
+  --limit  open swaps read, at most; default 100000
+  --time   seconds after which it stops; default 3600
+  --part   seconds for a part of it: a node, a check of the house, a page of swaps; default 60
+Settings as for npm start: PARLEY_CHAINS, or the dev chains of a market that runs in PARLEY_HOME;
+DATABASE_URL, or the database of that market. Nothing is changed. Exit status: 0 all well,
+1 something differs, 2 something could not be read and no danger was seen, or the command was not
+understood.`;
+
+/** The share of a part: the database itself ends a statement before the part is given up. */
+const statementShare = 0.8;
+const lockShare = 0.5;
+/** The process can then be held only by a connection that does not answer. */
+const leaveMs = 1_000;
+/** Each reads a swap at a time. */
+const connections = 4;
+/** The control server of a dev network answers out of its memory. */
+const devMs = 10_000;
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
+
+function understand(args: string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const own = { swap: text, all: flag, limit: text, time: text, part: text };
+  const { values } = parsed({ args, options: { ...usualOptions, ...own } });
+  const { help, json = false, swap = null, all = false } = values;
+  if (help === true) return null;
+  if (swap !== null && !isUuid(swap)) {
+    throw new Misused(`--swap is the id of a swap, a UUID, not "${swap}"`);
+  }
+  const whole = (name: 'limit' | 'time' | 'part', otherwise: number, most: number) =>
+    wholeNumber(`--${name}`, values[name] ?? String(otherwise), { most });
+  return {
+    json,
+    swap,
+    all,
+    limit: whole('limit', 100_000, 100_000_000),
+    timeMs: 1_000 * whole('time', wholeMs / 1_000, 604_800),
+    partMs: 1_000 * whole('part', partMs / 1_000, 3_600),
+  };
+}
+
+/** A database that lets nothing be written; a finding where it cannot be had. */
+async function openDatabase(
+  { databaseUrl, home }: Settings,
+  partMs: number,
+): Promise<Database | Finding> {
+  const todo = 'start the market or its database, or set DATABASE_URL or PARLEY_HOME to it';
+  const missing = (says: string) => unseen('no_database', 'the database', says, todo);
+  const url = databaseUrl ?? (await runningPostgres(home));
+  if (url === null) return missing(`no market runs in PARLEY_HOME ${resolve(home)}`);
+  const limits = { statementMs: partMs * statementShare, lockMs: partMs * lockShare };
+  const db = connect(url, { ...databaseLimits, ...limits, connections, readOnly: true });
+  try {
+    if (databaseUrl !== null) await mustKeepSessions(url);
+    // Not the tables themselves: somebody may hold a lock of one.
+    const text = `select to_regclass('gaps') is not null
+      and to_regclass('swaps') is not null as ours`;
+    const [row] = await db.rows<{ ours: boolean }>({ name: '', text, values: [] });
+    if (row?.ours === true) return db;
+    await closed(db);
+    return missing('it is of another version than this');
+  } catch (error) {
+    await closed(db);
+    if (error instanceof PoolerError) {
+      return differs('pooler', 'the database', error.message, poolerTodo);
+    }
+    return missing((databaseFault(url, error) as Error).message);
+  }
+}
+
+/** A connection that does not answer is not waited for. */
+async function closed(db: Database): Promise<void> {
+  await Promise.race([db.close().catch(() => {}), sleep(leaveMs, undefined, { ref: false })]);
+}
+
+type Chains = { readonly chains: readonly ChainSettings[]; readonly offsetMs: number };
+
+/**
+ * The chains of the settings, else of the dev network of a market that runs. That is asked what it
+ * is made of, never how its nodes are: one that hangs is for the doctor to name.
+ */
+export async function findChains({
+  chains,
+  home,
+}: Pick<Settings, 'chains' | 'home'>): Promise<Chains | Finding> {
+  if (chains !== null) return { chains, offsetMs: 0 };
+  const where = `PARLEY_HOME ${resolve(home)}`;
+  const missing = (says: string) => {
+    const todo = 'see that the market runs and answers, or set PARLEY_CHAINS as for it';
+    return unseen('no_chains', 'the chains', `${says}, and PARLEY_CHAINS is not set`, todo);
+  };
+  const note = await readFile(join(home, 'ready.json'), 'utf8').catch(() => '{}');
+  const { dev } = JSON.parse(note) as { dev?: string };
+  if (dev === undefined) return missing(`no dev network runs in ${where}`);
+  try {
+    const known = await devnetClient(dev).chains(AbortSignal.timeout(devMs));
+    return { chains: devChains(known), offsetMs: known.clockOffsetSeconds * 1_000 };
+  } catch (error) {
+    const says = `the dev network of the market in ${where} did not say its chains at ${dev}`;
+    return missing(`${says} (${(error as Error).message})`);
+  }
+}
+
+function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
+  const { danger, differs, unseen: unknown, notice } = counts;
+  const read = `${open} open and ${ended} ended swaps, ${nodes} nodes`;
+  const found = `${danger} dangers, ${differs} differences, ${unknown} unseen, ${notice} notices`;
+  const more = Object.entries(untold).map(([what, count]) => `${count} ${what}`);
+  const rest = more.length === 0 ? '' : `; not shown: ${more.join(', ')}`;
+  return `${danger + differs + unknown === 0 ? 'all well' : 'not well'}: ${read}; ${found}${rest}`;
+}
+
+async function run(asked: Asked): Promise<number> {
+  const settings = readSettings(process.env);
+  const [opened, found] = await Promise.all([
+    openDatabase(settings, asked.partMs),
+    findChains(settings),
+  ]);
+  const missing = [opened, found].filter((each): each is Finding => 'severity' in each);
+  const db = 'severity' in opened ? null : opened;
+  const { chains, offsetMs } = 'severity' in found ? { chains: [], offsetMs: 0 } : found;
+  const deps = {
+    settings: { ...settings, home: resolve(settings.home) },
+    db,
+    chains,
+    partMs: asked.partMs,
+    now: () => Date.now() + offsetMs,
+    wall: Date.now,
+    signal: AbortSignal.timeout(asked.timeMs),
+  };
+  const emit = (each: Finding) => print(asked.json ? JSON.stringify(each) : linesOf(each));
+  try {
+    const examined = await examine(deps, asked, emit, missing);
+    print(asked.json ? JSON.stringify(examined) : lastLine(examined));
+    return exitStatus(examined.counts);
+  } finally {
+    if (db !== null) await closed(db);
+    setTimeout(() => process.exit(), leaveMs).unref();
+  }
+}
+
+export const command = { usage, understand, run, failed: 2 };

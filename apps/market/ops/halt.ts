@@ -1,0 +1,202 @@
+// `ops halt` and `ops resume`: the kill switch of a chain or an asset, for operators, and their word
+// that agreements go on after missing time (docs/restore.md). Works on the market's database, whether a market runs or not; every process keeps to it from the moment
+// this command has ended, and tells its makers within a quarter of a second.
+
+import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
+import type { Tx } from '../db/database.ts';
+import { endHolds, holdingGaps } from '../db/gaps.ts';
+import { type Closing, chainsOfAssets, findHalt, hasAssets, listHalts } from '../db/halts.ts';
+import { revokeAllKeys } from '../db/keys.ts';
+import { listHaltedAssets, lockListings } from '../db/listing.ts';
+import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
+import { timeOf } from '../restore/gate.ts';
+import { acting, longStatementMs, print, reading, reasonFor, rfqs, theAsset } from './operator.ts';
+
+const usage = `usage: npm run ops -- halt --chain KEY --reason TEXT [--json]
+       npm run ops -- halt --asset ASSET --reason TEXT [--json]
+       npm run ops -- halt list [--json]
+       npm run ops -- resume --chain KEY | --asset ASSET [--json]
+       npm run ops -- resume --agreements [--revoke-keys] [--json]
+  ASSET   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
+  halt    nothing new: RFQs that touch it are refused, leave the book and can be neither quoted nor
+          agreed. Swaps that were agreed go on in every part, funding included
+  resume  RFQs that have not ended are back on the book; what else holds an asset closed stays
+  --agreements   swaps are agreed again after time that is missing from the database; with
+          --revoke-keys every API key ends, as some were revoked in that time
+Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
+so already, 1 refused, 2 not understood.`;
+
+const mostShown = 1_000;
+
+function understand(args: string[], verb: 'halt' | 'resume') {
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: {
+      ...usualOptions,
+      chain: { type: 'string' },
+      asset: { type: 'string' },
+      reason: { type: 'string' },
+      agreements: { type: 'boolean' },
+      'revoke-keys': { type: 'boolean' },
+    },
+  });
+  if (values.help === true) return null;
+  const { chain = null, asset = null, reason = '', json = false } = values;
+  const what = { chain, asset, reason, json };
+  const revokes = values['revoke-keys'] === true;
+  if (positionals.length > 0) {
+    if (verb !== 'halt' || positionals.join(' ') !== 'list') {
+      const words = positionals.join(' ');
+      throw new Misused(`not understood: ${words}; name it with --chain or --asset`);
+    }
+    if (chain ?? asset ?? values.reason ?? values.agreements) {
+      throw new Misused('list takes --json alone');
+    }
+    return { ...what, verb: 'list' as const };
+  }
+  if (values.agreements === true || revokes) {
+    const isAlone = values.agreements === true && chain === null && asset === null;
+    if (verb === 'halt' || !isAlone || values.reason !== undefined) {
+      throw new Misused('resume --agreements takes --revoke-keys and --json alone');
+    }
+    return { ...what, verb: 'agreements' as const, revokes };
+  }
+  if ((chain === null) === (asset === null)) {
+    const both = chain === null ? '' : `, not both "${chain}" and "${asset}"`;
+    throw new Misused(`one of --chain and --asset${both}`);
+  }
+  if (verb === 'halt') reasonFor(verb, reason);
+  if (verb === 'resume' && values.reason !== undefined) {
+    throw new Misused('--reason does not go with resume');
+  }
+  return { ...what, verb };
+}
+
+type Understood = NonNullable<ReturnType<typeof understand>>;
+type Asked = Extract<Understood, { readonly verb: 'halt' | 'resume' }>;
+
+async function list(db: Tx, json: boolean): Promise<void> {
+  const held = (await holdingGaps(db)).map((gap) => {
+    const reason = `time is missing: ${timeOf(gap)}`;
+    return { of: 'market', name: 'agreements', since: gap.endedAt.toISOString(), reason };
+  });
+  const chains = (await listHalts(db)).map(({ chain, at, reason }) => {
+    return { of: 'chain', name: chain, since: at.toISOString(), reason };
+  });
+  const assets = (await listHaltedAssets(db, mostShown)).map(({ asset, closings }) => {
+    const { chain, address, symbol, id } = asset;
+    const name = `${chain}/${address ?? 'native'} (${symbol})`;
+    return { of: 'asset', name, assetId: id, ...haltOf(closings.halt) };
+  });
+  const all = [...held, ...chains, ...assets];
+  for (const each of all) {
+    const { of, name, since, reason } = each;
+    print(json ? JSON.stringify(each) : `${of}  ${name}  since ${since}: ${reason}`);
+  }
+  if (all.length === 0 && !json) print('nothing is halted');
+}
+
+function haltOf({ at = '', reasons = [] }: Partial<Closing> = {}) {
+  return { since: at, reason: reasons.join('; ') };
+}
+
+/** A switch that names no chain would stop nothing. */
+async function mustBeChain(db: Tx, chain: string): Promise<void> {
+  const halted = (await listHalts(db)).map((each) => each.chain);
+  if (halted.includes(chain) || (await hasAssets(db, chain))) return;
+  const known = await chainsOfAssets(db, mostShown);
+  throw new Error(`no asset is of a chain "${chain}"; there are: ${known.join(', ') || 'none'}`);
+}
+
+/** `before`: the halt that stood; `stays`: the others that hold the asset closed. */
+type Done = {
+  readonly changed: boolean;
+  readonly orders: number;
+  readonly what: string;
+  readonly before: { readonly since: string; readonly reason: string } | null;
+  readonly stays: readonly string[];
+};
+
+async function change(tx: Tx, { verb, chain, asset, reason }: Asked): Promise<Done> {
+  const at = new Date();
+  if (chain !== null) {
+    await mustBeChain(tx, chain);
+    await lockListings(tx);
+    const halt = await findHalt(tx, chain);
+    const moving =
+      verb === 'halt' ? haltChain(tx, { chain, reason, at }) : resumeChain(tx, chain, at);
+    const { changed, orders, assets } = await moving;
+    const before = halt && { since: halt.at.toISOString(), reason: halt.reason };
+    const count = assets === 1 ? '1 asset' : `${assets} assets`;
+    const what = changed ? `chain ${chain} with its ${count}` : `chain ${chain}`;
+    return { changed, orders, what, before, stays: [] };
+  }
+  const { asset: found, closings: known } = await theAsset(tx, asset ?? '');
+  const moving =
+    verb === 'halt' ? haltAsset(tx, found.id, { reason, at }) : resumeAsset(tx, found.id, at);
+  const { changed, orders, state, closings } = await moving;
+  const stays = verb === 'resume' && state !== 'open' ? Object.keys(closings) : [];
+  const what = `${found.symbol} on ${found.chain} (asset ${found.id})`;
+  return { changed, orders, what, before: known.halt ? haltOf(known.halt) : null, stays };
+}
+
+function told(verb: Asked['verb'], { changed, orders, what, before }: Done): string {
+  if (verb === 'resume') {
+    if (changed) return `resumed ${what}: ${rfqs(orders)} came back to the book`;
+    return `nothing to do: ${what} is not halted`;
+  }
+  if (!changed) return `nothing to do: ${what} is halted`;
+  if (before === null) return `halted ${what}: ${rfqs(orders)} left the book`;
+  const { since, reason } = before;
+  return `${what} stays halted since ${since}, with this reason now; before it was: ${reason}`;
+}
+
+/** Agreements are made again, whether or not a key was good. */
+async function goOn(revokes: boolean, json: boolean): Promise<void> {
+  const given = { agreements: true, ...(revokes ? { revokeKeys: true } : {}) };
+  const work = async (tx: Tx) => {
+    const gaps = await endHolds(tx);
+    const revoked = revokes ? await revokeAllKeys(tx, new Date()) : 0;
+    const result = { gaps, revoked };
+    return { result, changed: gaps + revoked > 0, facts: result };
+  };
+  const { gaps, revoked } = await acting(
+    { command: 'resume', arguments: given },
+    work,
+    longStatementMs,
+  );
+  if (json) {
+    print(JSON.stringify({ done: 'resumed', gaps, revoked }));
+    return;
+  }
+  if (revokes) print(`${revoked} API keys are revoked`);
+  print(gaps === 0 ? 'nothing to do: agreements wait for no time' : 'agreements are made again');
+}
+
+async function run(asked: Understood): Promise<number> {
+  if (asked.verb === 'list') await reading((db) => list(db, asked.json));
+  else if (asked.verb === 'agreements') await goOn(asked.revokes, asked.json);
+  else await turn(asked);
+  return 0;
+}
+
+async function turn(asked: Asked): Promise<void> {
+  const { verb, chain, asset, reason, json } = asked;
+  const of = chain === null ? { asset } : { chain };
+  const given = verb === 'halt' ? { ...of, reason } : of;
+  const done = await acting({ command: verb, arguments: given }, async (tx) => {
+    const result = await change(tx, asked);
+    const { changed, what, orders } = result;
+    return { result, changed, facts: { what, orders } };
+  });
+  const did = verb === 'halt' ? 'halted' : 'resumed';
+  print(json ? JSON.stringify({ done: did, ...done }) : told(verb, done));
+  if (done.stays.length > 0) {
+    const names = done.stays.join(', ');
+    process.stderr.write(`it stays closed, held by: ${names} (npm run ops -- assets)\n`);
+  }
+}
+
+export const halting = { usage, understand: (args: string[]) => understand(args, 'halt'), run };
+export const resuming = { usage, understand: (args: string[]) => understand(args, 'resume'), run };

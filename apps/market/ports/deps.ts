@@ -1,0 +1,62 @@
+// The dependencies of the server's rooms. boot.ts makes one; tests make their own.
+
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Rpc } from '@parley/chains/nodes/rpc.ts';
+import type { ChainKey } from '@parley/core/families.ts';
+import type { Desk } from '@parley/watchtower/port.ts';
+import type { Logger } from 'pino';
+import type { Database, Tx } from '../db/database.ts';
+import type { Settings } from '../settings/config.ts';
+import type { RandomBytes } from './ids.ts';
+import type { Markets } from './markets.ts';
+import type { Metrics } from './metrics.ts';
+
+export type Deps = {
+  readonly settings: Settings;
+  readonly db: Database;
+  /** Lists that everybody sees may be read here, some seconds old; absent = `db`. */
+  readonly reads?: Tx;
+  /** Milliseconds since the epoch; dev networks move it. */
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
+  /** Nodes that can tell whether a contract wallet signed; absent = key signatures only. */
+  readonly evmNodes?: readonly Rpc[];
+  /** The reports of markets on a token that is to be listed; absent = those checks are off. */
+  readonly markets?: Markets;
+  /** Sends what customers ask for; absent = parties send everything themselves. */
+  readonly watchtower?: Desk;
+  /** The sender of messages to people; absent = no messages. */
+  readonly messaging?: Messaging;
+  readonly log: Logger;
+  /**
+   * The knowledge of this process about time that may be missing; absent where it is not counted.
+   */
+  readonly presence?: Presence;
+  readonly metrics: Metrics;
+};
+
+/** The dependencies that make new rows. */
+export type Making = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
+
+/** Mail and messages to people, as the ways in need it. */
+export type Messaging = {
+  readonly sendCode:
+    | ((
+        tx: Tx,
+        mail: {
+          readonly address: string;
+          readonly code: string;
+          readonly expiresAt: Date;
+          readonly purpose: 'sign-in' | 'add' | 'renew';
+        },
+      ) => Promise<void>)
+    | null;
+  /** Whether mail was not taken when this process last tried, not long ago. */
+  mailIsDown(): boolean;
+};
+
+/** The knowledge of a process that its database may have lost. */
+export type Presence = {
+  beat(): number | null;
+};

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { createMetrics } from './metrics.ts';
+import { mostConnections, serveMetrics } from './metrics-server.ts';
+
+const place = { metricsHost: '127.0.0.1', metricsPort: 0, metricsToken: null };
+
+test('metrics are served on loopback, and nothing else is', async (t) => {
+  const metrics = createMetrics('parley');
+  const served = await serveMetrics(metrics, place);
+  t.after(() => served.stop());
+  metrics.reorganisations.inc();
+  metrics.chainHeight.set({ chain: 'bitcoin' }, 7);
+  const text = await (await fetch(served.url)).text();
+  assert.match(text, /^parley_reorganisations_total 1$/m);
+  assert.match(text, /^parley_chain_height\{chain="bitcoin"\} 7$/m);
+  assert.match(text, /^nodejs_eventloop_lag_p99_seconds \d/m);
+  assert.equal((await fetch(new URL('/', served.url))).status, 404);
+});
+
+test('where there is a token, who shows no other reads metrics', async (t) => {
+  const metricsToken = 'a-token-of-sixteen-and-more';
+  const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });
+  t.after(() => served.stop());
+  const statusWith = async (authorization?: string) => {
+    const headers = authorization === undefined ? {} : { authorization };
+    return (await fetch(served.url, { headers })).status;
+  };
+  assert.equal(await statusWith(`Bearer ${metricsToken}`), 200);
+  assert.equal(await statusWith(`bearer ${metricsToken}`), 200, 'RFC 9110: of any case');
+  for (const wrong of [undefined, 'Bearer', `Bearer ${metricsToken}x`, `Basic ${metricsToken}`]) {
+    assert.equal(await statusWith(wrong), 401, wrong);
+  }
+});
+
+test('without a token a page that leads a name of its own here reads nothing', async (t) => {
+  const statusAs = async (host: string | null, metricsToken: string | null) => {
+    const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });
+    t.after(() => served.stop());
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    const lines =
+      host === null ? ['GET /metrics HTTP/1.0'] : ['GET /metrics HTTP/1.1', `Host: ${host}`];
+    if (metricsToken !== null) lines.push(`Authorization: Bearer ${metricsToken}`);
+    socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    return Number(head.toString().split(' ')[1]);
+  };
+  for (const host of [
+    'evil.example',
+    'evil.example:9464',
+    'localhost.evil.example',
+    '127.0.0.1.nip.io',
+  ]) {
+    assert.equal(await statusAs(host, null), 421, host);
+  }
+  for (const host of ['127.0.0.1', '127.0.0.1:9464', '[::1]:9464', 'LOCALHOST:9464', null]) {
+    assert.equal(await statusAs(host, null), 200, `${host}`);
+  }
+  // No page has the token, and a scraper may use any name.
+  assert.equal(await statusAs('market.example', 'a-token-of-sixteen-and-more'), 200);
+});
+
+test('idle connections shut no scraper out: whoever has most of them loses its oldest', async (t) => {
+  const metricsToken = 'a-token-of-sixteen-and-more';
+  const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });
+  t.after(() => served.stop());
+  const { hostname, port } = new URL(served.url);
+  const open = async (localAddress: string) => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  /** Answered once more on a connection that stays. */
+  const scrape = async (scraper: Socket) => {
+    let text = '';
+    scraper.on('data', (bytes) => {
+      text += String(bytes);
+    });
+    const asks = ['GET /metrics HTTP/1.1', 'host: x', `authorization: Bearer ${metricsToken}`];
+    scraper.write(`${asks.join('\r\n')}\r\n\r\n`);
+    await waitUntil(() => text.includes('HTTP/1.1 200 OK\r\n') || scraper.destroyed);
+    return !scraper.destroyed;
+  };
+  // Older than all others, and alone at its address.
+  const early = await open('127.0.0.2');
+  const idle = [];
+  for (let at = 0; at < mostConnections; at += 1) idle.push(await open('127.0.0.1'));
+  await once(idle[0]!, 'close');
+  const late = await open('127.0.0.1');
+  await once(idle[1]!, 'close');
+  assert.ok(await scrape(early));
+  assert.ok(await scrape(late));
+  assert.ok(idle.slice(2).every((each) => !each.destroyed));
+  // It is known now: it stays although nobody is older at that address.
+  for (const each of idle.splice(2)) each.destroy();
+  for (let at = 0; at < 2 * mostConnections; at += 1) await open('127.0.0.1');
+  assert.ok(await scrape(late));
+});
+
+test('requests are counted by route and class of status, and their seconds fall into buckets', async () => {
+  const metrics = createMetrics('parley');
+  const meter = metrics.http.of('GET', '/v1/rfqs/:id');
+  metrics.http.of('GET', '/never-asked');
+  meter.ended(200, 0.005);
+  meter.ended(204, 0.0051);
+  meter.ended(404, 60);
+  const text = await metrics.registry.metrics();
+  const of = 'method="GET",route="/v1/rfqs/:id"';
+  assert.ok(text.includes(`parley_http_requests_total{${of},code="2xx"} 2\n`));
+  assert.ok(text.includes(`parley_http_requests_total{${of},code="4xx"} 1\n`));
+  const bucket = (le: string, count: number) =>
+    assert.ok(
+      text.includes(`parley_http_request_duration_seconds_bucket{${of},le="${le}"} ${count}\n`),
+      le,
+    );
+  bucket('0.005', 1);
+  bucket('0.025', 2);
+  bucket('10', 2);
+  bucket('+Inf', 3);
+  assert.ok(text.includes(`parley_http_request_duration_seconds_sum{${of}} 60.0101\n`));
+  assert.ok(text.includes(`parley_http_request_duration_seconds_count{${of}} 3\n`));
+  assert.doesNotMatch(text, /never-asked/);
+});

@@ -1,0 +1,57 @@
+// From a swap to the escrows that its chains know.
+
+import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
+import { fundBy } from '@parley/core/gates.ts';
+import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import { type EscrowRow, factsOf, termsOf } from '../db/escrows.ts';
+import type { Swap } from '../db/swaps.ts';
+
+export function destinationsOf(
+  swap: Swap,
+  name: LegName,
+): { payout: Destination | null; refund: Destination | null } {
+  const leg = swap.state.legs[name];
+  const { payoutAddress, payoutPubkey, refundAddress, refundPubkey } = leg;
+  return {
+    payout: payoutAddress === null ? null : { address: payoutAddress, pubkey: payoutPubkey },
+    refund: refundAddress === null ? null : { address: refundAddress, pubkey: refundPubkey },
+  };
+}
+
+/** The terms of a leg, null until both destinations are known. */
+export function termsOfLeg(
+  swap: Swap,
+  name: LegName,
+  destinations = destinationsOf(swap, name),
+  lane: Lane | null = swap.lanes[name],
+): EscrowTerms | null {
+  const { payout, refund } = destinations;
+  if (payout === null || refund === null) return null;
+  const leg = swap.state.legs[name];
+  const { chain, amount, timelock } = leg;
+  const { hashlock } = swap.state;
+  const placed = lane === null ? {} : { fundBefore: fundBy(swap.state, leg), lane };
+  return { chain, hashlock, payout, refund, token: swap.tokens[name], amount, timelock, ...placed };
+}
+
+/**
+ * A leg's current escrow as its adapter takes it, null until it is planned, and where one in a
+ * common contract has lost its row: it cannot be read without its lane.
+ */
+export function currentEscrow(swap: Swap, name: LegName): WatchedEscrow | null {
+  const { escrow, requiredConfirmations, facts } = swap.state.legs[name];
+  const terms = termsOfLeg(swap, name);
+  if (escrow === null || terms === null) return null;
+  if (escrow.includes(':') && terms.lane === undefined) return null;
+  const { agreedAt: since } = swap;
+  return { address: escrow, terms, requiredConfirmations, since, stored: facts };
+}
+
+export function escrowOfRow(swap: Swap, row: EscrowRow): WatchedEscrow {
+  const { requiredConfirmations } = swap.state.legs[row.leg];
+  const { address } = row;
+  const stored = factsOf(row.facts);
+  const { agreedAt: since } = swap;
+  return { address, terms: termsOf(row.terms), requiredConfirmations, since, stored };
+}

@@ -1,0 +1,314 @@
+// Follows every chain. Events only nudge: a pass asks an adapter which escrows to read again,
+// and reconciles their swaps. A restart is the same path, since every open escrow is then new.
+// The work of a pass grows with what happened, not with the number of open swaps.
+
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Heads } from '@parley/chains/interface/reading.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { ChainKey } from '@parley/core/families.ts';
+import { inParallel } from '@parley/host/in-parallel.ts';
+import { swapsOfEscrows } from '../db/escrows.ts';
+import { storeHeads } from '../db/heads.ts';
+import { dueSwaps, makeDue, nextSwapDue } from '../db/swaps.ts';
+import type { Deps } from '../ports/deps.ts';
+import {
+  deafPollMs,
+  longestNodePassMs,
+  type Next,
+  pollMs,
+  service,
+  services,
+} from '../ports/service.ts';
+import { workOf } from '../ports/work.ts';
+import { reconcile, retrySeconds } from './reconcile.ts';
+import { fromTheStart, type Position, takeUp } from './take-up.ts';
+
+/** Nodes count what they are asked, and escrows may be stored all the time. */
+const ringMs = 1_000;
+
+/** Limits of one pass, so that a backlog never holds up what happens now. */
+export const passLimits = {
+  /** Swaps reconciled. */
+  swaps: 200,
+  /** At once: each uses up to three connections of a pool of ten in turn, never together. */
+  parallel: 4,
+  /** Time for one poll of a chain; catching up after a night takes longer than one read. */
+  changesMs: 60_000,
+  /** Waiting after failures doubles up to this. */
+  backoffMs: 30_000,
+  /** Between two polls of a chain where nothing is followed. */
+  idleMs: 5_000,
+} as const;
+
+export type Pass = {
+  readonly chain: ChainKey;
+  readonly touched: number;
+  readonly reconciled: number;
+  /** The work left to the next pass; 0 = nothing. */
+  readonly left: number;
+  readonly heads: Heads;
+};
+
+export type Settlement = {
+  /** Follows every chain until `stop`. */
+  start(): void;
+  /** Ends what runs; a pass may end anywhere without loss. */
+  stop(): Promise<void>;
+  /** One poll of one chain. Throws what its adapter throws; the next pass takes up the rest. */
+  pass(chain: ChainKey): Promise<Pass>;
+  /** Reconciles swaps that time alone may have changed; returns how many. */
+  passDue(): Promise<number>;
+};
+
+/** The memory of a follower about its chain; lost at a restart, and then found again. */
+type Following = {
+  readonly adapter: ChainAdapter;
+  readonly position: Position;
+  /** Swaps about which the chain said something. */
+  readonly urgent: Set<string>;
+  /** Swaps of escrows that are new to this process. */
+  readonly backlog: Set<string>;
+  /** Swaps of escrows that are followed. */
+  readonly followed: Set<string>;
+  /** New escrows may wait; and when they were last asked for, in milliseconds of this process. */
+  unseen: boolean;
+  seenAt: number;
+  /** Touched escrows whose swaps are not looked up yet. */
+  readonly touched: Set<string>;
+  head: string;
+  running: Promise<unknown>;
+};
+
+export function createSettlement(deps: Deps): Settlement {
+  const following = new Map<ChainKey, Following>();
+  for (const adapter of deps.adapters.values()) following.set(adapter.chain, unstarted(adapter));
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const passOn = (follower: Following) => {
+    // An adapter takes one caller at a time.
+    const next = follower.running.then(() => passOf(deps, follower, signal));
+    follower.running = next.catch(() => {});
+    return next;
+  };
+  const passDue = async () => (await passOfDue(deps, following, signal)).done;
+  const loops = services([
+    ...[...following.values()].map((follower) => chainService(deps, follower, passOn)),
+    service(deps, {
+      ...waits(deps, 'time'),
+      pass: async () => (await passOfDue(deps, following, signal)).next,
+      wokenBy: ['swaps'],
+    }),
+  ]);
+  const bell = paced(loops.ring, ringMs);
+  let leave = () => {};
+  return {
+    passDue,
+    pass: async (chain) => {
+      const follower = following.get(chain);
+      if (follower === undefined) throw new Error(`chain "${chain}" is not followed`);
+      follower.unseen = true;
+      return passOn(follower);
+    },
+    start: () => {
+      leave = workOf(deps.db).on(['escrows'], () => {
+        for (const each of following.values()) each.unseen = true;
+        bell.ring();
+      });
+      // The measure also covers a chain that is silent from the start on.
+      for (const chain of following.keys()) deps.metrics.followBehind.now(chain);
+      loops.start();
+    },
+    stop: async () => {
+      leave();
+      bell.stop();
+      stopping.abort();
+      await loops.stop();
+      await Promise.all([...following.values()].map((each) => each.running));
+    },
+  };
+}
+
+/** Rings at once, and then no sooner than so many milliseconds after the last time. */
+function paced(ring: () => void, ms: number) {
+  let next = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ring: () => {
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          next = performance.now() + ms;
+          ring();
+        },
+        Math.max(0, next - performance.now()),
+      ).unref();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Follows one chain, slower while nothing on it is followed. */
+function chainService(
+  deps: Deps,
+  follower: Following,
+  pass: (follower: Following) => Promise<Pass>,
+) {
+  const { chain } = follower.adapter;
+  const { followIntervalMs } = deps.settings;
+  return service(deps, {
+    ...waits(deps, chain),
+    pass: async (): Promise<Next> => {
+      const seenMs = workOf(deps.db).isHeard() ? pollMs : deafPollMs;
+      if (performance.now() - follower.seenAt >= seenMs) follower.unseen = true;
+      const { left } = await pass(follower);
+      if (left > 0) return 'now';
+      deps.metrics.followBehind.now(chain);
+      if (follower.followed.size > 0) return followIntervalMs;
+      return Math.max(followIntervalMs, passLimits.idleMs);
+    },
+  });
+}
+
+function waits({ settings: { followIntervalMs }, metrics }: Deps, name: string) {
+  return {
+    name: `follow ${name}`,
+    // As often as that is asked for, and no poll of this server's.
+    everyMs: Math.max(followIntervalMs, pollMs),
+    failureMs: { least: followIntervalMs, most: Math.max(passLimits.backoffMs, followIntervalMs) },
+    mostPassMs: longestNodePassMs,
+    failed: () => metrics.followFailures.inc({ chain: name }),
+  };
+}
+
+function unstarted(adapter: ChainAdapter): Following {
+  return {
+    adapter,
+    position: fromTheStart(),
+    urgent: new Set(),
+    backlog: new Set(),
+    touched: new Set(),
+    followed: new Set(),
+    unseen: true,
+    seenAt: 0,
+    head: '',
+    running: Promise.resolve(),
+  };
+}
+
+async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promise<Pass> {
+  stop.throwIfAborted();
+  const { adapter, urgent, backlog } = follower;
+  const { chain } = adapter;
+  const full = follower.unseen && (await takeUpOn(deps, follower));
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
+  const { touched, heads } = await adapter.changes(limit);
+  // Kept until they are looked up: an adapter tells each change once.
+  for (const address of touched) follower.touched.add(address);
+  if (follower.touched.size > 0) {
+    const addresses = [...follower.touched];
+    for (const id of await swapsOfEscrows(deps.db, chain, addresses)) urgent.add(id);
+    follower.touched.clear();
+  }
+  await keepHeads(deps, follower, heads);
+  const swaps = [...urgent, ...[...backlog].filter((each) => !urgent.has(each))];
+  const now = swaps.slice(0, passLimits.swaps);
+  await inParallel(now, passLimits.parallel, async (id) => {
+    const reconciled = reconcileOne(deps, id, [chain], stop);
+    const { isDone } = await reconciled.catch((error: unknown) => {
+      // To the back, so that one slow escrow never keeps the others of its chain waiting.
+      urgent.delete(id);
+      backlog.delete(id);
+      backlog.add(id);
+      throw error;
+    });
+    urgent.delete(id);
+    backlog.delete(id);
+    if (isDone) follower.followed.delete(id);
+  });
+  const left = urgent.size + backlog.size + (full ? 1 : 0);
+  return {
+    chain,
+    touched: touched.length,
+    reconciled: now.length,
+    left,
+    heads,
+  };
+}
+
+/** True where more may wait. */
+async function takeUpOn(deps: Deps, follower: Following): Promise<boolean> {
+  follower.unseen = false;
+  follower.seenAt = performance.now();
+  try {
+    const { fresh, full } = await takeUp(deps, follower.adapter, follower.position);
+    for (const { swapId: id } of fresh) {
+      follower.backlog.add(id);
+      follower.followed.add(id);
+    }
+    follower.unseen ||= full;
+    return full;
+  } catch (error) {
+    follower.unseen = true;
+    throw error;
+  }
+}
+
+async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise<void> {
+  const head = `${heads.hash} ${heads.clock}`;
+  if (head === follower.head) return;
+  await storeHeads(deps.db, follower.adapter.chain, heads, new Date(deps.now()));
+  deps.metrics.chainHeight.set({ chain: follower.adapter.chain }, heads.height);
+  follower.head = head;
+}
+
+/**
+ * A chain that does not answer ends the pass; anything else is this swap's own trouble, which must
+ * not hold up the others: it is logged, the swap falls due again later, and the failure returned.
+ */
+async function reconcileOne(
+  deps: Deps,
+  swapId: string,
+  chains: readonly ChainKey[] | 'all',
+  stop: AbortSignal,
+): Promise<{ readonly isDone: boolean; readonly failure: unknown }> {
+  const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+  try {
+    const signal = AbortSignal.any([stop, limit]);
+    const isDone = (await reconcile(deps, swapId, { chains, signal }))?.done === true;
+    return { isDone, failure: null };
+  } catch (error) {
+    if (stop.aborted) throw error;
+    const kind = error instanceof ParleyError ? error.kind : null;
+    if (chains !== 'all' && (kind === 'timeout' || kind === 'unavailable')) throw error;
+    deps.log.error({ swapId, err: error }, 'a swap could not be reconciled');
+    await makeDue(deps.db, swapId, Math.floor(deps.now() / 1000) + retrySeconds);
+    return { isDone: false, failure: error };
+  }
+}
+
+/** How many were due, and when the next one is. */
+async function passOfDue(
+  deps: Deps,
+  following: ReadonlyMap<ChainKey, Following>,
+  stop: AbortSignal,
+): Promise<{ readonly done: number; readonly next: Next }> {
+  stop.throwIfAborted();
+  const nextAt = await nextSwapDue(deps.db);
+  if (nextAt === null) return { done: 0, next: undefined };
+  const wall = Math.floor(deps.now() / 1000);
+  if (nextAt > wall) return { done: 0, next: nextAt * 1_000 - deps.now() };
+  const due = await dueSwaps(deps.db, wall, passLimits.swaps);
+  // The first silence of a chain speaks for all of this pass: others must not wait for it too.
+  const silent = new Set<ChainKey>();
+  await inParallel(due, passLimits.parallel, async ({ id, chains }) => {
+    if (chains.some((each) => silent.has(each))) {
+      await makeDue(deps.db, id, wall + retrySeconds);
+      return;
+    }
+    const { isDone, failure } = await reconcileOne(deps, id, 'all', stop);
+    if (isDone) for (const { followed } of following.values()) followed.delete(id);
+    const chain = failure instanceof ParleyError ? failure.facts.chain : undefined;
+    if (typeof chain === 'string') silent.add(chain);
+  });
+  return { done: due.length, next: 'now' };
+}

@@ -1,0 +1,119 @@
+// Which lane an escrow takes, where contracts hold the escrows of a chain. A lane's number
+// begins with a tag of the account, whose id is unlike any of another market's: so neither a
+// stranger that names somebody's address nor a second market takes the lanes that he has paid for.
+
+import { createHash } from 'node:crypto';
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Lanes } from '@parley/chains/interface/lanes.ts';
+import { nothingSeen } from '@parley/core/facts.ts';
+import type { Escrow, EscrowTerms, Lane } from '@parley/core/terms.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import { followedByContract, insertEscrow } from '../db/escrows.ts';
+import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
+import type { Deps } from '../ports/deps.ts';
+
+/** Whose lanes. */
+export type LaneUser = { readonly funder: string; readonly accountId: string };
+
+/** 16 hex digits. */
+export function laneTag(accountId: string): string {
+  return createHash('sha256').update(`lanes of ${accountId}`).digest('hex').slice(0, 16);
+}
+
+function laneNumber(tag: string, index: number): string {
+  return `${tag}${index.toString(16).padStart(8, '0')}`;
+}
+
+/** Throws where an escrow is followed in a contract that its chain's settings name no more. */
+export async function mustKnowContracts({ db, adapters }: Pick<Deps, 'db' | 'adapters'>) {
+  const unknown = (await followedByContract(db)).filter(({ chain, contract }) => {
+    const { lanes } = adapters.get(chain) ?? {};
+    return lanes !== undefined && !lanes.contracts.includes(contract);
+  });
+  if (unknown.length === 0) return;
+  const each = unknown.map(({ chain, contract, count }) => {
+    const lie =
+      count === 1 ? '1 escrow of an open swap lies' : `${count} escrows of open swaps lie`;
+    const sentence = `chain "${chain}": ${contract} is not configured, and ${lie} in it`;
+    return `${sentence}: name it in "formerContracts" until no open swap has one there`;
+  });
+  throw new Error(`contracts refused:\n- ${each.join('\n- ')}`);
+}
+
+/** In the contract that the next escrow goes to. */
+export function rangeOf(
+  { chain }: ChainAdapter,
+  lanes: Lanes,
+  { funder, accountId }: LaneUser,
+): LaneRange {
+  return { chain, contract: lanes.contractFor(funder), funder, tag: laneTag(accountId) };
+}
+
+/** Whether an escrow may still be planned in this lane, or its contract takes none any more. */
+export function isOpenTo(lanes: Lanes, lane: Lane): boolean {
+  return lanes.open.includes(contractIn(lanes, lane));
+}
+
+/** One that names none is in the chain's first contract. */
+export function contractIn({ contracts: [first = ''] }: Lanes, { contract = first }: Lane): string {
+  return contract;
+}
+
+/**
+ * A lane by what is stored, null where the chain has none. Asks no node: a counter may be behind
+ * what the chain shows, which is read before a funding is built. Until the transaction ends
+ * nobody else is given a lane of the range; `holdLane` keeps it.
+ */
+export async function reserveLane(
+  tx: Tx,
+  adapter: ChainAdapter,
+  user: LaneUser,
+): Promise<Lane | null> {
+  const { lanes, policy } = adapter;
+  if (lanes === undefined) return null;
+  const range = rangeOf(adapter, lanes, user);
+  await lockLanes(tx, range);
+  const [lane] = await usableLanes(tx, range, {
+    marginSeconds: policy.normal.settleSeconds,
+    limit: 1,
+  });
+  return lane ?? null;
+}
+
+/** Lanes that nobody has: free ones first, then new ones. */
+export async function usableLanes(
+  tx: Tx,
+  range: LaneRange,
+  { marginSeconds, limit }: { readonly marginSeconds: number; readonly limit: number },
+): Promise<Lane[]> {
+  const free = await freeLanes(tx, range, { marginSeconds, limit });
+  const count = await countLanes(tx, range);
+  const fresh = Array.from({ length: limit - free.length }, (_, at) => ({
+    number: laneNumber(range.tag, count + at),
+    counter: 1,
+  }));
+  return [...free, ...fresh].map((lane) => ({ contract: range.contract, ...lane }));
+}
+
+/** Stores a planned escrow, and with it who has its lane. */
+export async function keepEscrow(
+  tx: Tx,
+  { chain, lanes }: ChainAdapter,
+  row: {
+    readonly swapId: string;
+    readonly leg: LegName;
+    readonly terms: EscrowTerms;
+    readonly escrow: Escrow;
+    readonly at: Date;
+  },
+): Promise<void> {
+  const { swapId, leg, terms, escrow, at } = row;
+  const { address, redeemScript } = escrow;
+  const facts = nothingSeen;
+  await insertEscrow(tx, { chain, address, swapId, leg, terms, redeemScript, facts, at });
+  const { lane, refund } = terms;
+  if (lanes === undefined || lane === undefined) return;
+  const contract = contractIn(lanes, lane);
+  await holdLane(tx, { chain, contract, funder: refund.address, lane, escrow: address });
+}

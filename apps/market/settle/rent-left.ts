@@ -1,0 +1,68 @@
+// The rent that a claim on Solana left in the escrow's account, of swaps that are over and followed
+// no more: read again when somebody reads the swap and it may have been fetched since. Seldom, and
+// no read waits long for it.
+
+import { within } from '@parley/chains/nodes/time-limit.ts';
+import type { EscrowFacts } from '@parley/core/facts.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import { noteRentLeft } from '../db/escrows.ts';
+import { clocksOf, type Swap } from '../db/swaps.ts';
+import type { Deps } from '../ports/deps.ts';
+import { currentEscrow } from './escrows.ts';
+import { isRentDue } from './view.ts';
+
+/**
+ * The rent that a claim on Solana left is read once in this time. The stored answer is shown
+ * meanwhile.
+ */
+const freshMs = 15_000;
+const patienceMs = 500;
+const mostEscrows = 1_000;
+
+export type RentLooks = {
+  /** The swap with what is left now, where its chain answers in half a second. */
+  of(swap: Swap): Promise<Swap>;
+};
+
+export function createRentLooks(deps: Pick<Deps, 'adapters' | 'db' | 'log' | 'now'>): RentLooks {
+  const lookedAtMs = new Map<string, number>();
+  const isFresh = (id: string): boolean => {
+    const nowMs = performance.now();
+    if (nowMs - (lookedAtMs.get(id) ?? -Infinity) < freshMs) return true;
+    lookedAtMs.delete(id);
+    lookedAtMs.set(id, nowMs);
+    const [oldest] = lookedAtMs.keys();
+    if (lookedAtMs.size > mostEscrows && oldest !== undefined) lookedAtMs.delete(oldest);
+    return false;
+  };
+  const lookAt = async (swap: Swap, name: LegName): Promise<EscrowFacts | null> => {
+    const leg = swap.state.legs[name];
+    const escrow = currentEscrow(swap, name);
+    const adapter = deps.adapters.get(leg.chain);
+    if (!swap.done || !isRentDue(leg, clocksOf(swap, deps.now()))) return null;
+    if (escrow === null || adapter === undefined || isFresh(escrow.address)) return null;
+    const signal = AbortSignal.timeout(patienceMs);
+    try {
+      const shown = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
+      const { rentLeft, ...facts } = leg.facts;
+      const now = shown.rentLeft === undefined ? facts : { ...facts, rentLeft: shown.rentLeft };
+      if (shown.rentLeft?.lamports === rentLeft?.lamports) return null;
+      await noteRentLeft(deps.db, { chain: leg.chain, address: escrow.address, facts: now });
+      return now;
+    } catch (error) {
+      deps.log.debug({ chain: leg.chain, err: error }, 'what a claim left was not looked at');
+      return null;
+    }
+  };
+  return {
+    of: async (swap) => {
+      const [a, b] = await Promise.all([lookAt(swap, 'a'), lookAt(swap, 'b')]);
+      if (a === null && b === null) return swap;
+      const { legs } = swap.state;
+      const withFacts = (name: LegName, facts: EscrowFacts | null) =>
+        facts === null ? legs[name] : { ...legs[name], facts };
+      const fresh = { a: withFacts('a', a), b: withFacts('b', b) };
+      return { ...swap, state: { ...swap.state, legs: fresh } };
+    },
+  };
+}

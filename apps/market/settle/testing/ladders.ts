@@ -1,0 +1,75 @@
+// Tests only: schedules of refunds that the initiator of a deal signed beforehand.
+
+import assert from 'node:assert/strict';
+import { feeAt } from '@parley/chains/bitcoin/fees.ts';
+import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
+import { buildSpend, type EscrowOutput, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
+import { parseTx } from '@parley/chains/bitcoin/raw-transaction.ts';
+import { assemble } from '@parley/chains/bitcoin/signed-psbt.ts';
+import type { Steps } from '@parley/core/steps.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
+import { type Deal, must, swapOf, type World } from './world.ts';
+
+const network = bitcoinNetworks.regtest;
+
+async function termsOfLong(world: World, deal: Deal): Promise<EscrowTerms> {
+  const rows = await escrowsOfSwap(world.deps.db, deal.id);
+  const row = rows.find((each) => each.leg === deal.long);
+  assert.ok(row);
+  return termsOf(row.terms);
+}
+
+/** Signed refunds of the payments in these transactions, at these rates. */
+export async function ladderOf(
+  world: World,
+  deal: Deal,
+  fundings: readonly string[],
+  rates: readonly number[],
+) {
+  const terms = await termsOfLong(world, deal);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  const script = await world.bitcoinRpc<{ scriptPubKey: string }>('validateaddress', [escrow]);
+  const outputs: EscrowOutput[] = [];
+  for (const txid of fundings) {
+    const raw = await world.bitcoinRpc<string>('getrawtransaction', [txid]);
+    for (const [vout, { script: paid, amount }] of parseTx(raw).outputs.entries()) {
+      if (Buffer.from(paid).toString('hex') === script.scriptPubKey) {
+        outputs.push({ txid, vout, amount });
+      }
+    }
+  }
+  const vsize = vsizeOf(terms, network, 'refund', outputs.length);
+  return rates.map((rate) => {
+    const { psbtBase64, sighashHexes } = buildSpend(
+      terms,
+      network,
+      'refund',
+      outputs,
+      feeAt(vsize, rate),
+    );
+    const signaturesHex = signSighashes(deal.initiator.btcKey, sighashHexes);
+    return assemble({ psbtBase64, signaturesHex });
+  });
+}
+
+/** Built and signed by the counterparty, and not sent. */
+export async function claimAt({ id, long, counterparty, secret }: Deal, rate: number) {
+  const claim = `/v1/swaps/${id}/legs/${long}/claim?feeRate=${rate}`;
+  const { psbtBase64, sighashHexes } = must(await counterparty.post(claim, { secret }));
+  const signaturesHex = signSighashes(counterparty.btcKey, sighashHexes);
+  return assemble({ psbtBase64, signaturesHex, preimageHex: secret });
+}
+
+/** The same steps, of each of which `note` hears. */
+export function* noted<R>(steps: Steps<R>, note: () => unknown): Steps<R> {
+  for (;;) {
+    note();
+    const { done, value } = steps.next();
+    if (done) return value;
+    yield;
+  }
+}
+
+export const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);

@@ -1,0 +1,122 @@
+// The warnings for the parties of a swap before they fund, read from the chains for a while: a swap
+// is read far more often than such things change, and no read waits long for them.
+
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Warning } from '@parley/chains/interface/gas.ts';
+import { legStatus } from '@parley/core/facts.ts';
+import { fundBy } from '@parley/core/gates.ts';
+import type { Step, StuckFunding } from '@parley/core/next.ts';
+import { funderOf, type LegName, otherLeg, type Role, roleOf } from '@parley/core/trade.ts';
+import type { Swap } from '../db/swaps.ts';
+import type { Deps } from '../ports/deps.ts';
+import { currentEscrow, termsOfLeg } from './escrows.ts';
+
+/** Warnings in `next[]` are kept so long. A warning that is not read in time is left out. */
+const freshMs = 15_000;
+const patienceMs = 500;
+const mostEscrows = 1_000;
+
+export type LegWarning = {
+  readonly leg: LegName;
+  /** The role that could not send it. */
+  readonly by: Role;
+  readonly verb: Warning['verb'];
+  readonly code: Warning['code'];
+  readonly text: string;
+  readonly stuck?: StuckFunding;
+};
+
+export type Warnings = {
+  /** As known now, or within half a second; a chain that is slow or away has none. */
+  of(swap: Swap): Promise<readonly LegWarning[]>;
+};
+
+type Kept = { readonly atMs: number; readonly reading: Promise<readonly Warning[]> };
+
+export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>): Warnings {
+  const kept = new Map<string, Kept>();
+  const ofLeg = async (swap: Swap, name: LegName): Promise<LegWarning[]> => {
+    const leg = swap.state.legs[name];
+    const adapter = deps.adapters.get(leg.chain);
+    const terms = termsOfLeg(swap, name);
+    const status = legStatus(leg.facts);
+    if (adapter === undefined || terms === null || leg.escrow === null) return [];
+    if (swap.done || status === 'claimed' || status === 'refunded') return [];
+    const { warnings: about } = adapter;
+    const waits = leg.facts.funded?.confirmations === 0 && adapter.stuckFunding !== undefined;
+    if (about === undefined && !waits) return [];
+    const id = `${leg.chain} ${leg.escrow}${waits ? ' waits' : ''}`;
+    let found = kept.get(id);
+    if (found === undefined || performance.now() - found.atMs > freshMs) {
+      const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+      const asking = waits
+        ? stuckOf(adapter, swap, name, signal)
+        : adapter.warnings?.(terms, signal);
+      const reading = Promise.resolve(asking ?? []).catch((error: unknown) => {
+        deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
+        return [];
+      });
+      found = { atMs: performance.now(), reading };
+      keep(kept, id, found);
+    }
+    const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
+    return warnings
+      .filter(({ verb, code }) => {
+        if (code === 'fund_stuck') return waits;
+        return verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null;
+      })
+      .map(({ verb, code, sentence: text, stuck }) => {
+        const party = funderOf(verb === 'fund' ? name : otherLeg(name));
+        const by = roleOf(party, swap.long);
+        return { leg: name, by, verb, code, text, ...(stuck === undefined ? {} : { stuck }) };
+      });
+  };
+  return {
+    of: async (swap) => (await Promise.all([ofLeg(swap, 'a'), ofLeg(swap, 'b')])).flat(),
+  };
+}
+
+/** The warning of a funding that waits: its funder hears it wherever it waits. */
+async function stuckOf(
+  adapter: ChainAdapter,
+  swap: Swap,
+  name: LegName,
+  signal: AbortSignal,
+): Promise<Warning[]> {
+  const escrow = currentEscrow(swap, name);
+  if (escrow === null) return [];
+  const sendBy = fundBy(swap.state, swap.state.legs[name]);
+  const found = await adapter.stuckFunding?.(escrow, sendBy, signal);
+  return found ? [found] : [];
+}
+
+function keep(kept: Map<string, Kept>, id: string, found: Kept): void {
+  kept.delete(id);
+  kept.set(id, found);
+  const [oldest] = kept.keys();
+  if (kept.size > mostEscrows && oldest !== undefined) kept.delete(oldest);
+}
+
+function nothingAfter(ms: number): Promise<readonly Warning[]> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve([]), ms).unref();
+  });
+}
+
+/**
+ * Each where it is of use: a hindrance of a funding at that funding, a hindrance of a claim at
+ * every funding before it, so that it is known in time, and wherever the claimer waits or claims.
+ */
+export function withWarnings(steps: readonly Step[], warnings: readonly LegWarning[]): Step[] {
+  if (warnings.length === 0) return [...steps];
+  return steps.map((step) => {
+    const own = warnings.filter(({ leg, by, verb, code }) => {
+      if (code === 'fund_stuck') return by === step.by && leg === step.leg;
+      if (step.action === 'fund') return verb === 'claim' || leg === step.leg;
+      return verb === 'claim' && by === step.by && ['wait', 'claim'].includes(step.action);
+    });
+    if (own.length === 0) return step;
+    const told = own.map(({ code, text, stuck }) => ({ code, text, ...(stuck && { stuck }) }));
+    return { ...step, warnings: told };
+  });
+}

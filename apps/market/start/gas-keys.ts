@@ -1,0 +1,159 @@
+// From settings to gas keys: a file each, for nobody else to read. On dev chains the keys are made
+// by themselves, and given coins by the start of the dev network.
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { EvmAdapter } from '@parley/chains/evm/adapter.ts';
+import { createEvmGasAccount } from '@parley/chains/evm/gas-account.ts';
+import {
+  type EvmGasPolicy,
+  evmGasPolicies,
+  evmGasPolicyOf,
+  isKnownEvmChain,
+} from '@parley/chains/evm/gas-policy.ts';
+import type { GasAccount } from '@parley/chains/gas/account.ts';
+import { type GasKey, parseGasKey } from '@parley/chains/gas/keys.ts';
+import type { SolanaAdapter } from '@parley/chains/solana/adapter.ts';
+import { createSolanaGasAccount } from '@parley/chains/solana/gas-account.ts';
+import { type SolanaGasPolicy, solanaGasPolicies } from '@parley/chains/solana/gas-policy.ts';
+import { solanaDeployment } from '@parley/chains/solana/plan.ts';
+import type { TronAdapter } from '@parley/chains/tron/adapter.ts';
+import { createTronGasAccount } from '@parley/chains/tron/gas-account.ts';
+import { type TronGasPolicy, tronGasPolicies } from '@parley/chains/tron/policy.ts';
+import type { ChainKey } from '@parley/core/families.ts';
+import { partBesideClaims } from '@parley/watchtower/bounds.ts';
+import type { Gas } from '@parley/watchtower/port.ts';
+import type { ChainSettings } from '../settings/chains.ts';
+import type { KeeperSettings } from '../settings/keeper.ts';
+import { policyOf } from '../settings/policies.ts';
+
+/** Throws an Error that names the file and never its content. */
+export function openGas(
+  settings: readonly KeeperSettings[],
+  chains: readonly ChainSettings[],
+  adapters: ReadonlyMap<ChainKey, ChainAdapter>,
+): ReadonlyMap<ChainKey, Gas> {
+  const all = new Map<ChainKey, Gas>();
+  for (const each of settings) {
+    const chain = chains.find(({ chain: key }) => key === each.chain);
+    const adapter = adapters.get(each.chain);
+    if (chain === undefined || adapter === undefined || chain.family === 'bitcoin') continue;
+    const { claimGraceSeconds: claimSeconds, refundGraceSeconds: refundSeconds } = each;
+    all.set(each.chain, {
+      account: accountOf(chain, adapter, keyIn(each.keyFile, chain.family), each),
+      dailyCap: each.dailyCap,
+      takesRequests: takesRequests(chain, each),
+      lowBalance: each.lowBalance,
+      graces: { claimSeconds, refundSeconds },
+    });
+  }
+  return all;
+}
+
+function accountOf(
+  chain: ChainSettings & { readonly family: GasKey['family'] },
+  adapter: ChainAdapter,
+  key: GasKey,
+  { reserveFeePerGas }: KeeperSettings,
+): GasAccount {
+  switch (chain.family) {
+    case 'evm': {
+      const { depthTag } = policyOf(chain);
+      const known = evmPolicyOf(chain);
+      const policy = reserveFeePerGas === null ? known : { ...known, reserveFeePerGas };
+      return createEvmGasAccount({ key, adapter: adapter as EvmAdapter, policy, depthTag });
+    }
+    case 'tron': {
+      const policy = (tronGasPolicies[chain.chain] ?? tronGasPolicies.tron) as TronGasPolicy;
+      return createTronGasAccount({ key, adapter: adapter as TronAdapter, policy });
+    }
+    case 'solana': {
+      const policy = solanaGasPolicies[chain.chain] ?? solanaGasPolicies.solana;
+      return createSolanaGasAccount({
+        key,
+        adapter: adapter as SolanaAdapter,
+        policy: policy as SolanaGasPolicy,
+        deployment: { ...solanaDeployment, program: chain.program },
+      });
+    }
+  }
+}
+
+/** EVM: where no node lends state, a relay that shows its secret reserves the most gas of one. */
+function takesRequests(
+  chain: ChainSettings & { readonly family: GasKey['family'] },
+  { reserveFeePerGas, dailyCap }: KeeperSettings,
+): boolean {
+  if (chain.family !== 'evm') return dailyCap > 0n;
+  const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
+  return dailyCap >= partBesideClaims * mostGas * (reserveFeePerGas ?? usual);
+}
+
+/**
+ * The policy of a chain whose id is known, whatever it is called; else of the one whose policy it
+ * has.
+ */
+function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasPolicy {
+  const { chainId, policy } = chain;
+  if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
+  const like = typeof policy === 'string' ? policy : policy?.like;
+  const unknown = evmGasPolicyOf(chainId);
+  return { ...(evmGasPolicies[like ?? ''] ?? unknown), hasBaseFee: unknown.hasBaseFee };
+}
+
+function keyIn(path: string, family: GasKey['family']): GasKey {
+  const refuse = (why: string) => new Error(`the gas key ${path} ${why}`);
+  let file: number;
+  try {
+    // Without O_NONBLOCK a FIFO is waited for.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw refuse('is no regular file');
+    const mode = stats.mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      const found = `is open to other users (mode ${mode.toString(8)})`;
+      throw refuse(`${found}: replace it if one may have read it, then chmod 600 it`);
+    }
+    return parseGasKey(family, readFileSync(file, 'utf8'));
+  } catch (error) {
+    const { message } = error as Error;
+    throw message.startsWith('the gas key ') ? error : refuse(`is refused: ${message}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The daily limit of a dev key: its coins are worthless. */
+const devCap = { evm: 10n ** 18n, tron: 1_000_000_000n, solana: 1_000_000_000n } as const;
+/** People who try the market see the keeper at work, and parties that act are not overtaken. */
+const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
+
+/** A key of its own for each dev chain that can have one, in the server's home. */
+export function devKeeper(home: string, chains: readonly ChainSettings[]): KeeperSettings[] {
+  return chains.flatMap(({ chain, family }): KeeperSettings[] => {
+    if (family === 'bitcoin') return [];
+    const keyFile = join(home, `keeper-${chain}.key`);
+    try {
+      writeFileSync(keyFile, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const dailyCap = devCap[family];
+    return [
+      {
+        chain,
+        keyFile,
+        dailyCap,
+        lowBalance: dailyCap,
+        ...devGraces,
+        reserveFeePerGas: null,
+      },
+    ];
+  });
+}

@@ -1,0 +1,126 @@
+// The app for browsers at start: built anew where its sources are newer than the build. A failure
+// here stops only the app.
+
+import { type ChildProcess, execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { AppChain } from '@parley/core/app-chain.ts';
+import { lockFolder } from '@parley/host/folder-lock.ts';
+import { readBuild, type WebBuild } from '../edge/web/build.ts';
+import type { Settings } from '../settings/config.ts';
+
+const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = 'packages/web/dist';
+/** All that the bundler may read, beside its own packages. */
+const sources = ['web', 'sdk', 'chains', 'core', 'contracts', 'package-lock.json'];
+const documents = [
+  'docs',
+  'README.md',
+  'packages/sdk/README.md',
+  'scripts/site',
+  'package-lock.json',
+];
+const buildLimitMs = 120_000;
+const lookMs = 250;
+
+/** `said`: a line for the operator, null where there is nothing to say. */
+export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
+
+/** `root`: that of the repository. */
+export async function openWeb(root = ownRoot): Promise<OpenedWeb> {
+  try {
+    const said = await builtOnce(root);
+    const read = await readBuild(join(root, folder));
+    return { build: read, said: read === null ? 'not built: npm run web' : said };
+  } catch (error) {
+    const [line = ''] = (error as Error).message.split('\n');
+    return { build: null, said: `not served, \`npm run web\` says more: ${line}` };
+  }
+}
+
+/** Without the app: tests of the API start with it. */
+export const noWeb: Promise<OpenedWeb> = Promise.resolve({ build: null, said: null });
+
+/** The facts that only this market can tell its app; packages/web/market/config.ts reads it. */
+export function webConfig(
+  { productName, shortName, network }: Settings,
+  { offsetMs }: { readonly offsetMs: number },
+  chains: readonly AppChain[],
+  dev: object | null,
+): object {
+  const clockOffsetSeconds = Math.round(offsetMs / 1_000);
+  return { productName, shortName, network, clockOffsetSeconds, chains, dev };
+}
+
+/** The first of several processes that start together builds, and the others wait for it. */
+async function builtOnce(root: string): Promise<string | null> {
+  const limit = performance.now() + buildLimitMs;
+  while (await isAppOld(root)) {
+    const lock = await lockFolder(join(root, 'web'), 'build');
+    if (lock !== null) {
+      try {
+        return (await isAppOld(root)) ? await build(root) : null;
+      } finally {
+        await lock.release();
+      }
+    }
+    if (performance.now() > limit) {
+      throw new Error(`another process did not build it in ${buildLimitMs / 1_000} s`);
+    }
+    await sleep(lookMs);
+  }
+  return null;
+}
+
+/**
+ * Builds the site of the documents where one of them is newer: behind, at the lowest priority, since
+ * nobody waits for it. A build that fails leaves what was there.
+ */
+export async function buildDocuments(root = ownRoot): Promise<ChildProcess | null> {
+  if (!(await isOld(root, { needs: 'vitepress', built: `${folder}-docs`, of: documents })))
+    return null;
+  const lock = await lockFolder(join(root, 'web'), 'documents');
+  if (lock === null) return null;
+  const args = [join(root, 'scripts/web.ts'), '--only', 'docs', '--json'];
+  const child = execFile(process.execPath, args, { timeout: buildLimitMs }, () => {
+    void lock.release();
+  });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  process.once('exit', () => child.kill());
+  return child;
+}
+
+const isAppOld = (root: string) => isOld(root, { needs: 'vite', built: folder, of: sources });
+
+type Build = { readonly needs: string; readonly built: string; readonly of: readonly string[] };
+
+async function isOld(root: string, { needs, built, of }: Build): Promise<boolean> {
+  // Without the development packages what is there is served.
+  if (!existsSync(join(root, 'node_modules', needs))) return false;
+  const builtAt = (await stat(join(root, built, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
+  for (const each of of) {
+    if ((await newestIn(join(root, each))) > builtAt) return true;
+  }
+  return false;
+}
+
+/** When the newest file there was changed, in milliseconds. */
+async function newestIn(path: string): Promise<number> {
+  const found = await stat(path);
+  if (!found.isDirectory()) return found.mtimeMs;
+  const inside = (await readdir(path)).filter((name) => !/^dist|^\.|\.test\.ts$/.test(name));
+  const each = await Promise.all(inside.map((name) => newestIn(join(path, name))));
+  return Math.max(0, ...each);
+}
+
+async function build(root: string): Promise<string> {
+  const args = [join(root, 'scripts/web.ts'), '--only', 'app', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
+  const { seconds } = JSON.parse(stdout) as { seconds: number };
+  return `built in ${seconds.toFixed(1)} s: its sources were newer`;
+}

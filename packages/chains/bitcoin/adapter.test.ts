@@ -1,0 +1,504 @@
+// The adapter on a real bitcoind, whose mempool takes nothing cheap, and through an Esplora server:
+// payments, fees and their floors, replacements, what is sent, and a funding that sticks.
+
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { ParleyError } from '@parley/core/errors.ts';
+import { legStatus } from '@parley/core/facts.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import type { BtcSighash } from '../interface/material.ts';
+import type { Bump } from '../interface/scheduled.ts';
+import { refuses } from '../testing/refusals.ts';
+import { feeAt } from './fees.ts';
+import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
+import { buildSpend } from './plan.ts';
+import { parseTx } from './raw-transaction.ts';
+import { fundingPatienceSeconds } from './stuck-funding.ts';
+import {
+  adapterOn,
+  build,
+  coreOf,
+  fundedOn,
+  inputOf,
+  read,
+  signal,
+  signedBy,
+  spend,
+  swapOn,
+  type Verb,
+} from './testing/lab.ts';
+import { coins, startRegtest } from './testing/regtest.ts';
+import { esploraServer, withoutTxindex } from './testing/servers.ts';
+import type { TestSwap } from './testing/swaps.ts';
+
+const node = await startRegtest();
+const esplora = await esploraServer(node.rpc);
+after(async () => {
+  await esplora.close();
+  await node.stop();
+});
+const adapter = adapterOn(node);
+const byEsplora = () => adapterOn(node, { esploraUrl: esplora.url });
+
+const fund = (swap: TestSwap, sats = swap.terms.amount) => node.pay(swap.escrow.address, sats);
+const claimOf = (swap: TestSwap, rate: number | null = null) => spend(adapter, swap, 'claim', rate);
+const refundOf = (swap: TestSwap, rate: number | null = null) =>
+  spend(adapter, swap, 'refund', rate);
+
+async function paid(lockSeconds?: number, amount?: bigint): Promise<TestSwap> {
+  const swap = swapOn(node, lockSeconds, amount);
+  await fund(swap);
+  await node.mine(1);
+  return swap;
+}
+
+/** A claim of a payment that no node has heard of. */
+function claimOfUnknown(swap: TestSwap, txid: string) {
+  const unknown = { txid, vout: 0, amount: 1_000_000n };
+  const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
+  const material = {
+    ...built,
+    chain: 'bitcoin',
+    family: 'bitcoin',
+    sign: 'btc-sighash',
+    escrow: '',
+    feeSats: '0',
+    feeRateSatPerVbyte: 0,
+    ladder: [],
+  } as const;
+  return adapter.readSigned(signedBy(swap, material, 'claim'), signal());
+}
+
+// First: it learns one from the blocks of the others.
+it('a node that has no estimate yet says what its mempool takes at least', async () => {
+  const quiet = await coreOf(node).feeEstimate(0, signal());
+  assert.deepEqual([quiet?.fast, typeof quiet?.least], [null, 'number']);
+});
+
+describe('several payments', () => {
+  it('are never summed, and the funder gets back what the claimer does not take', async () => {
+    const swap = swapOn(node, 4_000, 100_000n);
+    await fund(swap, 60_000n);
+    await node.mine(1);
+    await fund(swap, 60_000n);
+    await node.mine(2);
+    const dust = await read(adapter, swap);
+    assert.deepEqual([dust.funded, dust.balance, dust.empty], [null, 120_000n, false]);
+    await assert.rejects(claimOf(swap), refuses('nothing_there'));
+    const main = await fund(swap, 150_000n);
+    await node.mine(2);
+    const funded = await read(adapter, swap);
+    assert.deepEqual([funded.funded?.txid, funded.balance], [main, 270_000n]);
+
+    const claim = await claimOf(swap);
+    await adapter.broadcast(claim, signal());
+    await node.mine(2);
+    const claimed = await read(adapter, swap);
+    assert.equal(legStatus(claimed), 'claimed');
+    assert.deepEqual([claimed.balance, claimed.empty], [120_000n, false]);
+    const received = await paidTo(claim.txid, swap.terms.payout.address);
+    assert.ok(received > 149_000n && received < 150_000n, 'the overpayment goes to the claimer');
+
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    const refund = await refundOf(swap);
+    await adapter.broadcast(refund, signal());
+    await node.mine(8);
+    const done = await read(adapter, swap);
+    assert.deepEqual([legStatus(done), done.balance, done.empty], ['claimed', 0n, true]);
+    const back = await paidTo(refund.txid, swap.terms.refund.address);
+    assert.ok(back > 118_000n && back < 120_000n);
+  });
+
+  it('of dust that is not worth its own input stay behind in a refund, and count no more', async () => {
+    const swap = swapOn(node, 3_000, 100_000n);
+    await fund(swap, 100_000n);
+    await fund(swap, 330n);
+    await node.mine(2);
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    const refund = await refundOf(swap, 20);
+    await adapter.broadcast(refund, signal());
+    await node.mine(2);
+    const facts = await read(adapter, swap);
+    assert.deepEqual([legStatus(facts), facts.balance], ['refunded', 0n]);
+    await assert.rejects(refundOf(swap), refuses('nothing_there'));
+    await node.mine(6);
+    assert.equal((await read(adapter, swap)).empty, true);
+    await fund(swap, 330n);
+    // Together they pay a refund at the least fee, whatever the rate of now.
+    await node.mine(1);
+    assert.equal((await read(adapter, swap)).balance, 660n);
+    await adapter.broadcast(await refundOf(swap), signal());
+    assert.equal((await read(adapter, swap)).balance, 0n);
+  });
+});
+
+async function paidTo(txid: string, address: string): Promise<bigint> {
+  const tx = parseTx(await node.rawTransaction(txid));
+  const script = parseBitcoinAddress(address, bitcoinNetworks.regtest).script;
+  const paid = tx.outputs.filter((output) => bytesToHex(output.script) === bytesToHex(script));
+  return paid.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+describe('fees', () => {
+  const feeOf = async (swap: TestSwap, rate: number | null) =>
+    BigInt((await build(adapter, swap, 'claim', rate)).feeSats);
+
+  it('follow the caller within bounds, and are refused outside', async () => {
+    const swap = await paid();
+    const one = await feeOf(swap, 1);
+    assert.equal(await feeOf(swap, 10), 10n * one);
+    for (const rate of [0, 0.99, 500.1, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await assert.rejects(feeOf(swap, rate), refuses('bad_fee_rate'), String(rate));
+    }
+  });
+
+  it('never take more than a quarter of the value', async () => {
+    const swap = await paid(90_000, 20_000n);
+    const refusal = await feeOf(swap, 400).catch((error: ParleyError) => error);
+    assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
+    const { most, mostFeeSats } = refusal.facts;
+    assert.equal(mostFeeSats, 5_000n);
+    assert.match(refusal.message, /may pay 5000 sats of 20000$/);
+    const highest = await feeOf(swap, Number(most));
+    assert.ok(highest <= 5_000n && highest > 4_998n, String(highest));
+  });
+
+  it('rise for a claim near its timelock', async () => {
+    const swap = await paid();
+    const early = await feeOf(swap, null);
+    await node.moveClock(89_000);
+    assert.equal(await feeOf(swap, null), 2n * early);
+    await node.moveClock(-89_000);
+  });
+
+  it('of a rebuilt claim are enough to replace the one in the mempool', async () => {
+    const swap = await paid();
+    const first = await claimOf(swap, 3);
+    await adapter.broadcast(first, signal());
+    const refusal = await build(adapter, swap, 'claim', 3).catch((cause) => cause);
+    assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
+    assert.match(refusal.message, new RegExp(`sats do not replace ${first.txid}$`));
+    const least = Number(refusal.facts.least);
+    assert.ok(least > 3.9 && least < 4.1, refusal.message);
+    await assert.rejects(claimOf(swap, least - 0.01), refuses('bad_fee_rate'));
+    const second = await claimOf(swap, least);
+    assert.notEqual(second.txid, first.txid);
+    await adapter.broadcast(second, signal());
+    assert.deepEqual(await node.rpc('getrawmempool'), [second.txid]);
+    const third = await claimOf(swap, 50);
+    await adapter.broadcast(third, signal());
+    assert.equal((await read(adapter, swap)).claimed?.txid, third.txid);
+    await node.mine(1);
+    await assert.rejects(claimOf(swap), refuses('nothing_there'), 'mined');
+  });
+});
+
+describe('checkAmount', () => {
+  it('refuses what a claim could not pay for, and what is no amount of Bitcoin', async () => {
+    const check = (amount: bigint, token: string | null = null) =>
+      adapter.checkAmount(token, amount, signal());
+    // 4 sat/vB (the fallback in its last hour) over a quarter of the value.
+    const error = await check(1n).catch((cause: ParleyError) => cause);
+    assert.ok(error instanceof ParleyError);
+    const least = BigInt(String(error.facts.least));
+    await check(least);
+    await assert.rejects(check(least - 1n), refuses('amount_too_small'));
+    await assert.rejects(check(2_100_000_000_000_001n), refuses('bad_amount'));
+    await assert.rejects(check(1_000_000n, '0xtoken'), refuses('bad_asset'));
+    const swap = swapOn(node, 90_000, least - 1n);
+    await assert.rejects(
+      adapter.preflight(swap.terms, 'payout', signal()),
+      refuses('payout_would_fail'),
+    );
+    await adapter.preflight(swapOn(node).terms, 'funding', signal());
+  });
+});
+
+describe('readSigned and broadcast', () => {
+  it('name every escrow that a transaction touches', async () => {
+    const a = swapOn(node);
+    const b = swapOn(node);
+    adapter.watch([a.escrow, b.escrow]);
+    const outputs = { [a.escrow.address]: '0.01', [b.escrow.address]: '0.02' };
+    const raw = await node.rpc<string>('createrawtransaction', [[], outputs]);
+    type Funded = { hex: string };
+    const complete = await node.wallet<Funded>('fundrawtransaction', [raw]);
+    const { hex } = await node.wallet<Funded>('signrawtransactionwithwallet', [complete.hex]);
+    const { touches, txid } = await adapter.readSigned(hex.toUpperCase(), signal());
+    assert.deepEqual(
+      new Set(touches),
+      new Set([
+        { escrow: a.escrow.address, verb: 'fund', secret: null },
+        { escrow: b.escrow.address, verb: 'fund', secret: null },
+      ]),
+    );
+    assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid);
+    assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid, 'again');
+    await node.mine(2);
+    const stranger = adapterOn(node);
+    assert.equal(await stranger.broadcast({ txid, raw: hex, touches }, signal()), txid, 'mined');
+  });
+
+  it('know bytes in the mempool and in a block, with txindex and without, and no others', async () => {
+    const plain = await withoutTxindex(node.rpcUrl, node.rpc);
+    const bare = adapterOn(node, { coreUrl: plain.url });
+    try {
+      const swap = await paid();
+      await read(bare, swap);
+      const claim = await claimOf(swap);
+      // The same txid: it does not commit to the witness.
+      const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
+      assert.equal(parseTx(other.raw).txid(), claim.txid);
+      const knowing = (by: ChainAdapter) =>
+        Promise.all([by.isKnown(claim, signal()), by.isKnown(other, signal())]);
+      for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [false, false]);
+      await adapter.broadcast(claim, signal());
+      for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
+      // A node that has the id already takes them without a word: its answer about them proves
+      // nothing.
+      assert.equal(await bare.broadcast(other, signal()), claim.txid);
+      const shown = await read(bare, swap);
+      assert.deepEqual([shown.claimed?.txid, shown.refunded], [claim.txid, null]);
+      await node.mine(3);
+      for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
+    } finally {
+      await plain.close();
+    }
+  });
+
+  it('make the secret of a claim public at once, also before the mempool shows it', async () => {
+    const core = coreOf(node);
+    const mempool: typeof core.mempool = async ({ unmined }, limit) => {
+      const { hash: tipHash } = await core.tip(limit);
+      return { transactions: [], gone: [...unmined], tipHash };
+    };
+    const blind = adapterOn(node, { backend: { ...core, mempool } });
+    const swap = swapOn(node);
+    blind.watch([swap.escrow]);
+    await fund(swap);
+    await node.mine(2);
+    const claim = await spend(blind, swap, 'claim');
+    await blind.changes(signal());
+    assert.deepEqual((await blind.changes(signal())).touched, []);
+    assert.equal((await read(blind, swap)).secret, null, 'only read');
+    await blind.broadcast(claim, signal());
+    assert.equal((await read(blind, swap)).secret, swap.secret);
+    assert.deepEqual((await blind.changes(signal())).touched, [swap.escrow.address]);
+  });
+
+  it('keep the words of the node', async () => {
+    const claim = await claimOfUnknown(swapOn(node), '11'.repeat(32));
+    await assert.rejects(adapter.broadcast(claim, signal()), (error: ParleyError) => {
+      assert.match(error.message, /missing-?or-?spent|missing inputs/i);
+      return refuses('refused_by_node')(error);
+    });
+  });
+
+  it('see a claim of an escrow whose payment was never seen', async () => {
+    const swap = swapOn(node);
+    adapter.watch([swap.escrow]);
+    const { touches } = await claimOfUnknown(swap, '22'.repeat(32));
+    assert.deepEqual(touches, [
+      { escrow: swap.escrow.address, verb: 'claim', secret: swap.secret },
+    ]);
+  });
+});
+
+describe('funding', () => {
+  it('is one payment of the exact amount, by BIP 21', async () => {
+    const swap = swapOn(node, 90_000, 123_456n);
+    const { address } = swap.escrow;
+    assert.deepEqual(await adapter.buildFund(inputOf(swap), signal()), {
+      chain: 'bitcoin',
+      family: 'bitcoin',
+      sign: 'btc-payment',
+      payTo: address,
+      amountSats: '123456',
+      uri: `bitcoin:${address}?amount=0.00123456`,
+      escrow: address,
+    });
+  });
+
+  it('of an address that is not that of its terms is never followed', async () => {
+    const a = swapOn(node);
+    const b = swapOn(node);
+    const wrong = { ...a.escrow, address: b.escrow.address };
+    assert.throws(() => adapter.watch([wrong]), refuses('unknown_escrow'));
+  });
+});
+
+async function built(by: ChainAdapter, swap: TestSwap, verb: Verb, rate: number | null) {
+  const material = await build(by, swap, verb, rate);
+  const signed = await by.readSigned(signedBy(swap, material, verb), signal());
+  return { material, send: () => by.broadcast(signed, signal()) };
+}
+
+for (const [name, source] of [
+  ['a Core node', () => adapterOn(node)],
+  ['an Esplora server', byEsplora],
+] as const) {
+  for (const verb of ['claim', 'refund'] as const) {
+    it(`a ${verb} that waits is replaced by building again, through ${name}`, async () => {
+      const by = source();
+      const swap = await fundedOn(node, verb === 'refund' ? 60 : 90_000);
+      if (verb === 'refund') await node.moveMedianTo(swap.terms.timelock + 1);
+      const first = await built(by, swap, verb, 20);
+      const txid = await first.send();
+      const low = built(by, swap, verb, 20);
+      const refusal = await low.catch((error: unknown) => error);
+      assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate', String(refusal));
+      assert.match(refusal.message, new RegExp(`do not replace ${txid}$`));
+      const second = await built(by, swap, verb, null);
+      const [was, is] = [first, second].map(({ material }) => Number(material.feeSats));
+      assert.ok(was !== undefined && is !== undefined && is > was);
+      assert.equal(second.material.ladder[0]?.feeSats, second.material.feeSats);
+      const replaced = await second.send();
+      assert.deepEqual(await node.rpc('getrawmempool'), [replaced]);
+      await node.mine(1);
+    });
+  }
+}
+
+it('what the mempool takes at least is the floor of what is built, and named in a refusal', async () => {
+  const swap = await fundedOn(node);
+  const core = coreOf(node);
+  const backend = {
+    ...core,
+    feeEstimate: async () => ({ fast: null, least: 7.5, at: node.now() }),
+  };
+  const by = adapterOn(node, { backend });
+  const { material } = await built(by, swap, 'claim', null);
+  assert.ok(material.feeRateSatPerVbyte >= 7.5, String(material.feeRateSatPerVbyte));
+  const low = built(by, swap, 'claim', 7);
+  await assert.rejects(low, /from 7.5 to \d+(\.\d+)? sat per vbyte; got 7: mempools take no less/);
+});
+
+it('a claim may cost nearly all it takes once its secret is public, and nothing else may', async () => {
+  const by = adapterOn(node);
+  const swap = swapOn(node, 90_000, 40_000n);
+  await node.pay(swap.escrow.address, swap.terms.amount);
+  await node.mine(2);
+  const claim = (isPublic: boolean) =>
+    by.buildClaim(
+      { escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic },
+      swap.secret,
+      signal(),
+    );
+  await assert.rejects(claim(false), {
+    code: 'bad_fee_rate',
+    message: /may pay 10000 sats of 40000/,
+  });
+  const built = (await claim(true)) as BtcSighash;
+  assert.ok(BigInt(built.feeSats) > 25_000n, built.feeSats);
+  await node.moveMedianTo(swap.terms.timelock + 1);
+  const refund = { escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic: true };
+  await assert.rejects(by.buildRefund(refund, signal()), { code: 'bad_fee_rate' });
+});
+
+it('a refund and a fee bump schedule are hurried by a secret that this chain has not shown', async () => {
+  const core = coreOf(node);
+  const feeEstimate = async () => ({ fast: 20, medium: 5, slow: 2, least: 1, at: node.now() });
+  const by = adapterOn(node, { backend: { ...core, feeEstimate } });
+  const swap = await fundedOn(node, 60);
+  const { escrow } = swap;
+  await node.moveMedianTo(escrow.terms.timelock + 1);
+  const bumps: Bump[] = [];
+  for (const feeRateSatPerVbyte of [2, 5, 10, 20, 40]) {
+    const { material } = await built(by, swap, 'refund', feeRateSatPerVbyte);
+    const { txid, raw } = await by.readSigned(signedBy(swap, material, 'refund'), signal());
+    bumps.push({ txid, raw, feeSats: BigInt(material.feeSats), feeRateSatPerVbyte });
+  }
+  const rateWhere = async (isPublic: boolean) => {
+    const input = { ...inputOf(swap), isPublic };
+    const material = (await by.buildRefund(input, signal())) as BtcSighash;
+    const next = await by.scheduledRefunds?.next(
+      escrow,
+      { bumps, tried: null, isPublic },
+      signal(),
+    );
+    assert.ok(next?.kind === 'send');
+    return [material.feeRateSatPerVbyte, bumps[next.from]?.feeRateSatPerVbyte].map(Number);
+  };
+  const calm = await rateWhere(false);
+  const hurried = await rateWhere(true);
+  assert.ok(
+    calm.every((rate) => rate < 20),
+    `half a day is left: ${calm}`,
+  );
+  assert.ok(
+    hurried.every((rate) => rate >= 20),
+    `the receiver may claim at any moment: ${hurried}`,
+  );
+});
+
+/** A payment of the wallet's own at 1 sat/vB, and from its output one to this address. */
+async function payFromUnconfirmed(address: string, sats: bigint): Promise<string> {
+  const own = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+  const parent = await node.pay(own, 2n * sats, 1);
+  const { vout } = await node.rpc<{ vout: { scriptPubKey: { address: string } }[] }>(
+    'decoderawtransaction',
+    [await node.rawTransaction(parent)],
+  );
+  const input = { txid: parent, vout: vout.findIndex((each) => each.scriptPubKey.address === own) };
+  const outputs = { [address]: coins(sats), [own]: coins(sats - 200n) };
+  const raw = await node.rpc('createrawtransaction', [[input], outputs]);
+  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  return node.rpc<string>('sendrawtransaction', [hex]);
+}
+
+it('an Esplora server’s hint comes after twenty minutes, and counts what waits below', async () => {
+  const by = byEsplora();
+  const swap = swapOn(node);
+  const txid = await payFromUnconfirmed(swap.escrow.address, swap.terms.amount);
+  const sendBy = node.now() + 3_000;
+  const ask = () => by.stuckFunding?.(swap.escrow, sendBy, signal());
+  await by.readEscrow(swap.escrow, signal());
+  await node.moveClock(60);
+  assert.equal(await ask(), null, 'it was seen the first time');
+  await node.moveClock(fundingPatienceSeconds - 61);
+  assert.equal(await ask(), null, 'it has waited for less');
+  await node.moveClock(1);
+  const found = await ask();
+  const core = coreOf(node);
+  const entry = await core.mempoolEntry(txid, signal());
+  assert.ok(entry?.withAncestorsFeeSats !== undefined && entry.withAncestorsVsize !== undefined);
+  assert.ok(entry.withAncestorsFeeSats > entry.feeSats, 'its parent waits too');
+  const { wantedFeeRateSatPerVbyte: wanted = 0, childVsize = 0 } = found?.stuck ?? {};
+  assert.equal(
+    found?.stuck?.childFeeSats,
+    String(feeAt(entry.withAncestorsVsize + childVsize, wanted) - entry.withAncestorsFeeSats),
+  );
+  assert.doesNotMatch(found?.sentence ?? '', /more where what it spends waits too/);
+  await node.mine(1);
+});
+
+it('a funding that no block takes is reported, with a child that the node then mines', async () => {
+  const by = adapter;
+  const swap = swapOn(node);
+  const txid = await node.pay(swap.escrow.address, swap.terms.amount, 1);
+  const sendBy = node.now() + 3_000;
+  const ask = () => by.stuckFunding?.(swap.escrow, sendBy, signal());
+  assert.equal(await ask(), null, 'it has only begun to wait');
+  await node.moveClock(fundingPatienceSeconds);
+  const found = await ask();
+  assert.deepEqual([found?.code, found?.stuck?.txid], ['fund_stuck', txid]);
+  const { changeOutputs = [], childFeeSats = '0', childVsize = 0 } = found?.stuck ?? {};
+  // The change of this wallet is of the old kind, so its child is larger.
+  const more = BigInt(
+    Math.ceil((190 - childVsize) * (found?.stuck?.wantedFeeRateSatPerVbyte ?? 0)),
+  );
+  const fee = BigInt(childFeeSats) + more;
+  const [vout] = changeOutputs;
+  const { vout: outputs } = await node.rpc<{ vout: { value: number }[] }>('decoderawtransaction', [
+    await node.rawTransaction(txid),
+  ]);
+  const value = BigInt(Math.round((outputs[vout ?? 0]?.value ?? 0) * 1e8)) - fee;
+  const back = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+  const raw = await node.rpc('createrawtransaction', [[{ txid, vout }], { [back]: coins(value) }]);
+  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  await node.rpc('sendrawtransaction', [hex]);
+  assert.equal(await ask(), null, 'the child pays for it');
+  await node.mine(1);
+  assert.equal((await by.readEscrow(swap.escrow, signal())).funded?.confirmations, 1);
+});

@@ -1,0 +1,203 @@
+// The past of an escrow that a stranger paid a thousand times, at a made-up Esplora server which
+// counts what it is asked.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { nothingSeen } from '@parley/core/facts.ts';
+import { freeRefund } from '@parley/core/remains.ts';
+import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
+import { readAddresses } from './address-past.ts';
+import { escrowFacts } from './escrow-facts.ts';
+import { applyTransaction, connectBlock, historyOf, minedTransactions } from './escrow-index.ts';
+import { esploraBackend } from './esplora-backend.ts';
+import { createFollower, follow, followToEnd, unfollow } from './follower.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { escrowBytes } from './plan.ts';
+import type { Tx } from './raw-transaction.ts';
+import { testSwap } from './testing/swaps.ts';
+
+const network = bitcoinNetworks.regtest;
+const { escrow, terms, secret } = testSwap({ timelock: 1_800_000_000, since: 0 });
+const { address } = escrow;
+const bytes = { ...escrowBytes(terms, network), leastRefund: freeRefund };
+const signal = () => AbortSignal.timeout(60_000);
+const pageLength = 25;
+/** A past that is read without end is refused in the end. */
+const mostRequests = 1_000;
+
+const hashAt = (height: number) => height.toString(16).padStart(64, '0');
+const txidOf = (kind: string, at = 0) => bytesToHex(Buffer.from(kind)).padEnd(60, '0') + at;
+const funding = txidOf('fund');
+const claim = txidOf('claim');
+
+type Mined = ReturnType<typeof mined>;
+/** A payment of so much, or the claim of the funding. */
+function mined(txid: string, height: number, value: number | 'claim') {
+  const witness = ['00'.repeat(71), secret, '01', bytesToHex(bytes.witnessScript)];
+  const spent = value === 'claim' ? { txid: funding, witness } : { txid: hashAt(1), witness: [] };
+  const script = value === 'claim' ? '0014' : bytesToHex(bytes.script);
+  return {
+    txid,
+    vin: [{ ...spent, vout: 0, is_coinbase: false }],
+    vout: [{ scriptpubkey: script, value: value === 'claim' ? 1 : value }],
+    status: { confirmed: true, block_height: height, block_hash: hashAt(height) },
+  };
+}
+
+/** The newest first. Mined at 101, with all dust at 102. */
+const pastWith = (dust: number, ...older: Mined[]): Mined[] => [
+  ...Array.from({ length: dust }, (_, at) => mined(txidOf('dust', at), 102, 330)),
+  ...older,
+];
+const funded = mined(funding, 101, Number(terms.amount));
+
+type Chain = {
+  past: Mined[];
+  tip: number;
+  /** About the escrow and its transactions. */
+  readonly asked: string[];
+};
+const chainOf = (past: Mined[], tip = 102): Chain => ({ past, tip, asked: [] });
+type Instead = (path: string) => string | Reply | null;
+
+/** Its blocks hold nothing: a missing transaction is noticed by the count. */
+function answered({ past, tip }: Seen, path: string): string | null {
+  const [, first, second = '', third, fourth, last] = path.split('/');
+  if (first === 'blocks') return hashAt(tip);
+  if (first === 'block-height') return Number(second) > tip ? null : hashAt(Number(second));
+  if (first === 'block') return JSON.stringify({ height: Number(`0x${second}`), mediantime: 1 });
+  if (first === 'tx') return JSON.stringify(past.find(({ txid }) => txid === second));
+  if (third === undefined) return JSON.stringify({ chain_stats: { tx_count: past.length } });
+  if (fourth === 'mempool') return '[]';
+  const start = last === undefined ? 0 : past.findIndex(({ txid }) => txid === last) + 1;
+  return JSON.stringify(past.slice(start, start + pageLength));
+}
+
+const serverOf = untilTested((chain: Chain, instead: Instead = () => null) =>
+  nodeOf(async (_, { url: path = '' }) => {
+    const { asked } = chain;
+    if (/^\/(address|tx)\//.test(path) && !path.endsWith('mempool')) asked.push(path);
+    if (asked.length > mostRequests) return { status: 503, text: 'too many requests' };
+    const said = instead(path) ?? answered(chain, path);
+    if (typeof said === 'string') return { text: said };
+    return said ?? { status: 404, text: 'not found' };
+  }),
+);
+
+function followerOf({ url }: { readonly url: string }) {
+  const esplora = esploraBackend({ url, network });
+  const block = async (hash: string) => {
+    const previous = hexToBytes(hashAt(Number(`0x${hash}`) - 1)).toReversed();
+    return Uint8Array.from([...new Uint8Array(4), ...previous, ...new Uint8Array(45)]);
+  };
+  return createFollower({ ...esplora, block }, () => 1_000);
+}
+
+const shown = ({ index }: ReturnType<typeof followerOf>) => {
+  const facts = escrowFacts(historyOf(index, address), terms.amount, 2);
+  return [facts.funded?.confirmations, facts.claimed?.confirmations, facts.secret];
+};
+
+/** One that was started after all of it was mined. */
+async function restartedOn(chain: Chain) {
+  const follower = followerOf(await serverOf(chain));
+  follow(follower, escrow, bytes);
+  await followToEnd(follower, address, signal());
+  return follower;
+}
+
+type Seen = Pick<Chain, 'past' | 'tip'>;
+/** One that was there as all of it was mined. */
+async function runningOn(chain: Chain, { past, tip }: Seen = chain, instead?: Instead) {
+  const follower = followerOf(await serverOf(chain, instead));
+  follow(follower, escrow, bytes);
+  follower.pastOf.clear();
+  for (let height = 100; height <= tip; height += 1) {
+    const txs = past.filter(({ status }) => status.block_height === height);
+    const block = txs.map(({ txid, vout }) => ({
+      txid: () => txid,
+      coinbase: false,
+      inputs: [],
+      outputs: vout.map(({ value }) => ({ script: bytes.script, amount: BigInt(value) })),
+    }));
+    connectBlock(follower.index, { height, hash: hashAt(height), readAt: 1 }, block);
+  }
+  return follower;
+}
+
+it('funding and claim are found below 1,100 payments of dust, and no page is read thrice', async () => {
+  const chain = chainOf(pastWith(1_100, mined(claim, 101, 'claim'), funded));
+  assert.deepEqual(shown(await restartedOn(chain)), [2, 2, secret]);
+  // The reading takes 40 of 45 pages twice, each time after a count.
+  assert.ok(chain.asked.length <= 90, `${chain.asked.length} requests`);
+});
+
+it('one more payment has its page read again, and not a past of 1,101', async () => {
+  const chain = chainOf(pastWith(1_100, funded));
+  const follower = await restartedOn(chain);
+  for (const more of [0, 1]) {
+    chain.tip += 1;
+    if (more === 1) chain.past.unshift(mined(txidOf('more'), chain.tip, 330));
+    chain.asked.length = 0;
+    await followToEnd(follower, address, signal());
+    // Two counts, two pages, and the funding twice by its id.
+    assert.equal(chain.asked.length, more === 0 ? 1 : 7, chain.asked.join(' '));
+  }
+  assert.deepEqual(shown(follower), [4, undefined, null]);
+});
+
+it('a follower that saw a funding and 1,100 payments of dust come stays fresh', async () => {
+  const chain = chainOf(pastWith(1_100, funded));
+  const follower = await runningOn(chain);
+  await followToEnd(follower, address, signal());
+  assert.deepEqual(shown(follower), [2, undefined, null]);
+  assert.ok(chain.asked.length <= 95, `${chain.asked.length} requests`);
+});
+
+it('a funding that is stored is found by its id before its page is read', async () => {
+  const chain = chainOf(pastWith(1_100, funded));
+  const follower = await runningOn(chain, { past: [], tip: 102 });
+  const stored = { ...nothingSeen, funded: { txid: funding, confirmations: 1, deep: false } };
+  unfollow(follower, address);
+  follow(follower, { ...escrow, stored }, bytes);
+  const { past } = follower.backend;
+  assert.ok(past.kind === 'by_address');
+  await readAddresses(follower, past, address, { blocks: 1 }, signal());
+  assert.deepEqual(shown(follower), [2, undefined, null]);
+});
+
+it('a machine that is behind is not believed: it lacks the newest, or the funding by its id', async () => {
+  const before = { past: pastWith(1_100, funded), tip: 102 };
+  // A count and two readings of the newest, or twice one transaction.
+  for (const isAsked of [/^\/address\/[^/]+(\/txs\/chain)?$/, /^\/tx\//]) {
+    const chain = chainOf([mined(claim, 103, 'claim'), ...before.past], 103);
+    let stale = isAsked.source.includes('address') ? 5 : 2;
+    const behind: Instead = (path) => {
+      if (!isAsked.test(path) || stale === 0) return null;
+      stale -= 1;
+      return path.startsWith('/tx/') ? { status: 404, text: '' } : answered(before, path);
+    };
+    const follower = await runningOn(chain, { ...before, tip: 103 }, behind);
+    applyTransaction(follower.index, claimed(), 103);
+    await followToEnd(follower, address, signal());
+    assert.deepEqual(shown(follower), [3, 1, secret]);
+    const readings = chain.asked.filter((path) => path.endsWith('/txs/chain'));
+    assert.equal(readings.length, 4, `${isAsked}`);
+  }
+});
+
+it('a reorganisation deeper than is walked has all of the past read again', async () => {
+  const chain = chainOf(pastWith(30, funded));
+  const follower = await restartedOn(chain);
+  const { index } = follower;
+  index.blocks = [{ height: 102, hash: hashAt(0), readAt: 1 }];
+  await followToEnd(follower, address, signal());
+  assert.equal(minedTransactions(index, address).size, 31);
+});
+
+function claimed(): Tx {
+  const witness = [new Uint8Array(71), hexToBytes(secret), Uint8Array.of(1), bytes.witnessScript];
+  const input = { outpoint: () => `${funding}:0`, scriptSig: new Uint8Array(), witness };
+  return { txid: () => claim, coinbase: false, inputs: [input], outputs: [] };
+}

@@ -1,0 +1,157 @@
+// The index on its own: order of arrival, rivals, what is kept and what is let go.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { freeRefund } from '@parley/core/remains.ts';
+import fc from 'fast-check';
+import { escrowFacts } from './escrow-facts.ts';
+import {
+  applyTransaction,
+  connectBlock,
+  createIndex,
+  dropTransaction,
+  historyOf,
+  involvement,
+  rollBackTo,
+  takeTouched,
+  unminedTransactions,
+  unspentOutpoints,
+  unwatchEscrow,
+  watchEscrow,
+} from './escrow-index.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { escrowBytes } from './plan.ts';
+import type { Tx } from './raw-transaction.ts';
+import { type TestSwap, testSwap } from './testing/swaps.ts';
+
+const network = bitcoinNetworks.regtest;
+const swap = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
+const { address } = swap.escrow;
+
+const bytesOf = ({ terms }: TestSwap) => ({
+  ...escrowBytes(terms, network),
+  leastRefund: freeRefund,
+});
+
+function watching(...swaps: TestSwap[]) {
+  const index = createIndex();
+  for (const each of swaps) watchEscrow(index, each.escrow, bytesOf(each));
+  takeTouched(index);
+  return index;
+}
+
+function payment(txid: string, amount: bigint, to = swap): Tx {
+  const { script } = escrowBytes(to.terms, network);
+  return { txid: () => txid, coinbase: false, inputs: [], outputs: [{ script, amount }] };
+}
+
+function spend(txid: string, spent: string, secret: string | null, of = swap): Tx {
+  const { witnessScript } = escrowBytes(of.terms, network);
+  const shown = secret === null ? new Uint8Array() : hexToBytes(secret);
+  const witness = [new Uint8Array(71), shown, Uint8Array.of(1), witnessScript];
+  const input = { outpoint: () => `${spent}:0`, scriptSig: new Uint8Array(), witness };
+  return { txid: () => txid, coinbase: false, inputs: [input], outputs: [] };
+}
+
+const mark = (height: number) => ({ height, hash: `block ${height}`, readAt: height });
+const facts = (index: ReturnType<typeof watching>, of = swap) =>
+  escrowFacts(historyOf(index, of.escrow.address), of.terms.amount, 2);
+
+describe('the index', () => {
+  it('shows the same in whatever order payment and claim are seen', () => {
+    const pay = payment('pay', 1_000n);
+    const claim = spend('claim', 'pay', swap.secret);
+    const noise = payment('noise', 5n);
+    const steps = [pay, claim, noise];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(steps, { minLength: 3 }), (order) => {
+        const index = watching(swap);
+        connectBlock(index, mark(1), []);
+        for (const tx of order) applyTransaction(index, tx, 1);
+        connectBlock(index, mark(2), []);
+        const seen = facts(index);
+        assert.equal(seen.claimed?.txid, 'claim');
+        assert.deepEqual([seen.secret, seen.balance], [swap.secret, 5n]);
+      }),
+    );
+  });
+
+  it('keeps a mined transaction mined when word of it comes from the mempool again', () => {
+    const index = watching(swap);
+    connectBlock(index, mark(1), [payment('pay', 1_000n)]);
+    applyTransaction(index, payment('pay', 1_000n), null);
+    assert.equal(facts(index).funded?.confirmations, 1);
+    rollBackTo(index, 0);
+    assert.equal(facts(index).funded?.confirmations, 0);
+    assert.deepEqual(unminedTransactions(index), ['pay']);
+  });
+
+  it('drops what a mined transaction makes impossible, and keeps its secret', () => {
+    const index = watching(swap);
+    connectBlock(index, mark(1), [payment('pay', 1_000n)]);
+    applyTransaction(index, spend('claim', 'pay', swap.secret), null);
+    assert.equal(facts(index).claimed?.txid, 'claim');
+    connectBlock(index, mark(2), [spend('refund', 'pay', null)]);
+    assert.deepEqual([facts(index).claimed, facts(index).refunded?.txid], [null, 'refund']);
+    assert.equal(facts(index).secret, swap.secret);
+    rollBackTo(index, 1);
+    dropTransaction(index, 'refund');
+    const back = facts(index);
+    assert.deepEqual([back.claimed, back.refunded, back.balance], [null, null, 1_000n]);
+    assert.equal(back.secret, swap.secret);
+  });
+
+  it('tells a spend from a refund by the hash, not by where the secret stands', () => {
+    const index = watching(swap);
+    const { witnessScript } = escrowBytes(swap.terms, network);
+    const wrapped = Uint8Array.from([0x51, 32, ...hexToBytes(swap.secret)]);
+    const odd = spend('odd', 'pay', null);
+    const witness = [wrapped, new Uint8Array(), witnessScript];
+    const tx = { ...odd, inputs: odd.inputs.map((input) => ({ ...input, witness })) };
+    assert.equal(involvement(index, tx)?.spends[0]?.secret, swap.secret);
+  });
+
+  it('holds one transaction for several escrows, until the last of them is let go', () => {
+    const other = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
+    const index = watching(swap, other);
+    const both: Tx = {
+      ...payment('both', 1_000n),
+      outputs: [...payment('', 1_000n).outputs, ...payment('', 1_000n, other).outputs],
+    };
+    connectBlock(index, mark(1), [both]);
+    assert.deepEqual(new Set(takeTouched(index)), new Set([address, other.escrow.address]));
+    assert.equal(facts(index).balance, 1_000n);
+    unwatchEscrow(index, address);
+    assert.equal(facts(index, other).balance, 1_000n);
+    unwatchEscrow(index, other.escrow.address);
+    assert.deepEqual([index.records.size, index.byAddress.size, index.byScript.size], [0, 0, 0]);
+  });
+
+  it('sees more in a transaction when more is watched', () => {
+    const late = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
+    const index = watching(swap);
+    const both: Tx = {
+      ...payment('both', 1_000n),
+      outputs: [...payment('', 1_000n).outputs, ...payment('', 1_000n, late).outputs],
+    };
+    connectBlock(index, mark(1), [both]);
+    watchEscrow(index, late.escrow, bytesOf(late));
+    assert.equal(facts(index, late).funded, null);
+    applyTransaction(index, both, 1);
+    assert.equal(facts(index, late).funded?.confirmations, 1);
+    assert.equal(facts(index).funded?.confirmations, 1);
+  });
+
+  it('lets go of dust beyond its limit, never of a full payment or a spend', () => {
+    const index = watching(swap);
+    for (let count = 0; count < 600; count += 1) {
+      applyTransaction(index, payment(`dust ${count}`, 330n), null);
+    }
+    assert.equal(index.records.size, 500);
+    applyTransaction(index, payment('pay', 1_000n), null);
+    applyTransaction(index, spend('claim', 'pay', swap.secret), null);
+    assert.deepEqual([facts(index).funded?.txid, facts(index).claimed?.txid], ['pay', 'claim']);
+    assert.equal(unspentOutpoints(index).length, 500);
+  });
+});

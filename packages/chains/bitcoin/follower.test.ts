@@ -1,0 +1,427 @@
+// The index against a real node, and against an Esplora server before it: reorganisations,
+// replacements, evictions, restarts.
+
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { ParleyError } from '@parley/core/errors.ts';
+import { legStatus } from '@parley/core/facts.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import { bitcoinAdapter } from './adapter.ts';
+import type { BitcoinBackend } from './backend.ts';
+import { esploraBackend } from './esplora-backend.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { parseTx } from './raw-transaction.ts';
+import { adapterOn, build, coreOf, read, signal, signedBy, spend, swapOn } from './testing/lab.ts';
+import { startRegtest } from './testing/regtest.ts';
+import { esploraServer } from './testing/servers.ts';
+
+const node = await startRegtest();
+const server = await esploraServer(node.rpc);
+after(async () => {
+  await server.close();
+  await node.stop();
+});
+
+const newAdapter = () => adapterOn(node);
+const newSwap = (lockSeconds?: number) => swapOn(node, lockSeconds);
+
+async function touched(adapter: ChainAdapter): Promise<readonly string[]> {
+  return (await adapter.changes(signal())).touched;
+}
+
+describe('changes', () => {
+  it('catches up over many blocks in bounded passes', async () => {
+    const adapter = newAdapter();
+    const swap = newSwap();
+    adapter.watch([swap.escrow]);
+    await touched(adapter);
+    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(100);
+    const found = await read(adapter, swap);
+    assert.deepEqual(found.funded, { txid, confirmations: 100, deep: true });
+  });
+
+  it('reads up to four blocks at once, new ones and those of the past', async () => {
+    let reading = 0;
+    let most = 0;
+    const adapter = interrupted(({ block }) => ({
+      block: async (...args) => {
+        reading += 1;
+        most = Math.max(most, reading);
+        // Till as many are asked for, or a quick answer is there before the next question.
+        await waitUntil(() => most >= 4);
+        const bytes = await block(...args);
+        reading -= 1;
+        return bytes;
+      },
+    }));
+    await read(adapter, newSwap());
+    assert.equal(most, 4, 'of the past');
+    most = 0;
+    await node.mine(6);
+    await touched(adapter);
+    assert.equal(most, 4, 'new ones');
+  });
+
+  it('reads no more of the past of an escrow that is let go, and all of it once it is back', async () => {
+    let blocks = 0;
+    const adapter = interrupted(({ block }) => ({
+      block: (...args) => {
+        blocks += 1;
+        return block(...args);
+      },
+    }));
+    const swap = newSwap();
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(1);
+    adapter.watch([swap.escrow]);
+    await touched(adapter);
+    adapter.unwatch([swap.escrow.address]);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+    const height = await node.rpc<number>('getblockcount');
+    assert.ok(blocks < 40 + 4 + height + 4, `${blocks} blocks read, of ${height}`);
+  });
+});
+
+describe('a restart', () => {
+  it('finds the past of an escrow that is watched late, while others are followed', async () => {
+    const adapter = newAdapter();
+    await read(adapter, newSwap());
+    // Long followed by then: only the blocks since the agreement are read again.
+    await node.moveClock(1_000);
+    const late = newSwap();
+    await node.mine(3);
+    await node.pay(late.escrow.address, late.terms.amount);
+    await node.mine(5);
+    await touched(adapter);
+    adapter.watch([late.escrow]);
+    assert.deepEqual(await touched(adapter), [late.escrow.address]);
+    assert.equal((await read(adapter, late)).funded?.confirmations, 5);
+  });
+});
+
+describe('the past that is read block by block', () => {
+  it('is not over where the node has lost blocks between two questions', async () => {
+    let isBehind = true;
+    const adapter = interrupted(({ past }) => {
+      assert.ok(past.kind === 'by_block');
+      const blockHashes: typeof past.blockHashes = async (heights, within) => {
+        const hashes = await past.blockHashes(heights, within);
+        if (!isBehind) return hashes;
+        isBehind = false;
+        return hashes.map(() => null);
+      };
+      return { past: { ...past, blockHashes } };
+    });
+    const swap = newSwap();
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(3);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
+    assert.equal(isBehind, false);
+  });
+});
+
+describe('an escrow watched late', () => {
+  it('shows a payment that was in the mempool before', async () => {
+    const adapter = newAdapter();
+    await read(adapter, newSwap());
+    const late = newSwap();
+    const txid = await node.pay(late.escrow.address, late.terms.amount);
+    await touched(adapter);
+    assert.deepEqual((await read(adapter, late)).funded, { txid, confirmations: 0, deep: false });
+  });
+});
+
+/** Takes back the last `blocks` and mines one more than that to another address. */
+async function reorganise(blocks: number): Promise<void> {
+  const height = await node.rpc<number>('getblockcount');
+  const hash = await node.rpc<string>('getblockhash', [height - blocks + 1]);
+  await node.rpc('invalidateblock', [hash]);
+}
+
+describe('a reorganisation', () => {
+  it('to a chain of the same length or longer is walked as well', async () => {
+    const adapter = newAdapter();
+    const swap = newSwap();
+    adapter.watch([swap.escrow]);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(5);
+    await read(adapter, swap);
+    await reorganise(4);
+    await node.mine(7);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 8);
+  });
+
+  it('that undoes a payment for good leaves nothing, and a claim leaves its secret', async () => {
+    const adapter = newAdapter();
+    const swap = newSwap();
+    adapter.watch([swap.escrow]);
+    // A payment from a coin of its own, so that it can be spent twice.
+    const coin = await node.pay(await node.wallet('getnewaddress', ['', 'bech32']), 3_000_000n);
+    await node.mine(1);
+    const inputs = await coinInputs(coin);
+    const pay = await sign(inputs, { [swap.escrow.address]: '0.0299' });
+    const elsewhere = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+    const double = await sign(inputs, { [elsewhere]: '0.0298' });
+    await node.rpc('sendrawtransaction', [pay]);
+    await node.mine(2);
+    assert.equal(legStatus(await read(adapter, swap)), 'funded');
+    const paid = await spend(adapter, swap, 'claim');
+    await adapter.broadcast(paid, signal());
+    await node.mine(1);
+    assert.equal((await read(adapter, swap)).secret, swap.secret);
+    await reorganise(3);
+    // The miner of the other chain takes the double spend instead.
+    const miner = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+    await node.moveClock(1);
+    await node.rpc('generateblock', [miner, [double]]);
+    await node.mine(4);
+    const facts = await read(adapter, swap);
+    assert.deepEqual(
+      [facts.funded, facts.claimed, facts.balance, facts.empty],
+      [null, null, 0n, true],
+    );
+    assert.equal(facts.secret, swap.secret, 'a secret seen is seen for ever');
+  });
+
+  it('deeper than is walked reads everything again', async () => {
+    const adapter = newAdapter();
+    const swap = newSwap();
+    adapter.watch([swap.escrow]);
+    await read(adapter, swap);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(150);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 150);
+    await reorganise(148);
+    await node.mine(149);
+    const facts = await read(adapter, swap);
+    assert.deepEqual([facts.funded?.confirmations, facts.balance], [151, swap.terms.amount]);
+  });
+});
+
+type Input = { txid: string; vout: number };
+
+async function coinInputs(txid: string): Promise<Input[]> {
+  const unspent = await node.wallet<(Input & { amount: number })[]>('listunspent', []);
+  return unspent.filter((each) => each.txid === txid && each.amount === 0.03);
+}
+
+async function sign(inputs: Input[], outputs: Record<string, string>): Promise<string> {
+  const replaceable = inputs.map((input) => ({ ...input, sequence: 0xffff_fffd }));
+  const raw = await node.rpc<string>('createrawtransaction', [replaceable, outputs]);
+  return (await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw])).hex;
+}
+
+describe('the mempool', () => {
+  it('forgets a payment that was replaced by another', async () => {
+    const adapter = newAdapter();
+    const swap = newSwap();
+    adapter.watch([swap.escrow]);
+    const coin = await node.pay(await node.wallet('getnewaddress', ['', 'bech32']), 3_000_000n);
+    await node.mine(1);
+    const inputs = await coinInputs(coin);
+    await node.rpc('sendrawtransaction', [await sign(inputs, { [swap.escrow.address]: '0.0299' })]);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 0);
+    await touched(adapter);
+    const elsewhere = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+    await node.rpc('sendrawtransaction', [await sign(inputs, { [elsewhere]: '0.0290' })]);
+    assert.deepEqual(await touched(adapter), [swap.escrow.address]);
+    const facts = await read(adapter, swap);
+    assert.deepEqual([facts.funded, facts.empty], [null, true]);
+  });
+
+  it('shows a claim that replaces a refund, and keeps the secret of a replaced one', async () => {
+    const adapter = newAdapter();
+    const swap = newSwap(2_000);
+    adapter.watch([swap.escrow]);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(2);
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    const back = await spend(adapter, swap, 'refund', 2);
+    await adapter.broadcast(back, signal());
+    assert.equal((await read(adapter, swap)).refunded?.txid, back.txid);
+    // The claimer may still bid more, until one of them is mined.
+    const paid = await spend(adapter, swap, 'claim', 10);
+    await adapter.broadcast(paid, signal());
+    const claimed = await read(adapter, swap);
+    assert.deepEqual([claimed.claimed?.txid, claimed.refunded], [paid.txid, null]);
+    // The funder mines its refund itself, against the mempool.
+    const miner = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+    await node.moveClock(1);
+    await node.rpc('generateblock', [miner, [back.raw]]);
+    await node.mine(1);
+    const refunded = await read(adapter, swap);
+    assert.equal(legStatus(refunded), 'refunded');
+    assert.deepEqual([refunded.claimed, refunded.secret], [null, swap.secret]);
+  });
+});
+
+/** An adapter whose backend lets the test act just before or after one of its calls. */
+function interrupted(change: (real: BitcoinBackend) => Partial<BitcoinBackend>): ChainAdapter {
+  const real = coreOf(node);
+  return adapterOn(node, { backend: { ...real, ...change(real) } });
+}
+
+describe('a race', () => {
+  it('between a block and the mempool never makes a payment vanish', async () => {
+    const swap = newSwap();
+    let act = async () => {};
+    const adapter = interrupted((real) => ({
+      mempool: async (...args) => {
+        await act();
+        return real.mempool(...args);
+      },
+    }));
+    adapter.watch([swap.escrow]);
+    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 0);
+    act = async () => {
+      await node.mine(1);
+      act = async () => {};
+    };
+    // The block comes after the blocks were read: the payment is in neither place.
+    assert.equal((await read(adapter, swap)).funded?.txid, txid);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+  });
+
+  it('between two chains never mixes their blocks', async () => {
+    const swap = newSwap();
+    let act = async () => {};
+    const adapter = interrupted((real) => ({
+      blockHash: async (height, within) => {
+        await act();
+        return real.blockHash(height, within);
+      },
+    }));
+    adapter.watch([swap.escrow]);
+    await read(adapter, swap);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(3);
+    let calls = 0;
+    act = async () => {
+      calls += 1;
+      // Two of the three blocks were read from a chain that is gone when the third is asked for.
+      if (calls !== 4) return;
+      await reorganise(3);
+      await node.mine(5);
+    };
+    const facts = await read(adapter, swap);
+    assert.equal(facts.funded?.confirmations, 5);
+    await node.mine(1);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 6);
+  });
+
+  it('that takes blocks back after their hashes were read leaves what stands', async () => {
+    const swap = newSwap();
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(5);
+    let asked = 0;
+    let blocks = 0;
+    const adapter = interrupted(({ past, block }) => {
+      assert.ok(past.kind === 'by_block');
+      const { firstHeight } = past;
+      const blockHashes: typeof past.blockHashes = async (heights, within) => {
+        const hashes = await past.blockHashes(heights, within);
+        asked += 1;
+        if (heights.length < 5 || blocks > 0) return hashes;
+        await reorganise(5);
+        await node.mine(2);
+        return hashes;
+      };
+      const counted: typeof block = (hash, within) => {
+        blocks += 1;
+        return block(hash, within);
+      };
+      return { past: { kind: 'by_block', firstHeight, blockHashes }, block: counted };
+    });
+    adapter.watch([swap.escrow]);
+    await read(adapter, swap);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 2);
+    assert.ok(asked <= 1 + blocks / 40, `${asked} requests for the hashes of ${blocks} blocks`);
+    await node.mine(4);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 6);
+  });
+});
+
+const byEsplora = () => adapterOn(node, { esploraUrl: `${server.url}/` });
+
+describe('an Esplora server', () => {
+  it('shows a swap from payment to claim, with the same heads as the node', async () => {
+    const adapter = byEsplora();
+    const swap = newSwap();
+    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+    assert.deepEqual((await read(adapter, swap)).funded, { txid, confirmations: 0, deep: false });
+    await node.mine(2);
+    assert.deepEqual((await read(adapter, swap)).funded, { txid, confirmations: 2, deep: true });
+    const { height, clock } = await adapter.heads(signal());
+    assert.equal(height, await node.rpc('getblockcount'));
+    assert.equal(clock, await node.medianTime());
+
+    const material = await build(adapter, swap, 'claim');
+    const claim = await adapter.readSigned(signedBy(swap, material, 'claim'), signal());
+    assert.equal(await adapter.isKnown(claim, signal()), false);
+    const backend = esploraBackend({ url: server.url, network: bitcoinNetworks.regtest });
+    const spent = parseTx(claim.raw).inputs.map((each) => each.outpoint());
+    assert.deepEqual(await backend.spenders(spent, signal()), []);
+    assert.equal(await adapter.broadcast(claim, signal()), claim.txid);
+    assert.deepEqual(await backend.spenders(spent, signal()), [claim.txid]);
+    assert.equal(await adapter.broadcast(claim, signal()), claim.txid, 'known');
+    assert.equal(await adapter.isKnown(claim, signal()), true);
+    const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
+    assert.equal(await adapter.isKnown(other, signal()), false, 'of the same txid');
+    await adapter.changes(signal());
+    const again = await build(adapter, swap, 'claim');
+    assert.ok(BigInt(again.feeSats) > BigInt(material.feeSats), 'a replacement pays more');
+    await node.mine(2);
+    const claimed = await read(adapter, swap);
+    assert.equal(legStatus(claimed), 'claimed');
+    assert.deepEqual([claimed.secret, claimed.empty], [swap.secret, false]);
+    await node.mine(6);
+    assert.equal((await read(adapter, swap)).empty, true);
+    assert.deepEqual(await backend.spenders(spent, signal()), [], 'mined');
+  });
+
+  it('tells a new adapter what happened before', async () => {
+    const swap = newSwap(2_000);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(3);
+    const adapter = byEsplora();
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
+    const refund = await spend(adapter, swap, 'refund', 2);
+    await assert.rejects(adapter.broadcast(refund, signal()), (error: ParleyError) => {
+      assert.match(error.message, /non-final/);
+      return error.code === 'refused_by_node';
+    });
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    await adapter.broadcast(refund, signal());
+    await node.mine(2);
+    assert.equal(legStatus(await read(byEsplora(), swap)), 'refunded');
+  });
+
+  it('shows a claim in the mempool by turns, without being asked about that escrow', async () => {
+    const adapter = byEsplora();
+    const swaps = Array.from({ length: 25 }, () => newSwap());
+    adapter.watch(swaps.map(({ escrow }) => escrow));
+    const last = swaps.at(-1)!;
+    for (let pass = 0; pass < 3; pass += 1) await adapter.changes(signal());
+    await node.pay(last.escrow.address, last.terms.amount);
+    const seen = new Set<string>();
+    for (let pass = 0; pass < 2; pass += 1) {
+      for (const address of (await adapter.changes(signal())).touched) seen.add(address);
+    }
+    assert.ok(seen.has(last.escrow.address));
+    const before = server.requests.length;
+    await adapter.changes(signal());
+    assert.ok(server.requests.length - before < 30, 'requests of a pass are bounded');
+  });
+
+  it('of another network is not served', async () => {
+    const source = { esploraUrl: `${server.url}/` };
+    const other = { chain: 'bitcoin', network: 'mainnet', source, now: node.now } as const;
+    await assert.rejects(bitcoinAdapter(other).heads(signal()), (error: ParleyError) => {
+      assert.match(error.message, /first block is [0-9a-f]{64}, which is not of Bitcoin mainnet/);
+      return error.code === 'chain_unavailable';
+    });
+  });
+});

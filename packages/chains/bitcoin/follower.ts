@@ -1,0 +1,393 @@
+// Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
+// watched late, the mempool. One bounded, resumable pass at a time. No single answer decides: a
+// source is several machines, any of which may be behind (address-past.ts), and a shorter chain is
+// silence until the source shows that it took blocks back.
+
+import { withResolvers } from '@parley/core/engines.ts';
+import type { Heads, WatchedEscrow } from '../interface/reading.ts';
+import { readAhead } from '../nodes/ahead.ts';
+import { pause } from '../nodes/in-turn.ts';
+import type { Said } from '../nodes/sources.ts';
+import { nextTurn } from '../nodes/turn.ts';
+import { type Asked, readAddresses } from './address-past.ts';
+import type { BitcoinBackend, PastByBlock } from './backend.ts';
+import {
+  applyTransaction,
+  type BlockMark,
+  connectBlock,
+  createIndex,
+  dropTransaction,
+  type EscrowBytes,
+  type EscrowIndex,
+  rollBackTo,
+  showsSecret,
+  unminedTransactions,
+  unspentOutpoints,
+  unwatchEscrow,
+  watchEscrow,
+} from './escrow-index.ts';
+import { timedOut, unavailable } from './http.ts';
+import { parseBlock } from './raw-transaction.ts';
+
+/** Blocks of one pass. The next pass takes the rest. */
+const maxBlocksPerPass = 40;
+/** Blocks asked for at once: the next ones come while one is taken in. A full one has 4 MB. */
+const blocksAhead = 4;
+/** The deepest reorganisation walked; a deeper one reads every escrow's past again. */
+const reorgDepth = 144;
+/** Block marks kept: by them an escrow that is watched late knows which blocks it missed. */
+const marksKept = 2_000;
+/** For what another source is asked in one pass. */
+const otherMs = 1_000;
+const atOnce = 16;
+/** How often the best block is asked for in one pass while another machine is behind. */
+const mostTipTries = 4;
+/** How far the clock that set `since` may be ahead of ours. */
+const sinceMarginSeconds = 120;
+
+export type Log = Said['log'];
+
+type PastJob = { next: number; to: number; readonly addresses: Set<string> };
+
+export type Follower = ReturnType<typeof createFollower>;
+
+/** `other`: a source whose mempool may still have what this one's has no more. */
+export function createFollower(
+  backend: BitcoinBackend,
+  now: () => number,
+  log: Log = () => {},
+  other: Pick<BitcoinBackend, 'mempoolEntry'> | null = null,
+) {
+  return {
+    backend,
+    other,
+    log,
+    now,
+    index: createIndex(),
+    /** Watched escrows whose past was not read yet, with their `since`. */
+    pastOf: new Map<string, number>(),
+    /** By address, where the past is asked for so. */
+    asked: new Map<string, Asked>(),
+    /** The best block when the second source was asked about an escrow (read.ts). */
+    heardAt: new Map<string, string>(),
+    /** Transactions that the mempool had no more when it was read last. */
+    missed: new Set<string>(),
+    job: null as PastJob | null,
+    isNewInterest: false,
+    lock: Promise.resolve(),
+  };
+}
+
+export function follow(follower: Follower, escrow: WatchedEscrow, bytes: EscrowBytes): void {
+  if (!watchEscrow(follower.index, escrow, bytes)) return;
+  follower.isNewInterest = true;
+  follower.pastOf.set(escrow.address, escrow.since);
+}
+
+export function unfollow(follower: Follower, address: string): void {
+  unwatchEscrow(follower.index, address);
+  follower.pastOf.delete(address);
+  follower.asked.delete(address);
+  follower.heardAt.delete(address);
+  follower.job?.addresses.delete(address);
+}
+
+/** One bounded pass; `complete` when nothing that the source shows was left for later. */
+export async function followOnce(
+  follower: Follower,
+  about: string | null,
+  signal: AbortSignal,
+): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
+  return exclusively(follower, signal, async () => {
+    const heads = await bestBlock(follower, signal);
+    const budget = { blocks: maxBlocksPerPass };
+    const atTip = await followBlocks(follower, heads, budget, signal);
+    let isStill = false;
+    if (atTip) {
+      await readPast(follower, about, budget, signal);
+      isStill = await followMempool(follower, about, signal);
+    }
+    const complete = isStill && (about === null || !follower.pastOf.has(about));
+    return { heads, complete };
+  });
+}
+
+/** Passes until everything about this escrow is known. Throws `chain_timeout` with its signal. */
+export async function followToEnd(
+  follower: Follower,
+  about: string,
+  signal: AbortSignal,
+): Promise<Heads> {
+  for (;;) {
+    const before = progressOf(follower);
+    const { heads, complete } = await followOnce(follower, about, signal);
+    if (complete) return heads;
+    // Another machine, or the same a moment later, may have what this one lacks.
+    if (progressOf(follower) === before) await pause(signal);
+  }
+}
+
+function progressOf({ index, pastOf, job }: Follower): string {
+  return `${index.blocks.at(-1)?.hash} ${pastOf.size} ${job?.next}`;
+}
+
+/** Runs `work` when the pass under way has ended, or gives up with the caller's signal. */
+async function exclusively<T>(follower: Follower, signal: AbortSignal, work: () => Promise<T>) {
+  const late = () => timedOut(follower.backend.name, signal.reason);
+  if (signal.aborted) throw late();
+  const done = follower.lock.then(() => {
+    if (signal.aborted) throw late();
+    return work();
+  });
+  follower.lock = done.then(noop, noop);
+  const { promise, reject } = withResolvers<never>();
+  const stop = () => reject(late());
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([done, promise]).finally(() => signal.removeEventListener('abort', stop));
+}
+
+const noop = () => {};
+
+/** Throws `chain_unavailable` where it is below the one that was read last, which still stands. */
+async function bestBlock({ backend, index }: Follower, signal: AbortSignal): Promise<Heads> {
+  const last = index.blocks.at(-1);
+  for (let tries = 1; ; tries += 1) {
+    const heads = await backend.tip(signal);
+    if (last === undefined || heads.height >= last.height) return heads;
+    if (await backend.tookBack?.(last.hash, signal)) return heads;
+    if (tries < mostTipTries) continue;
+    const why = `its best block is ${heads.height}, and it has shown block ${last.height}`;
+    throw unavailable(backend.name, why);
+  }
+}
+
+/** Walks back to the last block that still stands, then forward. True when at `heads`. */
+async function followBlocks(
+  follower: Follower,
+  heads: Heads,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { index, backend, now } = follower;
+  if (!(await walkBack(follower, heads, signal))) return false;
+  const last = index.blocks.at(-1);
+  if (last === undefined) {
+    // The start: from here on every block is read; earlier blocks are read for each escrow.
+    connectBlock(index, { height: heads.height, hash: heads.hash, readAt: now() }, []);
+    return true;
+  }
+  const wanted = heightsFrom(last.height + 1, heads.height, budget);
+  const reading = readAhead(wanted, blocksAhead, (at, by) => placedBlock(backend, at, by), signal);
+  for await (const found of reading) {
+    if (found === null) return false;
+    const { height, hash, bytes } = found;
+    const block = await parsedBlock(bytes);
+    // The chain moved while we read: the next pass walks back.
+    if (block.previous !== index.blocks.at(-1)?.hash) return false;
+    connectBlock(index, { height, hash, readAt: now() }, block.transactions);
+    budget.blocks -= 1;
+    if (index.blocks.length > marksKept) index.blocks.shift();
+  }
+  return last.height + wanted.length >= heads.height;
+}
+
+function heightsFrom(from: number, to: number, budget: { readonly blocks: number }): number[] {
+  const count = Math.max(0, Math.min(to - from + 1, budget.blocks));
+  return Array.from({ length: count }, (_, at) => from + at);
+}
+
+/** null: above the best block. */
+async function placedBlock(backend: BitcoinBackend, height: number, signal: AbortSignal) {
+  const hash = await backend.blockHash(height, signal);
+  return hash === null ? null : { height, hash, bytes: await backend.block(hash, signal) };
+}
+
+/** False where a machine was asked that has not got these blocks, which proves nothing. */
+async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): Promise<boolean> {
+  const { index, backend, pastOf } = follower;
+  const last = index.blocks.at(-1);
+  if (last === undefined || last.hash === heads.hash) return true;
+  let standing: number | null = null;
+  for (const mark of index.blocks.slice(-reorgDepth).toReversed()) {
+    if (mark.height > heads.height) continue;
+    const hash = await backend.blockHash(mark.height, signal);
+    if (hash === null) return false;
+    if (hash !== mark.hash) continue;
+    standing = mark.height;
+    break;
+  }
+  if (standing === last.height) return true;
+  if (standing !== null) {
+    follower.log('blocks were taken back', { from: last.height, to: standing });
+    rollBackTo(index, standing);
+    return true;
+  }
+  follower.log('a reorganisation deeper than is walked: every escrow is read again', {
+    from: last.height,
+    walked: reorgDepth,
+  });
+  // Deeper than we can walk: no block that we hold is sure, so every past is read again.
+  rollBackTo(index, -1);
+  follower.job = null;
+  follower.asked.clear();
+  for (const [address, { escrow }] of index.escrows) pastOf.set(address, escrow.since);
+  return true;
+}
+
+/** Reads what happened before escrows were watched, as far as the budget goes. */
+async function readPast(
+  follower: Follower,
+  about: string | null,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { backend, index, pastOf } = follower;
+  for (const [address, since] of pastOf) {
+    if (!follower.job?.addresses.has(address) && !hasPast(index, since)) pastOf.delete(address);
+  }
+  const { past } = backend;
+  if (past.kind === 'by_address') return readAddresses(follower, past, about, budget, signal);
+  while (pastOf.size > 0 && budget.blocks > 0) {
+    follower.job ??= await startJob(follower, past, signal);
+    if (!(await continueJob(follower, past, budget, signal))) return;
+  }
+}
+
+/** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
+async function parsedBlock(bytes: Uint8Array) {
+  await nextTurn();
+  const block = parseBlock(bytes);
+  await nextTurn();
+  return block;
+}
+
+/** Whether anything that mattered since then may have been read before the escrow was watched. */
+function hasPast(index: EscrowIndex, since: number): boolean {
+  const from = since - sinceMarginSeconds;
+  const first = index.blocks[0];
+  return first === undefined || first.readAt > from || index.blocks.some((b) => b.readAt >= from);
+}
+
+async function startJob({ index, pastOf }: Follower, past: PastByBlock, signal: AbortSignal) {
+  const earliest = Math.min(...pastOf.values());
+  const from = earliest - sinceMarginSeconds;
+  const first = index.blocks[0];
+  // Blocks that we read ourselves have times of our own clock, which is the finer measure.
+  const own = index.blocks.find(({ readAt }) => readAt >= from);
+  const next =
+    first !== undefined && first.readAt <= from && own !== undefined
+      ? own.height
+      : await past.firstHeight(from, signal);
+  const to = index.blocks.at(-1)?.height ?? 0;
+  return { next, to, addresses: new Set(pastOf.keys()) };
+}
+
+/** True when it is done. */
+async function continueJob(
+  follower: Follower,
+  past: PastByBlock,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { backend, index, pastOf, job } = follower;
+  if (job === null) return true;
+  // Blocks may have been taken back since it began.
+  job.to = Math.min(job.to, index.blocks.at(-1)?.height ?? 0);
+  const { to, addresses } = job;
+  const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
+  const read = async (hash: string | null, within: AbortSignal) =>
+    hash === null ? null : backend.block(hash, within);
+  for await (const bytes of readAhead(hashes, blocksAhead, read, signal)) {
+    // Taken back meanwhile, or the node is behind: the next pass hears which.
+    if (bytes === null) return false;
+    // The pass ends where nobody watches any of them any more.
+    if (addresses.size === 0) {
+      job.next = to + 1;
+      break;
+    }
+    const { transactions } = await parsedBlock(bytes);
+    for (const tx of transactions) applyTransaction(index, tx, job.next);
+    budget.blocks -= 1;
+    job.next += 1;
+  }
+  if (job.next <= to) return false;
+  for (const address of addresses) pastOf.delete(address);
+  follower.job = null;
+  return true;
+}
+
+/** False where the best block is another by now: the reading belongs to no one block. */
+async function followMempool(follower: Follower, about: string | null, signal: AbortSignal) {
+  const { backend, index } = follower;
+  if (index.escrows.size === 0) return true;
+  const { isNewInterest } = follower;
+  const change = await backend.mempool(
+    {
+      outpoints: () => unspentOutpoints(index),
+      unmined: unminedTransactions(index),
+      addresses: () => [...index.escrows.keys()],
+      isNewInterest,
+      about,
+    },
+    signal,
+  );
+  if (isNewInterest) follower.isNewInterest = false;
+  for (const tx of change.transactions) applyTransaction(index, tx, null);
+  // With another best block by now, what is gone may have been mined: the next pass sees.
+  if (change.tipHash !== index.blocks.at(-1)?.hash) return false;
+  const gone = goneFor(follower, change.gone);
+  const held = await claimsElsewhere(follower, gone, signal);
+  for (const txid of gone) if (!held.has(txid)) dropTransaction(index, txid);
+  return true;
+}
+
+/** One machine of several may lack what others have: then two passes have to miss it. */
+function goneFor(follower: Follower, missed: readonly string[]): string[] {
+  if (follower.backend.past.kind === 'by_block') return [...missed];
+  const gone = missed.filter((txid) => follower.missed.has(txid));
+  follower.missed = new Set(missed);
+  return gone;
+}
+
+/** Claims that the other source still has: they may yet be mined. Silence is no word of one. */
+async function claimsElsewhere(
+  { other, index }: Follower,
+  gone: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const claims = gone.filter((txid) => showsSecret(index, txid));
+  if (other === null || claims.length === 0) return new Set();
+  const until = AbortSignal.any([signal, AbortSignal.timeout(otherMs)]);
+  const held = new Set<string>();
+  for (let at = 0; at < claims.length; at += atOnce) {
+    const asking = claims.slice(at, at + atOnce).map(async (txid) => {
+      const entry = await other.mempoolEntry(txid, until).catch(() => null);
+      if (entry !== null) held.add(txid);
+    });
+    await Promise.all(asking);
+  }
+  return held;
+}
+
+/** Takes in what these blocks hold of watched escrows, as another source says that they do. */
+export async function takeBlocks(
+  follower: Follower,
+  heights: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { backend, index } = follower;
+  await exclusively(follower, signal, async () => {
+    for (const height of heights) {
+      const found = await placedBlock(backend, height, signal);
+      if (found === null || !isOurs(index.blocks, found)) continue;
+      const { transactions } = await parsedBlock(found.bytes);
+      for (const tx of transactions) applyTransaction(index, tx, height);
+    }
+  });
+}
+
+function isOurs(marks: readonly BlockMark[], block: Pick<BlockMark, 'height' | 'hash'>): boolean {
+  const mark = marks.find(({ height }) => height === block.height);
+  const tip = marks.at(-1)?.height ?? 0;
+  return mark === undefined ? block.height <= tip : mark.hash === block.hash;
+}

@@ -1,0 +1,265 @@
+// A real node beside what is written here: the escrow's script, what it lets through and what it
+// does not; and BIP-322, which Bitcoin Knots signs and verifies with signmessage and verifymessage,
+// and a Bitcoin Core for P2PKH alone. On a Core those tests only say so.
+
+import assert from 'node:assert/strict';
+import { after, describe, it, type TestContext, test } from 'node:test';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { ParleyError } from '@parley/core/errors.ts';
+import { base64 } from '@scure/base';
+import { RawTx, RawWitness, Transaction, WIF } from '@scure/btc-signer';
+import fc from 'fast-check';
+import { signSighashes } from './keys.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { buildSpend, type EscrowOutput, escrowBytes, paidTo, type Verb } from './plan.ts';
+import { type ProofKind, signBip322, verifyBitcoinProof } from './proof.ts';
+import { assemble } from './signed-psbt.ts';
+import { startRegtest } from './testing/regtest.ts';
+import { type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
+
+const network = bitcoinNetworks.regtest;
+const text = 'Parley - link this wallet\n\nNonce: 0123456789abcdef';
+const types: Readonly<Record<string, ProofKind>> = {
+  bech32: 'p2wpkh',
+  'p2sh-segwit': 'p2shP2wpkh',
+  bech32m: 'p2tr',
+};
+const node = await startRegtest();
+after(() => node.stop());
+const { subversion } = await node.rpc<{ subversion: string }>('getnetworkinfo');
+
+type Verdict = { allowed: boolean; 'reject-reason'?: string };
+
+async function verdict(raw: string): Promise<string> {
+  const [answer] = await node.rpc<Verdict[]>('testmempoolaccept', [[raw]]);
+  return answer?.allowed ? 'allowed' : (answer?.['reject-reason'] ?? 'unknown');
+}
+
+async function funded(swap: TestSwap): Promise<EscrowOutput> {
+  const { address, terms } = swap.escrow;
+  const txid = await node.pay(address, terms.amount);
+  await node.mine(1);
+  const tx = Transaction.fromRaw(hexToBytes(await node.rawTransaction(txid)), {
+    allowUnknownOutputs: true,
+  });
+  const script = bytesToHex(escrowBytes(terms, network).script);
+  const vout = [0, 1].find(
+    (at) => bytesToHex(tx.getOutput(at).script ?? new Uint8Array()) === script,
+  );
+  return { txid, vout: vout ?? -1, amount: terms.amount };
+}
+
+/** A spend with a witness of the test's own making, signed by `key`. */
+function spendWith(
+  swap: TestSwap,
+  output: EscrowOutput,
+  verb: Verb,
+  key: TestKey,
+  branch: Uint8Array[],
+  change: { lockTime?: number; sequence?: number } = {},
+): string {
+  const { terms } = swap;
+  const { psbtBase64 } = buildSpend(terms, network, verb, [output], 1_000n);
+  const opts = { allowUnknownInputs: true };
+  const planned = Transaction.fromPSBT(base64.decode(psbtBase64), opts);
+  const { witnessScript, script } = escrowBytes(terms, network);
+  const lockTime = change.lockTime ?? planned.lockTime;
+  const sequence = change.sequence ?? 0xffff_fffd;
+  const tx = new Transaction({ version: 2, lockTime, ...opts });
+  const { txid, vout: index, amount } = output;
+  tx.addInput({ txid, index, sequence, witnessUtxo: { script, amount }, witnessScript });
+  const paid = planned.getOutput(0);
+  tx.addOutput({ script: paid.script ?? new Uint8Array(), amount: paid.amount ?? 0n });
+  const sighash = tx.preimageWitnessV0(0, witnessScript, 1, amount);
+  const der = secp256k1.sign(sighash, key.privateKey, { prehash: false, format: 'der' });
+  const raw = RawTx.decode(tx.unsignedTx);
+  const witness = [concatBytes(der, Uint8Array.of(1)), ...branch, witnessScript];
+  return bytesToHex(RawTx.encode({ ...raw, segwitFlag: true, witnesses: [witness] }));
+}
+
+const one = Uint8Array.of(1);
+const empty = new Uint8Array();
+
+describe('the escrow on a real node', () => {
+  it('lets the claimer claim with the secret at any time, and nobody else', async () => {
+    const swap = testSwap({ timelock: node.now() + 90_000, since: 0 });
+    const output = await funded(swap);
+    const secret = hexToBytes(swap.secret);
+    const claim = (key: TestKey, branch: Uint8Array[]) =>
+      verdict(spendWith(swap, output, 'claim', key, branch));
+    assert.equal(await claim(swap.claimer, [secret, one]), 'allowed');
+    assert.notEqual(await claim(swap.funder, [secret, one]), 'allowed');
+    assert.notEqual(await claim(swap.claimer, [new Uint8Array(32), one]), 'allowed');
+    assert.notEqual(await claim(swap.claimer, [empty]), 'allowed', 'the other branch');
+    assert.notEqual(await claim(swap.claimer, [secret, Uint8Array.of(2)]), 'allowed', 'MINIMALIF');
+  });
+
+  it('refuses a preimage of 31 or 33 bytes although its hash is right', async () => {
+    for (const length of [31, 33]) {
+      const preimage = new Uint8Array(length).fill(9);
+      const base = testSwap({ timelock: node.now() + 90_000, since: 0 });
+      const terms = { ...base.terms, hashlock: bytesToHex(sha256(preimage)) };
+      const { address } = escrowBytes(terms, network);
+      const swap = { ...base, terms, escrow: { ...base.escrow, address, terms } };
+      const output = await funded(swap);
+      const raw = spendWith(swap, output, 'claim', swap.claimer, [preimage, one]);
+      assert.match(await verdict(raw), /EQUALVERIFY/, `${length} bytes`);
+    }
+  });
+
+  it('lets the funder refund only with the lock time, the sequence and the median time', async () => {
+    const swap = testSwap({ timelock: node.now() + 5_000, since: 0 });
+    const output = await funded(swap);
+    const refund = (key: TestKey, change = {}) =>
+      verdict(spendWith(swap, output, 'refund', key, [empty], change));
+    assert.equal(await refund(swap.funder), 'non-final');
+    await node.moveMedianTo(swap.terms.timelock);
+    assert.equal(await refund(swap.funder), 'non-final', 'the median must be beyond it');
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    assert.equal(await refund(swap.funder), 'allowed');
+    assert.match(await refund(swap.funder, { lockTime: swap.terms.timelock - 1 }), /Locktime/);
+    assert.match(await refund(swap.funder, { sequence: 0xffff_ffff }), /Locktime/);
+    assert.notEqual(await refund(swap.claimer), 'allowed');
+    // Bitcoin cannot stop a late claim: the deadlines do.
+    const late = spendWith(swap, output, 'claim', swap.claimer, [hexToBytes(swap.secret), one]);
+    assert.equal(await verdict(late), 'allowed');
+  });
+
+  it('accepts what assemble makes, for timelocks of four and of five bytes', async () => {
+    for (const timelock of [node.now() + 90_000, 2 ** 31 + 5, 0xffff_ffff]) {
+      const swap = testSwap({ timelock, since: 0 });
+      const output = await funded(swap);
+      const { psbtBase64, sighashHexes } = buildSpend(
+        swap.terms,
+        network,
+        'claim',
+        [output],
+        1_000n,
+      );
+      const signaturesHex = sighashHexes.map((hex) =>
+        bytesToHex(secp256k1.sign(hexToBytes(hex), swap.claimer.privateKey, { prehash: false })),
+      );
+      const { raw, txid } = assemble({ psbtBase64, signaturesHex, preimageHex: swap.secret });
+      assert.equal(await node.rpc('sendrawtransaction', [raw]), txid);
+    }
+  });
+});
+
+describe('a spend that is paid elsewhere, on a real node', () => {
+  type Decoded = { vout: { scriptPubKey: { address: string } }[] };
+  const paidBy = async (txid: string) => {
+    const raw = await node.rawTransaction(txid);
+    const { vout } = await node.rpc<Decoded>('decoderawtransaction', [raw]);
+    return vout.map(({ scriptPubKey }) => scriptPubKey.address);
+  };
+  const kinds = ['legacy', 'p2sh-segwit', 'bech32', 'bech32m', 'p2wsh'];
+
+  it('is mined for each kind of address, and replaced by one that pays the same', async () => {
+    const timelock = node.now() + 5_000;
+    const cases: { swap: TestSwap; output: EscrowOutput; verb: Verb; address: string }[] = [];
+    for (const kind of kinds) {
+      const other = testSwap({ timelock, since: 0 }).escrow.address;
+      const own = () => node.wallet<string>('getnewaddress', ['', kind]);
+      const address = kind === 'p2wsh' ? other : await own();
+      for (const verb of ['claim', 'refund'] as const) {
+        const swap = testSwap({ timelock, since: 0 });
+        cases.push({ swap, output: await funded(swap), verb, address });
+      }
+    }
+    await node.moveMedianTo(timelock + 1);
+    for (const { swap, output, verb, address } of cases) {
+      const terms = paidTo(swap.terms, network, verb, address);
+      const spend = (fee: bigint) => {
+        const { psbtBase64, sighashHexes } = buildSpend(terms, network, verb, [output], fee);
+        const { privateKey } = verb === 'claim' ? swap.claimer : swap.funder;
+        const signaturesHex = signSighashes(privateKey, sighashHexes);
+        const preimage = verb === 'claim' ? { preimageHex: swap.secret } : {};
+        return assemble({ psbtBase64, signaturesHex, ...preimage }).raw;
+      };
+      const first = await node.rpc<string>('sendrawtransaction', [spend(500n)]);
+      const bumped = await node.rpc<string>('sendrawtransaction', [spend(1_000n)]);
+      assert.deepEqual(await paidBy(bumped), [address], `${verb} to ${address}`);
+      await assert.rejects(node.rpc('getmempoolentry', [first]), 'it was replaced');
+    }
+    await node.mine(1);
+    assert.deepEqual(await node.rpc('getrawmempool'), []);
+  });
+});
+
+function served(t: TestContext): boolean {
+  const serves = subversion.includes('Knots');
+  if (!serves) t.diagnostic('this bitcoind is no Knots: BIP-322 is not checked against it');
+  return serves;
+}
+
+/** The signature that the node's own wallet makes for a new address. */
+async function signedByNode(type: string, message: string) {
+  const address = await node.wallet<string>('getnewaddress', ['', type]);
+  const signature = await node.wallet<string>('signmessage', [address, message]);
+  return { address, message, signature };
+}
+
+/** In a full signature, which Knots makes for P2SH, the witness that a simple one is. */
+function simple(signature: string): string {
+  const { witnesses = [] } = RawTx.decode(base64.decode(signature));
+  return base64.encode(RawWitness.encode(witnesses[0] ?? []));
+}
+
+const verifiedByNode = (address: string, signature: string, message: string) =>
+  node.rpc<boolean>('verifymessage', [address, signature, message]);
+
+function taken(proof: { address: string; message: string; signature: string }): boolean {
+  try {
+    verifyBitcoinProof({ ...proof, network });
+    return true;
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'bad_signature') return false;
+    throw error;
+  }
+}
+
+test('what the node signs is taken, and of no other text', async (t) => {
+  if (!served(t)) return;
+  for (const [type, kind] of Object.entries(types)) {
+    for (const message of ['', 'hello', text, '東京 🗼']) {
+      const made = await signedByNode(type, message);
+      const signature = kind === 'p2shP2wpkh' ? simple(made.signature) : made.signature;
+      assert.ok(taken({ ...made, signature }), `${type} ${message}`);
+      assert.ok(!taken({ ...made, signature, message: `${message} ` }));
+    }
+  }
+});
+
+test('what this project signs, the node verifies', async (t) => {
+  if (!served(t)) return;
+  const privateKey = WIF(network).decode('cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA');
+  for (const kind of ['p2wpkh', 'p2tr'] as const) {
+    const { address, signature } = signBip322({ privateKey, kind, message: text, network });
+    assert.ok(await verifiedByNode(address, signature, text), kind);
+    assert.ok(!(await verifiedByNode(address, signature, `${text}.`)), kind);
+  }
+});
+
+test('what is taken after any change of its bytes, the node takes too', async (t) => {
+  if (!served(t)) return;
+  let same = 0;
+  for (const type of ['bech32', 'bech32m']) {
+    const made = await signedByNode(type, text);
+    const bytes = base64.decode(made.signature);
+    const change = fc.tuple(fc.nat(bytes.length - 1), fc.nat(255));
+    await fc.assert(
+      fc.asyncProperty(change, async ([at, to]) => {
+        const changed = Uint8Array.from(bytes);
+        changed[at] = to;
+        const signature = base64.encode(changed);
+        if (!taken({ ...made, signature })) return;
+        same += 1;
+        assert.ok(await verifiedByNode(made.address, signature, text));
+      }),
+      { numRuns: 400, examples: [[[bytes.length - 1, bytes.at(-1) as number]]] },
+    );
+  }
+  assert.ok(same >= 2, `${same} taken`);
+});

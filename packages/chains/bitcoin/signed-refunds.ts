@@ -1,0 +1,353 @@
+// Signed refunds that are kept and sent later: are they right, and which one is due. No node can
+// try a future lock time, so each is made anew from terms and signatures, byte for byte. Pure.
+
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { smaller } from '@parley/core/amounts.ts';
+import { type Fact, ParleyError } from '@parley/core/errors.ts';
+import type { Steps } from '@parley/core/steps.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { RawTx } from '@scure/btc-signer';
+import type { Bump, Tried, Verdict } from '../interface/scheduled.ts';
+import { coinbaseMaturity, type EscrowHistory, isDeep, type Payment } from './escrow-facts.ts';
+import { mostBumps } from './fee-ladder.ts';
+import {
+  type Conflict,
+  type FeeBounds,
+  type FeeEstimate,
+  feeAt,
+  incrementOf,
+  ladderRate,
+  leastFee,
+  mostFee,
+  rateOf,
+  replacementFee,
+} from './fees.ts';
+import { type BitcoinNetwork, paidAddress } from './networks.ts';
+import { escrowBytes, paidTo, replaceableSequence, spendPsbt, spendVsize } from './plan.ts';
+import { assembling } from './signed-psbt.ts';
+
+/** Payments that one may spend: twelve such transactions still fit a request. */
+export const mostRefundInputs = 10;
+/** For one transaction in hex: ten inputs are 4 800 characters. */
+export const longestRefundHex = 5_000;
+
+/** A refund that no block took is replaced after so long, if a block came in the meantime. */
+export const refundStepSeconds = 20 * 60;
+
+type About = {
+  readonly terms: EscrowTerms;
+  readonly network: BitcoinNetwork;
+  readonly history: Pick<EscrowHistory, 'payments' | 'tip'>;
+  readonly requiredConfirmations: number;
+  readonly bounds: FeeBounds;
+  readonly estimate: FeeEstimate;
+  /** Those of this escrow, checked before: the same bytes are not verified again. */
+  readonly known: readonly Bump[];
+};
+
+type Read = {
+  readonly raw: string;
+  readonly paysTo: string;
+  readonly spent: readonly Payment[];
+  readonly signatures: readonly string[];
+  readonly feeSats: bigint;
+  readonly outpoints: string;
+  readonly vsize: number;
+  readonly value: bigint;
+};
+
+function bad(at: number, sentence: string, facts: Record<string, Fact> = {}): ParleyError {
+  return new ParleyError('bad_transaction', `transactions[${at}] ${sentence}`, { at, ...facts });
+}
+
+/** In steps, the dear ones last. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`. */
+export function* checkSignedRefunds(transactions: readonly string[], about: About): Steps<Bump[]> {
+  const { length } = transactions;
+  if (length < 1 || length > mostBumps) {
+    throw new ParleyError('bad_field', `from 1 to ${mostBumps} transactions; got ${length}`, {});
+  }
+  yield;
+  const { witnessScript } = escrowBytes(about.terms, about.network);
+  const read: Read[] = [];
+  for (const [at, given] of transactions.entries()) {
+    yield;
+    const each = readRefund(given.toLowerCase(), at, witnessScript, about);
+    const before = read[at - 1];
+    if (before !== undefined && before.outpoints !== each.outpoints) {
+      const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
+      throw bad(at, sentence);
+    }
+    if (before !== undefined && before.paysTo !== each.paysTo) {
+      throw bad(at, `pays ${each.paysTo}, and the one before it ${before.paysTo}`);
+    }
+    checkFee(each, at, before ?? null, about);
+    read.push(each);
+  }
+  checkTop(read, about);
+  const known = new Map(about.known.map((each) => [each.raw, each]));
+  const bumps: Bump[] = [];
+  for (const [at, each] of read.entries()) {
+    const { raw, feeSats, vsize } = each;
+    // The terms of an escrow and the amount of an outpoint never change.
+    const txid = known.get(raw)?.txid ?? (yield* madeAnew(each, at, about));
+    bumps.push({ txid, raw, feeSats, feeRateSatPerVbyte: rateOf(feeSats, vsize) });
+  }
+  return bumps;
+}
+
+type Decoded = ReturnType<typeof RawTx.decode>;
+
+function decode(raw: string, at: number): Decoded {
+  if (raw.length > longestRefundHex) {
+    throw bad(at, `has ${raw.length} characters, more than ${longestRefundHex}`);
+  }
+  try {
+    return RawTx.decode(hexToBytes(raw));
+  } catch (cause) {
+    throw new ParleyError(
+      'bad_transaction',
+      `transactions[${at}] is no transaction in hex`,
+      { at },
+      { cause },
+    );
+  }
+}
+
+function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
+  const { terms, network } = about;
+  const tx = decode(raw, at);
+  const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
+    if (!holds) throw bad(at, sentence, facts);
+  };
+  must(tx.version === 2, `has version ${tx.version}, not 2`);
+  const { lockTime } = tx;
+  const { timelock } = terms;
+  must(lockTime === timelock, `has nLockTime ${lockTime}, not the timelock ${timelock}`, {
+    lockTime,
+    timelock,
+  });
+  const { inputs, outputs } = tx;
+  must(
+    inputs.length >= 1 && inputs.length <= mostRefundInputs,
+    `has ${inputs.length} inputs, not 1 to ${mostRefundInputs}`,
+  );
+  must(outputs.length === 1, `has ${outputs.length} outputs, not 1`, { outputs: outputs.length });
+  const [output] = outputs;
+  const paid = output?.amount ?? 0n;
+  // Where it goes is said by the refund key, which signs the output. Mempools take these kinds.
+  const to = output === undefined ? null : paidAddress(output.script, network);
+  if (to === null) throw bad(at, 'pays no address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)');
+  const spent = inputs.map((input, index) => {
+    const { sequence } = input;
+    const hex = sequence.toString(16);
+    const wanted = replaceableSequence.toString(16);
+    must(
+      sequence === replaceableSequence,
+      `has sequence 0x${hex} in input ${index}, not 0x${wanted} (replaceable, no relative lock)`,
+    );
+    return paymentOf(`${bytesToHex(input.txid)}:${input.index}`, at, about);
+  });
+  const outpoints = spent.map(outpointOf).sort();
+  must(new Set(outpoints).size === outpoints.length, 'spends a payment twice');
+  const value = spent.reduce((sum, { amount }) => sum + amount, 0n);
+  const feeSats = value - paid;
+  must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
+  const signatures = (tx.witnesses ?? []).map((witness, index) => {
+    const [signature, branch, shown] = witness;
+    must(
+      witness.length === 3 &&
+        branch?.length === 0 &&
+        bytesToHex(shown ?? branch) === bytesToHex(witnessScript),
+      `does not take the refund branch of the escrow in input ${index}`,
+    );
+    return bytesToHex(signature ?? new Uint8Array());
+  });
+  must(signatures.length === inputs.length, 'is not signed');
+  const paysTo = to.address;
+  const vsize = spendVsize('refund', inputs.length, witnessScript.length, to.script.length);
+  return { raw, paysTo, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
+}
+
+function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
+  return `${txid}:${vout}`;
+}
+
+/** The payment of an outpoint: one to this escrow, deep enough to stay, that no block spends. */
+function paymentOf(outpoint: string, at: number, about: About): Payment {
+  const { history, requiredConfirmations: wanted } = about;
+  const { payments, tip } = history;
+  const found = payments.find((each) => outpointOf(each) === outpoint);
+  if (found === undefined) {
+    throw bad(at, `spends ${outpoint}, which the chain does not show as a payment to the escrow`);
+  }
+  const gone = (why: string, facts: Record<string, Fact>) => {
+    const sentence = `transactions[${at}] spends ${outpoint}, which ${why}`;
+    return new ParleyError('nothing_there', sentence, { at, ...facts });
+  };
+  const { height, spend } = found;
+  if (!isDeep(found, tip, wanted)) {
+    const has = height === null ? 0 : tip - height + 1;
+    const most = found.coinbase ? Math.max(wanted, coinbaseMaturity) : wanted;
+    const why = `has ${has} of the ${most} confirmations that this escrow wants: try again later`;
+    throw gone(why, { confirmations: has, requiredConfirmations: most });
+  }
+  if (spend !== null && spend.height !== null) {
+    throw gone(`${spend.txid} has spent`, { txid: spend.txid });
+  }
+  return found;
+}
+
+/** Its txid, if the terms and its signatures come to these very bytes. */
+function* madeAnew(
+  { raw, paysTo, spent, feeSats, signatures }: Read,
+  at: number,
+  { terms, network }: About,
+): Steps<string> {
+  try {
+    yield;
+    const paid = paidTo(terms, network, 'refund', paysTo);
+    const psbtBase64 = spendPsbt(paid, network, 'refund', spent, feeSats);
+    yield;
+    const made = yield* assembling({ psbtBase64, signaturesHex: signatures });
+    if (made.raw === raw) return made.txid;
+  } catch (cause) {
+    if (!(cause instanceof ParleyError)) throw cause;
+    const sentence = `transactions[${at}]: ${cause.message}`;
+    throw new ParleyError('bad_transaction', sentence, { at }, { cause });
+  }
+  throw bad(at, 'is not the refund of these terms: its signatures must be low-S DER, SIGHASH_ALL');
+}
+
+function badFee(at: number, sentence: string, facts: Record<string, Fact>): ParleyError {
+  return new ParleyError('bad_fee_rate', `transactions[${at}] ${sentence}`, { at, ...facts });
+}
+
+function checkFee(each: Read, at: number, before: Read | null, { bounds, estimate }: About): void {
+  const { feeSats, vsize, value } = each;
+  const least = leastFee(bounds, vsize);
+  const most = mostFee(bounds, vsize, value);
+  if (feeSats < least || feeSats > most) {
+    const sentence = `pays ${feeSats} sats for ${vsize} vbytes, outside ${least} to ${most} sats`;
+    throw badFee(at, sentence, { feeSats, least, most });
+  }
+  if (before === null) return;
+  const step = feeAt(vsize, incrementOf(estimate));
+  if (feeSats >= before.feeSats + step) return;
+  throw badFee(
+    at,
+    `pays ${feeSats} sats: to replace the one before it takes ${before.feeSats + step} sats`,
+    { feeSats, least: before.feeSats + step, most },
+  );
+}
+
+/** The highest must be enough if fees stay as they are now. */
+function checkTop(read: readonly Read[], { bounds, estimate }: About): void {
+  const last = read.at(-1);
+  if (last === undefined) return;
+  const { feeSats, vsize, value } = last;
+  const most = mostFee(bounds, vsize, value);
+  const least = smaller(feeAt(vsize, ladderRate(estimate, 0)), most);
+  if (feeSats >= least) return;
+  throw badFee(
+    read.length - 1,
+    `pays ${feeSats} sats, and the highest must pay at least ${least} sats at the rates of now`,
+    { feeSats, least, most },
+  );
+}
+
+export type Shown = {
+  readonly history: Omit<EscrowHistory, 'leastRefund'>;
+  readonly clock: number;
+  readonly requiredConfirmations: number;
+  readonly estimate: FeeEstimate;
+  readonly now: number;
+  readonly deadline: number;
+  /** The unconfirmed refund in the way, as the mempool knows it. */
+  readonly pending: Conflict | null;
+};
+
+/** The unconfirmed refunds in the way of a schedule: the mempool is asked about them. */
+export function pendingOf(bumps: readonly Bump[], history: Shown['history']): string | null {
+  const spends = spentBy(bumps, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
+  const waiting = spends.find(({ height, secret }) => height === null && secret === null);
+  return waiting?.txid ?? null;
+}
+
+export function outpointsOf(bump: Bump): string[] {
+  return inputsOf(bump).map(outpointOf);
+}
+
+function inputsOf({ raw }: Bump): { readonly txid: string; readonly vout: number }[] {
+  const { inputs } = RawTx.decode(hexToBytes(raw));
+  return inputs.map(({ txid, index }) => ({ txid: bytesToHex(txid), vout: index }));
+}
+
+function spentBy(bumps: readonly Bump[], { payments }: Shown['history']): Payment[] {
+  const [first] = bumps;
+  if (first === undefined) return [];
+  return inputsOf(first).map((outpoint) => {
+    const found = payments.find((each) => outpointOf(each) === outpointOf(outpoint));
+    return found ?? { ...outpoint, amount: 0n, height: null, coinbase: false, spend: null };
+  });
+}
+
+/** docs/bitcoin-fees.md has the rules. Never before the timelock, nor against a waiting claim. */
+export function decide(
+  { bumps, tried }: { readonly bumps: readonly Bump[]; readonly tried: Tried | null },
+  terms: EscrowTerms,
+  shown: Shown,
+): Verdict {
+  const { history, clock } = shown;
+  const { tip } = history;
+  const wait = (why: string, calm = false, kept = tried): Verdict => {
+    return { kind: 'wait', why, calm, tried: kept };
+  };
+  const payments = spentBy(bumps, history);
+  const spends = payments.flatMap(({ spend }) => (spend === null ? [] : [spend]));
+  const mined = spends.filter(({ height }) => height !== null);
+  const [first] = mined;
+  if (first !== undefined) {
+    const deep = ({ height }: { height: number | null }) =>
+      height !== null && tip - height + 1 >= shown.requiredConfirmations;
+    if (mined.some(deep)) return { kind: 'over', txid: (mined.find(deep) ?? first).txid };
+    return wait(`${first.txid} is mined and not yet deep`, true);
+  }
+  if (payments.some(({ height }) => height === null)) {
+    return wait('no block holds a payment that the refunds spend', true);
+  }
+  if (clock <= terms.timelock) {
+    return wait(`median time past ${clock} is not beyond ${terms.timelock}`);
+  }
+  const claim = spends.find(({ secret }) => secret !== null);
+  if (claim !== undefined) return wait(`the claim ${claim.txid} waits to be mined`);
+  return choose(bumps, tried, shown, wait);
+}
+
+function choose(
+  bumps: readonly Bump[],
+  tried: Tried | null,
+  { pending, estimate, now, deadline, history }: Shown,
+  wait: (why: string, calm?: boolean, kept?: Tried | null) => Verdict,
+): Verdict {
+  const { tip: height } = history;
+  const wanted = ladderRate(estimate, deadline - now);
+  const enough = bumps.findIndex(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte >= wanted);
+  const sensible = enough < 0 ? bumps.length - 1 : enough;
+  if (pending === null) {
+    // Other nodes may still have what this one forgot: never less than that.
+    const former = bumps.findIndex(({ txid }) => txid === tried?.txid);
+    return { kind: 'send', from: Math.max(sensible, former), height, over: null };
+  }
+  if (tried === null || tried.txid !== pending.txid) {
+    const { txid, since = now } = pending;
+    return wait(`${txid} waits to be mined`, false, { txid, at: Math.min(since, now), height });
+  }
+  // Without a block no fee would have helped.
+  if (now - tried.at < refundStepSeconds || height <= tried.height) {
+    return wait(`${pending.txid} waits to be mined`);
+  }
+  const least = replacementFee(pending.vsize, [pending], incrementOf(estimate));
+  const replaces = bumps.findIndex(({ feeSats }) => feeSats >= least);
+  if (replaces < 0) return wait(`${pending.txid} pays as much as any of the refunds`);
+  return { kind: 'send', from: Math.max(replaces, sensible), height, over: pending.txid };
+}

@@ -1,0 +1,70 @@
+// Escrows with known keys and secrets, for tests.
+
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hashlockOf } from '@parley/core/hashlock.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { BtcSighash, SignedPsbt } from '../../interface/material.ts';
+import type { WatchedEscrow } from '../../interface/reading.ts';
+import { addressesOfPubkey, signSighashes } from '../keys.ts';
+import { type BitcoinNetwork, bitcoinNetworks } from '../networks.ts';
+import { bitcoinEscrow } from '../plan.ts';
+
+export type TestKey = { readonly privateKey: Uint8Array; readonly pubkey: string };
+
+export function keyOf(name: string): TestKey {
+  const privateKey = sha256(utf8ToBytes(`key of ${name}`));
+  return { privateKey, pubkey: bytesToHex(secp256k1.getPublicKey(privateKey, true)) };
+}
+
+export type TestSwap = {
+  readonly secret: string;
+  readonly claimer: TestKey;
+  readonly funder: TestKey;
+  readonly terms: EscrowTerms;
+  readonly escrow: WatchedEscrow;
+};
+
+let count = 0;
+
+/** A new swap each time; pays P2WPKH addresses of the two keys. */
+export function testSwap(values: {
+  readonly timelock: number;
+  readonly since: number;
+  readonly amount?: bigint;
+  readonly requiredConfirmations?: number;
+  readonly network?: BitcoinNetwork;
+  readonly chain?: string;
+}): TestSwap {
+  count += 1;
+  const network = values.network ?? bitcoinNetworks.regtest;
+  const secret = bytesToHex(sha256(utf8ToBytes(`secret ${count} ${values.timelock}`)));
+  const claimer = keyOf(`claimer ${count}`);
+  const funder = keyOf(`funder ${count}`);
+  const terms: EscrowTerms = {
+    chain: values.chain ?? 'bitcoin',
+    hashlock: hashlockOf(secret),
+    payout: { address: addressesOfPubkey(claimer.pubkey, network).p2wpkh, pubkey: claimer.pubkey },
+    refund: { address: addressesOfPubkey(funder.pubkey, network).p2wpkh, pubkey: funder.pubkey },
+    token: null,
+    amount: values.amount ?? 1_000_000n,
+    timelock: values.timelock,
+  };
+  const escrow: WatchedEscrow = {
+    address: bitcoinEscrow(terms, network).address,
+    terms,
+    requiredConfirmations: values.requiredConfirmations ?? 2,
+    since: values.since,
+  };
+  return { secret, claimer, funder, terms, escrow };
+}
+
+/** Signs a builder's material as a party would. */
+export function signed(material: BtcSighash, key: TestKey, secret?: string): SignedPsbt {
+  const { psbtBase64, sighashHexes } = material;
+  const signaturesHex = signSighashes(key.privateKey, sighashHexes);
+  return { psbtBase64, signaturesHex, ...(secret === undefined ? {} : { preimageHex: secret }) };
+}
+
+export const bytes = hexToBytes;

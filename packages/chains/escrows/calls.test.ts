@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { escrowsAbi, initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
+import snapshot from '@parley/contracts/escrows/gas.snapshot.json' with { type: 'json' };
+import { type Escrow, escrowId, legOf } from '@parley/contracts/escrows/ids.ts';
+import { createTvm } from '@parley/contracts/tron/testing/engine.ts';
+import { TvmState } from '@parley/contracts/tron/testing/state.ts';
+import { hashlockOf } from '@parley/core/hashlock.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { codePoint } from '@parley/verify/test/support/code-points.ts';
+import { runs } from '@parley/verify/test/support/runs.ts';
+import fc from 'fast-check';
+import { type Abi, encodeFunctionData, type Hex, hexToBytes, toFunctionSelector } from 'viem';
+import { evmGasPolicyOf } from '../evm/gas-policy.ts';
+import {
+  callsIn,
+  claimData,
+  claimManyData,
+  type DecodedCall,
+  escrowOfTerms,
+  fundData,
+  fundedIn,
+  inBatches,
+  mostInBatch,
+  noToken,
+  type Place,
+  paymentOf,
+  refundData,
+  refundManyData,
+  topicOfVerb,
+} from './calls.ts';
+
+const abi = escrowsAbi as Abi;
+const place: Place = { chainId: 728_126_428, contract: `0x${'e5'.repeat(20)}` };
+
+const bytes = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((some): Hex => {
+    return `0x${Buffer.from(some).toString('hex')}`;
+  });
+const uint = (bits: number) => fc.bigInt({ min: 0n, max: (1n << BigInt(bits)) - 1n });
+const escrows = (timeBits = 256): fc.Arbitrary<Escrow> =>
+  fc.record({
+    terms: fc.record({
+      hashlock: bytes(32),
+      payout: bytes(20),
+      refund: bytes(20),
+      token: bytes(20),
+      amount: uint(256),
+      timelock: uint(timeBits),
+      fundBefore: uint(timeBits),
+    }),
+    lane: uint(96),
+    counter: fc.integer({ min: 1, max: 2 ** 30 - 1 }),
+  });
+const opened = (timeBits = 256) =>
+  fc.tuple(escrows(timeBits), bytes(32)).map(([escrow, secret]) => {
+    const hashlock: Hex = `0x${hashlockOf(secret.slice(2))}`;
+    return { escrow: { ...escrow, terms: { ...escrow.terms, hashlock } }, secret };
+  });
+
+const idOf = (escrow: Escrow) => escrowId(place.chainId, place.contract, escrow);
+const encoded = (functionName: string, args: readonly unknown[]) =>
+  encodeFunctionData({ abi, functionName, args }).slice(2);
+const shown = (calls: readonly DecodedCall[]) =>
+  calls.map(({ verb, id, secret }) => [verb, id, secret]);
+
+function waysOf({ terms, lane, counter }: Escrow, secret: Hex): [string, DecodedCall['verb']][] {
+  const own = [terms, lane, counter];
+  const signature = [27, secret, terms.hashlock];
+  return [
+    [encoded('fund', own), 'fund'],
+    [encoded('fundWithPermit', [...own, terms.amount, terms.timelock, ...signature]), 'fund'],
+    [encoded('fundWithAuthorization', [...own, ...signature]), 'fund'],
+    [encoded('claim', [...own, secret]), 'claim'],
+    [encoded('refund', own), 'refund'],
+    [encoded('refundPart', [...own, 7n]), 'refund'],
+  ];
+}
+
+test('every call of one escrow is read back to its id, wherever it stands', () => {
+  const around = fc.uint8Array({ maxLength: 70 }).map((some) => Buffer.from(some).toString('hex'));
+  fc.assert(
+    fc.property(opened(), around, around, ({ escrow, secret }, before, behind) => {
+      for (const [data, verb] of waysOf(escrow, secret)) {
+        const shownSecret = verb === 'claim' ? secret.slice(2) : null;
+        const calls = callsIn(before + data + behind, place);
+        assert.deepEqual(shown(calls), [[verb, idOf(escrow), shownSecret]]);
+        assert.deepEqual(calls[0]?.escrow, escrow);
+        const funded = verb === 'fund' ? [idOf(escrow)] : [];
+        assert.deepEqual(fundedIn(before + data + behind, place), funded);
+      }
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test('a batch is read back to its escrows in their order, a claim with its secret', () => {
+  const batch = fc.array(opened(64), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(batch, (some) => {
+      const all = some.map(({ escrow }) => escrow);
+      const claims = some.map(({ escrow, secret }) => ({ escrow, secret: secret.slice(2) }));
+      const read = (data: Hex) => callsIn(data.slice(2), place);
+      assert.deepEqual(
+        shown(read(claimManyData(claims))),
+        claims.map(({ escrow, secret }) => ['claim', idOf(escrow), secret]),
+      );
+      const refunded = read(refundManyData(all));
+      assert.deepEqual(
+        shown(refunded),
+        all.map((escrow) => ['refund', idOf(escrow), null]),
+      );
+      assert.deepEqual(
+        refunded.map(({ escrow }) => escrow),
+        all,
+      );
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test('what the adapters write is what viem writes', () => {
+  const own: EscrowTerms = {
+    chain: 'tron-dev',
+    hashlock: 'ab'.repeat(32),
+    payout: { address: '01', pubkey: null },
+    refund: { address: '02', pubkey: null },
+    token: '03',
+    amount: 5n,
+    timelock: 1_800_086_400,
+    fundBefore: 1_800_003_600,
+    lane: { number: '5d1fa3c27be6049800000001', counter: 9 },
+  };
+  const bare = (address: string): Hex => `0x${address.repeat(20)}`;
+  const escrow = escrowOfTerms(own, bare);
+  assert.deepEqual(escrow, {
+    terms: {
+      hashlock: `0x${'ab'.repeat(32)}`,
+      payout: bare('01'),
+      refund: bare('02'),
+      token: bare('03'),
+      amount: 5n,
+      timelock: 1_800_086_400n,
+      fundBefore: 1_800_003_600n,
+    },
+    lane: 0x5d1fa3c27be6049800000001n,
+    counter: 9,
+  });
+  assert.equal(escrowOfTerms({ ...own, token: null }, bare).terms.token, `0x${'00'.repeat(20)}`);
+  const secret = 'cd'.repeat(32);
+  const ways = waysOf(escrow, `0x${secret}`).map(([data]) => `0x${data}`);
+  assert.equal(fundData(escrow), ways[0]);
+  assert.equal(claimData(escrow, secret), ways[3]);
+  assert.equal(refundData(escrow), ways[4]);
+  for (const part of ['lane', 'fundBefore'] as const) {
+    const { [part]: _, ...less } = own;
+    assert.throws(() => escrowOfTerms(less, bare), /name no lane/);
+  }
+});
+
+const wordLength = 64;
+function dirtied(data: string, word: number, width: number): string {
+  const at = 8 + (word + 1) * wordLength - width - 1;
+  const digit = (Number.parseInt(data[at] ?? '', 16) | 1).toString(16);
+  return data.slice(0, at) + digit + data.slice(at + 1);
+}
+
+test('a word with more than it holds makes it no call, as the contract sees it', () => {
+  const narrow = [
+    [1, 40],
+    [2, 40],
+    [3, 40],
+    [7, 24],
+    [8, 8],
+  ] as const;
+  fc.assert(
+    fc.property(opened(64), fc.constantFrom(...narrow), ({ escrow, secret }, [word, width]) => {
+      for (const [data] of waysOf(escrow, secret)) {
+        assert.deepEqual(callsIn(dirtied(data, word, width), place), []);
+      }
+      // Payout and token of a batch's second leg; the other one is read all the same.
+      const legs = [legOf(escrow, secret), legOf(escrow, secret)];
+      const data = encoded('claimMany', [legs]);
+      for (const field of [1, 2]) {
+        assert.equal(callsIn(dirtied(data, 2 + 6 + field, 40), place).length, 1);
+      }
+    }),
+    { numRuns: runs(50) },
+  );
+});
+
+test('what is cut off, or anything at all behind a selector, is read without a throw', () => {
+  const names = ['fund', 'fundWithPermit', 'claim', 'refundPart', 'claimMany', 'refundMany'];
+  const selectors = names.map((name) => {
+    const item = abi.find((each) => each.type === 'function' && each.name === name);
+    return toFunctionSelector(item as Extract<(typeof abi)[number], { type: 'function' }>).slice(2);
+  });
+  const digits = fc.array(fc.constantFrom(...'0123456789abcdef'), { maxLength: 900 });
+  const hex = digits.map((each) => each.join(''));
+  const garbage = fc.tuple(hex, fc.constantFrom(...selectors), hex).map((parts) => parts.join(''));
+  const text = fc.oneof(garbage, hex, fc.string({ unit: codePoint, maxLength: 400 }));
+  fc.assert(
+    fc.property(text, (some) => {
+      callsIn(some, place);
+      fundedIn(some, place);
+    }),
+    { numRuns: runs(300) },
+  );
+  fc.assert(
+    fc.property(opened(64), fc.nat(), ({ escrow, secret }, cut) => {
+      for (const [data] of waysOf(escrow, secret)) {
+        const needed = 8 + (data.startsWith(selectors[2] ?? '') ? 10 : 9) * wordLength;
+        assert.deepEqual(callsIn(data.slice(0, cut % needed), place), []);
+        // A letter that is no digit of hex is none in a word either.
+        const at = 8 + (cut % (needed - 8));
+        assert.deepEqual(callsIn(`${data.slice(0, at)}g${data.slice(at + 1)}`, place), []);
+      }
+      const data = encoded('claimMany', [[legOf(escrow, secret), legOf(escrow, secret)]]);
+      const whole = Math.floor(((cut % data.length) - 8 - 2 * wordLength) / (6 * wordLength));
+      assert.equal(callsIn(data.slice(0, cut % data.length), place).length, Math.max(0, whole));
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test('an array that is longer than its bytes, or elsewhere, is read as far as it goes', () => {
+  const escrow = fc.sample(escrows(64), 1)[0] as Escrow;
+  const leg = legOf(escrow, escrow.terms.hashlock);
+  const data = encoded('refundMany', [[leg]]);
+  const word = (value: bigint) => value.toString(16).padStart(wordLength, '0');
+  const withWords = (place_: bigint, length: bigint) =>
+    data.slice(0, 8) + word(place_) + word(length) + data.slice(8 + 2 * wordLength);
+  assert.equal(callsIn(withWords(32n, 1n), place).length, 1);
+  assert.equal(callsIn(withWords(32n, 0xffff_ffffn), place).length, 1);
+  assert.deepEqual(callsIn(withWords(32n, 1n << 32n), place), []);
+  assert.deepEqual(callsIn(withWords(64n, 1n), place), []);
+  assert.deepEqual(callsIn(withWords(32n, 0n), place), []);
+});
+
+test('a selector that begins within another’s bytes is found', () => {
+  const [{ escrow, secret }] = fc.sample(opened(), 1) as [{ escrow: Escrow; secret: Hex }];
+  const claim = claimData(escrow, secret.slice(2)).slice(2);
+  const fund = fundData(escrow).slice(2, 10);
+  // The last digit of the one is the first of the other: the one stands at half a byte.
+  assert.equal(fund.at(-1), claim.at(0));
+  const calls = callsIn(`0${fund.slice(0, -1)}${claim}`, place);
+  assert.deepEqual(shown(calls), [['claim', idOf(escrow), secret.slice(2)]]);
+  assert.deepEqual(callsIn(`0${claim}`, place), [], 'at half a byte there is no call');
+});
+
+test('no id is computed for hashlocks that nobody asked about', () => {
+  const both = fc.sample(opened(64), 2) as { escrow: Escrow; secret: Hex }[];
+  const [one, other] = both.map(({ escrow }) => escrow) as [Escrow, Escrow];
+  const wanted = (hashlock: string) => `0x${hashlock}` === other.terms.hashlock;
+  const legs = both.map(({ escrow, secret }) => legOf(escrow, secret));
+  const refunds = both.map(({ escrow }) => legOf(escrow, escrow.terms.hashlock));
+  const data = [
+    fundData(one).slice(2),
+    fundData(other).slice(2),
+    encoded('claimMany', [legs]),
+    encoded('refundMany', [refunds]),
+  ];
+  const calls = callsIn(data.join(''), place, wanted);
+  assert.deepEqual(
+    calls.map(({ verb, id }) => [verb, id]),
+    ['fund', 'claim', 'refund'].map((verb) => [verb, idOf(other)]),
+  );
+  // Bytes that fund many are read as far as sixteen of them.
+  const many = fundData(one).slice(2).repeat(20);
+  assert.equal(callsIn(many, place).length, 20);
+  assert.equal(fundedIn(many, place).length, 16);
+});
+
+test('batches that lie across each other are read as far as one transaction could settle', () => {
+  const word = (value: bigint) => value.toString(16).padStart(wordLength, '0');
+  for (const name of ['claimMany', 'refundMany']) {
+    const header = encoded(name, [[]]).slice(0, 8) + word(32n) + word(0xffff_ffffn);
+    let asked = 0;
+    // As much as nodes take of one transaction: 1 900 batches, each of all the bytes behind it.
+    callsIn(header.repeat(Math.floor((256 * 1024) / header.length)), place, () => {
+      asked += 1;
+      return false;
+    });
+    assert.ok(asked <= 1_000, `${asked} of ${name}`);
+  }
+});
+
+test('what the contract logs has these topics, the id, and what is read of the data', async () => {
+  const start = 1_800_000_000n;
+  const funder: Hex = `0x${'f0'.repeat(20)}`;
+  const secret = '5e'.repeat(32);
+  const escrowIn = (lane: bigint): Escrow => ({
+    terms: {
+      hashlock: `0x${hashlockOf(secret)}`,
+      payout: `0x${'aa'.repeat(20)}`,
+      refund: funder,
+      token: noToken,
+      amount: 1_000n,
+      timelock: start + 86_400n,
+      fundBefore: start + 3_600n,
+    },
+    lane,
+    counter: 1,
+  });
+  const state = new TvmState();
+  state.set(`account/${funder.slice(2)}`, '1000000');
+  const tvm = await createTvm(state, place.chainId, { cancun: true });
+  const run = async (data: Hex, { value = 0n, at = start, isMade = true } = {}) => {
+    const { failure, logs } = await tvm.run({
+      caller: hexToBytes(funder),
+      to: isMade ? hexToBytes(place.contract) : null,
+      ...(isMade ? {} : { creates: hexToBytes(place.contract) }),
+      value,
+      data: hexToBytes(data),
+      energyLimit: 10_000_000n,
+      txid: new Uint8Array(32),
+      block: { number: 1n, timestamp: at },
+    });
+    assert.equal(failure, 'none');
+    const hex = (some: Uint8Array) => `0x${Buffer.from(some).toString('hex')}`;
+    return logs.map(({ topics, data: said }) => [topics.map(hex), hex(said)] as const);
+  };
+  await run(initCode, { isMade: false });
+  const one = escrowIn(1n);
+  const other = escrowIn(2n);
+  const [funded] = await run(fundData(one), { value: 1_000n });
+  assert.deepEqual(funded?.[0], [topicOfVerb.fund, idOf(one)]);
+  assert.equal(funded?.[1].slice(0, 66), one.terms.hashlock);
+  const claimed = await run(claimData(one, secret));
+  assert.deepEqual(claimed, [[[topicOfVerb.claim, idOf(one)], `0x${secret}`]]);
+  await run(fundData(other), { value: 1_000n });
+  const refunded = await run(refundData(other), { at: other.terms.timelock });
+  assert.deepEqual(refunded[0]?.[0], [topicOfVerb.refund, idOf(other)]);
+});
+
+test('those of one payment stand side by side, and no batch is longer than it may be', () => {
+  const items = ['a', 'b', 'a', 'c', 'b', 'a'].map((payment, at) => ({ payment, at }));
+  const batches = inBatches(items, ({ payment }) => payment, 4);
+  assert.deepEqual(
+    batches.map((batch) => batch.map(({ payment, at }) => `${payment}${at}`)),
+    [
+      ['a0', 'a2', 'a5', 'b1'],
+      ['b4', 'c3'],
+    ],
+  );
+  assert.deepEqual(
+    inBatches([], () => ''),
+    [],
+  );
+  for (const none of [0, -1, Number.NaN]) {
+    assert.throws(() => inBatches(items, ({ payment }) => payment, none), RangeError);
+  }
+});
+
+test('a claim pays its payout and a refund its funder, in one token each', () => {
+  const terms = {
+    token: 'T',
+    payout: { address: 'P', pubkey: null },
+    refund: { address: 'R', pubkey: null },
+  };
+  assert.equal(paymentOf(terms, 'claim'), 'T P');
+  assert.equal(paymentOf(terms, 'refund'), 'T R');
+  assert.equal(paymentOf({ ...terms, token: null }, 'refund'), 'null R');
+});
+
+test('the longest batch of one payment costs less than a gas key spends at once, on both forks', () => {
+  const { figures } = snapshot as { figures: Record<string, Record<string, { gas: number }>> };
+  const ofTen = Object.entries(figures).filter(([name]) => name.includes('of ten'));
+  assert.equal(ofTen.length, 4);
+  for (const [name, forks] of ofTen) {
+    for (const [fork, { gas }] of Object.entries(forks)) {
+      assert.ok(BigInt(gas) * BigInt(mostInBatch) <= evmGasPolicyOf(1).mostGas, `${name} ${fork}`);
+    }
+  }
+});

@@ -1,0 +1,69 @@
+// The contract's state of one escrow: its state, and what follows from it. Pure.
+
+import type { Fact } from '@parley/core/errors.ts';
+import { alreadyFunded, holdsNothing } from '../kit/builders.ts';
+import type { Verb } from './touches.ts';
+
+/** By the number that `stateOf` answers. The last two are told in contracts/escrows/README.md. */
+const states = ['never', 'open', 'claimed', 'refunded', 'ended', 'void'] as const;
+
+export type EscrowState = {
+  /** `ended`: the lane holds a later escrow. `void`: the counter went to other terms. */
+  readonly state: (typeof states)[number];
+  /** Unix seconds of the block that funded (open) or settled it (claimed, refunded); else 0. */
+  readonly changedAt: number;
+};
+type State = Pick<EscrowState, 'state'>;
+
+/** Of the two words of its view; null: they are none of that. */
+export function stateIn([code, second]: readonly (bigint | undefined)[]): EscrowState | null {
+  const state = states[Number(code)];
+  const changedAt = Number(second);
+  return state === undefined || !(changedAt < 2 ** 32) ? null : { state, changedAt };
+}
+
+const ranks: Readonly<Record<EscrowState['state'], number>> = {
+  never: 0,
+  void: 0,
+  open: 1,
+  claimed: 2,
+  refunded: 2,
+  ended: 3,
+};
+export const settledRank = ranks.claimed;
+export const rankOf = ({ state }: State) => ranks[state];
+export const isUnfunded = (shown: State) => rankOf(shown) === 0;
+export const isSettled = (shown: State) => rankOf(shown) === settledRank;
+
+/** The last act; null: no act, or the state does not tell. */
+export function verbOf({ state }: State): Verb | null {
+  switch (state) {
+    case 'open':
+      return 'fund';
+    case 'claimed':
+      return 'claim';
+    case 'refunded':
+      return 'refund';
+    case 'never':
+    case 'void':
+    case 'ended':
+      return null;
+  }
+}
+
+/** Shown where no transaction is found to have done what the state says. */
+export const unknownTxid = 'unknown';
+
+/** Throws `already_funded`. */
+export function mustBeUnfunded(escrow: string, shown: State): void {
+  if (!isUnfunded(shown)) throw alreadyFunded(escrow);
+}
+
+/** Throws `nothing_there`. `fact`: what its state is called in facts. */
+export function mustHold(chain: string, escrow: string, shown: State, fact = 'state'): void {
+  const { state } = shown;
+  if (state === 'open') return;
+  const facts: Readonly<Record<string, Fact>> = { [fact]: state };
+  const why = isUnfunded(shown) ? 'never funded' : state;
+  throw holdsNothing(chain, escrow, `holds nothing: ${why}`, facts);
+}

@@ -1,0 +1,139 @@
+// EVM and TRON in one form, for what both promise of the contract that they share.
+
+import { randomBytes } from 'node:crypto';
+import { before } from 'node:test';
+import type { EscrowFacts } from '@parley/core/facts.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { Hex } from 'viem';
+import type { ChainAdapter } from '../../adapter.ts';
+import { parseEvmAddress } from '../../evm/address.ts';
+import { claimCall as evmClaim, evmDeployment } from '../../evm/plan.ts';
+import { deployRuntime, send } from '../../evm/testing/anvil.ts';
+import * as evm from '../../evm/testing/swap.ts';
+import { evmWorld } from '../../evm/testing/world.ts';
+import type { WatchedEscrow } from '../../interface/reading.ts';
+import { tronHex } from '../../tron/address.ts';
+import { claimCall as tronClaim } from '../../tron/plan.ts';
+import * as tron from '../../tron/testing/chain.ts';
+import { tronWorld } from '../../tron/testing/world.ts';
+
+export type Leg = {
+  readonly secret: string;
+  readonly terms: EscrowTerms;
+  readonly escrow: WatchedEscrow;
+};
+
+const devTokens = ['DevDollar', 'DevTether', 'ReturnsFalse', 'FeeToken'] as const;
+export type DevToken = (typeof devTokens)[number];
+
+export type World = {
+  readonly funder: string;
+  readonly anyone: string;
+  readonly contract: string;
+  /** Its 20 bytes, hex without 0x. */
+  bare(address: string): string;
+  newcomer(): string;
+  leg(over?: Partial<EscrowTerms>): Promise<Leg>;
+  fund(leg: Leg): Promise<string>;
+  claim(leg: Leg): Promise<string>;
+  refund(leg: Leg): Promise<string>;
+  pass(seconds: number): Promise<void>;
+  /** The contents of the newest block become final. */
+  finalize(): Promise<void>;
+  /** `isBlind`: over a node that gives no logs. */
+  adapter(isBlind?: boolean): Promise<ChainAdapter>;
+  /** Over a node whose requests are counted. */
+  counted(asked: () => void): Promise<ChainAdapter>;
+  /** Calldata to a contract, hex without 0x: from anybody and in a block, failed or not. */
+  tell(to: string, data: string): Promise<void>;
+  claimData(leg: Leg): string;
+  /** The funder has plenty of it. */
+  token(name: DevToken): string;
+  /** Where this code is put, of at most 32 bytes. */
+  put(runtime: string): Promise<string>;
+};
+
+/** Reverts whatever it is called with. */
+export const rejecting = '60006000fd';
+
+export const read = (adapter: ChainAdapter, { escrow }: Leg, stored?: EscrowFacts) =>
+  adapter.readEscrow(stored === undefined ? escrow : { ...escrow, stored }, tron.signal());
+
+export async function worldOfEvm(): Promise<World> {
+  const { chain, adapterOf, adapterOver, mine } = await evmWorld();
+  const { funder, anyone } = evm;
+  const tokens = new Map<DevToken, Hex>();
+  before(async () => {
+    for (const name of devTokens) {
+      const token = await evm.deployToken(chain, name);
+      await evm.mint(chain, token, funder.address, 10n ** 12n);
+      tokens.set(name, token);
+    }
+  });
+  return {
+    funder: funder.address,
+    anyone: anyone.address,
+    contract: evmDeployment(chain.chainId).contract,
+    bare: (address) => address.slice(2).toLowerCase(),
+    newcomer: () => parseEvmAddress(`0x${randomBytes(20).toString('hex')}`),
+    leg: (over) => evm.newLeg(chain, over),
+    fund: (leg) => evm.fund(chain, leg),
+    claim: (leg) => evm.claim(chain, leg),
+    refund: (leg) => evm.refund(chain, leg),
+    pass: (seconds) => evm.later(chain, seconds),
+    finalize: () => mine(3),
+    adapter: async (isBlind = false) =>
+      isBlind
+        ? adapterOver(({ method }, forward) =>
+            method === 'eth_getLogs' ? { result: [] } : forward(),
+          )
+        : adapterOf(),
+    counted: (asked) =>
+      adapterOver((_, forward) => {
+        asked();
+        return forward();
+      }),
+    tell: async (to, data) => {
+      await send(chain, anyone, { to, data: `0x${data}`, gas: 400_000n });
+    },
+    claimData: ({ terms, secret }) => evmClaim(terms, evmDeployment(31_337), secret).data.slice(2),
+    token: (name) => tokens.get(name) as Hex,
+    put: (runtime) => deployRuntime(chain, runtime),
+  };
+}
+
+export async function worldOfTron(): Promise<World> {
+  const { chain, adapterOf, adapterOver } = await tronWorld();
+  const { funder, anyone } = tron;
+  const blind = (): ChainAdapter => {
+    const sources = [{ url: chain.url, jsonRpcUrl: `${chain.url}/nowhere` }];
+    return tron.adapterOn(chain, [], { sources });
+  };
+  return {
+    funder: funder.address,
+    anyone: anyone.address,
+    contract: chain.deployment.contract,
+    bare: (address) => tronHex(address).slice(2),
+    newcomer: tron.newcomer,
+    leg: async (over) => tron.newLeg(chain, over),
+    fund: (leg) => tron.fund(chain, leg),
+    claim: (leg) => tron.claim(chain, leg),
+    refund: (leg) => tron.refund(chain, leg),
+    pass: chain.pass,
+    finalize: chain.solidify,
+    adapter: async (isBlind = false) => (isBlind ? blind() : adapterOf()),
+    counted: (asked) =>
+      adapterOver((_, forward) => {
+        asked();
+        return forward();
+      }),
+    tell: async (to, data) => {
+      await tron.sendAndMine(chain, anyone, { from: anyone.address, to, data, value: 0n });
+    },
+    claimData: ({ terms, secret }) => tronClaim(terms, chain.deployment, secret).data,
+    token: chain.token,
+    put: (runtime) => tron.deploy(chain, runtime),
+  };
+}
+
+export const worlds = { EVM: worldOfEvm, TRON: worldOfTron };

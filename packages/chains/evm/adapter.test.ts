@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { shardOf } from '@parley/contracts/escrows/ids.ts';
+import type { Hex } from 'viem';
+import type { EvmMaterial } from '../interface/material.ts';
+import { refuses } from '../testing/refusals.ts';
+import { claimCall, domainOf, evmDeployment, fundCalls } from './plan.ts';
+import { accounts, deploy, send } from './testing/anvil.ts';
+import { anyone, deployToken, fund, funder, mint, newLeg, receiver } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
+
+const { chain, adapterOf, adapterOver, mine, signal } = await evmWorld();
+const deployment = evmDeployment(31_337);
+
+test('what is built is what the plan makes, an allowance in the way taken back first', async () => {
+  const adapter = adapterOf();
+  const token = await deployToken(chain, 'DevTether');
+  await mint(chain, token, funder.address, 10_000n);
+  const { terms, escrow, secret } = await newLeg(chain, { token });
+  // An allowance that is too small, which USDT wants at zero before it changes.
+  await send(chain, funder, fundCalls({ ...terms, amount: 5n }, deployment, 0n)[0]!);
+  const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };
+  const funding = (await adapter.buildFund(input, signal())) as EvmMaterial;
+  assert.deepEqual(funding.txs, fundCalls(terms, deployment, 5n));
+  assert.deepEqual([funding.txs.length, funding.from], [3, funder.address]);
+  for (const call of funding.txs) await send(chain, funder, call);
+  const { txs } = (await adapter.buildClaim(input, secret, signal())) as EvmMaterial;
+  assert.deepEqual(txs, [claimCall(terms, deployment, secret)]);
+  await send(chain, accounts[5]!, txs[0]!);
+  const empty = adapter.buildRefund(input, signal());
+  await assert.rejects(empty, refuses('nothing_there', /holds nothing: claimed/));
+});
+
+type Tx = { to: string; data: string; value?: string };
+
+const signedBy = async (from: typeof anyone, { to, data, value = '0' }: Tx, chainId = 31_337) =>
+  from.signTransaction({
+    to: to as Hex,
+    data: data as Hex,
+    value: BigInt(value),
+    chainId,
+    nonce: await chain.client.getTransactionCount({ address: from.address }),
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 1n,
+  });
+const nothing = { to: receiver.address, data: '0x' };
+
+test('a transaction of another chain is none', async () => {
+  const reading = adapterOf().readSigned(await signedBy(anyone, nothing, 31_338), signal());
+  await assert.rejects(reading, refuses('bad_transaction', /31338.*31337/));
+});
+
+test('a secret that was broadcast is known at once, with a pending block and without', async () => {
+  const silent = await adapterOver(({ method, params }, forward) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'pending' ? { result: null } : forward(),
+  );
+  for (const adapter of [adapterOf(), silent]) {
+    const leg = await newLeg(chain);
+    await fund(chain, leg);
+    adapter.watch([leg.escrow]);
+    await adapter.changes(signal());
+    assert.deepEqual((await adapter.changes(signal())).touched, []);
+    await chain.client.setAutomine(false);
+    const raw = await signedBy(anyone, claimCall(leg.terms, deployment, leg.secret));
+    const read = await adapter.readSigned(raw, signal());
+    assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null, 'only read');
+    await adapter.broadcast(read, signal());
+    assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+    assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
+    await chain.client.setAutomine(true);
+    await mine();
+  }
+});
+
+test('bytes are known while they wait and once they are mined, and others are not', async () => {
+  const adapter = adapterOf();
+  const read = await adapter.readSigned(await signedBy(anyone, nothing), signal());
+  assert.equal(await adapter.isKnown(read, signal()), false);
+  await chain.client.setAutomine(false);
+  await adapter.broadcast(read, signal());
+  assert.equal(await adapter.isKnown(read, signal()), true, 'waiting');
+  await chain.client.setAutomine(true);
+  await mine(3);
+  assert.equal(await adapter.isKnown(read, signal()), true, 'mined');
+  const next = await adapter.readSigned(await signedBy(anyone, nothing), signal());
+  assert.equal(await adapter.isKnown(next, signal()), false, 'the same again, signed anew');
+});
+
+test("the node's own refusal is answered with its words", async () => {
+  const adapter = adapterOf();
+  const raw = await signedBy(accounts[8]!, { ...nothing, value: `${10n ** 30n}` });
+  const sent = adapter.broadcast(await adapter.readSigned(raw, signal()), signal());
+  await assert.rejects(sent, refuses('refused_by_node', /insufficient funds/i));
+});
+
+test('an amount worth less than the gas of its claim is too small, a token amount is not', async () => {
+  const checked = (token: Hex | null, amount: bigint) =>
+    adapterOf().checkAmount(token, amount, signal());
+  const worth = 50_000n * (await chain.client.getGasPrice());
+  await checked(null, 2n * worth);
+  await assert.rejects(checked(null, worth / 2n), refuses('amount_too_small'));
+  await checked(receiver.address, 1n);
+  await assert.rejects(checked(receiver.address, 0n), refuses('amount_too_small'));
+});
+
+test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {
+  const refused = (over: Parameters<typeof adapterOf>[0], words: RegExp) =>
+    assert.rejects(adapterOf(over).open(signal()), refuses('chain_unavailable', words));
+  const { address } = shardOf(2);
+  await refused({ contract: address }, /no escrow contract/);
+  await refused({ shards: [address] }, /no escrow contract/);
+  await refused({ contract: receiver.address }, /none of shard 0 to/);
+  const code = (await chain.client.getCode({ address: deployment.contract as Hex })) ?? '0x';
+  const [own, other] = [31_337, 31_338].map((id) => domainOf(evmDeployment(id)).slice(2));
+  const copied = code.replaceAll(own ?? '', other ?? '') as Hex;
+  assert.notEqual(copied, code);
+  await chain.client.setCode({ address, bytecode: copied });
+  await refused({ contract: address }, /another chain id/);
+  await chain.client.setCode({ address, bytecode: '0x' });
+  // The very code, made by who could have made it write open escrows first.
+  const made = await deploy(chain, initCode);
+  await refused({ contract: made }, /none of shard 0 to 255 of the pinned/);
+});

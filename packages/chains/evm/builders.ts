@@ -1,0 +1,379 @@
+// Unsigned calls for the party that each belongs to, who pays its gas.
+
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { hashlockOf, type Secret } from '@parley/core/hashlock.ts';
+import type { EscrowTerms, Lane } from '@parley/core/terms.ts';
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
+import type { Batch, BuiltBatch } from '../interface/batches.ts';
+import type { About, BuildInput, SpendInput } from '../interface/building.ts';
+import type { EvmCall, EvmMaterial } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import { mayReveal, mustBeWorth } from '../kit/builders.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
+import { parseEvmAddress } from './address.ts';
+import { leastWei } from './costs.ts';
+import { evmGasPolicyOf } from './gas-policy.ts';
+import { isUnlent, tryBatch, unseenClaim } from './gas-work.ts';
+import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
+import {
+  batchCall,
+  claimCall,
+  deploymentOf,
+  evmEscrow,
+  fundCalls,
+  mustBeGood,
+  refundCall,
+} from './plan.ts';
+import { mustAgree, mustAgreeOnHeads } from './read.ts';
+import {
+  type Failure,
+  lendBalance,
+  lends,
+  type Overrides,
+  stranger,
+  tryCall,
+  tryCalls,
+} from './simulate.ts';
+import { stateAt } from './state.ts';
+import type { Watch } from './watch.ts';
+
+function material(
+  { chain, chainId }: Watch,
+  escrow: string,
+  txs: readonly EvmCall[],
+  from?: string,
+): EvmMaterial {
+  const by = from === undefined ? {} : { from };
+  return { chain, family: 'evm', sign: 'evm-tx', chainId, ...by, txs, escrow };
+}
+
+export async function buildFund(
+  watch: Watch,
+  { escrow: { terms }, allowance }: BuildInput,
+  signal: AbortSignal,
+): Promise<EvmMaterial> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { address } = evmEscrow(terms, deployment);
+  const from = parseEvmAddress(terms.refund.address);
+  await mustAgreeOnHeads(watch, signal);
+  const { token } = terms;
+  const together = gathering(rpc, signal);
+  const shown = stateAt(together, deployment, terms, 'latest', signal);
+  const allowing = begun(
+    token === null
+      ? Promise.resolve(0n)
+      : allowanceOf(together, token, from, deployment.contract, signal),
+  );
+  mustBeUnfunded(address, await shown);
+  const calls = fundCalls(terms, deployment, await allowing, allowance);
+  return material(watch, address, calls, from);
+}
+
+export async function buildClaim(
+  watch: Watch,
+  input: SpendInput,
+  secret: Secret,
+  signal: AbortSignal,
+): Promise<EvmMaterial> {
+  const { escrow } = input;
+  await mayReveal(watch, input, secret, () => mustAgree(watch, escrow, signal));
+  const address = await held(watch, escrow, signal);
+  return material(watch, address, [claimCall(escrow.terms, watch.deployment, secret)]);
+}
+
+export async function buildRefund(
+  watch: Watch,
+  { escrow }: SpendInput,
+  signal: AbortSignal,
+): Promise<EvmMaterial> {
+  const address = await held(watch, escrow, signal);
+  return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
+}
+
+export async function buildBatch(
+  watch: Watch,
+  batch: Batch,
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { rpc, deployment } = watch;
+  const call = batchCall(batch, deployment);
+  const { mostGas } = evmGasPolicyOf(deployment.chainId);
+  const trial = { rpc, from, mostGas, offer: null };
+  const { settles, gas } = await tryBatch(trial, batch, call, signal);
+  return { material: material(watch, call.to, [call]), settles: Number(settles), gas };
+}
+
+async function held(
+  { chain, rpc, deployment }: Watch,
+  { terms }: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<string> {
+  const { address } = evmEscrow(terms, deployment);
+  mustHold(chain, address, await stateAt(rpc, deployment, terms, 'latest', signal));
+  return address;
+}
+
+export async function checkAmount(
+  { rpc, chain }: Watch,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  // The worth of a token in gas is not known here.
+  const least = token === null ? leastWei(await gasPrice(rpc, signal)) : 1n;
+  mustBeWorth(chain, amount, least, 'gas');
+}
+
+export const trialSecret = '00'.repeat(31).concat('01');
+/** Ahead of the best block's time. */
+const trialFundSeconds = 3_600;
+const trialTimelockSeconds = 7_200;
+const laneBytes = 12;
+
+/** Of the 2^96 lanes of a funder one that it never used. */
+function unusedLane(contract: string): Lane {
+  return { contract, number: bytesToHex(randomBytes(laneBytes)), counter: 1 };
+}
+
+type Payer = { readonly from: string; readonly lent: Overrides };
+
+type Trial = { readonly from: string; readonly to: string; readonly timestamp: number };
+
+/** An escrow that nobody has, paid by `from` and paying `to`. */
+export function trialEscrow(
+  terms: Pick<EscrowTerms, 'chain' | 'token' | 'amount'>,
+  contract: string,
+  { from, to, timestamp }: Trial,
+): EscrowTerms {
+  return {
+    ...terms,
+    hashlock: hashlockOf(trialSecret),
+    payout: { address: to, pubkey: null },
+    refund: { address: from, pubkey: null },
+    timelock: timestamp + trialTimelockSeconds,
+    fundBefore: timestamp + trialFundSeconds,
+    lane: unusedLane(contract),
+  };
+}
+
+export async function preflight(
+  asked: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
+  mustBeGood(terms, watch.deployment);
+  if (about === 'claim') return tryClaim(watch, terms, signal);
+  const { token } = terms;
+  const head = begun(headBlock(watch.rpc, signal));
+  const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
+  const lending = token === null ? begun(lends(watch.rpc, signal)) : null;
+  const lent = await lentTo(watch, terms, signal);
+  // A lent balance that shows proves both a token and a node that lends.
+  if (token === null || lent === null) {
+    if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
+      throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
+    }
+    if (!(await (lending ?? lends(watch.rpc, signal)))) {
+      return withoutOverrides(watch, terms, about, signal);
+    }
+  }
+  const funding = await funder;
+  const payer = await payerOf(watch, terms, lent, signal);
+  const { timestamp } = await head;
+  const receivers = payer === null ? [] : receiversOf(terms, about);
+  const trials = [
+    ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
+    ...receivers.map(({ address }) =>
+      tryPayout(watch, terms, about, address, payer as Payer, timestamp, signal),
+    ),
+  ];
+  for (const trial of await Promise.allSettled(trials)) {
+    if (trial.status === 'rejected') throw trial.reason;
+  }
+  if (payer !== null) return;
+  watch.log('preflight_without_balance', { chain: watch.chain, token });
+  return plainTrial(watch, terms, about, signal);
+}
+
+function withoutOverrides(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
+  once(watch, 'preflight_without_overrides', { chain: watch.chain });
+  return plainTrial(watch, terms, about, signal);
+}
+
+/** Once a leg is funded, its funder could change its own address to stop a reveal. */
+function receiversOf({ payout, refund }: EscrowTerms, about: About) {
+  return about === 'claim' ? [payout] : [payout, refund];
+}
+
+/** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
+async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  // Side by side, so that both leave in two exchanges.
+  const arriving = begun(mustArriveWhole(watch, terms, signal));
+  const tried = await unseenClaim(watch, terms, signal);
+  if (tried === null) return withoutOverrides(watch, terms, 'claim', signal);
+  const { to, data } = tried.call;
+  const failure = await tryCall(rpc, { from: stranger, to, data }, tried.overrides, signal);
+  if (failure === null) return arriving;
+  if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
+  const { address } = terms.payout;
+  const pool: Payer = { from: deployment.contract, lent: {} };
+  const reason = await innerReason(watch, terms, address, pool, failure, signal);
+  throw wouldFail(terms, native, 'payout', address, reason);
+}
+
+/** A claim does not see that a token's fee lets it arrive short: a funding would. */
+async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSignal) {
+  if (terms.token === null) return;
+  const [lent, head] = await Promise.all([
+    lentTo(watch, terms, signal),
+    headBlock(watch.rpc, signal),
+  ]);
+  if (lent === null) return;
+  const { address } = terms.payout;
+  const payer = { from: stranger, lent };
+  await tryPayout(watch, terms, 'claim', address, payer, head.timestamp, signal);
+}
+
+/** What gives a stranger the amount; null where the token's balances cannot be lent. */
+async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
+  if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
+  return lendBalance(rpc, token, stranger, amount, signal, slots);
+}
+
+async function payerOf(
+  watch: Watch,
+  { token, amount, refund }: EscrowTerms,
+  lent: Overrides | null,
+  signal: AbortSignal,
+): Promise<Payer | null> {
+  if (lent !== null) return { from: stranger, lent };
+  const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);
+  return held >= amount ? { from: refund.address, lent: {} } : null;
+}
+
+async function tryPayout(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  to: string,
+  payer: Payer,
+  timestamp: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { from } = payer;
+  const trial = trialEscrow(terms, deployment.contract, { from, to, timestamp });
+  const allowance =
+    terms.token === null || from === stranger
+      ? 0n
+      : await allowanceOf(rpc, terms.token, from, deployment.contract, signal);
+  const funding = fundCalls(trial, deployment, allowance);
+  const calls = [...funding, claimCall(trial, deployment, trialSecret)];
+  const failure = await tryCalls(rpc, from, calls, payer.lent, signal);
+  if (failure === null) return;
+  const claiming = failure.index === funding.length;
+  const paid = claiming ? to : deployment.contract;
+  const reason = await innerReason(watch, terms, paid, payer, failure, signal);
+  throw wouldFail(terms, native, claiming ? 'payout' : about, claiming ? to : null, reason);
+}
+
+/** The contract keeps no answer of a token or a receiver: the bare transfer is asked for it. */
+export async function innerReason(
+  watch: Watch,
+  { token, amount }: Pick<EscrowTerms, 'token' | 'amount'>,
+  to: string,
+  payer: Payer,
+  failure: Failure,
+  signal: AbortSignal,
+): Promise<string> {
+  if (failure.name !== 'TokenCallFailed' && failure.name !== 'PaymentRejected') {
+    return failure.words;
+  }
+  const bare = transferCall(token, to, amount);
+  const { from, lent } = payer;
+  const inner = await tryCall(watch.rpc, { from, ...bare }, lent, signal);
+  return inner === null ? failure.words : `${failure.words}: ${inner.words}`;
+}
+
+export function transferCall(token: string | null, to: string, amount: bigint): EvmCall {
+  if (token === null) return { to, data: '0x', value: `0x${amount.toString(16)}` };
+  const args = [to as Hex, amount] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+  return { to: token, data, value: '0x0' };
+}
+
+type Funder = { readonly held: bigint; readonly allowance: bigint };
+
+async function funderOf(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Funder> {
+  const { rpc } = watch;
+  const { token, refund } = terms;
+  const { address } = refund;
+  const { contract } = deploymentOf(watch, terms);
+  const [held, allowance] = await Promise.all([
+    balanceAt(rpc, token, address, 'latest', signal),
+    token === null ? 0n : allowanceOf(rpc, token, address, contract, signal),
+  ]);
+  return { held, allowance };
+}
+
+async function tryFunding(
+  watch: Watch,
+  terms: EscrowTerms,
+  { held, allowance }: Funder,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { token, amount, refund } = terms;
+  const funder = refund.address;
+  let lent: Overrides | null = {};
+  if (held < amount) {
+    watch.log('funder_short', { chain: watch.chain, funder, token, held, amount });
+    lent =
+      token === null
+        ? { [funder]: { balance: `0x${amount.toString(16)}` } }
+        : await lendBalance(rpc, token, funder, amount, signal);
+  }
+  if (lent === null) return;
+  const calls = fundCalls(terms, deployment, allowance);
+  const failure = await tryCalls(rpc, funder, calls, lent, signal);
+  if (failure === null) return;
+  const payer: Payer = { from: funder, lent };
+  const to = deployment.contract;
+  const reason = await innerReason(watch, terms, to, payer, failure, signal);
+  throw wouldFail(terms, native, 'funding', null, reason);
+}
+
+/** Without state overrides: only what the funder, or the contract, could send right now. */
+async function plainTrial(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { token, amount, refund } = terms;
+  const from = about === 'claim' ? deployment.contract : refund.address;
+  const held = await balanceAt(rpc, token, from, 'latest', signal);
+  if (held < amount) return;
+  for (const { address: to } of receiversOf(terms, about)) {
+    const failure = await tryCall(rpc, { from, ...transferCall(token, to, amount) }, null, signal);
+    if (failure !== null) throw wouldFail(terms, native, 'payout', to, failure.words);
+  }
+  if (about !== 'funding') return;
+  const allowance =
+    token === null ? 0n : await allowanceOf(rpc, token, from, deployment.contract, signal);
+  const calls = fundCalls(terms, deployment, allowance);
+  const [fund] = calls;
+  if (calls.length > 1 || fund === undefined) return;
+  const failure = await tryCall(rpc, { from, ...fund }, null, signal);
+  if (failure !== null) throw wouldFail(terms, native, 'funding', null, failure.words);
+}
+
+const native = 'the native coin';

@@ -1,0 +1,169 @@
+// The cost of a transaction of ours for its sender. A claim is never estimated: a node would hear
+// its secret.
+
+import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { larger } from '@parley/core/amounts.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { Owed, Spend } from '../interface/gas.ts';
+import { owedWords, shortages } from '../kit/shortage.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
+import { RpcError } from '../nodes/rpc.ts';
+import {
+  escrowGas,
+  evmGasPolicyOf,
+  type GasRules,
+  gasOnChain,
+  gasRules,
+  evmTransactionGas as mostGas,
+  untriedGas,
+} from './gas-policy.ts';
+import { callOf, estimate, isUnlent, unseenClaim } from './gas-work.ts';
+import { balanceAt, codeAt, gasPrice, refused } from './node.ts';
+import { evmEscrow } from './plan.ts';
+import { readRevert } from './simulate.ts';
+import { mustBeOpen } from './state.ts';
+import type { Watch } from './watch.ts';
+
+/** The cost of the bytes on Ethereum comes on top of the gas: room for twice the gas in peaks. */
+const opStackTimes = 3n;
+/** Wallets ask for more gas than is used, and offer more for it than it costs now. */
+export const margin = 2n;
+/** The offer of a wallet above the price of now where it is not signed: a fifth. Rounds up. */
+const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
+
+type Token = Pick<EscrowTerms, 'token'>;
+
+const kindOf = ({ token }: Token) => (token === null ? 'native' : 'token');
+
+/** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
+export function gasFor(
+  chainId: number,
+  terms: Token,
+  verb: 'claim' | 'fund',
+  rules: GasRules,
+): bigint {
+  const kind = kindOf(terms);
+  const gas =
+    verb === 'claim'
+      ? (untriedGas(chainId, kind, rules) * 6n + 9n) / (5n * margin)
+      : gasOnChain(chainId, fundGas(kind, rules));
+  return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
+}
+
+// With a lane's first use, an approval and the contract's first balance. A quarter more, rounded
+// up.
+function fundGas(kind: 'native' | 'token', rules: GasRules): bigint {
+  const { native, token, approve, newWord } = escrowGas(rules);
+  const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
+  return (gas * 5n + 3n) / 4n;
+}
+
+export const shortage = shortages<Watch>({
+  unit: 'wei',
+  code: 'fee_poor',
+  owed: async (watch, owed, payer, signal) => {
+    const { offered } = owed;
+    const rpc = gathering(watch.rpc, signal);
+    const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
+    const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
+    const usual = needOf(watch.chainId, owed, margin * price, rules);
+    const need =
+      offered === undefined
+        ? usual
+        : larger(usual, offered.gas * (offered.feePerGas ?? offeredAt(price)));
+    const gas = offered === undefined ? 'for' : `with ${offered.gas}`;
+    const what = `${owedWords(owed, 'send a claim')} ${gas} gas`;
+    return { need, has: await has, what };
+  },
+  funding: async (watch, terms, signal) => {
+    const { rpc } = watch;
+    const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
+    const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price, rules);
+    const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
+    return { need, has, what: 'fund, gas and a native leg included,' };
+  },
+  // A contract sends nothing by itself: the wallet that pays for one is not known here.
+  pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
+});
+
+type RulesUntil = (until: number) => GasRules;
+
+/** A claim may be sent until its timelock, behind a fork that is to come before. */
+function needOf(chainId: number, { claims, fundings }: Owed, price: bigint, rules: RulesUntil) {
+  let need = 0n;
+  for (const terms of claims) {
+    need += gasFor(chainId, terms, 'claim', rules(terms.timelock)) * price;
+  }
+  for (const terms of fundings) {
+    need += gasFor(chainId, terms, 'fund', rules(fundedBy(terms))) * price + nativeOf(terms);
+  }
+  return need;
+}
+
+const fundedBy = ({ fundBefore, timelock }: EscrowTerms): number => fundBefore ?? timelock;
+
+const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
+
+export async function untriedSpend(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const rules = await gasRules(watch, signal);
+  return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
+}
+
+/** The contract's own errors. It passes on no words of a token or a receiver. */
+const ownErrors: ReadonlySet<string> = new Set(
+  escrowsAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
+);
+
+export async function spendGas(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { rpc } = watch;
+  const { call, overrides } = await triedOf(watch, spend, payer, signal);
+  try {
+    const trial = { rpc, from: payer, mostGas, offer: null };
+    const gas = await estimate(trial, call, overrides, signal);
+    if (gas <= mostGas) return gas;
+    // Every other node would refuse a transaction with so much.
+    throw new RpcError(0, `it estimates ${gas} gas, above the ${mostGas} of a transaction`, null);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (overrides !== null && isUnlent(error)) throw refused(rpc, 'eth_estimateGas', unlent);
+    const { name, words } = readRevert(error.data, error.message);
+    // A claim that would fail says so by one of these. Every other answer of a node is about
+    // itself.
+    if (name === null || !ownErrors.has(name)) throw refused(rpc, 'eth_estimateGas', error);
+    const { terms, verb } = spend;
+    const to = verb === 'claim' ? terms.payout : terms.refund;
+    throw wouldFail(terms, 'wei', 'payout', to.address, words);
+  }
+}
+
+async function triedOf(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+) {
+  const { rpc, deployment } = watch;
+  if (spend.verb === 'refund') return { call: callOf(spend, payer, deployment), overrides: null };
+  const { terms, secret } = spend;
+  if (secret !== null) {
+    const call = callOf({ ...spend, secret, isPublic: true }, payer, deployment);
+    return { call, overrides: null };
+  }
+  // It is tried as open, with the money of others: so the true one must be.
+  await mustBeOpen(rpc, deployment, terms, evmEscrow(terms, deployment).address, signal);
+  const tried = await unseenClaim(watch, terms, signal);
+  if (tried !== null) return tried;
+  throw refused(rpc, 'eth_estimateGas', unlent);
+}
+
+const unlent = new RpcError(0, 'it lends no state', null);

@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { legStatus } from '@parley/core/facts.ts';
+import type { Hex } from 'viem';
+import { encodeFunctionData, numberToHex, parseAbi } from 'viem/utils';
+import type { EvmAdapter } from './adapter.ts';
+import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
+import { accounts, deploy } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import { anyone, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
+
+const { chain, adapterOf, adapterOver, mine, signal } = await evmWorld();
+let snapshot: Hex;
+beforeEach(async () => {
+  snapshot = await chain.client.snapshot();
+});
+afterEach(async () => {
+  await chain.client.revert({ id: snapshot });
+  await chain.client.setAutomine(true);
+});
+
+const touched = async (adapter: EvmAdapter) => [...(await adapter.changes(signal())).touched];
+const facts = (adapter: EvmAdapter, leg: Leg) => adapter.readEscrow(leg.escrow, signal());
+const address = ({ escrow }: Leg) => escrow.address;
+const deployment = evmDeployment(31_337);
+const { contract } = deployment;
+const claimOf = ({ terms, secret }: Leg) => claimCall(terms, deployment, secret);
+const refundOf = ({ terms }: Leg) => refundCall(terms, deployment);
+const manual = () => chain.client.setAutomine(false);
+
+async function following(legs: readonly Leg[], adapter = adapterOf()) {
+  adapter.watch(legs.map(({ escrow }) => escrow));
+  assert.deepEqual((await touched(adapter)).sort(), legs.map(address).sort());
+  assert.deepEqual(await touched(adapter), []);
+  return adapter;
+}
+
+const post = (
+  from: typeof funder,
+  call: { to: string; data: string; value?: string },
+  gas = 500_000n,
+) =>
+  chain.client.sendTransaction({
+    account: from,
+    to: call.to as Hex,
+    data: call.data as Hex,
+    value: BigInt(call.value ?? 0),
+    gas,
+  });
+
+test('a reorganisation that moves a funding to another block changes its confirmations', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  const fork = await chain.client.snapshot();
+  const nonce = await chain.client.getTransactionCount({ address: funder.address });
+  const call = fundCalls(leg.terms, deployment, 0n)[0]!;
+  const raw = await funder.signTransaction({
+    to: call.to as Hex,
+    data: call.data as Hex,
+    value: 1_000n,
+    chainId: 31_337,
+    nonce,
+    gas: 500_000n,
+    gasPrice: 10n ** 10n,
+  });
+  await chain.client.sendRawTransaction({ serializedTransaction: raw });
+  await mine(4);
+  await touched(adapter);
+  assert.equal((await facts(adapter, leg)).funded?.confirmations, 5);
+  await chain.client.revert({ id: fork });
+  await mine(4);
+  await chain.client.sendRawTransaction({ serializedTransaction: raw });
+  await mine(1);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal((await facts(adapter, leg)).funded?.confirmations, 2);
+});
+
+test('the secret of a claim that failed inside a call of another contract is found', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  const wallet = await deploy(chain, compileTestContracts('Zoo.sol').get('Rejecting')!.bytecode);
+  await touched(adapter);
+  // The escrow is not funded: it fails.
+  const data = encodeFunctionData({
+    abi: parseAbi(['function execute(address, bytes)']),
+    args: [contract as Hex, claimOf(leg).data as Hex],
+  });
+  await post(anyone, { to: wallet, data });
+  // The node answers once it has the transaction, which may be before its block.
+  await mine(1);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const shown = await facts(adapter, leg);
+  assert.deepEqual([shown.secret, shown.claimed], [leg.secret, null]);
+});
+
+test('a secret that waits in a call of another contract, which names the hashlock, is found', async () => {
+  const named = await newLeg(chain);
+  const unnamed = await newLeg(chain);
+  const adapter = await following([named, unnamed]);
+  await manual();
+  for (const [{ secret }, name] of [
+    [named, named.terms.hashlock],
+    [unnamed, ''],
+  ] as const) {
+    const data = `0x12345678${'00'.repeat(12)}${name}${secret}`;
+    await post(anyone, { to: accounts[7]!.address, data });
+  }
+  assert.deepEqual(await touched(adapter), [address(named)]);
+  assert.equal((await facts(adapter, named)).secret, named.secret);
+  assert.equal((await facts(adapter, unnamed)).secret, null);
+});
+
+test('what waits for its block is seen, and when it can succeed it shows with 0 confirmations', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  await manual();
+  const call = fundCalls(leg.terms, deployment, 0n)[0]!;
+  const foreign = await post(anyone, call);
+  await touched(adapter);
+  assert.equal((await facts(adapter, leg)).funded, null, 'only the funder can fund');
+  const txid = await post(funder, call);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const waiting = await facts(adapter, leg);
+  assert.deepEqual(waiting.funded, { txid, confirmations: 0, deep: false });
+  assert.equal(waiting.empty, false);
+  await chain.client.dropTransaction({ hash: txid });
+  await chain.client.dropTransaction({ hash: foreign });
+  assert.deepEqual(await touched(adapter), [address(leg)], 'it left the pool');
+  const dropped = await facts(adapter, leg);
+  assert.deepEqual([dropped.funded, dropped.empty], [null, true]);
+});
+
+test('the secret of a claim that waits for its block is known at once', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  const adapter = await following([leg]);
+  await manual();
+  const txid = await post(anyone, claimOf(leg));
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const waiting = await facts(adapter, leg);
+  assert.deepEqual(waiting.claimed, { txid, confirmations: 0, deep: false });
+  assert.equal(waiting.secret, leg.secret);
+  assert.equal(legStatus(waiting), 'funded');
+});
+
+test('a refund that waits too early, and a claim with a wrong secret, show nothing', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  const adapter = await following([leg]);
+  await manual();
+  const { data } = claimCall(leg.terms, deployment, 'ab'.repeat(32));
+  await post(anyone, { to: contract, data });
+  await post(accounts[6]!, refundOf(leg));
+  await touched(adapter);
+  const shown = await facts(adapter, leg);
+  assert.deepEqual([shown.claimed, shown.refunded, shown.secret], [null, null, null]);
+});
+
+test('a claim or refund that waits with too little gas shows its secret, and hides nothing', async () => {
+  const leg = await newLeg(chain);
+  const old = await newLeg(chain);
+  for (const each of [leg, old]) await fund(chain, each);
+  await mine(2);
+  const adapter = await following([leg, old]);
+  await manual();
+  const call = claimOf(leg);
+  const bad = await post(anyone, call, 30_000n);
+  assert.deepEqual(await touched(adapter), [address(leg)], 'for its secret');
+  const hidden = await facts(adapter, leg);
+  assert.deepEqual([hidden.claimed, hidden.secret], [null, leg.secret]);
+  assert.deepEqual(await touched(adapter), [], 'nothing new');
+  // Behind the first in the block, one that works is the one that shows.
+  const good = await post(accounts[6]!, call);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const sighted = await facts(adapter, leg);
+  assert.deepEqual(sighted.claimed, { txid: good, confirmations: 0, deep: false });
+  for (const hash of [bad, good]) await chain.client.dropTransaction({ hash });
+  await later(chain, 7_200);
+  await touched(adapter);
+  await post(anyone, refundOf(old), 30_000n);
+  await touched(adapter);
+  assert.equal((await facts(adapter, old)).refunded, null);
+  const txid = await post(accounts[6]!, refundOf(old));
+  await touched(adapter);
+  assert.equal((await facts(adapter, old)).refunded?.txid, txid);
+});
+
+test('what a waiting claim pays for besides the claim counts against its gas', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  const adapter = await following([leg]);
+  const { to, data } = claimOf(leg);
+  const call = { account: anyone, to: to as Hex, data: data as Hex };
+  // EIP-2930: 2 400 for the address and 1 900 for each key.
+  const listGas = 2_400n + 100n * 1_900n;
+  const gas = (await chain.client.estimateGas(call)) + listGas - 15_000n;
+  const storageKeys = Array.from({ length: 100 }, (_, at) => numberToHex(at, { size: 32 }));
+  const accessList = [{ address: to as Hex, storageKeys }];
+  await manual();
+  const hash = await chain.client.sendTransaction({ ...call, gas, accessList });
+  await touched(adapter);
+  const shown = await facts(adapter, leg);
+  assert.deepEqual([shown.claimed, shown.secret], [null, leg.secret]);
+  await mine();
+  const { status } = await chain.client.getTransactionReceipt({ hash });
+  assert.equal(status, 'reverted', 'it was bound to fail');
+});
+
+test('a flood of claims that are bound to fail is tried a few at a time, each once a block', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  let trials = 0;
+  const counting = await adapterOver(({ method, params }, forward) => {
+    if (method === 'eth_call' && (params[0] as { gas?: string }).gas !== undefined) trials += 1;
+    return forward();
+  });
+  const adapter = await following([leg], counting);
+  await manual();
+  const call = claimOf(leg);
+  for (let sent = 0; sent < 40; sent += 1) await post(anyone, call, 30_000n);
+  const counts: number[] = [];
+  for (let pass = 0; pass < 3; pass += 1) {
+    await touched(adapter);
+    counts.push(trials);
+  }
+  assert.deepEqual(counts, [32, 40, 40]);
+  assert.equal((await facts(adapter, leg)).claimed, null);
+});
+
+type Range = { readonly fromBlock: string; readonly toBlock: string };
+
+function widthOf(params: readonly unknown[]): number {
+  const { fromBlock, toBlock } = params[0] as Range;
+  return Number(toBlock) - Number(fromBlock) + 1;
+}
+
+test('far behind, events are found by logs in ranges as small as the provider allows', async () => {
+  const leg = await newLeg(chain);
+  const failed = await newLeg(chain);
+  const asked: number[] = [];
+  const strict = await adapterOver(
+    ({ method, params }, forward) => {
+      if (method !== 'eth_getLogs') return forward();
+      const blocks = widthOf(params);
+      asked.push(blocks);
+      const message = 'query exceeds max block range 50';
+      return blocks > 50 ? { error: { code: -32_602, message } } : forward();
+    },
+    { maxLogRange: 1_000 },
+  );
+  const adapter = await following([leg, failed], strict);
+  await fund(chain, leg);
+  await mine(400);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+  assert.ok(asked.filter((blocks) => blocks > 50).length < 20, 'it learns the limit');
+});
+
+for (const how of ['413', '502', '504', 'never']) {
+  test(`far behind, a gateway that answers a wide question for logs with ${how} blinds nobody`, async () => {
+    const leg = await newLeg(chain);
+    const asked: number[] = [];
+    const gateway = await adapterOver(
+      ({ method, params }, forward) => {
+        if (method !== 'eth_getLogs') return forward();
+        asked.push(widthOf(params));
+        if (widthOf(params) <= 50) return forward();
+        return how === 'never' ? undefined : { status: Number(how) };
+      },
+      { rpc: { attemptTimeoutMs: 300, rounds: 1 } },
+    );
+    const adapter = await following([leg], gateway);
+    await fund(chain, leg);
+    await mine(400);
+    assert.deepEqual(await touched(adapter), [address(leg)]);
+    assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+    assert.equal(asked.filter((blocks) => blocks > 50).length, 1, 'it learns the limit');
+  });
+}
+
+test('far behind, what was read before a failure is not read again', async () => {
+  const leg = await newLeg(chain);
+  const begun = Number(await chain.client.getBlockNumber());
+  const asked: number[] = [];
+  let isBroken = true;
+  const node = await adapterOver(
+    ({ method, params }, forward) => {
+      if (method !== 'eth_getLogs') return forward();
+      const from = Number((params[0] as Range).fromBlock);
+      asked.push(from - begun);
+      return isBroken && from > begun + 250 ? { status: 502 } : forward();
+    },
+    { maxLogRange: 100, rpc: { rounds: 1 } },
+  );
+  const adapter = await following([leg], node);
+  await fund(chain, leg);
+  await mine(500);
+  asked.splice(0);
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_unavailable' });
+  assert.deepEqual(asked, [1, 101, 201, 301, 301]);
+  isBroken = false;
+  asked.splice(0);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(asked[0], 237, 'as far back as blocks may be taken back');
+});
+
+test('a failure in the middle loses nothing: the next call reports it', async () => {
+  const leg = await newLeg(chain);
+  let broken = false;
+  const flaky = await adapterOver(
+    ({ method, params }, forward) =>
+      broken && method === 'eth_getBlockByNumber' && params[0] === 'pending'
+        ? undefined
+        : forward(),
+    { rpc: { attemptTimeoutMs: 300, rounds: 1 } },
+  );
+  const adapter = await following([leg], flaky);
+  await fund(chain, leg);
+  broken = true;
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_timeout' });
+  broken = false;
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+});

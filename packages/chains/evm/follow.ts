@@ -1,0 +1,228 @@
+// New blocks, blocks taken back, the pending block, and events that came nearer to their depth.
+// Blocks are read whole: a failed claim shows its secret in no log. Far behind, logs alone are
+// read.
+
+import { ParleyError } from '@parley/core/errors.ts';
+import { opens } from '@parley/core/hashlock.ts';
+import type { Changes, Heads, WatchedEscrow } from '../interface/reading.ts';
+import { comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
+import { once } from '../nodes/sources.ts';
+import { sameAddress } from './address.ts';
+import { type Block, blockAt, headBlock, type Log, type Tx } from './node.ts';
+import { decodeCall } from './plan.ts';
+import { deepestBlock, finalBlock } from './read.ts';
+import { eachRange, ours, reorgMargin } from './scan.ts';
+import { noteLog, type Seen, touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
+
+const fullBlocks = 128;
+/** Callers kept for an escrow: its own claim and refund are among the first. */
+const mostCallers = 64;
+
+const headsOf = ({ number, hash, timestamp }: Block): Heads => {
+  return { height: number, hash, clock: timestamp };
+};
+
+export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
+  const head = await headBlock(watch.rpc, signal);
+  const before = watch.blocks.at(-1);
+  await follow(watch, steps, head, signal);
+  await readPending(watch, head, signal);
+  if (head.hash !== before?.hash) await tellDepth(watch, head, signal);
+  return { touched: takeOwed(watch), heads: headsOf(head) };
+}
+
+const steps: Steps<Watch, Block, Seen> = {
+  fullBlocks,
+  blockAt: ({ rpc }, number, signal) => blockAt(rpc, number, false, signal),
+  past: ({ number, hash }) => ({ number, hash, touched: new Set() }),
+  begun: (watch, from) => {
+    watch.followedFrom = from;
+    // Another chain may have come in this one's place.
+    watch.hours.clear();
+    watch.skippedTo = 0;
+  },
+  takenBack: (watch, { number, touched }) => {
+    const { owed, known } = watch;
+    watch.skippedTo = 0;
+    for (const address of touched) {
+      owed.add(address);
+      const each = known.get(address);
+      if (each?.scannedTo) each.scannedTo = Math.min(each.scannedTo, Math.max(0, number - 1));
+    }
+  },
+  skip,
+  take,
+};
+
+async function skip(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
+  const tip = watch.blocks.at(-1)?.number ?? 0;
+  const to = head.number - fullBlocks;
+  watch.log('far_behind', { chain: watch.chain, blocks: to - tip });
+  const from = Math.max(tip, watch.skippedTo - reorgMargin) + 1;
+  await eachRange(watch, filtersOf(watch), from, to, signal, (logs, end) => {
+    for (const log of logs) note(watch, log);
+    watch.skippedTo = end;
+  });
+  watch.skippedTo = 0;
+  const base = await blockAt(watch.rpc, to, false, signal);
+  if (base !== null) watch.blocks.splice(0, watch.blocks.length, steps.past(base));
+}
+
+const filtersOf = ({ contracts }: Watch) => [{ address: contracts, topics: [ours] }];
+
+function note(watch: Watch, log: Log): string | null {
+  const address = noteLog(watch, log);
+  if (address === null) return null;
+  happened(watch, address, log.block);
+  return address;
+}
+
+async function take(
+  watch: Watch,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const blocks = await Promise.all(
+    numbers.map((number) => blockAt(watch.rpc, number, true, signal)),
+  );
+  const logs: Log[] = [];
+  await eachRange(watch, filtersOf(watch), from, to, signal, (found) => {
+    logs.push(...found);
+  });
+  for (const block of blocks) {
+    if (block === null || block.parentHash !== watch.blocks.at(-1)?.hash) return false;
+    const own = logs.filter((log) => log.block === block.number);
+    if (own.some((log) => log.blockHash !== block.hash)) return false;
+    takeBlock(watch, block, own);
+  }
+  return true;
+}
+
+function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
+  const touched = new Set<string>();
+  for (const log of logs) {
+    const address = note(watch, log);
+    if (address !== null) touched.add(address);
+  }
+  for (const tx of block.txs) {
+    for (const [address] of touchesOf(watch, tx)) {
+      touched.add(address);
+      const callers = watch.known.get(address)?.callers;
+      if (callers !== undefined && callers.size < mostCallers) callers.add(tx.hash);
+    }
+  }
+  for (const address of touched) happened(watch, address, block.number);
+  push(watch, { number: block.number, hash: block.hash, touched });
+}
+
+async function tellDepth(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
+  const deepest = new Map<number, number>();
+  const deepestFor = async (watched: WatchedEscrow) => {
+    const { requiredConfirmations: required } = watched;
+    const known = deepest.get(required) ?? (await deepestBlock(watch, watched, head, signal));
+    deepest.set(required, known);
+    return known;
+  };
+  await comeToDepth(watch, deepestFor, (address, block) => watch.unfinal.set(address, block));
+  if (watch.unfinal.size === 0) return;
+  const final = await finalBlock(watch, head, signal);
+  for (const [address, block] of [...watch.unfinal]) {
+    if (block > final) continue;
+    watch.unfinal.delete(address);
+    watch.owed.add(address);
+  }
+}
+
+/** Transactions tried in one call; the rest show when they are mined, or at a later call. */
+const mostTrials = 32;
+const batch = 8;
+
+type Candidate = { readonly address: string; readonly verb: Verb; readonly tx: Tx };
+
+async function readPending(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
+  const pending = await blockAt(watch.rpc, 'pending', true, signal).catch((error: unknown) => {
+    if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
+    once(watch, 'no_pending_block', { chain: watch.chain, why: String(error) });
+    return null;
+  });
+  const candidates: Candidate[] = [];
+  // Some nodes answer with the best block when they have no pending one.
+  for (const tx of pending !== null && pending.number > head.number ? pending.txs : []) {
+    for (const [address] of touchesOf(watch, tx)) {
+      const verb = waitingVerb(watch, address, tx, head);
+      if (verb !== null) candidates.push({ address, verb, tx });
+    }
+  }
+  await tryAll(watch, candidates, head, signal);
+  const waiting = new Map<string, Waiting>();
+  for (const { address, verb, tx } of candidates) {
+    const shown = verb === 'fund' || watch.tried.works.get(tx.hash) === true;
+    if (shown && !waiting.has(address)) waiting.set(address, { verb, txid: tx.hash });
+  }
+  for (const address of new Set([...waiting.keys(), ...watch.waiting.keys()])) {
+    const same = waiting.get(address)?.txid === watch.waiting.get(address)?.txid;
+    if (!same && watch.known.has(address)) watch.owed.add(address);
+  }
+  watch.waiting = waiting;
+}
+
+/** Seconds by which the next block may be ahead of the best one's clock. */
+const nextBlockSeconds = 60;
+
+/** The effect of a waiting transaction by its terms, sender and time. */
+function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb | null {
+  const terms = watch.known.get(address)?.watched.terms;
+  const call = tx.to === null ? null : decodeCall(tx.to, tx.input, watch.deployment);
+  if (terms === undefined || call === null || call.escrow !== address) return null;
+  switch (call.verb) {
+    case 'fund': {
+      // The funder's alone, and its approval may wait in the same block: not tried.
+      const value = terms.token === null ? terms.amount : 0n;
+      const isFunder = sameAddress(tx.from, terms.refund.address);
+      return isFunder && tx.value === value ? 'fund' : null;
+    }
+    case 'claim':
+      return opens(call.secret ?? '', terms.hashlock) ? 'claim' : null;
+    case 'refund':
+      return head.timestamp + nextBlockSeconds >= terms.timelock ? 'refund' : null;
+  }
+}
+
+async function tryAll(
+  watch: Watch,
+  candidates: readonly Candidate[],
+  head: Block,
+  signal: AbortSignal,
+): Promise<void> {
+  if (watch.tried.head !== head.hash) watch.tried = { head: head.hash, works: new Map() };
+  const { works } = watch.tried;
+  const fresh = new Map<string, Tx>();
+  for (const { verb, tx } of candidates) {
+    if (fresh.size === mostTrials) break;
+    if (verb !== 'fund' && !works.has(tx.hash)) fresh.set(tx.hash, tx);
+  }
+  const txs = [...fresh.values()];
+  for (let at = 0; at < txs.length; at += batch) {
+    const some = txs.slice(at, at + batch);
+    const found = await Promise.all(some.map((tx) => wouldWork(watch, tx, signal)));
+    for (const [place, tx] of some.entries()) works.set(tx.hash, found[place] === true);
+  }
+}
+
+/** As it is, with all that its gas limit pays for. A transaction that cannot be tried does not
+ * show. */
+async function wouldWork(watch: Watch, tx: Tx, signal: AbortSignal): Promise<boolean> {
+  const { from, to, input: data, gas, accessList } = tx;
+  // Not all nodes take delegations in a call.
+  if (tx.delegates) return false;
+  const value = `0x${tx.value.toString(16)}`;
+  const call = { from, to, data, gas, value, ...(accessList === null ? {} : { accessList }) };
+  try {
+    await watch.rpc.call('eth_call', [call, 'latest'], signal);
+    return true;
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
+    return false;
+  }
+}

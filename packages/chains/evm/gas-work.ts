@@ -1,0 +1,246 @@
+// What a gas key sends, and its gas: tried on the best block before it is signed.
+
+import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { smaller } from '@parley/core/amounts.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { hashlockOf } from '@parley/core/hashlock.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { getAbiItem, toFunctionSelector } from 'viem/utils';
+import type { Revert } from '../escrows/calls.ts';
+import type { GasWork } from '../gas/account.ts';
+import { mustOpen, unseenMargin } from '../gas/work.ts';
+import type { Batch } from '../interface/batches.ts';
+import type { EvmCall } from '../interface/material.ts';
+import { batchFails } from '../kit/builders.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import { isCallFailure } from './ask.ts';
+import type { Offer } from './gas-fees.ts';
+import { balanceAt, headBlock, refused } from './node.ts';
+import {
+  claimCall,
+  deploymentOf,
+  type EvmDeployment,
+  evmEscrow,
+  mustBeGood,
+  refundCall,
+} from './plan.ts';
+import { lends, lentOpen, type Overrides, readRevert } from './simulate.ts';
+import { mustBeOpen, nothingThere } from './state.ts';
+import { authorizationCall, signedCall } from './ways.ts';
+
+export type Trial = {
+  readonly rpc: Rpc;
+  readonly deployment: EvmDeployment;
+  readonly from: string;
+  readonly mostGas: bigint;
+  /** null: the key's coins would not do for `mostGas` of it, and a node would refuse the trial. */
+  readonly offer: Offer | null;
+  /** The adapter's: tries the payment where the claim itself cannot be tried. */
+  readonly preflight: (terms: EscrowTerms, signal: AbortSignal) => Promise<void>;
+};
+
+export function callOf(work: GasWork, own: string, deployment: EvmDeployment): EvmCall {
+  switch (work.verb) {
+    case 'claim':
+      return claimCall(work.terms, deployment, work.secret);
+    case 'refund':
+      return refundCall(work.terms, deployment);
+    case 'fund':
+      mustBeGood(work.terms, deployment);
+      return signedCall(authorizationCall(work.terms, deployment), work.signature);
+    case 'void':
+      return { to: own, data: '0x', value: '0x0' };
+  }
+}
+
+/** A revert's data is a few words; a hostile token's may be a megabyte. */
+const mostAnswer = { mostBytes: 64 * 2 ** 10 };
+
+export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): Promise<bigint> {
+  const { rpc, deployment, from } = trial;
+  if (work.verb === 'void') {
+    return withMargin(await estimate(trial, callOf(work, from, deployment), null, signal), trial);
+  }
+  mustOpen(work);
+  const { terms } = work;
+  if (work.verb === 'fund') {
+    return gasOfFunding(trial, terms, callOf(work, from, deployment), signal);
+  }
+  const { address } = evmEscrow(terms, deployment);
+  // An unseen claim is tried as open, with the money of others: so the true one must be.
+  await mustBeOpen(rpc, deployment, terms, address, signal);
+  try {
+    if (work.verb === 'claim' && !work.isPublic) {
+      return await gasUnseen(trial, terms, address, signal);
+    }
+    const call = callOf(work, from, deployment);
+    return withMargin(await estimate(trial, call, null, signal), trial);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    throw refusal(trial, work.verb, terms, address, error);
+  }
+}
+
+export async function tryBatch(
+  trial: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
+  batch: Batch,
+  { to, data }: EvmCall,
+  signal: AbortSignal,
+): Promise<{ settles: bigint; gas: bigint }> {
+  const { rpc, from, mostGas } = trial;
+  try {
+    const call = { from, to, data, gas: hex(mostGas) };
+    const answer = await rpc.call('eth_call', [call, 'latest'], signal, mostAnswer);
+    const settles = /^0x[0-9a-f]{64}$/i.test(`${answer}`) ? BigInt(`${answer}`) : 0n;
+    return { settles, gas: await estimate(trial, { to, data, value: '0x0' }, null, signal) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (!isCallFailure(error) && !isTooLong(error)) throw refused(rpc, 'eth_call', error);
+    const { words } = readRevert(error.data, error.message);
+    throw batchFails(rpc.chain, batch, `${words} (tried with ${mostGas} gas)`);
+  }
+}
+
+/** There is no secret in it: the very call is tried. */
+async function gasOfFunding(trial: Trial, terms: EscrowTerms, call: EvmCall, signal: AbortSignal) {
+  try {
+    return withMargin(await estimate(trial, call, null, signal), trial);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (isTooLong(error)) throw fundingFails(terms, 'it answers too much');
+    if (!isCallFailure(error)) throw refused(trial.rpc, 'eth_estimateGas', error);
+    const { name, words } = readRevert(error.data, error.message);
+    if (name === 'SignerIsNotRefund') throw signedByOther(terms);
+    throw fundingFails(terms, `${words} (tried with ${trial.mostGas} gas)`);
+  }
+}
+
+function fundingFails(terms: EscrowTerms, reason: string): ParleyError {
+  return wouldFail(terms, 'wei', 'funding', null, reason);
+}
+
+function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError {
+  const sentence = `the signature is none of ${address} for the funding of this leg on ${chain}`;
+  return new ParleyError('bad_signature', sentence, { chain, signer: address });
+}
+
+export const fundedBySignature = toFunctionSelector(
+  getAbiItem({ abi: escrowsAbi, name: 'fundWithAuthorization' }),
+);
+
+/** Room for state that another block changes. */
+function withMargin(gas: bigint, { mostGas }: Trial): bigint {
+  return smaller((gas * 5n) / 4n + 10_000n, mostGas);
+}
+
+const hex = (value: bigint) => `0x${value.toString(16)}`;
+
+export async function estimate(
+  { rpc, from, mostGas, offer }: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
+  { to, data }: EvmCall,
+  overrides: Overrides | null,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const call = { from, to, data, value: '0x0', gas: hex(mostGas), ...fieldsOf(offer) };
+  const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
+  const answer = await rpc.call('eth_estimateGas', params, signal, mostAnswer);
+  if (typeof answer === 'string' && /^0x[0-9a-f]{1,16}$/i.test(answer)) return BigInt(answer);
+  throw refused(rpc, 'eth_estimateGas', new RpcError(0, 'its answer is no quantity', null));
+}
+
+/** With its fees a trial looks like the transaction, also to a token that asks for its price. */
+function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
+  if (offer === null) return {};
+  if (offer.kind === 'legacy') return { gasPrice: hex(offer.maxFee) };
+  return { maxFeePerGas: hex(offer.maxFee), maxPriorityFeePerGas: hex(offer.tip) };
+}
+
+/** Neither it nor its hash has a zero byte: no claim has dearer calldata. */
+const trialSecret = '5a'.repeat(32);
+
+/** The contract is lent an open lane and pays from its own money. null: the node lends nothing. */
+export async function unseenClaim(
+  { rpc, deployment }: Pick<Trial, 'rpc' | 'deployment'>,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<{ readonly call: EvmCall; readonly overrides: Overrides } | null> {
+  if (!(await lends(rpc, signal))) return null;
+  const other = { ...terms, hashlock: hashlockOf(trialSecret) };
+  return {
+    call: claimCall(other, deployment, trialSecret),
+    overrides: lentOpen(other, deployment),
+  };
+}
+
+const notOpen = 'NotOpen';
+
+/** Of an unseen claim that failed: the node has not lent the word, whatever it took. */
+export function isUnlent(failure: RpcError | Revert): boolean {
+  const { name } =
+    failure instanceof RpcError ? readRevert(failure.data, failure.message) : failure;
+  return name === notOpen;
+}
+
+/** Where a node lends nothing, all that is allowed. */
+async function gasUnseen(trial: Trial, terms: EscrowTerms, address: string, signal: AbortSignal) {
+  const { rpc, mostGas } = trial;
+  const untried = async () => {
+    const { timestamp } = await headBlock(rpc, signal);
+    if (timestamp >= terms.timelock) {
+      const reason = `its timelock ${terms.timelock} has passed`;
+      throw wouldFail(terms, 'wei', 'payout', terms.payout.address, reason);
+    }
+    await mustHoldEnough(trial, terms, address, signal);
+    await trial.preflight(terms, signal);
+    return mostGas;
+  };
+  const tried = await unseenClaim(trial, terms, signal);
+  if (tried === null) return untried();
+  try {
+    const gas = await estimate(trial, tried.call, tried.overrides, signal);
+    return smaller(gas * unseenMargin, mostGas);
+  } catch (error) {
+    // Some nodes lend to eth_call alone.
+    if (error instanceof RpcError && (!isCallFailure(error) || isUnlent(error))) return untried();
+    throw error;
+  }
+}
+
+/** A token may have shrunk what lies in the contract, or its issuer seized it. */
+async function mustHoldEnough(
+  { rpc, deployment }: Trial,
+  terms: EscrowTerms,
+  address: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { token, amount } = terms;
+  const { contract } = deploymentOf({ deployment }, terms);
+  const held = await balanceAt(rpc, token, contract, 'latest', signal);
+  if (held >= amount) return;
+  throw nothingThere(terms, address, `the contract holds ${held} of ${amount}`);
+}
+
+function isTooLong({ message }: RpcError): boolean {
+  return /an answer of more than/.test(message);
+}
+
+function refusal(
+  { rpc, mostGas }: Trial,
+  verb: 'claim' | 'refund',
+  terms: EscrowTerms,
+  escrow: string,
+  error: RpcError,
+): ParleyError {
+  if (isTooLong(error)) {
+    return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, 'it answers too much');
+  }
+  if (!isCallFailure(error)) return refused(rpc, 'eth_estimateGas', error);
+  const { name, words } = readRevert(error.data, error.message);
+  // Settled since it was looked at.
+  if (name === notOpen) return nothingThere(terms, escrow, words);
+  const reason = `${words} (tried with ${mostGas} gas)`;
+  return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, reason);
+}
+
+const payeeOf = (verb: 'claim' | 'refund') => (verb === 'claim' ? 'payout' : 'refund');

@@ -1,0 +1,91 @@
+// Inspects a token that might be listed. This module sends nothing.
+
+import { inspectContract } from '@parley/tokens/contracts.ts';
+import { type Inspection, notAToken, type PowerRules } from '@parley/tokens/inspection.ts';
+import { keeperIn } from '@parley/tokens/owner.ts';
+import { freshAddress, type Reads } from '@parley/tokens/reads.ts';
+import { word } from '@parley/tokens/words.ts';
+import { getAddress } from 'viem/utils';
+import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import { parseEvmAddress } from './address.ts';
+import { ask, questionGas } from './ask.ts';
+import { codeAt, storageAt } from './node.ts';
+import { tryTransfer } from './token-trial.ts';
+import type { Watch } from './watch.ts';
+
+/** EIP-7702: an account that somebody holds the key of, with a contract's code lent to it. */
+const delegation = /^0xef0100[0-9a-f]{40}$/i;
+
+export async function inspect(
+  watch: Watch,
+  text: string,
+  rules: PowerRules,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const { rpc, chain } = watch;
+  const address = parseEvmAddress(text);
+  if (delegation.test(await codeAt(rpc, address, 'latest', signal))) {
+    throw notAToken(chain, address, "it is somebody's account (EIP-7702)");
+  }
+  const transfer = (amount: bigint) => tryTransfer(watch, address, amount, signal);
+  const inspected = await inspectContract(readsOf(rpc, signal), address, rules, transfer);
+  return { address, ...inspected };
+}
+
+function readsOf(rpc: Rpc, signal: AbortSignal): Reads {
+  return {
+    chain: rpc.chain,
+    code: (address) => codeAt(rpc, address, 'latest', signal),
+    storage: (address, slot) => storageAt(rpc, address, `0x${slot}`, signal),
+    view: (to, data) => ask(rpc, to, `0x${data}`, signal),
+    shown: (address) => getAddress(address),
+    keeper: (token, selectors) => hiddenKeeper(rpc, token, selectors, signal),
+  };
+}
+
+/** Functions of one power that are tried, and words looked at that one of them reads. */
+const mostTried = 4;
+const mostWordsRead = 12;
+
+/** An address in the storage that a refused call reads is an owner whom `owner()` does not name. */
+async function hiddenKeeper(
+  rpc: Rpc,
+  token: string,
+  selectors: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const from = freshAddress();
+  // Without a bound a node could run for long, and anew for each word that it finds.
+  const gas = questionGas;
+  const words = [freshAddress(), 1n, 1n].map(word).join('');
+  for (const selector of selectors.slice(0, mostTried)) {
+    const data = swallowing(token, selector + words);
+    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
+      const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
+      if (keeper !== null) return getAddress(keeper);
+    }
+  }
+  return null;
+}
+
+/** Some nodes list no storage for a call that reverts: this code makes the call and ends well. */
+function swallowing(to: string, data: string): string {
+  const size = (data.length / 2).toString(16).padStart(2, '0');
+  // CODECOPY of what follows, CALL with it, STOP: 41 bytes.
+  const call = `6000600060${size}6000600073${to.slice(2).toLowerCase()}5af1`;
+  return `0x60${size}6029600039${call}00${data}`;
+}
+
+async function storageRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
+  try {
+    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
+    const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })
+      .accessList;
+    return (list ?? [])
+      .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
+      .slice(0, mostWordsRead);
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof TypeError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { LaunchPosition, LaunchReader, LaunchSource } from '@parley/tokens/launches.ts';
+import type { Hex } from 'viem';
+import { allLaunches } from '../testing/launches.ts';
+import { type Answer, answerOf, hangingNode, type Lie } from '../testing/nodes.ts';
+import type { EvmAdapterOptions } from './adapter.ts';
+import { evmChains } from './policy.ts';
+import { deployLaunchpad, type Launching, tokenListed } from './testing/launches.ts';
+import { evmWorld } from './testing/world.ts';
+
+const { chain, adapterOf, urlOf, mine, signal } = await evmWorld();
+const depth = evmChains['evm-dev'].policy.normal.confirmations;
+const week = 7 * 86_400;
+let snapshot: Hex;
+let pad: Launching;
+beforeEach(async () => {
+  snapshot = await chain.client.snapshot();
+  pad = await deployLaunchpad(chain);
+  await deepen();
+});
+afterEach(() => chain.client.revert({ id: snapshot }));
+
+/** The newest block is as deep as it must be. */
+const deepen = () => mine(depth - 1);
+
+const readerOf = (over: Partial<EvmAdapterOptions> = {}): LaunchReader => adapterOf(over).launches!;
+
+const reader = readerOf();
+const next = (after: LaunchPosition | null, by = reader, source: LaunchSource = pad.source) =>
+  by.read(source, after, week, signal());
+
+const all = (after: LaunchPosition, by = reader) => allLaunches(after, (at) => next(at, by));
+
+async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
+  const rpc = { attemptTimeoutMs: 500, rounds: 1 };
+  await check(readerOf({ rpcUrls: [await urlOf(lie)], rpc }));
+}
+
+test('it begins at the head; a launch is told when it is deep, and not before', async () => {
+  await pad.launch('OLD');
+  await deepen();
+  const { position, tokens } = await next(null);
+  assert.deepEqual(tokens, []);
+  const launched = await pad.launch('ONE', 'TWO');
+  for (let confirmations = 1; confirmations < depth; confirmations += 1) {
+    assert.deepEqual((await next(position)).tokens, []);
+    await mine(1);
+  }
+  const page = await next(position);
+  assert.deepEqual([page.tokens, page.skipped, page.isWhole], [launched, 0, true]);
+  assert.deepEqual((await next(page.position)).tokens, []);
+});
+
+test('a token in the data of an event, behind a text, is told as well', async () => {
+  const source = { factory: pad.factory, ...tokenListed, token: 'token' };
+  const { position } = await next(null, reader, source);
+  const launched = await pad.launch('A symbol that is longer than a word of the data', 'B');
+  await deepen();
+  assert.deepEqual((await next(position, reader, source)).tokens, launched);
+});
+
+test('what names no address is skipped; one that names no contract does not exist', async () => {
+  const { position } = await next(null);
+  await pad.say(0n);
+  await pad.say(2n ** 160n);
+  await pad.say(2n ** 255n + 5n);
+  await pad.say(0xabcdn);
+  const [token = ''] = await pad.launch('GOOD');
+  await deepen();
+  const page = await next(position);
+  const nobody = '0x000000000000000000000000000000000000ABcD';
+  assert.deepEqual([page.tokens, page.skipped], [[nobody, token], 3]);
+  assert.deepEqual(await reader.existing(page.tokens, signal()), [token]);
+});
+
+test('launches that were taken back from below the cursor are read again as they are now', async () => {
+  const start = await next(null);
+  const fork = await chain.client.snapshot();
+  await mine(3);
+  await pad.launch('GONE');
+  await deepen();
+  const before = await next(start.position);
+  assert.equal(before.tokens.length, 1);
+  await chain.client.revert({ id: fork });
+  // Lower than the cursor is.
+  const launched = await pad.launch('HERE', 'TOO');
+  await mine(depth + 5);
+  const after = await all(before.position);
+  for (const each of launched) assert.ok(after.tokens.includes(each));
+});
+
+test('a node that refuses wide ranges is asked for smaller ones, and all is told once', async () => {
+  const { position } = await next(null);
+  const launched: string[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    launched.push(...(await pad.launch(`T${at}`)));
+    await mine(41);
+  }
+  await deepen();
+  const widths: number[] = [];
+  const narrow: Lie = async ({ method, params }, forward) => {
+    if (method !== 'eth_getLogs') return forward();
+    const { fromBlock, toBlock } = params[0] as Record<string, string>;
+    widths.push(Number(toBlock) - Number(fromBlock) + 1);
+    if (widths.at(-1)! <= 7) return forward();
+    return { error: { code: -32_602, message: 'block range too large' } };
+  };
+  await behind(narrow, async (by) => {
+    assert.deepEqual((await all(position, by)).tokens, launched);
+    assert.ok(Math.min(...widths) <= 7);
+    assert.ok(widths.filter((each) => each > 7).length < 12, 'it learns');
+  });
+});
+
+test('what was read before a node fails in the middle of a page counts', async () => {
+  const { position } = await next(null);
+  const [first = ''] = await pad.launch('FIRST');
+  await mine(30);
+  const [second = ''] = await pad.launch('SECOND');
+  await deepen();
+  let answers = 0;
+  const failing: Lie = async ({ method, params }, forward) => {
+    if (method !== 'eth_getLogs') return forward();
+    const { fromBlock, toBlock } = params[0] as Record<string, string>;
+    if (Number(toBlock) - Number(fromBlock) > 8) {
+      return { error: { code: -32_602, message: 'too large' } };
+    }
+    answers += 1;
+    return answers > 2 ? undefined : forward();
+  };
+  await behind(failing, async (by) => {
+    const page = await next(position, by);
+    assert.deepEqual([page.tokens, page.isWhole], [[first], false]);
+    assert.ok(page.position.height < position.height + 30);
+    assert.deepEqual((await all(page.position)).tokens, [second]);
+  });
+});
+
+test('logs of other contracts, other events and other blocks are no launches', async () => {
+  const { position } = await next(null);
+  const [token = ''] = await pad.launch('TRUE');
+  await deepen();
+  const lying: Lie = async ({ method }, forward) => {
+    const answer = (await forward()) as { result: Record<string, unknown>[] };
+    if (method !== 'eth_getLogs') return answer as Answer;
+    const [log] = answer.result;
+    if (log === undefined) return answer;
+    const [topic, , ...rest] = log.topics as string[];
+    const fake = `0x${'0'.repeat(24)}${'66'.repeat(20)}`;
+    const made = { ...log, topics: [topic, fake, ...rest] };
+    const lies = [
+      { ...made, address: `0x${'77'.repeat(20)}` },
+      { ...made, topics: [`0x${'88'.repeat(32)}`, fake] },
+      { ...made, topics: [] },
+      { ...made, blockNumber: '0x1' },
+      { ...made, blockNumber: '0xffffff' },
+    ];
+    return { result: [...lies, log] };
+  };
+  await behind(lying, async (by) => assert.deepEqual((await next(position, by)).tokens, [token]));
+});
+
+test('a node that hangs, is behind or answers nonsense throws, or changes nothing', async () => {
+  const { position } = await next(null);
+  await pad.launch('LATER');
+  await deepen();
+  const hanging = await hangingNode();
+  const rpc = { attemptTimeoutMs: 300, rounds: 1 };
+  const silent = readerOf({ rpcUrls: [hanging.url], rpc });
+  await assert.rejects(next(position, silent), { code: 'chain_timeout' });
+  await hanging.stop();
+  await assert.rejects(next(position, silent), { code: 'chain_unavailable' });
+  const nonsense: Lie = ({ method }, forward) =>
+    method === 'eth_getLogs' ? { result: [{ address: 7 }] } : forward();
+  await behind(nonsense, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
+  const behindIt = `0x${position.height.toString(16)}`;
+  const late: Lie = ({ method, params }, forward) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'latest'
+      ? answerOf(chain.rpcUrl, method, [behindIt, false])
+      : forward();
+  await behind(late, async (by) => {
+    const page = await next(position, by);
+    assert.deepEqual([page.tokens, page.position, page.isWhole], [[], position, true]);
+  });
+});
+
+test('a cursor that a lying node drove ahead of the chain comes back, and nothing is lost', async () => {
+  const { position } = await next(null);
+  const launched = await pad.launch('UNSEEN');
+  await mine(4);
+  const far = { height: position.height + 100_000, hash: `0x${'99'.repeat(32)}` };
+  const { tokens } = await all(far);
+  assert.ok(tokens.includes(launched[0]!), tokens.join());
+});
+
+test('after a stop of more than a week only that week is read, and the log says of which launchpad', async () => {
+  const { position } = await next(null);
+  await pad.launch('OLD');
+  await mine(5);
+  await chain.client.increaseTime({ seconds: week + 60 });
+  await mine(5);
+  const launched = await pad.launch('NEW');
+  await deepen();
+  const said: unknown[] = [];
+  const by = readerOf({ log: (event, { launchpad }) => said.push([event, launchpad]) });
+  const named = { ...pad.source, launchpad: 'rocket' };
+  await next(position, by, named);
+  assert.deepEqual(said, [['launches_too_old', 'rocket']]);
+  assert.deepEqual((await all(position)).tokens, launched);
+});

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
+import type { EscrowTerms, Lane } from '@parley/core/terms.ts';
+import type { Hex } from 'viem';
+import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { answerOf, type Lie } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
+import { probeCode } from './artifacts/probe.ts';
+import { evmDeployment, fundCalls } from './plan.ts';
+import { accounts, deploy, send } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import {
+  claim,
+  deployToken,
+  fund,
+  funder,
+  later,
+  mint,
+  newLeg,
+  openByStorage,
+  receiver,
+} from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
+
+const zoo = compileTestContracts('Zoo.sol');
+const { chain, adapterOf, adapterOver, urlOf, signal } = await evmWorld();
+const { contract } = evmDeployment(31_337);
+
+const termsOf = async (over: Partial<EscrowTerms> = {}) => (await newLeg(chain, over)).terms;
+const to = (address: string) => ({ address, pubkey: null });
+const put = (name: string) => deploy(chain, zoo.get(name)!.bytecode);
+const tell = (name: string, address: Hex, functionName: string, ...args: unknown[]) => {
+  const data = encodeFunctionData({ abi: zoo.get(name)!.abi, functionName, args });
+  return send(chain, accounts[9]!, { to: address, data });
+};
+type About = 'payout' | 'funding' | 'claim';
+const tried = (terms: EscrowTerms, about: About, adapter = adapterOf()) =>
+  adapter.preflight(terms, about, signal());
+const fails = (trial: Promise<void>, words: RegExp, what = 'payout') =>
+  assert.rejects(trial, refuses(`${what}_would_fail`, words));
+/** Funded, of what the funder has enough of. */
+async function fundedIn(token: Hex) {
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  return leg;
+}
+const lendsNothing: Lie = ({ method, params }, forward) =>
+  method === 'eth_call' && params.length > 2
+    ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
+    : forward();
+
+test('the probe is what its source compiles to', () => {
+  const settings = { evmVersion: 'paris', isOptimised: true } as const;
+  const compiled = compileTestContracts('../Probe.sol', settings).get('Probe');
+  assert.equal(probeCode, compiled?.runtime);
+});
+
+test('a receiver that rejects the native coin is refused in its own words, and later it is not', async () => {
+  const rejecting = await put('Rejecting');
+  const terms = await termsOf({ payout: to(rejecting) });
+  const words = /to the payout address .* refuses the payment: it says "no deposits today"/;
+  await fails(tried(terms, 'funding'), words);
+  await tell('Rejecting', rejecting, 'set', true);
+  await tried(terms, 'funding');
+});
+
+test('a token works with and without a balance and an approval of the funder', async () => {
+  for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
+    const token = await deployToken(chain, name);
+    const terms = await termsOf({ token });
+    await tried(terms, 'funding');
+    await mint(chain, token, funder.address, 1_000n);
+    await send(chain, funder, fundCalls({ ...terms, amount: 1n }, evmDeployment(31_337), 0n)[0]!);
+    await tried(terms, 'funding');
+  }
+});
+
+test('a token that takes a fee is refused with the numbers', async () => {
+  const token = await deployToken(chain, 'FeeToken');
+  // It burns its fee, so there must be some supply.
+  await mint(chain, token, receiver.address, 10_000_000n);
+  const terms = await termsOf({ token, amount: 1_000_000n });
+  for (const about of ['payout', 'funding'] as const) {
+    await fails(tried(terms, about), /would gain \d+ instead of 1000000/, about);
+  }
+});
+
+test('a blacklisted receiver, a blacklisted funder and a paused token are refused', async () => {
+  const token = await put('Governed');
+  const terms = await termsOf({ token });
+  const list = (who: Hex, isListed: boolean) =>
+    tell('Governed', token, 'setBlacklisted', who, isListed);
+  await tried(terms, 'funding');
+  await list(receiver.address, true);
+  const own = /to the payout address .*the token refuses the transfer: it reverts with the error/;
+  await fails(tried(terms, 'payout'), own);
+  await list(receiver.address, false);
+  await list(funder.address, true);
+  await fails(tried(terms, 'payout'), /to the refund address/);
+  await fails(tried(terms, 'funding'), /the token refuses the transfer/, 'funding');
+  await list(funder.address, false);
+  await tell('Governed', token, 'setPaused', true);
+  await fails(tried(terms, 'payout'), /says "the token is paused"/);
+});
+
+test('balances are found where a token reads them; without access lists where compilers put them', async () => {
+  const plain = await deployToken(chain, 'DevDollar');
+  const hidden = await put('Separated');
+  await tried(await termsOf({ token: hidden }), 'funding');
+  const events: string[] = [];
+  const adapter = await adapterOver(
+    ({ method }, forward) =>
+      method === 'eth_createAccessList'
+        ? { error: { code: -32_601, message: 'the method does not exist' } }
+        : forward(),
+    { log: (event) => events.push(event) },
+  );
+  await tried(await termsOf({ token: plain }), 'payout', adapter);
+  assert.deepEqual(events, []);
+  // Its ledger cannot be guessed: said in the log, and nothing is refused.
+  await tried(await termsOf({ token: hidden }), 'payout', adapter);
+  assert.deepEqual(events, ['preflight_without_balance']);
+});
+
+test('a node without state overrides tries what the funder could send, and says so', async () => {
+  const events: string[] = [];
+  const adapter = await adapterOver(lendsNothing, { log: (event) => events.push(event) });
+  const token = await put('Governed');
+  await tell('Governed', token, 'setBlacklisted', receiver.address, true);
+  await tried(await termsOf({ token }), 'funding', adapter);
+  await mint(chain, token, funder.address, 1_000n);
+  const payout = tried(await termsOf({ token }), 'funding', adapter);
+  await fails(payout, /to the payout address/);
+  await tried(await termsOf(), 'funding', adapter);
+  assert.deepEqual(events, ['preflight_without_overrides']);
+  const { lane: _, fundBefore: __, ...bare } = await termsOf();
+  const lost = tried({ ...bare, payout: to(contract) }, 'payout', adapter);
+  await assert.rejects(lost, refuses('bad_address', /is the escrow contract/));
+});
+
+test('a contract wallet can be the funder and be paid back', async () => {
+  const { abi, bytecode } = zoo.get('OwnedWallet')!;
+  const data = encodeDeployData({ abi, bytecode, args: [funder.address] });
+  const refund = to(await deploy(chain, data));
+  for (const token of [null, await deployToken(chain, 'DevTether')]) {
+    await tried(await termsOf({ refund, token }), 'funding');
+  }
+});
+
+test('once a leg is funded, its funder’s own address stops no reveal, lent balances or not', async () => {
+  const token = await put('Governed');
+  const { terms } = await fundedIn(token);
+  const adapters = [adapterOf(), await adapterOver(lendsNothing)];
+  await tell('Governed', token, 'setBlacklisted', funder.address, true);
+  for (const adapter of adapters) {
+    await fails(tried(terms, 'payout', adapter), /./);
+    await tried(terms, 'claim', adapter);
+  }
+  await tell('Governed', token, 'setBlacklisted', receiver.address, true);
+  for (const adapter of adapters) {
+    await fails(tried(terms, 'claim', adapter), /to the payout address/);
+  }
+});
+
+test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
+  const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
+  const heard: string[] = [];
+  const adapter = await adapterOver(({ method, params }, forward) => {
+    heard.push(`${method} ${JSON.stringify(params)}`);
+    return forward();
+  });
+  const coins = await newLeg(chain);
+  await fund(chain, coins);
+  for (const leg of [coins, await fundedIn(await put('Governed'))]) {
+    heard.length = 0;
+    await tried(leg.terms, 'claim', adapter);
+    const claimed = heard.filter((each) => each.includes(claimSelector));
+    // A token is also tried as it arrives: a fee that it takes by now no claim would notice.
+    assert.equal(claimed.length, leg === coins ? 1 : 2, heard.join('\n'));
+    assert.ok(heard.every((each) => !each.includes(leg.secret)));
+    // For the claim itself nothing but the lane's word is lent, under another hashlock.
+    assert.ok(claimed.every((each) => !each.includes(leg.terms.hashlock)));
+    assert.ok(heard.every((each) => !each.includes('"balance"')));
+  }
+});
+
+test('no secret is shown for a token that takes a fee by now out of what arrives', async () => {
+  const token = await put('LateFee');
+  const { terms } = await fundedIn(token);
+  await tried(terms, 'claim');
+  await tell('LateFee', token, 'setFee', true);
+  await fails(tried(terms, 'claim'), /would gain 900 instead of 1000/);
+});
+
+test('a claim that its time has passed for, or that the contract cannot pay, is refused', async () => {
+  const { terms } = await newLeg(chain, { token: await deployToken(chain, 'DevDollar') });
+  // Open, and the contract has nothing of it: as after a seizure.
+  await openByStorage(chain, terms);
+  await fails(tried(terms, 'claim'), /the token refuses the transfer/);
+  const native = await newLeg(chain);
+  await fund(chain, native);
+  await later(chain, 7_200);
+  await fails(tried(native.terms, 'claim'), /ClaimTooLate/);
+});
+
+test('where storage is not lent, the contract itself is the one that pays in a plain trial', async () => {
+  const leg = await newLeg(chain, { payout: to(await put('Rejecting')) });
+  await fund(chain, leg);
+  // Lent or not, the receiver's own words are told.
+  const words = /to the payout address .*no deposits today/;
+  await fails(tried(leg.terms, 'claim'), words);
+  const payers: unknown[] = [];
+  // It lends code, and forgets the words.
+  const forgetful = await urlOf(({ method, params }, forward) => {
+    payers.push((params[0] as { from?: unknown } | undefined)?.from);
+    return method === 'eth_call' && JSON.stringify(params[2] ?? {}).includes('stateDiff')
+      ? answerOf(chain.rpcUrl, method, params.slice(0, 2))
+      : forward();
+  });
+  await fails(tried(leg.terms, 'claim', adapterOf({ rpcUrls: [forgetful] })), words);
+  assert.ok(payers.includes(contract));
+});
+
+test('a trial is no lane of anybody, and the money of others stands in no way', async () => {
+  const others = await fundedIn(await deployToken(chain, 'DevTether'));
+  const { lane, token } = others.terms;
+  const used = /the lane was used 1 times: number 1 is not its next/;
+  await fails(tried(others.terms, 'funding'), used, 'funding');
+  const next = await termsOf({ token, lane: { ...(lane as Lane), counter: 2 } });
+  // The trial does not need the lane, whose money is not settled yet; the funding does.
+  await tried(next, 'payout');
+  await fails(tried(next, 'funding'), /the lane was used 1 times/, 'funding');
+  await claim(chain, others);
+  await tried(next, 'funding');
+});

@@ -1,0 +1,219 @@
+// Calls tried with code and balances that are lent for one eth_call (state overrides).
+
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
+import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
+import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
+import type { EvmCall } from '../interface/material.ts';
+import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { probeAbi, probeCode } from './artifacts/probe.ts';
+import { isCallFailure } from './ask.ts';
+import { balanceOfCall, refused } from './node.ts';
+import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
+
+export type Lent = {
+  readonly code?: string;
+  readonly balance?: string;
+  readonly stateDiff?: Readonly<Record<string, string>>;
+};
+export type Overrides = Readonly<Record<string, Lent>>;
+
+/** An address that nobody has the key of: pays for trials and holds what they move. */
+export const stranger = '0x9a11e4f1A6b4e51D5Cb0e9a5e1b6A6f5d4C3b2a1'.toLowerCase();
+
+export type Failure = Revert & {
+  readonly index: number;
+};
+
+const noCall = -1;
+
+/** Whether the node lends code. Asked of it once: a contract that answers 42 is put somewhere. */
+export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
+  const answer42 = '0x602a60005260206000f3';
+  try {
+    const overrides: Overrides = { [stranger]: { code: answer42 } };
+    const answer = await rpc.call(
+      'eth_call',
+      [{ to: stranger }, 'latest', overrides],
+      signal,
+      fewWords,
+    );
+    return typeof answer === 'string' && /^0x0*2a$/.test(answer);
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
+  }
+}
+
+export async function tryCalls(
+  rpc: Rpc,
+  from: string,
+  calls: readonly EvmCall[],
+  overrides: Overrides,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const data = encodeFunctionData({
+    abi: probeAbi,
+    functionName: 'run',
+    args: [
+      calls.map(({ to, value, data: input }) => ({
+        to: to as Hex,
+        value: BigInt(value),
+        data: input as Hex,
+      })),
+    ],
+  });
+  const lent = { ...overrides, [from]: { ...overrides[from], code: probeCode } };
+  return tryCall(rpc, { from, to: from, data }, lent, signal);
+}
+
+export async function tryCall(
+  rpc: Rpc,
+  call: Readonly<Record<string, string>>,
+  overrides: Overrides | null,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
+  try {
+    await rpc.call('eth_call', params, signal);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (!isCallFailure(error)) throw refused(rpc, 'eth_call', error);
+    return failureOf(error);
+  }
+}
+
+function failureOf({ data, message }: RpcError): Failure {
+  try {
+    const { args } = decodeErrorResult({ abi: probeAbi, data: data as Hex });
+    const [index, answer] = args;
+    return { ...readRevert(answer, message), index: Number(index) };
+  } catch {
+    return { ...readRevert(data, message), index: noCall };
+  }
+}
+
+/** Many times what any balance takes: it bounds how long an answer a token can give. */
+const balanceGas = '0x7a120';
+const mostSlots = 32;
+const guessedSlots = 64n;
+const mostKnownSlots = 1_000;
+
+export type Slot = { readonly address: string; readonly key: string };
+
+// Looks where the token reads (access list), then where compilers put mappings. null: not found.
+export async function lendBalance(
+  rpc: Rpc,
+  token: string,
+  holder: string,
+  amount: bigint,
+  signal: AbortSignal,
+  known: Map<string, Slot> = new Map(),
+): Promise<Overrides | null> {
+  const call = { from: holder, to: token, data: balanceOfCall(holder), gas: balanceGas };
+  const balanceWith = async (overrides: Overrides): Promise<bigint> => {
+    try {
+      const answer = await rpc.call('eth_call', [call, 'latest', overrides], signal, fewMiB);
+      return typeof answer === 'string' && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : 0n;
+    } catch (error) {
+      if (error instanceof RpcError) return 0n;
+      throw error;
+    }
+  };
+  const before = known.get(token);
+  if (before !== undefined) {
+    const lent = { [before.address]: { stateDiff: { [before.key]: word(amount) } } };
+    if ((await balanceWith(lent)) >= amount) return lent;
+    known.delete(token);
+  }
+  const slots = await slotsRead(rpc, call, signal);
+  // Some tokens keep shares or scaled balances: then a larger number is needed.
+  for (const scale of [0n, 40n, 100n]) {
+    const value = word((amount << scale) % 2n ** 250n);
+    for (const { address, key } of slots.slice(0, mostSlots)) {
+      const lent = { [address]: { stateDiff: { [key]: value } } };
+      if ((await balanceWith(lent)) < amount) continue;
+      if (scale === 0n) keep(known, token, { address, key });
+      return lent;
+    }
+  }
+  const guesses = guessedKeys(holder);
+  const all = Object.fromEntries(guesses.map((key, at) => [key, word(amount + BigInt(at))]));
+  const at = (await balanceWith({ [token]: { stateDiff: all } })) - amount;
+  const key = at >= 0n && at < guesses.length ? guesses[Number(at)] : undefined;
+  if (key === undefined) return null;
+  const lent = { [token]: { stateDiff: { [key]: word(amount) } } };
+  return (await balanceWith(lent)) >= amount ? lent : null;
+}
+
+function keep(known: Map<string, Slot>, token: string, slot: Slot): void {
+  known.set(token, slot);
+  const [oldest = ''] = known.keys();
+  if (known.size > mostKnownSlots) known.delete(oldest);
+}
+
+async function slotsRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
+  try {
+    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal, fewMiB);
+    const { accessList } = answer as {
+      accessList: { address: string; storageKeys: string[] }[];
+    };
+    return accessList.flatMap(({ address, storageKeys }) =>
+      storageKeys.map((key) => ({ address, key })),
+    );
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof TypeError) return [];
+    throw error;
+  }
+}
+
+function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
+
+/** Solidity hashes key then slot, Vyper slot then key. */
+function guessedKeys(holder: string): string[] {
+  const key = holder.slice(2).toLowerCase().padStart(64, '0');
+  const keys: string[] = [];
+  for (let slot = 0n; slot < guessedSlots; slot += 1n) {
+    const place = word(slot).slice(2);
+    keys.push(keccak256(`0x${key}${place}`), keccak256(`0x${place}${key}`));
+  }
+  return keys;
+}
+
+/** Decodes revert data. `message` is what the node said, for when there is no data. */
+export function readRevert(data: string | null, message: string): Revert {
+  if (data === null) return { name: null, words: message.slice(0, mostWords) };
+  if (data === '0x') return { name: null, words: 'it reverts without a reason' };
+  return revertIn(data as Hex);
+}
+
+const openState = 1n;
+const timeShift = 30n;
+const stateShift = 62n;
+const idShift = 64n;
+const timeModulus = 2n ** 32n;
+
+export function laneSlot(funder: Hex, lane: bigint): Hex {
+  const key = (BigInt(funder) << 96n) | lane;
+  return keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [key, 0n]));
+}
+
+export function openWord(id: Hex, since: bigint, counter: number): Hex {
+  const start = (BigInt(id) >> idShift) << idShift;
+  const time = (since % timeModulus) << timeShift;
+  const word = start | (openState << stateShift) | time | BigInt(counter);
+  return `0x${word.toString(16).padStart(64, '0')}`;
+}
+
+/** The storage to lend the contract so that the escrow of these terms is open. It is lent no
+ * money. */
+export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrides {
+  const { terms: told, lane, counter } = contractEscrow(terms);
+  const id = idOfEscrow(evmEscrow(terms, deployment).address);
+  const word = openWord(id, told.fundBefore - 1n, counter);
+  const stateDiff = { [laneSlot(told.refund, lane)]: word };
+  return { [deploymentOf({ deployment }, terms).contract]: { stateDiff } };
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Lane } from '@parley/core/terms.ts';
+import type { Hex } from 'viem';
+import { amountOf, quantity, type Rpc, rpcClient } from '../nodes/rpc.ts';
+import { lyingNode, untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
+import { ask } from './ask.ts';
+import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
+import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
+import { laneSlot, lends, lentOpen, openWord } from './simulate.ts';
+import { mustBeOpen, stateAt } from './state.ts';
+import { anyone, claim, fund, type Leg, later, newLeg, refund } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
+
+const { chain, signal } = await evmWorld();
+const deployment = evmDeployment(31_337);
+const rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
+
+const shown = ({ terms }: Pick<Leg, 'terms'>, at: number | 'latest' = 'latest') =>
+  stateAt(rpc, deployment, terms, at, signal());
+const now = async () => Number((await chain.client.getBlock()).timestamp);
+const height = async () => Number(await chain.client.getBlockNumber());
+
+test('an escrow is told by its state and the second of its last change, at any block', async () => {
+  const leg = await newLeg(chain);
+  const empty = await height();
+  assert.deepEqual(await shown(leg), { state: 'never', changedAt: 0 });
+  await fund(chain, leg);
+  const opened = { state: 'open', changedAt: await now() };
+  const full = await height();
+  assert.deepEqual(await shown(leg), opened);
+  await later(chain, 60);
+  await claim(chain, leg);
+  const claimed = { state: 'claimed', changedAt: await now() };
+  assert.ok(claimed.changedAt >= opened.changedAt + 60);
+  assert.deepEqual(await shown(leg), claimed);
+  assert.deepEqual(await shown(leg, empty), { state: 'never', changedAt: 0 });
+  assert.deepEqual(await shown(leg, full), opened);
+});
+
+test('a refund, a later escrow in the lane, and a counter that others took', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await later(chain, 7_200);
+  await refund(chain, leg);
+  assert.deepEqual(await shown(leg), { state: 'refunded', changedAt: await now() });
+  const other = await newLeg(chain, { lane: leg.terms.lane as Lane });
+  assert.deepEqual(await shown(other), { state: 'void', changedAt: 0 });
+  const lane = { ...(leg.terms.lane as Lane), counter: 2 };
+  const next = await newLeg(chain, { lane });
+  await fund(chain, next);
+  assert.deepEqual(await shown(leg), { state: 'ended', changedAt: 0 });
+  await mustBeOpen(rpc, deployment, next.terms, next.escrow.address, signal());
+  const over = mustBeOpen(rpc, deployment, leg.terms, leg.escrow.address, signal());
+  const words = new RegExp(`${leg.escrow.address}.*"ended"`);
+  await assert.rejects(over, refuses('nothing_there', words));
+});
+
+test('before the contract was deployed there was no escrow; without one nothing is said', async () => {
+  const leg = await newLeg(chain);
+  assert.deepEqual(await shown(leg, 0), { state: 'never', changedAt: 0 });
+  const nowhere = { ...deployment, contract: anyone.address };
+  const asked = stateAt(rpc, nowhere, leg.terms, 'latest', signal());
+  await assert.rejects(asked, /cannot be read: there is no contract at/);
+});
+
+for (const [what, answer] of [
+  ['one word', `0x${'1'.padStart(64, '0')}`],
+  ['a state that is none', `0x${'6'.padStart(64, '0')}${'1'.padStart(64, '0')}`],
+  ['a second that is none', `0x${'1'.padStart(64, '0')}${'1'.padEnd(64, '0')}`],
+  ['no hex', `0x${'1'.padStart(64, '0')}${'x'.padStart(64, '0')}`],
+  ['no text', null],
+] as const) {
+  test(`a node that answers ${what} says nothing of an escrow`, async () => {
+    const odd: Rpc = { ...rpc, call: async () => answer };
+    const { terms } = await newLeg(chain);
+    for (const at of [7, 'latest'] as const) {
+      const asked = stateAt(odd, deployment, terms, at, signal());
+      await assert.rejects(asked, refuses('chain_unavailable'));
+    }
+  });
+}
+
+test('the word of an open escrow is what the contract writes, where it writes it', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const { terms, lane, counter } = contractEscrow(leg.terms);
+  const word = openWord(idOfEscrow(leg.escrow.address), BigInt(await now()), counter);
+  const slot = laneSlot(terms.refund, lane);
+  const address = deployment.contract as Hex;
+  assert.equal(await chain.client.getStorageAt({ address, slot }), word);
+  // A second beyond 32 bits is kept modulo 2^32.
+  assert.equal(
+    openWord(idOfEscrow(leg.escrow.address), BigInt(await now()) + 2n ** 33n, counter),
+    word,
+  );
+});
+
+test('with the word lent, an escrow is open for one call, and for no other', async () => {
+  const leg = await newLeg(chain);
+  const lent = lentOpen(leg.terms, deployment);
+  assert.deepEqual(Object.keys(lent), [deployment.contract]);
+  const lending: Rpc = {
+    ...rpc,
+    call: (method, params, by, own) => rpc.call(method, [...params, lent], by, own),
+  };
+  const { state } = await stateAt(lending, deployment, leg.terms, 'latest', signal());
+  assert.equal(state, 'open');
+  const other = await newLeg(chain, { lane: leg.terms.lane as Lane });
+  const beside = await stateAt(lending, deployment, other.terms, 'latest', signal());
+  assert.equal(beside.state, 'void');
+  assert.equal((await shown(leg)).state, 'never');
+});
+
+const own = '0x00000000000000000000000000000000000000A1';
+
+const made = untilTested(lyingNode);
+const saying = async (result: unknown) => {
+  const { url } = await made('http://127.0.0.1:1', () => ({ result }));
+  return rpcClient({ chain: 'evm-dev', urls: [url], rounds: 1 });
+};
+
+test('a quantity is hex of a word at most, and is not parsed where it is longer', () => {
+  assert.equal(quantity('0x7a69'), 31_337);
+  assert.equal(quantity('0X0A'), 10);
+  assert.equal(amountOf(`0x${'f'.repeat(64)}`), 2n ** 256n - 1n);
+  const long = '9'.repeat(200);
+  const wrong = ['', '0x', '12', long, `0x${'0'.repeat(65)}`, '0x1g', ' 0x1', '-0x1', 1, null, {}];
+  for (const value of wrong) {
+    assert.throws(() => amountOf(value), /the node gave .{0,81} as a number$/, String(value));
+    assert.throws(() => quantity(value), /the node gave .{0,81} as a number$/, String(value));
+  }
+  assert.throws(() => quantity('0xfffffffffffffff'), /gave 0xfffffffffffffff as a number/);
+  const list = Array.from({ length: 3 }, () => ({ toString: () => assert.fail('was quoted') }));
+  assert.throws(() => quantity(list), /gave object as a number/);
+});
+
+test('an answer of one word that is longer ends the call in a short sentence', async () => {
+  const short = (sentence: RegExp) => (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'chain_unavailable');
+    assert.match(error.message, sentence);
+    assert.ok(error.message.length < 500, `${error.message.length} characters`);
+    return true;
+  };
+  // Within what is read of a few words, and beyond.
+  for (const [digits, sentence] of [
+    [10_000, /cannot be read: the node gave 9{80}… as a number/],
+    [100_000, /an answer of more than 16384 bytes/],
+  ] as const) {
+    const rpc = await saying('9'.repeat(digits));
+    await assert.rejects(chainIdOf(rpc, signal()), short(sentence));
+    await assert.rejects(transactionCount(rpc, own, signal()), short(sentence));
+    await assert.rejects(balanceAt(rpc, null, own, 'latest', signal()), short(sentence));
+  }
+  const head = { hash: '0x', parentHash: '0x', timestamp: '0x1', number: '9'.repeat(100_000) };
+  const unread = short(/eth_getBlockByNumber that cannot be read: the node gave 9{80}… as/);
+  await assert.rejects(blockAt(await saying(head), 'latest', false, signal()), unread);
+  const big = { ...head, extraData: 'f'.repeat(8 * 2 ** 20) };
+  const refused = short(/an answer of more than 8388608 bytes/);
+  await assert.rejects(blockAt(await saying(big), 'latest', false, signal()), refused);
+});
+
+test('a transaction is read up to what a block lets it be, a token’s answer up to what its gas does', async () => {
+  const rpc = await saying(`0x${'0'.repeat(9 * 2 ** 20)}`);
+  const tooLong = { code: 'chain_unavailable', message: /more than 8388608 bytes/ };
+  await assert.rejects(ask(rpc, own, '0x', signal()), tooLong);
+  const unread = { code: 'chain_unavailable', message: /cannot be read: not an object/ };
+  await assert.rejects(txOf(rpc, own, signal()), unread);
+  const longer = await saying(`0x${'0'.repeat(33 * 2 ** 20)}`);
+  const over = { code: 'chain_unavailable', message: /more than 33554432 bytes/ };
+  await assert.rejects(txOf(longer, own, signal()), over);
+  assert.equal(await lends(await saying(`0x${'0'.repeat(20_000)}2a`), signal()), false);
+});

@@ -1,0 +1,53 @@
+// Questions of one turn of the event loop leave in one batch; a question that it leaves out is
+// asked alone.
+
+import { type Resolvers, withResolvers } from '@parley/core/engines.ts';
+import type { Asked, Rpc } from './rpc.ts';
+import { inNextTurn } from './turn.ts';
+
+type Waiting = Asked & Resolvers<unknown>;
+
+const gatherings = new WeakMap<Rpc, WeakMap<AbortSignal, Rpc>>();
+
+/** The same client for one request: calls made in one turn, with its signal, go together. */
+export function gathering(rpc: Rpc, signal: AbortSignal): Rpc {
+  const own = gatherings.get(rpc) ?? new WeakMap<AbortSignal, Rpc>();
+  gatherings.set(rpc, own);
+  const made = own.get(signal) ?? gatheringFor(rpc, signal);
+  own.set(signal, made);
+  return made;
+}
+
+function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
+  let waiting: Waiting[] = [];
+  const alone = ({ method, params, own, resolve }: Waiting) =>
+    resolve(rpc.call(method, params, signal, own));
+  const send = async () => {
+    const asked = waiting;
+    waiting = [];
+    const answers = asked.length > 1 ? await rpc.batch(asked, signal) : [];
+    for (const [at, each] of asked.entries()) {
+      const answer = answers[at] ?? null;
+      if (answer === null) alone(each);
+      else if ('failure' in answer) each.reject(answer.failure);
+      else each.resolve(answer.result);
+    }
+  };
+  return {
+    ...rpc,
+    call: (method, params, until, own = {}) => {
+      if (until !== signal) return rpc.call(method, params, until, own);
+      const each = { method, params, own, ...withResolvers<unknown>() };
+      waiting.push(each);
+      // When all that goes on without an answer has asked.
+      if (waiting.length === 1) inNextTurn(() => void send());
+      return each.promise;
+    },
+  };
+}
+
+/** Asked for already: a failure is told to who waits for it, and is no matter where nobody does. */
+export function begun<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
+}

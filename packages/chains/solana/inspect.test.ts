@@ -1,0 +1,372 @@
+// The findings about tokens before anybody may trade them: mints made by the token programs
+// themselves, and accounts that are no mints.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import {
+  type ExtensionName,
+  issuerOf,
+  type MintOptions,
+  makeMint,
+} from '@parley/dev/simulators/solana/testing/mints.ts';
+import { defaultPowerRules, type Inspection, type PowerRules } from '@parley/tokens/inspection.ts';
+import type { Address } from '@solana/kit';
+import { rpcClient } from '../nodes/rpc.ts';
+import { readMintAt } from './checks/mint.ts';
+import { metadataAddress } from './checks/name.ts';
+import { checkTransfer } from './checks/transfer.ts';
+import { accountsAt } from './node.ts';
+import { solanaDeployment } from './plan.ts';
+import {
+  associatedTokenAccount,
+  metadataProgram,
+  systemProgram,
+  token2022Program,
+  tokenProgram,
+} from './programs.ts';
+import { metaplexAccount } from './testing/metaplex.ts';
+import type { Call } from './testing/nodes.ts';
+import {
+  lyingAdapter,
+  newWorld,
+  refuses,
+  SOL,
+  soon,
+  type World,
+  walletOf,
+} from './testing/world.ts';
+
+const GOOD = { name: 'Good Token', symbol: 'GOOD' };
+const funder = walletOf('funder') as Address;
+
+type Options = Partial<MintOptions> & { readonly name: string };
+
+/** A mint of which the funder has all, which nobody has powers over. */
+const made = ({ chain }: World, options: Options) =>
+  makeMint(chain, { holder: funder, ...options });
+
+async function look(
+  { adapter }: Pick<World, 'adapter'>,
+  token: string,
+  rules: PowerRules = defaultPowerRules,
+): Promise<Inspection> {
+  const found = await adapter.inspect?.(token, rules, soon());
+  assert.ok(found);
+  for (const { outcome, reason } of found.findings) {
+    assert.equal(outcome === 'pass', reason === null, `${outcome}: ${reason}`);
+  }
+  return found;
+}
+
+/** Checks that did not pass, with their outcome and reason. */
+const objections = ({ findings }: Inspection) =>
+  findings.flatMap(({ check, outcome, reason }) =>
+    outcome === 'pass' ? [] : [`${check} ${outcome}: ${reason}`],
+  );
+const checksOf = ({ findings }: Inspection) => findings.map(({ check }) => check);
+const all = ['mint', 'extensions', 'mintable', 'blacklist', 'closable', 'name', 'transfer'];
+
+function putMetaplex({ chain }: World, mint: string, data: Uint8Array, owner = metadataProgram) {
+  chain.put(metadataAddress(mint), {
+    lamports: SOL,
+    owner: owner as Address,
+    data,
+    executable: false,
+  });
+}
+
+/** An adapter whose node tells all it is asked, and lies where `lie` does. */
+async function spied(
+  context: TestContext,
+  world: World,
+  lie: (call: Call) => object | null = () => null,
+) {
+  const calls: Call[] = [];
+  const adapter = await lyingAdapter(context, world, (call, forward) => {
+    calls.push(call);
+    return lie(call) ?? forward();
+  });
+  const count = (method: string) => calls.filter((call) => call.method === method).length;
+  return { adapter, calls, count };
+}
+
+test('a classic token that nobody has powers over passes all checks, with what it is called', async (context) => {
+  const world = await newWorld(context);
+  const mint = await made(world, { name: 'classic', decimals: 9 });
+  putMetaplex(world, mint, metaplexAccount(mint, { name: 'Good Token', symbol: 'GOOD' }));
+  const { adapter, count } = await spied(context, world);
+  const found = await look({ adapter }, mint);
+  assert.deepEqual(objections(found), []);
+  assert.deepEqual(checksOf(found), all);
+  const { address, symbol, name, decimals } = found;
+  assert.deepEqual([address, symbol, name, decimals], [mint, 'GOOD', 'Good Token', 9]);
+  assert.equal(count('simulateTransaction'), 1);
+});
+
+test('Token-2022 with metadata of its own, or of Metaplex, passes too, through an escrow', async (context) => {
+  const world = await newWorld(context);
+  const own = await made(world, { name: 'own metadata', metadata: GOOD });
+  const closable = await made(world, {
+    name: 'closable',
+    metadata: GOOD,
+    extensions: ['closeAuthority'],
+  });
+  const bare = await made(world, { name: 'bare', isToken2022: true });
+  putMetaplex(world, bare, metaplexAccount(bare, GOOD));
+  const { adapter, count } = await spied(context, world);
+  for (const mint of [own, closable, bare]) {
+    const found = await look({ adapter }, mint);
+    assert.deepEqual(objections(found), []);
+    assert.deepEqual([found.symbol, found.name], ['GOOD', 'Good Token']);
+  }
+  assert.equal(count('simulateTransaction'), 3);
+});
+
+test('who can make more or freeze is named, and becomes what the rules say', async (context) => {
+  const world = await newWorld(context);
+  const { address: issuer } = await issuerOf();
+  const mint = await made(world, {
+    name: 'powers',
+    isMintable: true,
+    isFreezable: true,
+    metadata: GOOD,
+  });
+  for (const outcome of ['wait', 'reject'] as const) {
+    const rules = { ...defaultPowerRules, mintable: outcome, blacklist: outcome };
+    assert.deepEqual(objections(await look(world, mint, rules)), [
+      `mintable ${outcome}: ${issuer} can make more of it`,
+      `blacklist ${outcome}: ${issuer} can freeze any holding, an escrow’s too`,
+    ]);
+  }
+  const lenient = { ...defaultPowerRules, mintable: 'pass', blacklist: 'pass' } as const;
+  assert.deepEqual(objections(await look(world, mint, lenient)), []);
+});
+
+const unsafe: readonly (readonly [ExtensionName, string])[] = [
+  ['transferFee', 'transfer fee'],
+  ['confidential', 'confidential transfers'],
+  ['defaultFrozen', 'default account state (holdings may begin frozen)'],
+  ['nonTransferable', 'non-transferable'],
+  ['interest', 'interest-bearing'],
+  ['permanentDelegate', 'permanent delegate'],
+  ['transferHook', 'transfer hook'],
+  ['scaledAmount', 'scaled amounts'],
+  ['pausable', 'pausable'],
+];
+
+test('every Token-2022 extension that an escrow does not take is a rejection that names it', async (context) => {
+  const world = await newWorld(context);
+  for (const [extension, name] of unsafe) {
+    const mint = await made(world, { name: extension, extensions: [extension], metadata: GOOD });
+    const found = await look(world, mint);
+    const [finding] = found.findings.filter(({ check }) => check === 'extensions');
+    assert.equal(finding?.outcome, 'reject');
+    assert.ok(finding?.reason?.endsWith(`: ${name}`), finding?.reason ?? '');
+    assert.ok(!checksOf(found).includes('transfer'), 'nothing is tried in vain');
+  }
+  const both = await made(world, {
+    name: 'two of them',
+    extensions: ['pausable', 'transferHook'],
+    metadata: GOOD,
+  });
+  assert.match(objections(await look(world, both)).join(), /: pausable, transfer hook$/);
+});
+
+test('a trial goes through the escrow program itself, which refuses what it must', async (context) => {
+  const world = await newWorld(context);
+  const rpc = rpcClient({ chain: 'solana-dev', urls: [world.chain.info.rpcUrl] });
+  const at = { chain: 'solana-dev', rpc, deployment: solanaDeployment };
+  for (const [extension, outcome] of [
+    ['transferFee', 'wait'],
+    ['closeAuthority', 'pass'],
+  ] as const) {
+    const mint = await made(world, { name: extension, extensions: [extension] });
+    const { accounts } = await accountsAt(rpc, [mint], 'confirmed', soon());
+    const read = readMintAt('solana-dev', mint, accounts[0] ?? null);
+    const { outcome: is, reason } = await checkTransfer(at, read, soon());
+    assert.equal(is, outcome);
+    if (outcome === 'pass') continue;
+    const words = `a trial of 1000000000000 base units of ${funder} in an escrow failed: `;
+    assert.equal(reason, `${words}the escrow program says UnsafeMint`);
+  }
+});
+
+test('where nobody holds it who could be tried with, it passes untried', async (context) => {
+  const world = await newWorld(context);
+  const holders = {
+    empty: walletOf('has no lamports'),
+    poor: walletOf('has few lamports'),
+    program: associatedTokenAccount(funder, world.dollar, tokenProgram),
+  };
+  await world.chain.give({ address: holders.poor, token: null, amount: SOL / 200n });
+  for (const [name, holder] of Object.entries(holders)) {
+    const mint = await made(world, { name, holder: holder as Address, metadata: GOOD });
+    const { adapter, count } = await spied(context, world);
+    assert.deepEqual(objections(await look({ adapter }, mint)), []);
+    assert.equal(count('simulateTransaction'), 0, name);
+  }
+  // Many public nodes answer so for every token.
+  const error = { code: -32_010, message: 'excluded from account secondary indexes' };
+  const mint = await made(world, { name: 'untold', metadata: GOOD });
+  const { adapter, count } = await spied(context, world, ({ method }) =>
+    method === 'getTokenLargestAccounts' ? { error } : null,
+  );
+  assert.deepEqual(objections(await look({ adapter }, mint)), []);
+  assert.equal(count('simulateTransaction'), 0);
+});
+
+test('a wallet that holds data, a holding that is guarded and one that is elsewhere are passed over', async (context) => {
+  const world = await newWorld(context);
+  const mint = await made(world, { name: 'nonce', metadata: GOOD });
+  const put = (of: string, owner: string, data: Uint8Array) =>
+    world.chain.put(of, { lamports: 50n * SOL, owner: owner as Address, data, executable: false });
+  put(funder, systemProgram, new Uint8Array(80));
+  const { adapter, count } = await spied(context, world);
+  assert.deepEqual(objections(await look({ adapter }, mint)), []);
+  put(funder, systemProgram, new Uint8Array());
+  const holding = associatedTokenAccount(funder, mint, token2022Program);
+  const held = await holdingOf(world, holding);
+  // The guard (extension 11) is on.
+  put(holding, token2022Program, Uint8Array.from([...held, 11, 0, 1, 0, 1]));
+  assert.deepEqual(objections(await look({ adapter }, mint)), []);
+  // Where nobody looks for it, and an escrow is not funded from.
+  put(holding, token2022Program, held.fill(0, 64, 72));
+  put(walletOf('a holding elsewhere'), token2022Program, held.fill(1, 64, 72));
+  assert.deepEqual(objections(await look({ adapter }, mint)), []);
+  assert.equal(count('simulateTransaction'), 0);
+});
+
+async function holdingOf({ chain }: World, of: string): Promise<Uint8Array> {
+  const rpc = rpcClient({ chain: 'solana-dev', urls: [chain.info.rpcUrl] });
+  const { accounts } = await accountsAt(rpc, [of], 'confirmed', soon());
+  return Uint8Array.from(accounts[0]?.data ?? []);
+}
+
+test('a trial that fails is a reason to wait, in the node’s words, cleaned and cut', async (context) => {
+  const world = await newWorld(context);
+  const mint = await made(world, { name: 'fails', metadata: GOOD });
+  const logs = [`Program log: Error: \u202e\u0007${'no '.repeat(1_000)}`];
+  const { adapter } = await spied(context, world, ({ method }) =>
+    method === 'simulateTransaction'
+      ? { result: { context: { slot: 1 }, value: { err: 'Nope', logs } } }
+      : null,
+  );
+  const [said = ''] = objections(await look({ adapter }, mint));
+  assert.match(
+    said,
+    /^transfer wait: a trial of \d+ base units of \w+ in an escrow failed: "Nope"/,
+  );
+  assert.ok(said.length < 400 && !/[\p{Cc}\p{Cf}]/u.test(said), said);
+});
+
+test('a node that fails says nothing of the token', async (context) => {
+  const world = await newWorld(context);
+  const mint = await made(world, { name: 'unanswered', metadata: GOOD });
+  const busy = { error: { code: 429, message: 'too many requests' } };
+  for (const [silent, answer] of [
+    ['getMultipleAccounts', { error: { code: -32_000, message: 'no' } }],
+    ['getTokenLargestAccounts', busy],
+    ['getTokenLargestAccounts', { result: { value: [{ address: 1 }] } }],
+    ['simulateTransaction', { error: { code: -32_000, message: 'no' } }],
+  ] as const) {
+    const { adapter } = await spied(context, world, ({ method, params }) => {
+      const isMeant = silent !== 'getMultipleAccounts' || JSON.stringify(params).includes(mint);
+      return method === silent && isMeant ? answer : null;
+    });
+    await refuses(look({ adapter }, mint), 'chain_unavailable');
+  }
+});
+
+test('what is no mint is no token, and why', async (context) => {
+  const world = await newWorld(context);
+  const { chain, adapter } = world;
+  const put = (name: string, owner: string, data: Uint8Array, executable = false) => {
+    const of = walletOf(name);
+    chain.put(of, { lamports: SOL, owner: owner as Address, data, executable });
+    return of;
+  };
+  const program = new Uint8Array(
+    readFileSync(new URL('../../../contracts/solana/parley_escrow.so', import.meta.url)),
+  );
+  const loader = 'BPFLoader2111111111111111111111111111111111';
+  /** A group of signers, whose keys say that it is a mint. */
+  const group = new Uint8Array(355).fill(1);
+  const extended = new Uint8Array(200).fill(1);
+  for (const [token, words] of [
+    [walletOf('nobody at all'), /there is no account/],
+    [funder, /it is a wallet/],
+    [associatedTokenAccount(funder, world.dollar, tokenProgram), /165 bytes, and no mint/],
+    [put('a program', loader, program, true), /it is a program/],
+    [put('of another', metadataProgram, new Uint8Array(82)), /belongs to metaqbxx.* token program/],
+    [put('empty', tokenProgram, new Uint8Array(82)), /never set up/],
+    [put('nothing', tokenProgram, new Uint8Array()), /0 bytes, and no mint/],
+    [put('short', token2022Program, new Uint8Array(90)), /90 bytes, and no mint/],
+    [put('group', token2022Program, group), /355 bytes, and no mint/],
+    [put('classic group', tokenProgram, group), /355 bytes, and no mint/],
+    [put('classic, extended', tokenProgram, extended), /200 bytes, and no mint/],
+  ] as const) {
+    const asked = adapter.inspect?.(token, defaultPowerRules, soon());
+    await refuses(asked ?? Promise.resolve(), 'not_a_token', words);
+  }
+});
+
+test('no supply is a reason to wait; more decimals than a supply can have are one to reject', async (context) => {
+  const world = await newWorld(context);
+  const none = await makeMint(world.chain, { name: 'none', isMintable: true, metadata: GOOD });
+  assert.match(objections(await look(world, none)).join(), /mint wait: its supply is 0,mintable/);
+  for (const [decimals, words] of [
+    [19, /^$/],
+    [20, /^mint reject: it has 20 decimals/],
+  ] as const) {
+    const mint = await made(world, { name: `${decimals}`, decimals, metadata: GOOD });
+    assert.match(objections(await look(world, mint)).join(), words);
+  }
+});
+
+test('metadata elsewhere, of others or none at all leave a token without a symbol, and waiting', async (context) => {
+  const world = await newWorld(context);
+  const plain = await made(world, { name: 'plain' });
+  const without = async (token: string, words: RegExp) => {
+    const found = await look(world, token);
+    const [said = '', ...more] = objections(found);
+    assert.match(said, words);
+    assert.deepEqual([found.symbol, found.name, more], ['', '', []]);
+  };
+  await without(plain, /^name wait: it has no metadata/);
+  putMetaplex(world, plain, metaplexAccount(walletOf('another mint'), GOOD));
+  await without(plain, /^name wait: .* of another token/);
+  putMetaplex(world, plain, metaplexAccount(plain, GOOD), systemProgram);
+  await without(plain, /^name wait: it has no metadata/);
+  putMetaplex(world, plain, metaplexAccount(plain, { name: 'Nameless', symbol: ' \u200b\0' }));
+  await without(plain, /^name wait: its metadata give no symbol/);
+  const pointer = walletOf('a program of theirs') as Address;
+  const elsewhere = await made(world, {
+    name: 'elsewhere',
+    extensions: ['metadataPointer'],
+    pointer,
+  });
+  putMetaplex(world, elsewhere, metaplexAccount(elsewhere, GOOD));
+  await without(elsewhere, new RegExp(`^name wait: its metadata are said to be at ${pointer}`));
+});
+
+test('of an account of any size little is asked for, and what is not read is not passed', async (context) => {
+  const world = await newWorld(context);
+  const mint = await made(world, { name: 'huge', metadata: GOOD });
+  const rpc = rpcClient({ chain: 'solana-dev', urls: [world.chain.info.rpcUrl] });
+  const { accounts } = await accountsAt(rpc, [mint], 'confirmed', soon());
+  const filler = new Uint8Array(65_539);
+  // The longest group of a token, which is as safe as any.
+  filler.set([21, 0, 255, 255]);
+  const hook = Uint8Array.of(14, 0, 0, 0);
+  const parts = [accounts[0]?.data ?? new Uint8Array(), filler, filler, hook, new Uint8Array(9e6)];
+  const data = new Uint8Array(Buffer.concat(parts));
+  const owner = token2022Program as Address;
+  world.chain.put(mint, { lamports: SOL, owner, data, executable: false });
+  const { adapter, calls } = await spied(context, world);
+  assert.deepEqual(objections(await look({ adapter }, mint)), [
+    'extensions wait: its account has more than the 131072 bytes read',
+  ]);
+  const asked = calls.filter(({ params }) => JSON.stringify(params).includes(mint));
+  for (const { params } of asked) assert.match(JSON.stringify(params), /"length":131073/);
+});

@@ -1,0 +1,68 @@
+// Time and depth of the Solana clusters, as data. docs/timelocks.md explains the columns. Seconds;
+// `settleSeconds` is the p99.9 time from broadcast, fees and repeats included, to finality.
+
+import type { ChainPolicy } from '@parley/core/policy.ts';
+
+/** The confirmations of a finalized transaction; before that it has at most one fewer, and counts
+ * for nothing. */
+export const finalizedConfirmations = 32;
+
+/** The seconds of one confirmation. */
+export const solanaSlotSeconds = 0.4;
+
+export type SolanaChainSettings = {
+  /** null: not checked, on a dev chain that is made anew. */
+  readonly genesisHash: string | null;
+  /** Funding and reveal are refused where its clock is off by more than `driftSeconds`. */
+  readonly policy: ChainPolicy;
+};
+
+const common = {
+  floorSeconds: 4 * 3_600,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+} as const;
+
+/** Finality takes 13 s; the longest outages took 17 to 19 h (docs/timelocks.md). */
+const cluster: ChainPolicy = {
+  ...common,
+  normal: {
+    confirmations: finalizedConfirmations,
+    settleSeconds: 300,
+    outageSeconds: 6 * 3_600,
+  },
+  high: {
+    confirmations: finalizedConfirmations,
+    settleSeconds: 300,
+    outageSeconds: 24 * 3_600,
+  },
+  lateClaimSeconds: 1_800,
+  driftSeconds: 1_800,
+  // The clock goes on from where it stood, and within an epoch catches up as slots come.
+  windowSeconds: null,
+};
+
+/** A simulator: nothing is ever lost, and its clock is the dev network's, which never stops. */
+const dev: ChainPolicy = {
+  ...common,
+  normal: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
+  high: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
+  lateClaimSeconds: 120,
+  driftSeconds: 120,
+  windowSeconds: 0,
+};
+
+export const solanaChains = {
+  solana: {
+    genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    policy: cluster,
+  },
+  'solana-devnet': {
+    genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+    policy: cluster,
+  },
+  'solana-dev': { genesisHash: null, policy: dev },
+} as const satisfies Record<string, SolanaChainSettings>;
+
+export const solanaDevPolicy: ChainPolicy = dev;

@@ -1,0 +1,370 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { faucetAddress } from '@parley/dev/simulators/tron/simulator.ts';
+import { TronWeb } from 'tronweb';
+import type { SignedTron, TronMaterial } from '../interface/material.ts';
+import { refuses } from '../testing/refusals.ts';
+import type { TronAdapter } from './adapter.ts';
+import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
+import { httpClient } from './http.ts';
+import { createdAddress, creationFault } from './identity.ts';
+import { fundCalls, materialProblems, type Wanted } from './plan.ts';
+import {
+  type Account,
+  adapterOn,
+  anyone,
+  fund,
+  funder,
+  inputOf,
+  type Leg,
+  newcomer,
+  newLeg,
+  quoting,
+  receiver,
+  signAll,
+  signal,
+  solidityLag,
+} from './testing/chain.ts';
+import type { Lie, Said } from './testing/nodes.ts';
+import { tronWorld } from './testing/world.ts';
+import { tokenBalance } from './views.ts';
+
+const { chain, urlOf, adapterOf, adapterOver: over } = await tronWorld();
+const unavailable = (words: RegExp) => refuses('chain_unavailable', words);
+
+function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMaterial {
+  const tron = material as TronMaterial;
+  const bounds = { nowMs: (chain.now() + 5) * 1_000, mostFeeLimitSun: 50_000_000n };
+  assert.deepEqual(materialProblems(tron, wanted, terms, chain.deployment, bounds), []);
+  return tron;
+}
+
+async function perform(adapter: TronAdapter, material: TronMaterial, by: Account) {
+  const txids: string[] = [];
+  for (const signed of signAll(by, material)) {
+    const read = await adapter.readSigned(signed, signal());
+    txids.push(await adapter.broadcast(read, signal()));
+    await chain.dev.mine(1);
+    mustHavePaid(read.txid, signed.raw_data.fee_limit);
+  }
+  return txids;
+}
+
+/** It ended well, within its limit, and the limit is of the size of what it cost. */
+function mustHavePaid(txid: string, feeLimit: number): void {
+  const place = chain.dev.simulator.chain.find(txid);
+  const { receipt } = place?.block.transactions[place.index]?.info ?? {};
+  assert.equal(receipt?.result, 'SUCCESS');
+  const fee = receipt?.energy_fee as number;
+  assert.ok(fee * 1.2 <= feeLimit && feeLimit <= fee * 4, `${fee} of ${feeLimit}`);
+}
+
+const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
+
+for (const token of [null, 'ReturnsFalse', 'DevTether'] as const) {
+  test(`${token ?? 'TRX'}: what is built is ours, and ends within its fee limit`, async () => {
+    const adapter = adapterOf();
+    const over = token === null ? {} : { token: chain.token(token) };
+    const leg = newLeg(chain, over);
+    const back = newLeg(chain, over);
+    for (const each of [leg, back]) {
+      const built = await adapter.buildFund(inputOf(each), signal());
+      const funding = mustBeOurs(built, { verb: 'fund' }, each);
+      assert.deepEqual([funding.escrow, funding.from], [each.escrow.address, funder.address]);
+      await perform(adapter, funding, funder);
+    }
+    const material = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    const claiming = mustBeOurs(material, { verb: 'claim', secret: leg.secret }, leg);
+    assert.equal(claiming.from, receiver.address);
+    await perform(adapter, claiming, receiver);
+    await chain.pass(7_201);
+    const refunding = await adapter.buildRefund(inputOf(back), signal());
+    await perform(adapter, mustBeOurs(refunding, { verb: 'refund' }, back), funder);
+    const again = adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    await assert.rejects(again, refuses('nothing_there', /holds nothing: claimed/));
+  });
+}
+
+test('fee limits are 1.3 times what a trial used, and transactions last ten minutes', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  for (const { raw_data } of material.transactions) {
+    assert.equal(Math.floor(raw_data.expiration / 1_000), chain.now() + 600);
+  }
+  const [txid] = await perform(adapter, material, funder);
+  const place = chain.dev.simulator.chain.find(txid as string);
+  const receipt = place?.block.transactions[place.index]?.info.receipt;
+  const used = BigInt(receipt?.energy_usage_total as number);
+  const limit = material.transactions[0]?.raw_data.fee_limit;
+  assert.equal(limit, Number((used * 13n + 9n) / 10n) * 100);
+  const prices = { energySun: 100n, byteSun: 1_000n };
+  // a node takes no more than 15 000 TRX
+  assert.equal(feeLimitOf(10n ** 9n, prices), 15_000_000_000n);
+  assert.ok(used < ownEnergy.trxFund && used > 20_000n, String(used));
+});
+
+test('a claim built for an address that was never used pays for making the account', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain, { payout: { address: newcomer(), pubkey: null } });
+  await fund(chain, leg);
+  const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  const [transaction] = (built as TronMaterial).transactions;
+  assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(41_000n) * 100n));
+});
+
+test('deep is solid, and as many blocks as the escrow wants', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const escrow = { ...leg.escrow, requiredConfirmations: solidityLag + 3 };
+  await fund(chain, leg);
+  await chain.solidify();
+  const deepOf = async () => {
+    const { funded } = await adapter.readEscrow(escrow, signal());
+    return [funded?.confirmations, funded?.deep];
+  };
+  assert.deepEqual(await deepOf(), [solidityLag + 1, false]);
+  await chain.dev.mine(1);
+  assert.deepEqual(await deepOf(), [solidityLag + 2, false]);
+  await chain.dev.mine(1);
+  assert.deepEqual(await deepOf(), [solidityLag + 3, true]);
+});
+
+test('a funding that was sent is reported before it is in a block', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  const [signed] = signAll(funder, material);
+  const read = await adapter.readSigned(signed as SignedTron, signal());
+  await adapter.broadcast(read, signal());
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  await chain.dev.mine(1);
+  await chain.pass(601);
+  // expired by now, and in a block: sent again it is what it was
+  assert.equal(await adapter.broadcast(read, signal()), read.txid);
+});
+
+test('a transaction is good on whatever takes the place of the newest blocks', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  await chain.dev.mine(2);
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  await chain.dev.simulator.chain.takeBack(2);
+  await chain.dev.mine(2);
+  await perform(adapter, material, funder);
+  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
+});
+
+test('a transaction that tronweb signed is sent, and one of tronweb alone too', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const privateKey = Buffer.from(funder.key).toString('hex');
+  const tronWeb = new TronWeb({ fullHost: chain.url, privateKey });
+  const { transactions } = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  const signed = await tronWeb.trx.sign(structuredClone(transactions[0]) as never);
+  const read = await adapter.readSigned(signed as never, signal());
+  await adapter.broadcast(read, signal());
+  const transfer = await tronWeb.transactionBuilder.sendTrx(anyone.address, 5);
+  const other = await adapter.readSigned((await tronWeb.trx.sign(transfer)) as never, signal());
+  assert.deepEqual(other.touches, []);
+  assert.equal(await adapter.broadcast(other, signal()), transfer.txID);
+  await chain.dev.mine(1);
+  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
+});
+
+test('what is not worth its claim, or more sun than a transaction carries, is refused at once', async () => {
+  const checked = (token: string | null, amount: bigint) =>
+    adapterOf().checkAmount(token, amount, signal());
+  await checked(null, 2_200_001n);
+  const small = refuses('amount_too_small', /2200000 on tron-dev is not more than/);
+  await assert.rejects(checked(null, 2_200_000n), small);
+  await checked(chain.token('DevDollar'), 1n);
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  await checked(null, most);
+  const large = refuses('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
+  await assert.rejects(checked(null, most + 1n), large);
+  await checked(chain.token('DevDollar'), 2n ** 256n - 1n);
+});
+
+test('another chain, no contract, other code and another domain are refused', async () => {
+  const open = (deployment: object, url = chain.url) =>
+    adapterOn({ ...chain, deployment: { ...chain.deployment, ...deployment } }, [url]).open(
+      signal(),
+    );
+  await open({});
+  const other = `another contract than that of escrows at T\\w+: it answers no domain`;
+  for (const [deployment, words] of [
+    [{ chainId: 1 }, /of chain id \d+, not 1/],
+    [{ contract: newcomer() }, /no escrow contract at T/],
+    [{ contract: chain.token('DevDollar') }, new RegExp(other)],
+  ] as const) {
+    await assert.rejects(open(deployment), unavailable(words));
+  }
+  const odd = await urlOf(async ({ path }, forward) => {
+    const { body } = await forward();
+    if (path !== 'wallet/triggerconstantcontract') return { body };
+    return { body: { ...(body as object), constant_result: ['00'.repeat(32)] } };
+  });
+  await assert.rejects(open({}, odd), unavailable(/another chain id/));
+  // Init code that could have written anything before it returned the pinned code.
+  const { creation, contract } = chain.deployment;
+  const origin = hexToBytes(faucetAddress);
+  const bytecode = hexToBytes(`${initCode.slice(2)}00`);
+  const new_contract = { origin_address: origin, bytecode, consume_user_resource_percent: 100n };
+  const { txid } = await chain.dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
+  await chain.solidify();
+  const made = { contract: createdAddress(txid, origin), creation: txid };
+  await assert.rejects(open(made), unavailable(/by other init code than the pinned/));
+  await assert.rejects(open({ creation: txid }), unavailable(/created T\w+, not T/));
+  await assert.rejects(open({ creation: '0f'.repeat(32) }), unavailable(/does not know 0f/));
+  // No node is believed: other bytes have another id.
+  const body = JSON.stringify({ value: txid });
+  const known = await fetch(`${chain.url}/wallet/gettransactionbyid`, { method: 'POST', body });
+  const { raw_data_hex: rawData } = (await known.json()) as { raw_data_hex: string };
+  assert.match(creationFault(rawData, { contract, creation }) ?? '', /shows other bytes/);
+});
+
+test('a funding is one only by its funder, as a call of the contract', async () => {
+  const leg = newLeg(chain);
+  const adapter = adapterOf();
+  adapter.watch([leg.escrow]);
+  const own = mustBeOurs(await adapter.buildFund(inputOf(leg), signal()), { verb: 'fund' }, leg);
+  const [call] = fundCalls(leg.terms, chain.deployment, 0n);
+  const touchesOf = async (signed: unknown) =>
+    (await adapter.readSigned(signed as SignedTron, signal())).touches.map(({ verb }) => verb);
+  for (const by of [anyone, funder]) {
+    assert.deepEqual(await touchesOf(quoting(chain, by, call?.data ?? '')), []);
+  }
+  const [signed] = signAll(funder, own);
+  assert.deepEqual(await touchesOf(signed), ['fund']);
+  assert.equal((await adapter.readSigned(signed as SignedTron, signal())).payer, funder.address);
+});
+
+for (const [what, lie] of [
+  ['refuses receipts', { status: 500, body: 'no' }],
+  ['never gives receipts', undefined],
+  ['keeps back blocks too', { status: 500, body: 'no' }],
+] as const) {
+  test(`a node that ${what}: the record is the truth all the same`, async () => {
+    const leg = await fundedLeg();
+    // Without its block, confirmations are told by the time that has passed.
+    await chain.pass(60);
+    const kept = what === 'keeps back blocks too' ? /bynum$|transactioninfo/ : /transactioninfo/;
+    const adapter = await over(({ path, body }, forward) =>
+      kept.test(path) && body.num !== 0 ? lie : forward(),
+    );
+    const { funded, balance } = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([funded?.txid, funded?.deep], ['unknown', true]);
+    assert.equal(balance, leg.terms.amount);
+  });
+}
+
+const adapterOver = (...urls: string[]) =>
+  adapterOn(chain, urls, { http: { attemptTimeoutMs: 1_000, rounds: 1 } });
+
+const disagree = (words: RegExp) => refuses('sources_disagree', words);
+
+async function fundedLeg(): Promise<Leg> {
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  await chain.solidify();
+  return leg;
+}
+
+test('a token that was taken out of the contract makes an escrow seen, never deep', async () => {
+  const token = chain.token('DevDollar');
+  const leg = newLeg(chain, { token });
+  await fund(chain, leg);
+  await chain.solidify();
+  assert.equal((await adapterOver(chain.url).readEscrow(leg.escrow, signal())).funded?.deep, true);
+  const http = httpClient({ chain: 'tron-dev', sources: [chain] });
+  const had = await tokenBalance(http, 'solid', token, chain.deployment.contract, signal());
+  const word = (value: bigint) => value.toString(16).padStart(64, '0');
+  let together = 0;
+  // Wherever its views say what the contract has of the token, asked together or alone.
+  const seized: Lie = async ({ body }, forward) => {
+    const said = await forward();
+    const { constant_result: [output = ''] = [] } = said.body as { constant_result?: string[] };
+    if (!output.includes(word(had))) return said;
+    if (body.contract_address === undefined) together += 1;
+    const constant_result = [output.replaceAll(word(had), word(leg.terms.amount - 1n))];
+    return { body: { ...(said.body as object), constant_result } };
+  };
+  const url = await urlOf(seized);
+  const { funded } = await adapterOver(url).readEscrow(leg.escrow, signal());
+  assert.equal(funded?.deep, false);
+  assert.equal(together, 2, 'the solid views and the newest ones');
+  await assert.rejects(
+    adapterOver(chain.url, url).mustAgree(leg.escrow, signal()),
+    disagree(/without its tokens/),
+  );
+});
+
+const sentTo =
+  (said: Said | undefined): Lie =>
+  ({ path }, forward) =>
+    path === 'wallet/broadcasthex' ? said : forward();
+
+async function signedClaim() {
+  const leg = await fundedLeg();
+  const adapter = adapterOver(chain.url);
+  const material = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  const [signed] = signAll(receiver, material as TronMaterial);
+  return { leg, read: await adapter.readSigned(signed as SignedTron, signal()) };
+}
+
+test('a node that has heard it and lets nobody ask what became of it may have it', async () => {
+  const { read } = await signedClaim();
+  const shut = { status: 401, body: { Error: 'ApiKey not exists' } };
+  let isShut = false;
+  const closing = await urlOf(({ path }, forward) => {
+    if (path === 'wallet/gettransactionbyid' && isShut) return shut;
+    if (path !== 'wallet/broadcasthex') return forward();
+    isShut = true;
+    return { body: { result: false, code: 'SIGERROR', message: 'no such permission' } };
+  });
+  const late = { code: 'chain_timeout', message: /one may have it$/ };
+  await assert.rejects(adapterOver(closing).broadcast(read, signal()), late);
+  // Shut from the start it is not known to be of this chain, and hears nothing.
+  const gone = { code: 'chain_unavailable', message: /gettransactionbyid now: HTTP 401/ };
+  await assert.rejects(adapterOver(closing).broadcast(read, signal()), gone);
+  assert.equal(await adapterOver(closing, chain.url).broadcast(read, signal()), read.txid);
+});
+
+test('a node without a solid view is refused by the first call, alone and beside another', async () => {
+  const half = await urlOf(({ path }, forward) =>
+    path.startsWith('walletsolidity/') ? { status: 405, body: '<html>' } : forward(),
+  );
+  for (const urls of [[half], [chain.url, half]]) {
+    const refused = { code: 'chain_unavailable', message: /no \/walletsolidity .*"solidityUrl"/ };
+    await assert.rejects(adapterOver(...urls).heads(signal()), refused);
+  }
+});
+
+test('a node that keeps no old transactions is refused alone, and holds up nothing beside another', async () => {
+  const lite = await urlOf(({ path }, forward) =>
+    path === 'wallet/gettransactionbyid' ? { body: {} } : forward(),
+  );
+  const refused = { code: 'chain_unavailable', message: /does not know/ };
+  await assert.rejects(adapterOver(lite).heads(signal()), refused);
+  for (const urls of [
+    [chain.url, lite],
+    [lite, chain.url],
+  ]) {
+    await adapterOver(...urls).heads(signal());
+  }
+});
+
+test('a node that takes nothing, whatever it is, refuses nothing: it may have it', async () => {
+  for (const code of ['NO_CONNECTION', 'SERVER_BUSY']) {
+    const { read } = await signedClaim();
+    const url = await urlOf(sentTo({ body: { code, message: 'No connection.' } }));
+    const late = { code: 'chain_timeout', message: new RegExp(`now .${code}.*one may have it$`) };
+    await assert.rejects(adapterOver(url).broadcast(read, signal()), late);
+    await adapterOver(url, chain.url).broadcast(read, signal());
+  }
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { stateData } from '../escrows/calls.ts';
+import type { TronAdapter } from './adapter.ts';
+import { transferCall } from './energy.ts';
+import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';
+import {
+  anyone,
+  claim,
+  fund,
+  inputOf,
+  type Leg,
+  newLeg,
+  post,
+  quoting,
+  receiver,
+  refund,
+  send,
+  signal,
+} from './testing/chain.ts';
+import type { Lie } from './testing/nodes.ts';
+import { tronWorld } from './testing/world.ts';
+import { wordsOf } from './views.ts';
+
+const { chain, adapterOf, adapterOver } = await tronWorld();
+
+const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
+
+test('what waits for a block is no fact: the head shows it as if it had happened', async () => {
+  const adapter = adapterOf();
+  const token = chain.token('DevDollar');
+  for (const over of [{}, { token }]) {
+    const leg = newLeg(chain, over);
+    const { contract } = chain.deployment;
+    await fund(chain, leg);
+    await chain.solidify();
+    const before = await adapter.readEscrow(leg.escrow, signal());
+    assert.equal(before.funded?.deep, true);
+    await chain.pass(7_200);
+    const late = await send(chain, anyone, claimCall(leg.terms, chain.deployment, leg.secret));
+    const data = stateData(contractEscrow(leg.terms)).slice(2);
+    const shown = await wordsOf(adapter.node, 'head', contract, data, 2, signal());
+    assert.deepEqual(shown, [2n, 0n]);
+    const facts = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([facts.claimed, facts.balance], [null, leg.terms.amount]);
+    assert.deepEqual([facts.funded?.deep, facts.funded?.txid], [true, before.funded?.txid]);
+    await adapter.buildRefund(inputOf(leg), signal());
+    await refund(chain, leg);
+    const after = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([after.claimed, after.refunded?.confirmations], [null, 1]);
+    assert.notEqual(after.refunded?.txid, late);
+  }
+});
+
+test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
+  const leg = newLeg(chain);
+  const open = newLeg(chain);
+  // Of the funding the lane keeps nothing once it is claimed; the node's index of events does.
+  const made = [await fund(chain, leg), await claim(chain, leg)];
+  const funded = await fund(chain, open);
+  let delayMs = 0;
+  const adapter = await adapterOver(async ({ path }, forward) => {
+    if (/getblockbynum|gettransactioninfo/.test(path)) await sleep(delayMs);
+    return forward();
+  });
+  const idsOf = async ({ escrow }: Leg) => {
+    const { funded, claimed } = await adapter.readEscrow(escrow, signal());
+    return [funded?.txid, claimed?.txid];
+  };
+  await touchedBy(adapter);
+  adapter.watch([leg.escrow, open.escrow]);
+  await touchedBy(adapter);
+  delayMs = 550;
+  await idsOf(leg);
+  assert.deepEqual(await idsOf(leg), made);
+  // Two answers take longer than a read waits.
+  delayMs = 1_100;
+  assert.deepEqual(await idsOf(open), ['unknown', undefined]);
+  delayMs = 0;
+  await waitUntil(async () => (await touchedBy(adapter)).includes(open.escrow.address));
+  delayMs = 2_100;
+  assert.deepEqual(await idsOf(open), [funded, undefined]);
+});
+
+test('a claim through a contract that hides it is found by its log', async () => {
+  const leg = newLeg(chain);
+  const hidden: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/getblockbylimitnext') return said;
+    return { body: JSON.parse(JSON.stringify(said.body).replace(/"raw_data_hex":"\w+"/g, none)) };
+  };
+  const none = '"raw_data_hex":"00"';
+  const adapter = await adapterOver(hidden);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  await claim(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+});
+
+test('logs that a node keeps back do not hide a funding or a claim', async () => {
+  const leg = newLeg(chain);
+  const [call] = fundCalls(leg.terms, chain.deployment, 0n);
+  assert.ok(call);
+  await send(chain, anyone, call); // in the same block, and fails: it is not the funder's
+  const fundTx = await fund(chain, leg);
+  const bare: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path === 'wallet/gettransactioninfobyid') {
+      return { body: { ...(said.body as object), log: undefined } };
+    }
+    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
+    const infos = (said.body as object[]).map((each) => ({ ...each, log: undefined }));
+    return { body: infos };
+  };
+  const before = await (await adapterOver(bare)).readEscrow(leg.escrow, signal());
+  assert.equal(before.funded?.txid, fundTx);
+  const claimTx = await claim(chain, leg);
+  const facts = await (await adapterOver(bare)).readEscrow(leg.escrow, signal());
+  assert.equal(facts.claimed?.txid, claimTx);
+  assert.equal(facts.secret, leg.secret);
+});
+
+test('a block whose receipts are too much for one answer is read by single ones', async () => {
+  const leg = newLeg(chain);
+  const full: Lie = ({ path }, forward) =>
+    path === 'wallet/gettransactioninfobyblocknum' ? { status: 500, body: 'full' } : forward();
+  const adapter = await adapterOver(full);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const fundTx = await fund(chain, leg);
+  await send(chain, anyone, refundCall(newLeg(chain).terms, chain.deployment));
+  const claimTx = await claim(chain, leg);
+  assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
+  const facts = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [fundTx, claimTx]);
+  assert.equal(facts.secret, leg.secret);
+});
+
+test('a stranger who quotes a funding in the same block has not made it', async () => {
+  const leg = newLeg(chain);
+  const [call] = fundCalls(leg.terms, chain.deployment, 0n);
+  assert.ok(call);
+  await post(chain, quoting(chain, anyone, call.data));
+  const fundTx = await fund(chain, leg);
+  assert.equal((await adapterOf().readEscrow(leg.escrow, signal())).funded?.txid, fundTx);
+});
+
+test('a failed transaction, or a log of another contract, is not taken for the funding', async () => {
+  const leg = newLeg(chain);
+  const failed = await send(chain, anyone, refundCall(leg.terms, chain.deployment));
+  const token = chain.token('DevDollar');
+  await send(chain, anyone, transferCall(token, anyone.address, receiver.address, 1n));
+  const fundTx = await fund(chain, leg);
+  const moved: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
+    const infos = said.body as { id: string; log?: object[] }[];
+    const log = infos.flatMap((each) => each.log ?? []);
+    const foreign = log.map((each) => ({ ...each, address: '00'.repeat(20) }));
+    const [first, second, ...rest] = infos;
+    return { body: [{ ...first, log }, { ...second, log: foreign }, ...rest] };
+  };
+  const facts = await (await adapterOver(moved)).readEscrow(leg.escrow, signal());
+  assert.equal(facts.funded?.txid, fundTx);
+  assert.notEqual(failed, fundTx);
+});
+
+test('a record whose transaction is nowhere is shown all the same, without its id', async () => {
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  const nothing: Lie = async ({ path }, forward) => {
+    if (path === 'wallet/gettransactioninfobyblocknum') return { body: [] };
+    return path === 'wallet/getblockbynum' ? hide(await forward()) : forward();
+  };
+  const hide = ({ body }: { body: unknown }) => ({
+    body: { ...(body as object), transactions: [] },
+  });
+  const facts = await (await adapterOver(nothing)).readEscrow(leg.escrow, signal());
+  assert.equal(facts.funded?.txid, 'unknown');
+  assert.equal(facts.balance, leg.terms.amount);
+});
+
+test('far behind, everybody is looked at again by state', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, leg);
+  await chain.dev.mine(110);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).funded?.deep, true);
+  adapter.unwatch([leg.escrow.address]);
+  await chain.pass(7_201);
+  await refund(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), []);
+});

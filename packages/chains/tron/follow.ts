@@ -1,0 +1,96 @@
+// New blocks, blocks taken back, and events nearer to being solid. Blocks are read whole: a failed
+// claim shows its secret in no log. Far behind, every watched escrow is reported.
+
+import { ParleyError } from '@parley/core/errors.ts';
+import type { Changes, Heads } from '../interface/reading.ts';
+import { begin, comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
+import { type Block, blockAt, blocksOf, headBlock, type Info, secondOf } from './node.ts';
+import { areOf, infosOf } from './receipts.ts';
+import { noteLog, noteMade, type Seen, touchesOf, verbOfTopic, type Watch } from './watch.ts';
+
+/** Blocks read whole in one call, and after a start: five minutes of them. */
+const fullBlocks = 100;
+/** Blocks whose receipts a node may not have yet. */
+const recentBlocks = 3;
+
+const headsOf = (head: Block): Heads => {
+  return { height: head.number, hash: head.hash, clock: secondOf(head) };
+};
+
+export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
+  const head = await headBlock(watch.http, 'head', signal);
+  const before = watch.blocks.at(-1);
+  await follow(watch, steps, head, signal);
+  if (head.hash !== before?.hash && watch.shallow.size > 0) {
+    const solid = await headBlock(watch.http, 'solid', signal);
+    await comeToDepth(watch, ({ requiredConfirmations }) =>
+      Math.min(solid.number, head.number - requiredConfirmations + 1),
+    );
+  }
+  return { touched: takeOwed(watch), heads: headsOf(head) };
+}
+
+/** Whom a block that is taken back had touched is in `shallow`: what is not solid is told anew. */
+const steps: Steps<Watch, Block, Seen> = {
+  fullBlocks,
+  blockAt: ({ http }, number, signal) => blockAt(http, number, signal),
+  past: ({ number, hash, timestampMs }) => ({ number, hash, timestampMs }),
+  skip: (watch, head, signal) => {
+    const behind = head.number - (watch.blocks.at(-1)?.number ?? 0);
+    watch.log('far_behind', { chain: watch.chain, blocks: behind });
+    return begin(watch, steps, head, signal);
+  },
+  take,
+};
+
+async function take(
+  watch: Watch,
+  { from, to, head }: { readonly from: number; readonly to: number; readonly head: Block },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const blocks = await blocksOf(watch.http, from, to, signal);
+  const infos = await Promise.all(
+    blocks.map((block) => (block.txs.length > 0 ? infosOf(watch, block, signal) : [])),
+  );
+  for (const [at, block] of blocks.entries()) {
+    if (block.number !== from + at || block.parentHash !== watch.blocks.at(-1)?.hash) return false;
+    const own = infos[at] ?? [];
+    if (!areOf(block, own)) {
+      mustBeRecent(watch, block, own.length, head);
+      return false;
+    }
+    takeBlock(watch, block, own);
+  }
+  return blocks.length === to - from + 1;
+}
+
+/** A node's machines may need a moment for a block's receipts, not several blocks. */
+function mustBeRecent({ chain }: Watch, block: Block, receipts: number, head: Block): void {
+  if (block.number > head.number - recentBlocks) return;
+  throw new ParleyError(
+    'chain_unavailable',
+    `the ${chain} node has ${receipts} receipts for the ${block.txs.length} transactions of ` +
+      `block ${block.number}`,
+    { chain, block: block.number, receipts },
+  );
+}
+
+function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
+  const touched = new Set<string>();
+  const second = secondOf(block);
+  for (const { txid, succeeded, logs } of infos) {
+    for (const log of logs) {
+      const escrow = noteLog(watch, log);
+      if (escrow === null) continue;
+      touched.add(escrow);
+      const verb = verbOfTopic.get(log.topics[0] ?? '');
+      if (!succeeded || verb === undefined) continue;
+      noteMade(watch, { escrow, verb, second }, { txid, block: block.number, isSolid: false });
+    }
+  }
+  for (const { rawData } of block.txs) {
+    for (const [escrow] of touchesOf(watch, rawData)) touched.add(escrow);
+  }
+  for (const escrow of touched) happened(watch, escrow, block.number);
+  push(watch, steps.past(block));
+}

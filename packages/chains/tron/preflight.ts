@@ -1,0 +1,102 @@
+// Whether a swap's money could move, by constant calls. java-tron lends no state: a payment is
+// tried only from who has the money, so a fee shows only once the token is approved.
+
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { About } from '../interface/building.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { begun } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
+import { heldBy, holderOf, reasonOf, transferCall, trialOf } from './energy.ts';
+import { deploymentOf, fundCalls, mustBeGood, type TronCall } from './plan.ts';
+import { allowanceOf, isContract, lanesOf, sunOf } from './views.ts';
+import type { Watch } from './watch.ts';
+
+/** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
+export async function preflight(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  mustBeGood(terms, watch.deployment);
+  const { contract } = deploymentOf(watch, terms);
+  const { token } = terms;
+  // The funder of a funded leg could change its own address to stop a reveal.
+  const isFunded = about === 'claim';
+  const existing = token === null ? true : begun(isContract(watch.http, token, signal));
+  const funding = about === 'funding' ? begun(tryFunding(watch, terms, signal)) : null;
+  const holding = begun(isFunded ? Promise.resolve(contract) : holderOf(watch, terms, signal));
+  if (!(await existing)) {
+    throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
+  }
+  await funding;
+  const from = await holding;
+  if (from === null) {
+    once(watch, 'preflight_without_balance', { chain: watch.chain, token });
+    return;
+  }
+  const receivers = isFunded ? [terms.payout] : [terms.payout, terms.refund];
+  for (const { address: to } of receivers) {
+    const call = await paymentTo(watch, terms, from, to, signal);
+    const reason = call === null ? null : reasonOf(await trialOf(watch, call, signal));
+    if (reason !== null) throw wouldFail(terms, native, 'payout', to, reason);
+  }
+}
+
+/** What the gates of a funding or a reveal ask of views, so that a look hears it. */
+export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal): void {
+  const { http } = watch;
+  const { token, refund, payout, lane } = terms;
+  const { contract } = deploymentOf(watch, terms);
+  void begun(holderOf(watch, terms, signal));
+  void begun(sunOf(http, payout.address, signal));
+  if (lane !== undefined) {
+    const of = { contract, funder: refund.address };
+    void begun(lanesOf(watch)(of, [lane.number], signal));
+  }
+  const called = token === null ? [payout.address, refund.address] : [token];
+  for (const each of called) void begun(isContract(http, each, signal));
+  if (token === null) return;
+  void begun(allowanceOf(http, token, refund.address, contract, signal));
+}
+
+async function paymentTo(
+  watch: Watch,
+  { token, amount }: EscrowTerms,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<TronCall | null> {
+  if (token !== null) return transferCall(token, from, to, amount);
+  const takesCode = await isContract(watch.http, to, signal);
+  return takesCode ? { from, to, data: '', value: amount } : null;
+}
+
+async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
+  const { http, chain } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { token, amount, refund } = terms;
+  const funder = refund.address;
+  const holding = begun(heldBy(watch, terms, funder, signal));
+  const allowing = begun(
+    token === null
+      ? Promise.resolve(0n)
+      : allowanceOf(http, token, funder, deployment.contract, signal),
+  );
+  const held = await holding;
+  if (held < amount) {
+    watch.log('funder_short', { chain, funder, token, held, amount });
+    return;
+  }
+  const calls = fundCalls(terms, deployment, await allowing);
+  const trials =
+    token === null || calls.length === 1
+      ? calls
+      : [...calls.slice(0, 1), transferCall(token, funder, deployment.contract, amount)];
+  for (const call of trials) {
+    const reason = reasonOf(await trialOf(watch, call, signal));
+    if (reason !== null) throw wouldFail(terms, native, 'funding', null, reason);
+  }
+}
+
+const native = 'TRX (sun)';

@@ -1,0 +1,150 @@
+// What one adapter remembers between calls. Secrets in claims that failed long ago are not given
+// again.
+
+import type { ChainPolicy } from '@parley/core/policy.ts';
+import * as topics from '../escrows/calls.ts';
+import { contractsOf, escrowName } from '../escrows/plan.ts';
+import { touchesIn, type Verb } from '../escrows/touches.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
+import type { Width } from '../kit/widths.ts';
+import type { Http, HttpOptions, TronSource } from './http.ts';
+import type { Block, Log } from './node.ts';
+import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
+
+export type { Verb };
+
+export type TronAdapterOptions = {
+  readonly chain: string;
+  readonly deployment: TronOrigin;
+  readonly sources: readonly TronSource[];
+  readonly policy: ChainPolicy;
+  readonly http?: Pick<HttpOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
+  readonly log?: kit.Logger;
+};
+
+export type Seen = Pick<Block, 'number' | 'hash' | 'timestampMs'>;
+
+/** Before its block is solid another may come in its place. */
+export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };
+
+export type Known = {
+  readonly watched: WatchedEscrow;
+  readonly made: Map<string, Found>;
+};
+
+export type Event = { readonly txid: string; readonly block: number; readonly log: Log };
+
+/** A search in that index, and from when on there may be another one. */
+export type Searched = {
+  going: Promise<void> | null;
+  againAt: number;
+  readonly found: Event[];
+};
+
+export type Watch = kit.Watching<Known> & {
+  readonly http: Http;
+  readonly deployment: TronDeployment;
+  readonly contracts: ReadonlyMap<string, string>;
+  /** How long a party may take to sign. */
+  readonly signSeconds: number;
+  /** The contracts too: whoever names one may have called it. */
+  readonly names: Names;
+  readonly blocks: Seen[];
+  /** The searches for transactions that did something, as far as they are under way. */
+  readonly searches: Map<string, Promise<Found | null>>;
+  /** The last searches in the index of events, of escrows that are only looked at too. */
+  readonly searched: Map<string, Searched>;
+  /** Blocks that the index is asked about at once. */
+  readonly eventRange: Width;
+  readonly clock: () => number;
+};
+
+/** node.jsonrpc.maxBlockRange of java-tron, unless its operator says otherwise. */
+const mostEventBlocks = 5_000;
+
+type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
+  readonly http: Http;
+  readonly deployment: TronDeployment;
+};
+
+export function newWatch({ chain, policy: { signSeconds }, log, http, deployment }: Of): Watch {
+  const names = newNames();
+  const contracts = new Map(
+    contractsOf(deployment).map((each) => [bareAddress(each).slice(2), each]),
+  );
+  for (const bytes of contracts.keys()) addName(names, bytes);
+  const own = { http, deployment, contracts, signSeconds, names, blocks: [] };
+  const clock = () => performance.now();
+  const eventRange = { now: mostEventBlocks, taken: 0, most: mostEventBlocks };
+  const searches = { searches: new Map(), searched: new Map(), eventRange, clock };
+  return { ...kit.newWatching<Known>(chain, log), ...own, ...searches };
+}
+
+export function remember(watch: Watch, watched: WatchedEscrow): Known {
+  return kit.remember(watch, watched, () => ({ watched, made: new Map() }));
+}
+
+export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
+  const { deployment } = watch;
+  return touchesIn(watch, `0x${rawData}`, false, (wanted) => callsIn(rawData, deployment, wanted));
+}
+
+const wordHex = 64;
+
+export function noteMade(
+  watch: Watch,
+  {
+    escrow,
+    verb,
+    second,
+  }: { readonly escrow: string; readonly verb: Verb; readonly second: number },
+  found: Found,
+): void {
+  watch.known.get(escrow)?.made.set(`${verb} ${second}`, found);
+}
+
+/** The last that did this to an escrow; at this second, where one is given. */
+export function madeBy(
+  { known }: Watch,
+  {
+    escrow,
+    verb,
+    second,
+  }: { readonly escrow: string; readonly verb: Verb; readonly second?: number },
+): Found | null {
+  const own = known.get(escrow)?.made;
+  if (second !== undefined) return own?.get(`${verb} ${second}`) ?? null;
+  const of = [...(own ?? [])].filter(([key]) => key.startsWith(`${verb} `));
+  return of.at(-1)?.[1] ?? null;
+}
+
+/** The watched escrow that a log of a contract is about, or null. Learns a secret in it. */
+export function noteLog(watch: Watch, log: Log): string | null {
+  const [topic = '', id] = log.topics;
+  const contract = watch.contracts.get(log.address);
+  if (contract === undefined || id === undefined || !ourTopics.has(topic)) return null;
+  const escrow = escrowName(`0x${id}`, { contract });
+  if (!watch.known.has(escrow)) return null;
+  if (topic === claimedTopic && log.data.length >= wordHex) kit.learn(watch, log.data.slice(0, 64));
+  return escrow;
+}
+
+export const fundedTopic = topics.fundedTopic.slice(2);
+export const claimedTopic = topics.claimedTopic.slice(2);
+const refundedTopic = topics.refundedTopic.slice(2);
+
+export const ourTopics: ReadonlySet<string> = new Set([fundedTopic, claimedTopic, refundedTopic]);
+
+export const verbOfTopic = new Map([
+  [fundedTopic, 'fund'],
+  [claimedTopic, 'claim'],
+  [refundedTopic, 'refund'],
+] as const);
+
+export const topicOfVerb = {
+  fund: fundedTopic,
+  claim: claimedTopic,
+  refund: refundedTopic,
+} as const;

@@ -1,0 +1,494 @@
+// Commands that need no market: arguments, help, completion, classes of errors, profiles, the drawn
+// lines, and the table of docs/cli.md. The commands themselves: trade.test.ts.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { signatureOf } from '@parley/market/webhooks/sign.ts';
+import {
+  ParleyApiError,
+  RescueError,
+  SettleError,
+  StoreError,
+  VerificationError,
+} from '@parley/sdk/errors.ts';
+import { parseAmount } from '@parley/sdk/people.ts';
+import { swapId } from '@parley/sdk/testing/honest.ts';
+import { ownPair, splitName } from '@parley/trader/assets.ts';
+import { Failure, statuses, toldOf } from '@parley/trader/failures.ts';
+import {
+  answer,
+  type Cli,
+  failed,
+  type Io,
+  jsonOf,
+  mustConfirm,
+  note,
+  passphraseOf,
+} from '@parley/trader/io.ts';
+import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '@parley/trader/places.ts';
+import { type Profile, readProfile, writeProfile } from '@parley/trader/profile.ts';
+import { openSession } from '@parley/trader/session.ts';
+import { countdownOf, tableOf } from '@parley/trader/show.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { understood } from './arguments.ts';
+import { shells } from './completion.ts';
+import { helpOf } from './help.ts';
+import { painter } from './painter.ts';
+import { dueOf, linesOf } from './progress.ts';
+import { runParley } from './run.ts';
+import { commands } from './table.ts';
+
+let dir: string;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'parley-cli-plain-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+const failing = (of: string, sentence: RegExp) => (error: unknown) =>
+  error instanceof Failure && error.class === of && sentence.test(error.message);
+
+function ioOf(more: Partial<Io> = {}) {
+  const said = { out: '', err: '' };
+  const nobody = async () => assert.fail('nobody can be asked');
+  const io: Io = {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    isAsked: false,
+    columns: null,
+    env: { HOME: dir },
+    cwd: dir,
+    signal: new AbortController().signal,
+    ask: nobody,
+    askHidden: nobody,
+    readDescriptor: async () => assert.fail('no descriptor'),
+    ...more,
+  };
+  return { io, said };
+}
+
+const cliOf = (more: Partial<Cli> = {}): Cli => ({
+  ...ioOf(more).io,
+  profile: undefined,
+  json: false,
+  yes: false,
+  passphraseFd: null,
+  ...more,
+});
+
+test('arguments that are not understood are named, with what is', () => {
+  for (const [args, sentence] of [
+    [['bok'], /^"bok" is no command: did you mean book\?$/],
+    [['book', '--lmit', '3'], /no option --lmit: did you mean --limit\?/],
+    [['book', '-x'], /"-x" is no option/],
+    [['book', '--limit'], /--limit wants a value: --limit N/],
+    [['book', '--price', '3'], /"book" has no option --price/],
+    [['ask', 'sel', '1', 'a', 'b'], /SIDE is sell, buy, not "sel"/],
+    [['ask', 'sell', '1', 'a'], /wants QUOTE: parley ask sell\|buy AMOUNT BASE QUOTE/],
+    [['cancel', 'a', 'b'], /"b" is more than "cancel" takes/],
+    [['webhooks'], /"webhooks" alone does nothing: add, list/],
+    [['webhooks', 'lst'], /"lst" is no webhooks: add, list/],
+    [['login', '--with', 'doge'], /--with is bitcoin, evm, tron, solana, not "doge"/],
+    [['words', '--passphrase-fd', 'x'], /--passphrase-fd is a whole number from 0 to 1023/],
+  ] as const) {
+    assert.throws(() => understood(args), failing('usage', sentence), args.join(' '));
+  }
+  const asked = understood(['--json', 'settle', 'one', 'two', '--profile', 'x']);
+  assert.ok(asked.is === 'run');
+  assert.deepEqual([asked.command, asked.given.args], ['settle', ['one', 'two']]);
+  assert.deepEqual([asked.globals.json, asked.globals.profile], [true, 'x']);
+  assert.equal(understood([]).is, 'help');
+  for (const [args, name] of [
+    [['help'], undefined],
+    [['help', 'settle'], 'settle'],
+    [['help', 'webhooks', 'add'], 'webhooks add'],
+    [['settle', 'one', '--help'], 'settle'],
+  ] as const) {
+    const help = understood(args);
+    assert.ok(help.is === 'help');
+    assert.equal(help.of?.name, name);
+  }
+  assert.throws(() => understood(['help', 'setle']), failing('usage', /did you mean settle/));
+  const evm = { family: 'evm', tokens: { USD: { address: '0x1', decimals: 6 } } };
+  const pairOn = (base: string, quote: string) =>
+    ownPair({ chain: () => evm as never }, base, quote).map(({ name }) => name);
+  assert.deepEqual(pairOn('a', 'b:USD'), ['a', 'b:USD']);
+  assert.throws(() => pairOn('a:USD', 'a'), failing('usage', /a:USD and a are both on a:/));
+  assert.throws(() => splitName('a:b:c'), failing('usage', /"a:b:c" is no asset/));
+});
+
+test('one name is one kind of option in every command', () => {
+  const kinds = new Map<string, boolean>();
+  for (const { name, options } of commands) {
+    for (const [option, { value, many }] of Object.entries(options)) {
+      const kind = value !== undefined;
+      assert.equal(kinds.get(option) ?? kind, kind, `--${option} of ${name}`);
+      kinds.set(option, kind);
+      assert.ok(!many || kind, `--${option}`);
+    }
+  }
+});
+
+test('every command has its help, and every one is in docs/cli.md with every exit status', async () => {
+  const docs = await readFile(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
+  const overview = helpOf(null);
+  for (const command of commands) {
+    const help = helpOf(command);
+    assert.match(help, new RegExp(`^usage: parley ${command.name}`));
+    for (const option of Object.keys(command.options)) assert.ok(help.includes(`--${option}`));
+    assert.ok(overview.includes(`  ${command.name} `), command.name);
+    const [first = '', second = ''] = command.name.split(' ');
+    const row = new RegExp(`^\\| \`${first}\` \\|.*${second && `\`${second}\``}`, 'm');
+    assert.match(docs, row);
+  }
+  const rows = [...docs.matchAll(/^\| (\d+) \| `(\w+)` \|/gm)].map(([, at, name]) => [
+    name,
+    Number(at),
+  ]);
+  assert.deepEqual(Object.fromEntries(rows), statuses);
+});
+
+test('bash completes commands, what follows them, options and their values', async () => {
+  const script = join(dir, 'parley.bash');
+  await writeFile(script, shells.bash());
+  for (const [words, wanted] of [
+    [['web'], ['webhooks']],
+    [
+      ['webhooks', 'l'],
+      ['list', 'listen'],
+    ],
+    [
+      ['ask', ''],
+      ['sell', 'buy'],
+    ],
+    [['--profile', 'dev', 'market', 's'], ['status']],
+    [['login', '--with', 't'], ['tron']],
+    [
+      ['accept', 'x', '--pr'],
+      ['--price', '--profile'],
+    ],
+  ] as const) {
+    const line = ['parley', ...words].map((word) => `'${word}'`).join(' ');
+    const set = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}`;
+    const program = `source ${script}; ${set}; _parley; echo "\${COMPREPLY[@]}"`;
+    const said = execFileSync('bash', ['-c', program], { encoding: 'utf8' }).trim();
+    assert.deepEqual(said.split(' ').sort(), [...wanted].sort(), words.join(' '));
+  }
+  for (const { name, options } of commands) {
+    for (const script of [shells.zsh(), shells.fish()]) {
+      assert.ok(
+        name.split(' ').every((word) => script.includes(word)),
+        name,
+      );
+      for (const option of Object.keys(options)) assert.ok(script.includes(option), option);
+    }
+  }
+});
+
+test('an error has the class that says what to do, and --json says it on standard error', async () => {
+  const api = (status: number) => new ParleyApiError({ status, code: 'x', message: 'm' });
+  let amount: unknown = null;
+  try {
+    parseAmount('1,5', 2, { locale: 'en' });
+  } catch (error) {
+    amount = error;
+  }
+  const file = Object.assign(new Error('ENOENT: gone'), { code: 'ENOENT' });
+  const port = Object.assign(new Error('EADDRINUSE: taken'), { code: 'EADDRINUSE' });
+  const node = Object.assign(new Error('down'), { name: 'HttpRequestError' });
+  const refusal = (kind: string, code: string) =>
+    Object.assign(new Error('chain'), { kind, code, facts: {} });
+  for (const [error, wanted] of [
+    [api(400), 'refused'],
+    [api(401), 'refused'],
+    [api(429), 'market_unavailable'],
+    [api(503), 'market_unavailable'],
+    [api(0), 'market_unavailable'],
+    [new VerificationError('a', 'b', 'c'), 'not_verified'],
+    [new SettleError('secret_lost', 's'), 'needs_you'],
+    [new StoreError('full', 's'), 'local'],
+    [new RescueError('bad_file', 's'), 'local'],
+    [new RescueError('bad_phrase', 's'), 'needs_you'],
+    [amount, 'usage'],
+    [port, 'local'],
+    [refusal('unavailable', 'chain_unavailable'), 'chain_unavailable'],
+    [refusal('invalid', 'refused_by_node'), 'chain_unavailable'],
+    [refusal('conflict', 'fee_above_limit'), 'needs_you'],
+    [file, 'local'],
+    [node, 'chain_unavailable'],
+    [new TypeError('a bug'), 'fault'],
+  ] as const) {
+    assert.equal(toldOf(error).class, wanted, String(error));
+  }
+  const named = (status: number, message: string) =>
+    toldOf(new ParleyApiError({ status, code: 'internal', message, requestId: 'a1b2' }));
+  assert.deepEqual(named(503, 'gone'), {
+    class: 'market_unavailable',
+    code: 'internal',
+    requestId: 'a1b2',
+    sentence: 'gone (request a1b2)',
+  });
+  assert.equal(named(500, 'logged as request a1b2').sentence, 'logged as request a1b2');
+  assert.equal(named(409, 'moved').sentence, 'moved');
+  const revoked = { status: 401, code: 'key_invalid', message: 'revoked', requestId: 'a1b2' };
+  assert.equal(toldOf(new ParleyApiError(revoked)).sentence, 'revoked: run "parley login"');
+  const { io, said } = ioOf();
+  assert.equal(await runParley(['book', '--json'], io), 7);
+  assert.equal(said.out, '');
+  const { error } = JSON.parse(said.err) as { error: { class: string; code: string } };
+  assert.deepEqual([error.class, error.code], ['needs_you', 'no_profile']);
+});
+
+test('a reader that leaves is no success', async () => {
+  const program = `set -o pipefail; ${process.execPath} ${import.meta.dirname}/main.ts --help`;
+  for (const pipe of ['| true', '--lmit 2>&1 | true']) {
+    const ran = spawnSync('bash', ['-c', `${program} ${pipe}`], { encoding: 'utf8' });
+    assert.deepEqual([ran.status, ran.stderr], [statuses.interrupted, ''], pipe);
+  }
+});
+
+test('nobody is taken at a word that was not said', async () => {
+  const plan = ['gives 1'];
+  await assert.rejects(mustConfirm(cliOf(), plan, 'Go?'), failing('needs_you', /give --yes/));
+  await mustConfirm(cliOf({ yes: true }), plan, 'Go?');
+  for (const [said, isYes] of [
+    ['y', true],
+    ['Yes\n', true],
+    ['', false],
+    ['n', false],
+    ['yeah', false],
+  ] as const) {
+    const asked = mustConfirm(cliOf({ isAsked: true, ask: async () => said }), plan, 'Go?');
+    if (isYes) await asked;
+    else await assert.rejects(asked, failing('needs_you', /nothing was done/), said);
+  }
+  await assert.rejects(passphraseOf(cliOf(), 'P: '), failing('needs_you', /--passphrase-fd/));
+  const typed = ['one', 'other'];
+  const twice = cliOf({ isAsked: true, askHidden: async () => typed.shift() ?? '' });
+  await assert.rejects(passphraseOf(twice, 'P: ', true), failing('needs_you', /differ/));
+  const piped = cliOf({ passphraseFd: 3, readDescriptor: async () => 'of a pipe\n' });
+  assert.equal(await passphraseOf(piped, 'P: '), 'of a pipe');
+});
+
+test('what a market, a node or a token is called never acts on a terminal', async () => {
+  const evil = 'a\u001b[2Jb\u009bc\rd\u202ee\nf';
+  const { io, said } = ioOf({ columns: 80 });
+  const cli = { ...cliOf({ yes: true }), ...io };
+  await mustConfirm(cli, [`gives ${evil}`, tableOf(['x'], [[evil]])], 'Go?');
+  answer(cli, {}, evil);
+  note(cli, evil);
+  failed(cli, { class: 'refused', code: 'x', sentence: evil });
+  const paint = painter(cli);
+  paint.line(evil);
+  paint.draw([evil]);
+  assert.doesNotMatch(`${said.out}${said.err}`, /[\p{Bidi_Control}]|(?!\n)\p{Cc}/u);
+  assert.equal(said.err.split('\n')[0], 'gives a\ufffd[2Jb\ufffdc\ufffdd\ufffde f');
+  const json = jsonOf({ evil });
+  assert.doesNotMatch(json, /[\p{Bidi_Control}\p{Cc}]/u);
+  assert.deepEqual(JSON.parse(json), { evil });
+});
+
+const profile: Profile = {
+  market: 'https://market.example',
+  productName: 'Parley',
+  shortName: 'parley',
+  network: 'mainnet',
+  chains: {
+    bitcoin: { family: 'bitcoin', bitcoin: 'mainnet', nodes: ['https://a.example'], tokens: {} },
+    ethereum: {
+      family: 'evm',
+      chainId: 1,
+      nodes: [],
+      tokens: { USDC: { address: '0xA0b8', decimals: 6 } },
+    },
+  },
+};
+
+test('a profile is read back as it was written, and each wrong field is named', () => {
+  assert.deepEqual(readProfile(writeProfile(profile), 'p.json'), profile);
+  const { chains } = profile;
+  for (const [change, field] of [
+    [{ market: 'market' }, 'market must be https'],
+    [{ market: 'http://market.example' }, 'market must be https'],
+    [{ network: 'main' }, 'network must be'],
+    [{ productName: 'a\nb' }, 'productName must be'],
+    [{ chains: { a: { family: 'doge' } } }, 'chains.a.family must be'],
+    [{ chains: { a: { ...chains.bitcoin, bitcoin: 'main' } } }, 'chains.a.bitcoin must be'],
+    [{ chains: { a: { ...chains.bitcoin, nodes: ['ws://x'] } } }, 'chains.a.nodes must be'],
+    [{ chains: { a: { ...chains.ethereum, chainId: '1' } } }, 'chains.a.chainId must be'],
+    [
+      { chains: { a: { ...chains.ethereum, tokens: { X: { address: '0x' } } } } },
+      'chains.a.tokens.X must',
+    ],
+    [{ chains: { a: { family: 'tron', chainId: 1 } } }, 'chains.a.contract must be'],
+    [{ chains: { a: { family: 'solana', program: 'p' } } }, 'chains.a.genesisHash must be'],
+  ] as const) {
+    const text = JSON.stringify({ ...profile, ...change });
+    assert.throws(() => readProfile(text, 'p.json'), failing('local', new RegExp(field)), field);
+  }
+});
+
+test('a dev network that was started anew is found at its new address', async () => {
+  const server = createServer((_, response) => response.end('{"clockOffsetSeconds":90000}'));
+  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
+  const { port } = server.address() as AddressInfo;
+  const at = join(dir, 'anew');
+  const cli = cliOf({ env: { HOME: at }, cwd: at });
+  const { market } = profile;
+  const old = { ...profile, dev: 'http://127.0.0.1:1' };
+  await writePrivate(placesOf(cli.env, 'dev').profileFile, writeProfile(old));
+  const ready = (url: string) =>
+    writePrivate(
+      join(at, '.parley/ready.json'),
+      JSON.stringify({ url, dev: `http://127.0.0.1:${port}` }),
+    );
+  try {
+    await ready('http://127.0.0.1:2');
+    await assert.rejects(openSession(cli), failing('chain_unavailable', /npm start/));
+    await ready(market);
+    const session = await openSession(cli);
+    assert.ok(session.now() > Date.now() / 1_000 + 80_000);
+    await session.close();
+  } finally {
+    server.close();
+  }
+});
+
+test('files are private, are never half written, and a key is never written over', async () => {
+  const env = { HOME: join(dir, 'home'), XDG_CONFIG_HOME: 'relative' };
+  const places = placesOf(env, 'one');
+  assert.equal(places.profileFile, join(dir, 'home/.config/parley/one.json'));
+  assert.equal(places.keystore, join(dir, 'home/.local/share/parley/one/keystore.json'));
+  assert.throws(() => placesOf(env, '../x'), failing('usage', /names no profile/));
+  assert.throws(() => placesOf({}, 'x'), failing('local', /HOME/));
+  await writePrivate(places.keystore, 'first', { isNew: true });
+  assert.equal((await stat(places.keystore)).mode & 0o777, 0o600);
+  assert.equal((await stat(places.data)).mode & 0o777, 0o700);
+  const again = writePrivate(places.keystore, 'second', { isNew: true });
+  await assert.rejects(again, failing('local', /is there already/));
+  assert.equal(await readFile(places.keystore, 'utf8'), 'first');
+  await chmod(places.keystore, 0o640);
+  await assert.rejects(mustBePrivate(places.keystore), failing('local', /mode 0640.*chmod 600/));
+  await chmod(places.keystore, 0o604);
+  await assert.rejects(mustBePrivate(places.keystore), failing('local', /mode 0604/));
+  await mustBePrivate(places.keystore, null);
+  await chmod(places.keystore, 0o600);
+  await mustBePrivate(places.keystore);
+  // What is root's is let be, so that root gives it away.
+  if (process.geteuid?.() === 0) await chown(places.keystore, 8, 8);
+  const { uid } = await stat(places.keystore);
+  const fault = failing(
+    'local',
+    new RegExp(`belongs to user ${uid}, and this is user ${uid + 1}:`),
+  );
+  await assert.rejects(mustBePrivate(places.keystore, uid + 1), fault);
+  await assert.rejects(chosenProfile(env, undefined), failing('needs_you', /parley init/));
+  await writePrivate(places.profileFile, '{}');
+  assert.equal(await chosenProfile(env, undefined), 'one');
+  await writePrivate(placesOf(env, 'two').profileFile, '{}');
+  await assert.rejects(chosenProfile(env, undefined), failing('needs_you', /one, two/));
+});
+
+test('a line counts down to what is due, and fits the terminal', () => {
+  const deadlines = {
+    initiatorFundBy: 100,
+    expiresAt: 0,
+    counterpartyFundBy: 200,
+    revealBy: 300,
+    refundAt: { a: 400, b: 500 },
+  };
+  const shown = (party: 'maker' | 'taker', role: 'initiator' | 'counterparty') =>
+    ({ swap: { deadlines, role }, trade: { party }, legs: new Map() }) as never;
+  for (const [state, of, due] of [
+    ['funding', shown('taker', 'initiator'), ['fund by', 100]],
+    ['waiting_to_fund', shown('maker', 'counterparty'), ['fund by', 200]],
+    ['revealing', shown('taker', 'initiator'), ['claim by', 300]],
+    ['funded', shown('maker', 'counterparty'), ['refund from', 400]],
+    ['claiming', shown('maker', 'counterparty'), ['claim by', 500]],
+    ['refunding', shown('taker', 'initiator'), ['refund from', 500]],
+  ] as const) {
+    const found = dueOf(state, of);
+    assert.deepEqual([found?.what, found?.at], due, state);
+  }
+  assert.equal(dueOf('received', shown('taker', 'initiator')), null);
+  const now = { swapId, what: '1 a for 2 b', state: 'funding', text: 'waits', doubts: [] } as const;
+  const lines = linesOf([{ ...now, shown: shown('taker', 'initiator') }], 38, 80);
+  assert.deepEqual(lines, ['…00000001  1 a for 2 b  funding  fund by 1:02  waits']);
+  assert.equal([...(linesOf([{ ...now, shown: null }], 0, 20)[0] ?? '')].length, 19);
+  for (const [seconds, text] of [
+    [0, '0:00'],
+    [59, '0:59'],
+    [3_600, '1:00:00'],
+    [90_061, '1 d 01:01:01'],
+    [-5, '0:00'],
+  ] as const) {
+    assert.equal(countdownOf(seconds), text);
+  }
+  assert.equal(tableOf(['a', 'b'], [['xyz', '1']]), 'a    b\nxyz  1');
+  assert.equal(tableOf(['a'], []), 'none');
+  assert.equal(jsonOf({ amount: 10n ** 20n }), '{"amount":"100000000000000000000"}');
+});
+
+test('lines at the foot are drawn over, and lines that stay come above them', async () => {
+  const { io, said } = ioOf({ columns: 80 });
+  const paint = painter({ ...io, json: false });
+  paint.draw(['one', 'two']);
+  paint.draw(['one', 'two']);
+  paint.line('stays');
+  paint.end();
+  const up = '\u001b[2A\r\u001b[J';
+  assert.equal(said.err, `one\ntwo\n${up}stays\none\ntwo\n${up}`);
+  const quiet = ioOf({ columns: 80 });
+  const asking = painter({ ...quiet.io, json: false });
+  asking.draw(['one']);
+  await asking.quietFor(async () => {
+    asking.draw(['two']);
+    asking.line('meanwhile');
+    assert.equal(quiet.said.err, 'one\n\u001b[1A\r\u001b[J', 'nothing beside the question');
+  });
+  assert.match(quiet.said.err, /meanwhile\n$/);
+  const plain = ioOf();
+  painter({ ...plain.io, json: false }).draw(['one']);
+  assert.equal(plain.said.err, '');
+});
+
+test('deliveries are received, verified and printed, and no other ones', async () => {
+  const home = join(dir, 'hooks');
+  const secret = 'whsec_of_a_test';
+  const end = new AbortController();
+  const { io, said } = ioOf({
+    env: { HOME: home },
+    signal: end.signal,
+    readDescriptor: async () => `${secret}\n`,
+  });
+  await writePrivate(placesOf({ HOME: home }, 'one').profileFile, writeProfile(profile));
+  const ended = runParley(['webhooks', 'listen', '--port', '0', '--secret-fd', '3', '--json'], io);
+  await waitUntil(() => said.err.includes('listens on'));
+  const [url = ''] = /http:\S+\d/.exec(said.err) ?? [];
+  const delivery = { type: 'swap.created', deliveryId: 'd1', createdAt: '2026-11-27T14:05:00Z' };
+  const body = JSON.stringify(delivery);
+  const at = String(Math.floor(Date.now() / 1_000));
+  const sent = async (text: string) => {
+    const headers = {
+      'x-parley-timestamp': at,
+      'x-parley-signature': signatureOf(secret, at, body),
+    };
+    return (await fetch(url, { method: 'POST', headers, body: text })).status;
+  };
+  assert.deepEqual([await sent(body), await sent(body)], [204, 204]);
+  assert.equal(await sent(body.replace('d1', 'd2')), 400);
+  assert.equal(await sent('x'.repeat(262_145)), 413);
+  end.abort(new Error('interrupted'));
+  assert.equal(await ended, 0);
+  assert.equal(said.out, `${body}\n`);
+  assert.match(said.err, /again: d1\nnot verified \(bad_signature\)/);
+});

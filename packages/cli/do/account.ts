@@ -1,0 +1,246 @@
+// `parley login`, `whoami` and `words`: keys, and the account that they sign in to.
+
+import { resolve } from 'node:path';
+import { messageOf } from '@parley/sdk/errors.ts';
+import type { Scope } from '@parley/sdk/types.ts';
+import { minted, takeKeyFile } from '@parley/trader/account.ts';
+import { shownAmount } from '@parley/trader/assets.ts';
+import { coinSourceOf } from '@parley/trader/chains.ts';
+import { coinDecimals } from '@parley/trader/coins.ts';
+import { misused, needsYou } from '@parley/trader/failures.ts';
+import { answer, type Cli, mustConfirm, note, passphraseOf } from '@parley/trader/io.ts';
+import { mustBePassphrase, type Sealed, sealed } from '@parley/trader/keys/keystore.ts';
+import {
+  type Family,
+  keysOf,
+  mustBeSecret,
+  mustBeWords,
+  type Network,
+  newWords,
+} from '@parley/trader/keys/words.ts';
+import { readUpTo, writePrivate } from '@parley/trader/places.ts';
+import {
+  inSession,
+  keysIn,
+  type Session,
+  sealedIn,
+  signedIn,
+  unlockedBy,
+} from '@parley/trader/session.ts';
+import { ageOf, tableOf } from '@parley/trader/show.ts';
+import { descriptorOf } from '../arguments.ts';
+import type { Given, Run } from '../command.ts';
+
+const sources = ['new', 'words', 'words-fd', 'web3', 'key-file'] as const;
+const nodeMs = 15_000;
+/** Places, from 0 on, of words that were shown and are asked for. */
+const askedWords = [1, 5, 9];
+
+export const login: Run = (cli, given) =>
+  inSession(cli, async (session) => {
+    const from = sources.filter((each) => given.has(each) || given.text(each) !== undefined);
+    const { places, profile } = session;
+    const file = profile.keyFile ?? places.keystore;
+    const isThere = (await readUpTo(file)) !== null;
+    if (isThere && from.length > 0) {
+      const sentence = `${file} is there already: without --${from[0]} its keys sign in`;
+      throw needsYou('keys_exist', `${sentence}. Other keys belong into another profile`);
+    }
+    mustBeOne(from);
+    if (!isThere && from.length === 0) {
+      const sentence = 'there are no keys yet: say --new, --words, --web3 FILE or --key-file FILE';
+      throw needsYou('no_keys', sentence);
+    }
+    const keys = isThere ? await keysIn(cli, session) : await madeKeys(cli, session, given);
+    const own = await unlockedBy(session, keys);
+    const chosen = given.all('scope') as readonly Scope[];
+    const made = await minted(session, own, {
+      by: given.text('with') as Family | undefined,
+      name: given.text('name'),
+      scopes: chosen.length > 0 ? chosen : undefined,
+    });
+    answer(
+      cli,
+      {
+        userId: made.userId,
+        key: made.prefix,
+        expiresAt: made.expiresAt,
+        addresses: made.addresses,
+      },
+      [
+        `signed in as ${made.userId}; API key ${made.prefix}…, until ${made.expiresAt}`,
+        ...Object.entries(made.addresses).map(([chain, address]) => `  ${chain}: ${address}`),
+      ].join('\n'),
+    );
+  });
+
+/** New words may go into a key file; all else is one or the other. */
+function mustBeOne(from: readonly (typeof sources)[number][]): void {
+  const [first, second] = from.filter((each) => !(each === 'new' && from.includes('key-file')));
+  if (second === undefined) return;
+  throw misused(`--${first} and --${second} are two places of keys: say one of them`);
+}
+
+async function madeKeys(cli: Cli, session: Session, given: Given) {
+  const { places, profile } = session;
+  const keyFile = given.text('key-file');
+  await mustBelongHere(cli, session, given);
+  if (keyFile !== undefined)
+    return takeKeyFile(cli, session, resolve(cli.cwd, keyFile), given.has('new'));
+  const { content, passphrase: opened } = await wanted(cli, given, profile.network);
+  // A descriptor is read once: its passphrase then opens the one and seals the other.
+  const isGiven = cli.passphraseFd !== null && opened !== null;
+  const passphrase = isGiven
+    ? opened
+    : await passphraseOf(cli, 'Passphrase of the new keystore: ', true);
+  mustBePassphrase(passphrase);
+  const isNew = !given.has('words') && given.text('words-fd') === undefined;
+  if (isNew) await mustBeWrittenDown(cli, content.words);
+  await writePrivate(places.keystore, await sealed(content, passphrase), { isNew: true });
+  note(cli, `wrote ${places.keystore}`);
+  return keysOf(content.words, profile.network, content.imported);
+}
+
+/** Real words on a network of play money, and real money under words that lie open. */
+async function mustBelongHere(cli: Cli, { profile }: Session, given: Given): Promise<void> {
+  const { network, market, productName } = profile;
+  const isOpen = given.text('key-file') !== undefined;
+  const isNew = given.has('new');
+  if (network !== 'mainnet' && !isNew) {
+    const plan = [
+      `${productName} at ${market} calls itself a ${network} network: its coins are worth nothing.`,
+      'Words of a real wallet do not belong here: its operator links their addresses with you.',
+    ];
+    await mustConfirm(cli, plan, 'Use words of your own, and not --new?');
+  }
+  if (network === 'mainnet' && isOpen) {
+    const plan = ['On a real network whoever reads that file takes every coin of its words.'];
+    await mustConfirm(cli, plan, 'Keep them in the clear, and not in a keystore?');
+  }
+}
+
+/** `passphrase`: that of a Web3 keystore. */
+type Wanted = { readonly content: Sealed; readonly passphrase: string | null };
+
+async function wanted(cli: Cli, given: Given, network: Network): Promise<Wanted> {
+  const web3 = given.text('web3');
+  if (web3 !== undefined) {
+    const text = await readUpTo(resolve(cli.cwd, web3));
+    if (text === null) throw misused(`there is no file ${web3}`);
+    const { openWeb3 } = await import('@parley/trader/keys/web3.ts');
+    const passphrase = await passphraseOf(cli, `Passphrase of ${web3}: `);
+    const evm = await openWeb3(text, passphrase);
+    return { content: { words: newWords(), imported: { evm } }, passphrase };
+  }
+  const words = given.has('new') ? newWords() : await typedWords(cli, given);
+  mustBeSecret(words, network);
+  return { content: { words }, passphrase: null };
+}
+
+/** From a descriptor, else asked; never an argument. */
+export async function typedWords(cli: Cli, given: Given): Promise<string> {
+  const fd = descriptorOf('--words-fd', given.text('words-fd'));
+  if (fd !== null) return mustBeWords(await cli.readDescriptor(fd));
+  if (!cli.isAsked) {
+    throw needsYou('not_asked', 'the words have to be typed: give --words-fd N, or a terminal');
+  }
+  return mustBeWords(await cli.askHidden('Your words, with blanks between them: '));
+}
+
+/** A person who has not written them down loses the funds in swaps with the machine. */
+async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
+  if (!cli.isAsked)
+    return note(cli, 'the new words are in the keystore: "parley words" shows them');
+  const each = words.split(' ');
+  note(cli, 'Write these words down, on paper. They bring back wallets and open swaps:\n');
+  note(cli, `${each.map((word, at) => `  ${String(at + 1).padStart(2)} ${word}`).join('\n')}\n`);
+  if (cli.yes) return;
+  for (const at of askedWords) {
+    const typed = (await cli.askHidden(`Word ${at + 1}: `)).trim().toLowerCase();
+    if (typed === each[at]) continue;
+    throw needsYou('words_differ', `that is not word ${at + 1}: nothing was made`);
+  }
+}
+
+export const words: Run = (cli) =>
+  inSession(cli, async (session) => {
+    const plan = ['Whoever sees these words can take every coin of these wallets.'];
+    await mustConfirm(cli, plan, 'Show them?');
+    const { words: shown, imported } = await sealedIn(cli, session);
+    if (imported?.evm !== undefined) note(cli, 'the EVM key was imported: it is not in the words');
+    const { rescue } = await keysOf(shown, session.profile.network);
+    const lines = rescue === shown ? [shown] : [shown, `rescue words: ${rescue}`];
+    answer(cli, { words: shown, rescue }, lines.join('\n'));
+  });
+
+type Held = { readonly asset: string; readonly address: string; readonly amount: bigint | null };
+
+export const whoami: Run = (cli) =>
+  inSession(cli, async (session) => {
+    const { client, account } = await signedIn(session);
+    const me = await client.me();
+    const held: Held[] = [];
+    const silent: string[] = [];
+    const each = Object.entries(account.addresses).map(async ([chain, address]) => {
+      try {
+        held.push(...(await holdings(session, chain, address)));
+      } catch (error) {
+        silent.push(`${chain}: ${messageOf(error)}`);
+      }
+    });
+    await Promise.all(each);
+    // As they came, by whichever node was first.
+    held.sort((one, other) => (one.asset < other.asset ? -1 : 1));
+    const names = held.map(({ asset, address, amount }) => {
+      const own = { name: asset, decimals: decimalsOf(session, asset) };
+      return [amount === null ? `? ${asset}` : shownAmount(amount, own), address];
+    });
+    for (const line of silent) note(cli, line);
+    const { userId, scopes: may } = me;
+    const { prefix, expiresAt } = account;
+    const lines = [
+      `${userId} at ${account.market}`,
+      `API key ${prefix}… (${may.join(', ')}), ends ${ageOf(expiresAt, session.now())}`,
+      tableOf(['holds', 'address'], names),
+    ];
+    answer(
+      cli,
+      {
+        userId,
+        scopes: may,
+        market: account.market,
+        key: { prefix, expiresAt },
+        held,
+        wallets: me.wallets,
+      },
+      lines.join('\n'),
+    );
+  });
+
+function decimalsOf({ profile }: Session, asset: string): number {
+  const [chain = '', symbol] = asset.split(':');
+  const of = profile.chains[chain];
+  if (of === undefined) return 0;
+  return symbol === undefined ? coinDecimals[of.family] : (of.tokens[symbol]?.decimals ?? 0);
+}
+
+async function holdings(session: Session, chain: string, address: string): Promise<Held[]> {
+  const { adapter } = await session.source(chain);
+  const signal = AbortSignal.timeout(nodeMs);
+  const of = session.chain(chain);
+  const coin = await coinsOf(session, chain, address, signal);
+  const tokens = Object.entries(of.tokens).map(async ([symbol, { address: token }]) => {
+    const refund = { address, pubkey: null };
+    const amount = (await adapter.held?.({ token, refund }, signal)) ?? null;
+    return { asset: `${chain}:${symbol}`, address, amount };
+  });
+  return [{ asset: chain, address, amount: coin }, ...(await Promise.all(tokens))];
+}
+
+async function coinsOf(session: Session, chain: string, address: string, signal: AbortSignal) {
+  const of = session.chain(chain);
+  const { adapter } = await session.source(chain);
+  if (of.family !== 'bitcoin') return (await adapter.coins?.(address, signal)) ?? null;
+  const coins = await (await coinSourceOf(chain, of)).coins(address, signal);
+  return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+}

@@ -1,0 +1,78 @@
+// Where keys come from, before anything is made of them. No market answers.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Io } from '@parley/trader/io.ts';
+import { placesOf, writePrivate } from '@parley/trader/places.ts';
+import { type Profile, writeProfile } from '@parley/trader/profile.ts';
+import { runParley } from './run.ts';
+
+let home: string;
+before(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-cli-login-'));
+});
+after(() => rm(home, { recursive: true, force: true }));
+
+const published = `${'abandon '.repeat(11)}about`;
+
+async function login(network: Profile['network'], ...args: string[]) {
+  const said = { out: '', err: '' };
+  const nobody = async () => assert.fail('nobody is asked');
+  const io: Io = {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    isAsked: false,
+    columns: null,
+    env: { HOME: home },
+    cwd: home,
+    signal: new AbortController().signal,
+    ask: nobody,
+    askHidden: nobody,
+    readDescriptor: async () => published,
+  };
+  const named = { market: 'http://127.0.0.1:1', productName: 'Parley', shortName: 'parley' };
+  const { profileFile } = placesOf({ HOME: home }, network);
+  await writePrivate(profileFile, writeProfile({ ...named, network, chains: {} }));
+  const status = await runParley(['login', '--profile', network, ...args], io);
+  return { status, ...said };
+}
+
+test('keys come from one place, and from one that fits the network', async () => {
+  const file = join(home, 'words');
+  await writeFile(file, published, { mode: 0o600 });
+  for (const [network, args, status, sentence] of [
+    ['dev', ['--key-file', file, '--words'], 2, /--words and --key-file are two places of keys/],
+    ['dev', ['--new', '--words', '--yes'], 2, /--new and --words are two places/],
+    ['dev', ['--new', '--web3', 'x', '--key-file', file], 2, /two places/],
+    ['mainnet', [], 7, /there are no keys yet/],
+    // Real words on a network of play money.
+    [
+      'dev',
+      ['--words'],
+      7,
+      /calls itself a dev network[\s\S]*"Use words of your own, and not --new\?"/,
+    ],
+    ['testnet', ['--words-fd', '3'], 7, /calls itself a testnet network/],
+    ['dev', ['--key-file', file], 7, /Words of a real wallet do not belong here/],
+    // Real money under words that others read.
+    ['mainnet', ['--key-file', file], 7, /whoever reads that file[\s\S]*not in a keystore\?"/],
+    ['mainnet', ['--key-file', join(home, 'new'), '--new'], 7, /whoever reads that file/],
+    ['mainnet', ['--words-fd', '3', '--yes'], 7, /"abandon abandon abandon …" are published/],
+    ['mainnet', ['--key-file', file, '--yes'], 7, /are published/],
+  ] as const) {
+    const said = await login(network, ...args);
+    assert.equal(said.status, status, `${network} ${args.join(' ')}: ${said.err}`);
+    assert.match(said.err, sentence);
+    assert.equal(said.out, '');
+  }
+  // With play money they open the profile: the market is what lacks.
+  const said = await login('dev', '--key-file', file, '--yes');
+  assert.match(said.err, /the profile has no chain of evm/);
+});

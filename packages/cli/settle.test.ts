@@ -1,0 +1,279 @@
+// The first steps of `parley settle`, with swaps in different states. No chain and no market
+// answers: the keys of these swaps are of other words, so each is driven until that is found.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileStore } from '@parley/sdk/stores/file.ts';
+import { keptRecord } from '@parley/sdk/testing/honest.ts';
+import type { Io } from '@parley/trader/io.ts';
+import { placesOf, writePrivate } from '@parley/trader/places.ts';
+import { type Profile, writeProfile } from '@parley/trader/profile.ts';
+import { runParley } from './run.ts';
+
+let home: string;
+before(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-cli-settle-'));
+});
+after(() => rm(home, { recursive: true, force: true }));
+
+const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+const funded = 'funded';
+const fresh = 'fresh';
+const damaged = 'damaged';
+const nodes = ['http://127.0.0.1:1'];
+const chains = {
+  'bitcoin-regtest': { family: 'bitcoin', bitcoin: 'regtest', nodes, tokens: {} },
+  'evm-dev': { family: 'evm', chainId: 31_337, nodes, tokens: {} },
+} as const;
+const named = { market: nodes[0] ?? '', productName: 'Parley', shortName: 'parley' };
+
+/** A profile with these swaps. */
+async function profileWith(
+  name: string,
+  ids: readonly string[],
+  market = named.market,
+): Promise<string> {
+  const { profileFile, data, store, account } = placesOf({ HOME: home }, name);
+  const keyFile = join(data, 'words');
+  const profile: Profile = { ...named, market, network: 'dev', chains, keyFile };
+  await writePrivate(profileFile, writeProfile(profile));
+  await writePrivate(keyFile, words);
+  if (market !== named.market) await writePrivate(account, JSON.stringify({ market, key: 'k' }));
+  const kept = await fileStore(store);
+  const record = keptRecord('taker');
+  const funding = { txid: 'ab'.repeat(32), raw: '00' };
+  for (const id of ids) {
+    const swap = { ...record.swap, id };
+    await kept.putSwap({ ...record, swap, ...(id === funded ? { funding } : {}) });
+    if (id === damaged) await writeFile(join(store, 'swaps', id), '{');
+  }
+  return store;
+}
+
+/** `answer`: the person's answer, once a swap that needs none has been reported; null: no person is
+ * there. */
+async function settled(name: string, args: readonly string[], answer: string | null = null) {
+  const said = { out: '', err: '', asked: 0 };
+  let tellAsked = () => {};
+  const nobody = async () => assert.fail('no secret is asked for');
+  const io: Io = {
+    out: (text) => {
+      said.out += text;
+      if (text.includes(`"${funded}"`) && text.includes('foreign_key')) tellAsked();
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    isAsked: answer !== null,
+    columns: null,
+    env: { HOME: home },
+    cwd: home,
+    signal: new AbortController().signal,
+    askHidden: nobody,
+    readDescriptor: nobody,
+    ask: async () => {
+      said.asked += 1;
+      if (args[0] === 'settle' && !said.out.includes('foreign_key')) {
+        await new Promise<void>((next) => {
+          tellAsked = next;
+        });
+      }
+      return answer ?? '';
+    },
+  };
+  const status = await runParley([...args, '--profile', name, '--json'], io);
+  return { ...said, status };
+}
+
+test('what is funded goes on while a person thinks about another swap', async () => {
+  await profileWith('one', [funded, fresh]);
+  const { status, out, err, asked } = await settled('one', ['settle'], 'n');
+  assert.equal(asked, 1);
+  // Its question was held back until the funded one had been looked at.
+  assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
+  assert.doesNotMatch(out, new RegExp(fresh ?? ''));
+  assert.match(err, /"code":"declined"/);
+  assert.equal(status, 7);
+});
+
+test('nobody to ask holds up what needs no answer as little', async () => {
+  await profileWith('two', [funded, fresh]);
+  const { status, out, err, asked } = await settled('two', ['settle']);
+  assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
+  assert.match(err, /"code":"not_asked"/);
+  assert.deepEqual([status, asked], [7, 0]);
+  const only = await settled('two', ['settle', funded ?? '']);
+  assert.doesNotMatch(only.err, /not_asked/);
+});
+
+test('one record that cannot be read ends neither settling nor the list of the others', async () => {
+  await profileWith('three', [damaged, funded]);
+  const both = await settled('three', ['settle']);
+  assert.match(both.err, new RegExp(`swap ${damaged} is left out: .*not readable`));
+  assert.match(both.out, new RegExp(`"swapId":"${funded}"`));
+  assert.equal(both.status, 7);
+  const alone = await settled('three', ['settle', damaged ?? '']);
+  assert.deepEqual([alone.status, alone.out], [9, '']);
+  const { status, out } = await settled('three', ['swaps']);
+  const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
+  const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
+  assert.deepEqual([status, is], [0, { [damaged ?? '']: 'unreadable', [funded ?? '']: 'open' }]);
+});
+
+test('a swap that was given up is not asked about again', async () => {
+  await profileWith('four', [funded]);
+  const first = await settled('four', ['refund', funded ?? ''], 'y');
+  const again = await settled('four', ['refund', funded ?? ''], 'y');
+  assert.deepEqual([first.asked, again.asked], [1, 0]);
+  // Words of another wallet: the sentence says what to do.
+  assert.match(again.out, /rescue from FILE --words/);
+});
+
+test('what was accepted here and agreed since is in the list before it is begun', async () => {
+  const { trade } = keptRecord('taker');
+  const one = {
+    id: 'one',
+    threadId: trade.threadId,
+    status: 'agreed',
+    createdAt: '2026-03-14T09:26:53Z',
+  };
+  const strange = { id: 'strange', threadId: 'of-another-profile', status: 'agreed' };
+  const body = JSON.stringify({ swaps: [one, strange], nextCursor: null });
+  const server = createServer((_, response) => response.end(body));
+  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
+  try {
+    const market = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const store = await fileStore(await profileWith('five', [funded], market));
+    await store.putTrade(trade);
+    const { out } = await settled('five', ['swaps']);
+    const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
+    const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
+    assert.deepEqual(is, { [funded ?? '']: 'open', one: 'agreed' });
+  } finally {
+    server.close();
+  }
+});
+
+/** A market that answers by the path, null with an error, for as long as the work lasts. */
+async function withMarket(
+  answerTo: (url: URL) => object | null,
+  work: (market: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    const answer = answerTo(new URL(request.url ?? '', 'http://market'));
+    if (answer === null) response.writeHead(400);
+    response.end(JSON.stringify(answer ?? { error: 'not now' }));
+  });
+  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.close();
+  }
+}
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+const accepted = (until: string | null, of: object) => ({
+  id: 'thread-1',
+  status: 'open',
+  swapId: null,
+  acceptanceExpiresAt: until,
+  makerAccepted: false,
+  takerAccepted: false,
+  ...of,
+});
+
+test('a script that settles while its acceptance stands is told to come back, by status 10', async () => {
+  let threads: Record<string, object[]> = {};
+  let after: object | null = null;
+  const answerTo = ({ pathname, searchParams }: URL) => {
+    if (pathname.includes('/thread-1')) return after ?? {};
+    if (!pathname.includes('/threads')) return { swaps: [], nextCursor: null };
+    const found = threads[searchParams.get('role') ?? ''] ?? [];
+    if (after !== null && found.length > 0) threads = {};
+    return { threads: found, nextCursor: null };
+  };
+  await withMarket(answerTo, async (market) => {
+    await profileWith('six', [], market);
+    const statusOf = async (role: string, thread: object, then: object | null = null) => {
+      threads = { [role]: [thread] };
+      after = then;
+      return settled('six', ['settle']);
+    };
+    const soon = inSeconds(300);
+    const stands = await statusOf('taker', accepted(soon, { takerAccepted: true }));
+    assert.equal(stands.status, 10);
+    assert.match(stands.err, /thread thread-1: you accepted, and the other side has yet to, until/);
+    for (const [role, thread, wanted] of [
+      ['maker', accepted(soon, { makerAccepted: true }), 10],
+      ['maker', accepted(soon, { takerAccepted: true }), 0],
+      ['taker', accepted(inSeconds(-1), { takerAccepted: true }), 0],
+      ['taker', accepted(null, { takerAccepted: true }), 0],
+    ] as const) {
+      assert.equal((await statusOf(role, thread)).status, wanted, JSON.stringify(thread));
+    }
+    const mine = accepted(soon, { takerAccepted: true });
+    const begun = await statusOf('taker', mine, { ...mine, status: 'agreed', swapId: 'new' });
+    assert.equal(begun.status, 10, 'it became a swap after swaps were listed');
+    assert.match(begun.err, /swap new was agreed meanwhile/);
+    assert.equal((await statusOf('taker', mine, { ...mine, status: 'closed' })).status, 0);
+  });
+});
+
+test('an acceptance stands until its time where the market does not say what became of it', async () => {
+  const soon = inSeconds(300);
+  const mine = (id: string, until: string) => accepted(until, { id, takerAccepted: true });
+  /** The first two lists are one look; null: the market does not answer from then on. */
+  const lookedAt = async (before: object[], after: object[] | null) => {
+    let lists = 0;
+    const answerTo = ({ pathname, searchParams }: URL) => {
+      if (pathname.endsWith('/swaps')) return { swaps: [], nextCursor: null };
+      // The market does not report how one thread ended either.
+      if (!pathname.endsWith('/threads')) return null;
+      lists += 1;
+      const found = lists > 2 ? after : before;
+      if (found === null) return null;
+      return { threads: searchParams.get('role') === 'taker' ? found : [], nextCursor: null };
+    };
+    let said = { status: -1, err: '' };
+    await withMarket(answerTo, async (market) => {
+      await profileWith('eight', [], market);
+      said = await settled('eight', ['settle']);
+    });
+    return said;
+  };
+  const silent = await lookedAt([mine('thread-1', soon)], null);
+  assert.equal(silent.status, 10);
+  assert.match(
+    silent.err,
+    /does not list what you have accepted: [\s\S]*thread thread-1: you accepted/,
+  );
+  const both = [mine('thread-1', soon), mine('thread-2', soon)];
+  assert.equal(
+    (await lookedAt(both, both.slice(0, 1))).status,
+    10,
+    'one stands, one is not told of',
+  );
+  assert.equal((await lookedAt(both.slice(0, 1), [])).status, 10, 'it may be a swap by now');
+  assert.equal((await lookedAt([], null)).status, 0);
+});
+
+test('the book is asked for accounts with so many settled swaps', async () => {
+  let asked: URLSearchParams | null = null;
+  const answerTo = ({ pathname, searchParams }: URL) => {
+    if (!pathname.endsWith('/rfqs')) return { assets: [], nextCursor: null };
+    asked = searchParams;
+    return { rfqs: [], nextCursor: null };
+  };
+  await withMarket(answerTo, async (market) => {
+    await profileWith('seven', [], market);
+    const { status } = await settled('seven', ['book', '--settled', '3']);
+    assert.deepEqual([status, (asked ?? new Map()).get('minSettled')], [0, '3']);
+    assert.equal((await settled('seven', ['book', '--settled', '0'])).status, 2);
+  });
+});

@@ -1,0 +1,217 @@
+// A chain that stands still while a swap of the maker waits: metrics and log say so until it goes
+// on, and no address of a node is in them. On paper chains.
+
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Look } from '@parley/chains/interface/reading.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import type { Doubt, DoubtCode } from '@parley/sdk/evidence/judge.ts';
+import type { LegSeen } from '@parley/sdk/settle/record.ts';
+import type { Failure } from '@parley/sdk/settle.ts';
+import { keptRecord, withChain } from '@parley/sdk/testing/honest.ts';
+import { paperScene } from '@parley/sdk/testing/paper-scene.ts';
+import { timed } from '@parley/sdk/testing/timed.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { createDoubts } from './doubts.ts';
+import { openLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createSettling, type SettlingInput } from './settling.ts';
+import { dealOf, journalOf, partsOf } from './testing/stage.ts';
+
+/** The maker settles a swap. A node of the long leg's chain stands still while it is told to. */
+async function settling(others: 'alone' | 'beside one that is well') {
+  const scene = await paperScene('maker', { stepSeconds: 120 });
+  const { swapId, trade, store, client } = scene.input;
+  assert.ok(trade);
+  const { threadId } = trade;
+  await store.putTrade(trade);
+  const of = { stands: false };
+  let last: Look | null = null;
+  const { key, source } = scene.chains.b;
+  const { adapter } = source;
+  const look: ChainAdapter['look'] = async (...about) => {
+    if (!of.stands || last === null) last = await adapter.look(...about);
+    return last;
+  };
+  const nodes = [{ ...adapter, look }, ...(others === 'alone' ? [] : [adapter])];
+  const chains = withChain(scene.input.chains, key, { source: { ...source, nodes } });
+  const deal = dealOf(threadId, swapId, scene.wall);
+  const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
+  deals.set(threadId, deal);
+  promises.dealt(deal, null);
+  const out = new PassThrough();
+  const lines: string[] = [];
+  out.on('data', (line: Buffer) => lines.push(`${line}`));
+  const stop = new AbortController();
+  const log = openLog(out, () => 0);
+  const now = () => scene.wall * 1_000;
+  const { begin, stopped } = createSettling({
+    store,
+    promises,
+    metrics,
+    signal: stop.signal,
+    pollMs: 0,
+    batchMs: 0,
+    log,
+    now,
+    doubts: createDoubts({ log, metrics, now }),
+    chains: chains as SettlingInput['chains'],
+    session: { client } as unknown as SettlingInput['session'],
+    journal: journalOf(deals),
+  });
+  begin(deal);
+  const until = <T>(is: () => T | Promise<T>) =>
+    waitUntil(async () => {
+      await scene.input.now?.();
+      return is();
+    });
+  return {
+    of,
+    key,
+    until,
+    /** How many swaps met it last; null: it never doubted one. */
+    metric: async (code: string) => {
+      const of = `parley_maker_doubted{chain="${key}",code="${code}"} `;
+      const lines = (await metrics.registry.metrics()).split('\n');
+      return lines.find((line) => line.startsWith(of))?.slice(of.length) ?? null;
+    },
+    said: (event: string) => lines.filter((line) => line.includes(`"event":"${event}"`)),
+    isOver: () => promises.open.size === 0,
+    end: async () => {
+      stop.abort();
+      await stopped();
+    },
+  };
+}
+
+timed('a chain that stands still is told until it goes on', async () => {
+  const { of, key, until, metric, said, isOver, end } = await settling('alone');
+  await until(() => said('swap').some((line) => line.includes('follow from your own trade')));
+  assert.equal(await metric('chain_stands'), null);
+  of.stands = true;
+  await until(async () => (await metric('chain_stands')) === '1');
+  await until(() => said('doubted').length > 0);
+  of.stands = false;
+  await until(async () => (await metric('chain_stands')) === '0');
+  const began = said('doubted');
+  const over = said('doubt_over');
+  assert.deepEqual([began.length, over.length], [1, 1]);
+  const { level, chain, code, why } = JSON.parse(began[0] ?? '');
+  assert.deepEqual([level, chain, code], ['warn', key, 'chain_stands']);
+  assert.match(
+    why,
+    /^the newest block of the node of evm-dev-2 is \d+ s older than now, more than/,
+  );
+  assert.doesNotMatch(began.join() + over.join(), /:\/\//);
+  await until(isOver);
+  await end();
+});
+
+timed('what a swap met is no news once it has ended', async () => {
+  const { of, until, metric, said, isOver, end } = await settling('beside one that is well');
+  of.stands = true;
+  await until(async () => (await metric('node_behind')) === '1');
+  await until(() => said('doubted').length > 0);
+  await until(isOver);
+  assert.equal(await metric('node_behind'), '0');
+  assert.match(said('doubt_over').at(-1) ?? '', /"code":"node_behind"/);
+  await end();
+});
+
+/** One swap, whose leg a is shown with these codes, seconds after the look before. */
+function looks() {
+  const at = { ms: 0 };
+  const out = new PassThrough();
+  const metrics = createMetrics();
+  const doubts = createDoubts({ log: openLog(out, () => 0), metrics, now: () => at.ms });
+  const { swap } = keptRecord('maker');
+  const look = (seconds: number, codes: readonly DoubtCode[], more: Partial<More> = {}) => {
+    const { agreed = true, failures = [], isGone = false } = more;
+    at.ms += seconds * 1_000;
+    const said: readonly Doubt[] = codes.map((code) => ({ code, sentence: `it is ${code}` }));
+    const leg = (agreed: boolean, doubts: readonly Doubt[]) =>
+      ({ evidence: { agreed, doubts } }) as unknown as LegSeen;
+    const legs = new Map<LegName, LegSeen>([['b', leg(true, [])]]);
+    if (!isGone) legs.set('a', leg(agreed, said));
+    doubts.shown('s', { swap, legs, failures });
+    return lines();
+  };
+  const lines = () => {
+    const lines = String(out.read() ?? '').split('\n');
+    const told = lines.filter(Boolean).map((line) => JSON.parse(line));
+    return told.map(({ event, code, chain }) => {
+      const leg = chain === swap.legs.a.chain ? 'a' : 'b';
+      return `${event} ${code} ${leg}`;
+    });
+  };
+  const gauge = async (code: DoubtCode) => {
+    const { values } = await metrics.doubted.get();
+    return values.filter(({ labels }) => labels.code === code).map(({ value }) => value);
+  };
+  const read = (seconds: number, error: unknown) => {
+    at.ms += seconds * 1_000;
+    doubts.read('coin', swap.legs.a.chain, error);
+    return lines();
+  };
+  return { look, read, gauge };
+}
+
+type More = {
+  readonly agreed: boolean;
+  readonly failures: readonly Failure[];
+  /** No node of leg a's chain answers. */
+  readonly isGone: boolean;
+};
+
+test('a doubt about a node that falls silent is over once that node has answered, and not before', async () => {
+  const { look, gauge } = looks();
+  look(0, ['node_behind']);
+  assert.deepEqual(look(5, ['node_behind']), ['doubted node_behind a']);
+  assert.deepEqual(look(1, [], { agreed: false }), [], 'it has yet to answer');
+  assert.deepEqual(look(1, ['node_silent']), []);
+  assert.deepEqual([await gauge('node_behind'), await gauge('node_silent')], [[0], [1]]);
+  assert.deepEqual(look(5, ['node_silent']), ['doubted node_silent a']);
+  assert.deepEqual(look(600, ['node_silent']), []);
+  assert.deepEqual(look(1, ['node_behind']), ['doubt_over node_silent a'], 'it is as it was');
+  assert.deepEqual(look(1, []), ['doubt_over node_behind a']);
+});
+
+test('a doubt is not over when the whole chain falls silent, in a look or a reading', async () => {
+  const { look, read, gauge } = looks();
+  look(0, ['chain_stands']);
+  assert.deepEqual(look(5, ['chain_stands']), ['doubted chain_stands a']);
+  assert.deepEqual(look(1, [], { isGone: true }), []);
+  assert.deepEqual(await gauge('chain_stands'), [0], 'its last look met nothing');
+  assert.deepEqual(look(1, []), ['doubt_over chain_stands a']);
+  const differ = new ParleyError('sources_disagree', 'they differ', {});
+  read(0, differ);
+  assert.deepEqual(read(5, differ), ['doubted nodes_disagree a']);
+  assert.deepEqual(read(1, new ParleyError('chain_timeout', 'no answer', {})), []);
+  assert.deepEqual(read(1, null), ['doubt_over nodes_disagree a']);
+});
+
+test('what is over within five seconds is counted, and in no line of the log', async () => {
+  const { look, gauge } = looks();
+  assert.deepEqual(look(0, ['nodes_disagree']), []);
+  assert.deepEqual(await gauge('nodes_disagree'), [1]);
+  assert.deepEqual(look(4, []), []);
+  assert.deepEqual(await gauge('nodes_disagree'), [0]);
+  assert.deepEqual(look(1, ['nodes_disagree']), []);
+  assert.deepEqual(look(4, ['nodes_disagree']), []);
+  assert.deepEqual(look(1, ['nodes_disagree']), ['doubted nodes_disagree a']);
+});
+
+test('a gate that nodes keep shut counts as nodes that differ, on the chain that it names', async () => {
+  const { look, gauge } = looks();
+  const gate = { leg: 'b', code: 'sources_disagree', sentence: 'not now' } as const;
+  look(0, [], { failures: [gate] });
+  const [began] = look(5, [], { failures: [gate, { ...gate, code: 'chain_timeout' }] });
+  assert.equal(began, 'doubted nodes_disagree b');
+  assert.deepEqual(await gauge('nodes_disagree'), [1]);
+  assert.deepEqual(look(1, []), ['doubt_over nodes_disagree b']);
+  look(0, [], { failures: [{ ...gate, leg: null }] });
+  assert.deepEqual(await gauge('nodes_disagree'), [1, 1], 'it names none: of both');
+});

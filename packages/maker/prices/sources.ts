@@ -1,0 +1,193 @@
+// Price sources while they run: polled by command or HTTP, or heard on a WebSocket. A source that
+// fails says so once, and its last price is good until it is stale.
+
+import { execFile } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Millis } from '@parley/core/nominal.ts';
+import { messageOf } from '@parley/sdk/errors.ts';
+import type { PriceConfig } from '../config/prices.ts';
+import { type Price, parsePrice, ratio } from '../rules/price.ts';
+import { openSocket } from '../socket.ts';
+import { jsonAt, nothingRead, priceOf, read, type SourceState } from './reading.ts';
+
+const run = promisify(execFile);
+const mostBytes = 1_048_576;
+const waitFirstMs = 500;
+const waitMostMs = 30_000;
+
+export type Prices = {
+  /** The price of a pair: by one source, or the ratio of two; null where one has none that is
+   * good. */
+  of(names: readonly [string] | readonly [string, string]): Price | null;
+  /** The good price of each source now. */
+  all(): ReadonlyMap<string, Price | null>;
+  close(): void;
+};
+
+export type Told = {
+  readonly now: () => Millis;
+  /** A fault that is news, or its end (null). */
+  readonly said: (name: string, fault: string | null) => void;
+  /** A price was read. */
+  readonly changed: () => void;
+};
+
+export function openPrices(configs: readonly PriceConfig[], told: Told): Prices {
+  const stop = new AbortController();
+  const states = new Map<string, SourceState>();
+  const faults = new Map<string, string | null>();
+  const say = (name: string, fault: string | null) => {
+    if ((faults.get(name) ?? null) === fault) return;
+    faults.set(name, fault);
+    told.said(name, fault);
+  };
+  for (const config of configs) {
+    const { name } = config;
+    states.set(name, nothingRead);
+    const take = (said: unknown) => {
+      const result = read(states.get(name) ?? nothingRead, parsePrice(said), told.now(), config);
+      states.set(name, result.state);
+      say(name, result.fault);
+      told.changed();
+    };
+    const failed = (error: unknown) => say(name, messageOf(error));
+    begin(config, { take, failed, signal: stop.signal });
+  }
+  const current = ({ name, from, staleMs }: PriceConfig): Price | null => {
+    if (from.type === 'fixed') return from.value;
+    return priceOf(states.get(name) ?? nothingRead, told.now(), staleMs);
+  };
+  const byName = new Map(configs.map((each) => [each.name, each]));
+  const one = (name: string | undefined) => {
+    const config = byName.get(name ?? '');
+    return config === undefined ? null : current(config);
+  };
+  return {
+    of: ([first, second]) => {
+      const a = one(first);
+      if (second === undefined || a === null) return a;
+      const b = one(second);
+      return b && ratio(a, b);
+    },
+    all: () => new Map(configs.map((each) => [each.name, current(each)])),
+    close: () => stop.abort(),
+  };
+}
+
+type Hearing = {
+  /** Throws for what is no price. */
+  readonly take: (said: unknown) => void;
+  readonly failed: (error: unknown) => void;
+  readonly signal: AbortSignal;
+};
+
+function begin({ from, staleMs }: PriceConfig, hearing: Hearing): void {
+  if (from.type === 'websocket') listen(from, staleMs, hearing);
+  else if (from.type !== 'fixed') poll(from.everyMs, hearing, () => asked(from, hearing.signal));
+}
+
+type Polls = Extract<PriceConfig['from'], { readonly type: 'command' | 'http' }>;
+
+async function asked(from: Polls, stop: AbortSignal): Promise<unknown> {
+  if (from.type === 'command') {
+    const [program = '', ...args] = from.command;
+    const how = { cwd: from.folder, timeout: from.timeoutMs, maxBuffer: mostBytes, signal: stop };
+    // The text it prints as an error may hold a key of its source.
+    const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' }).catch(
+      ({ code, signal }: { code?: string | number | null; signal?: string | null }) => {
+        throw new Error(`${program} ended with ${signal ?? code ?? 'no answer in time'}`);
+      },
+    );
+    return found(stdout, from.path);
+  }
+  const signal = AbortSignal.any([AbortSignal.timeout(from.timeoutMs), stop]);
+  const answer = await fetch(from.url, { signal, redirect: 'error' });
+  if (!answer.ok) throw new Error(`the source answered ${answer.status}`);
+  return found(await bounded(answer), from.path);
+}
+
+function found(text: string, path: string | null): unknown {
+  if (path === null) return text.trim();
+  const value = jsonAt(JSON.parse(text), path);
+  if (value === undefined) throw new Error(`the answer has nothing at ${path}`);
+  return value;
+}
+
+async function bounded(answer: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const part of answer.body ?? []) {
+    text += decoder.decode(part, { stream: true });
+    if (text.length > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`);
+  }
+  return text + decoder.decode();
+}
+
+function poll(everyMs: Millis, { take, failed, signal }: Hearing, ask: () => Promise<unknown>) {
+  const readings = async () => {
+    for (;;) {
+      try {
+        take(await ask());
+      } catch (error) {
+        signal.throwIfAborted();
+        failed(error);
+      }
+      await wait(everyMs, undefined, { signal });
+    }
+  };
+  // Only the signal ends it.
+  readings().catch(() => undefined);
+}
+
+type Socket = Extract<PriceConfig['from'], { readonly type: 'websocket' }>;
+
+/** Connects again after a random part of a growing wait, also where nothing is heard for long. */
+function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hearing): void {
+  const { take, failed, signal } = hearing;
+  let failures = 0;
+  const connect = () => {
+    if (signal.aborted) return;
+    const socket = openSocket(url, mostBytes);
+    let quiet: NodeJS.Timeout;
+    let isOver = false;
+    const over = (why: string) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(quiet);
+      signal.removeEventListener('abort', end);
+      socket.close();
+      if (signal.aborted) return;
+      failed(new Error(why));
+      const span = Math.min(waitMostMs, waitFirstMs * 2 ** Math.min(failures, 10));
+      failures += 1;
+      setTimeout(connect, span * (0.5 + Math.random() / 2)).unref();
+    };
+    const end = () => over('it was closed');
+    const heard = () => {
+      clearTimeout(quiet);
+      quiet = setTimeout(() => over(`nothing was heard for ${staleMs} ms`), staleMs);
+    };
+    heard();
+    signal.addEventListener('abort', end);
+    socket.addEventListener('open', () => {
+      for (const each of subscribe) socket.send(each);
+    });
+    socket.addEventListener('message', ({ data }) => {
+      if (typeof data !== 'string') return;
+      try {
+        const value = jsonAt(JSON.parse(data), path);
+        // Answers to what was sent, and heartbeats, have no price.
+        if (value === undefined) return;
+        take(value);
+        failures = 0;
+        heard();
+      } catch (error) {
+        failed(error);
+      }
+    });
+    socket.addEventListener('error', () => {}); // `close` follows.
+    socket.addEventListener('close', ({ code }) => over(`the source closed it (code ${code})`));
+  };
+  connect();
+}

@@ -1,0 +1,214 @@
+// Whether a maker quotes or accepts: guard, sizes, caps and inventory, each refusal a code and a
+// sentence with its numbers. Pure: all it knows comes as arguments.
+
+import { formatUnits } from '@parley/core/amounts.ts';
+import type { BaseUnits, Millis } from '@parley/core/nominal.ts';
+import {
+  balanceGoodMs,
+  type Commitment,
+  type Costs,
+  type Side,
+  type Stock,
+  shortageOf,
+  type Takes,
+  takesOf,
+} from './inventory.ts';
+import { marginBps, type Price, type Terms } from './price.ts';
+
+export type AssetRule = {
+  readonly name: string;
+  readonly chain: string;
+  readonly token: string | null;
+  readonly decimals: number;
+  /** Most that open quotes and open swaps may give; null: no cap. */
+  readonly mostOpen: BaseUnits | null;
+  /** Most that is agreed to be given within 24 hours; null: no cap. */
+  readonly mostADay: BaseUnits | null;
+};
+
+export type PairRule = {
+  readonly name: string;
+  readonly base: AssetRule;
+  readonly quote: AssetRule;
+  /** Of base. */
+  readonly least: BaseUnits;
+  readonly most: BaseUnits;
+  readonly spreadBps: bigint;
+  /** How much of the spread the price may eat between quote and acceptance. */
+  readonly slipBps: bigint;
+  /** Which assets the maker gives. */
+  readonly gives: readonly Terms['gives'][];
+};
+
+/**
+ * `open`; `paused`: the maker quotes nothing; `killed`: the maker neither quotes nor accepts;
+ * `clock`: as killed, while the machine's clock is wrong.
+ */
+export type Mode = 'open' | 'paused' | 'killed' | 'clock';
+export type Step = 'quote' | 'proposal' | 'acceptance';
+
+export type RefusalCode =
+  | 'paused'
+  | 'killed'
+  | 'clock'
+  | 'side'
+  | 'size'
+  | 'no_price'
+  | 'guard'
+  | 'exposure'
+  | 'day'
+  | 'inventory'
+  | 'unread'
+  | 'most_swaps'
+  | 'most_quotes'
+  | 'taker_quotes'
+  | 'taker_swaps'
+  | 'taker_unknown'
+  | 'expires';
+export type Refusal = { readonly code: RefusalCode; readonly sentence: string };
+
+const refusal = (code: RefusalCode, sentence: string): Refusal => ({ code, sentence });
+const shown = (units: BaseUnits, { decimals, name }: AssetRule) =>
+  `${formatUnits(units, decimals)} ${name}`;
+
+export function modeRefusal(mode: Mode, step: Step): Refusal | null {
+  if (mode === 'killed') return refusal('killed', 'the kill switch is on: nothing new is agreed');
+  if (mode === 'clock') {
+    const sentence =
+      'the clock of this machine or of the market is wrong: what is agreed by it is not funded';
+    return refusal('clock', sentence);
+  }
+  if (mode === 'open' || step === 'acceptance') return null;
+  return refusal('paused', 'quoting is paused');
+}
+
+/** Sides and sizes. */
+export function termsRefusal(pair: PairRule, { gives, base }: Terms): Refusal | null {
+  if (!pair.gives.includes(gives)) {
+    return refusal('side', `the maker does not give ${pair[gives].name} for this pair`);
+  }
+  if (base >= pair.least && base <= pair.most) return null;
+  const least = shown(pair.least, pair.base);
+  const most = shown(pair.most, pair.base);
+  const sentence = `${shown(base, pair.base)} is not within ${least} and ${most}`;
+  return refusal('size', sentence);
+}
+
+/** How much less than the spread is enough: a quote that stands must not be refused at once. */
+const slipAt: Readonly<Record<Step, (slipBps: bigint) => bigint>> = {
+  quote: () => 0n,
+  proposal: (slip) => slip / 2n,
+  acceptance: (slip) => slip,
+};
+
+/** By the price of now: a price that moved since, a wrong unit, a taker's proposal. */
+export function guardRefusal(
+  pair: PairRule,
+  terms: Terms,
+  price: Price,
+  step: Step,
+): Refusal | null {
+  const units = { base: pair.base.decimals, quote: pair.quote.decimals };
+  const margin = marginBps(terms, price, units);
+  const least = pair.spreadBps - slipAt[step](pair.slipBps);
+  if (margin >= least) return null;
+  const amounts = `${shown(terms.base, pair.base)} for ${shown(terms.quote, pair.quote)}`;
+  const sentence = `${amounts} leaves ${margin} basis points at the price of now, ${least} at least`;
+  return refusal('guard', sentence);
+}
+
+/** null: the fees of a chain are not known. */
+export type CostsOf = (asset: AssetRule) => Costs | null;
+
+/** The amounts that the swap may take of each holding; null where a chain's fees are not known. */
+export function takesOfTerms(
+  pair: Pick<PairRule, 'base' | 'quote'>,
+  terms: Terms,
+  costsOf: CostsOf,
+): Takes | null {
+  const side = (which: Terms['gives']): Side | null => {
+    const costs = costsOf(pair[which]);
+    const { chain, token } = pair[which];
+    return costs && { chain, token, amount: terms[which], costs };
+  };
+  const gives = side(terms.gives);
+  const gets = side(terms.gives === 'base' ? 'quote' : 'base');
+  return gives && gets && takesOf(gives, gets);
+}
+
+export type Exposure = {
+  readonly commitments: readonly Commitment[];
+  /** The amounts of swaps agreed within 24 hours that did not come to nothing, by asset. */
+  readonly givenToday: ReadonlyMap<string, BaseUnits>;
+};
+
+export function capsRefusal(
+  asset: AssetRule,
+  amount: BaseUnits,
+  { commitments, givenToday }: Exposure,
+): Refusal | null {
+  const own = commitments.filter((each) => each.asset === asset.name);
+  const sum = (all: readonly Commitment[]) => all.reduce((total, each) => total + each.amount, 0n);
+  const open = sum(own);
+  if (asset.mostOpen !== null && open + amount > asset.mostOpen) {
+    const sentence =
+      `${shown(amount, asset)} beside ${shown(open, asset)} in open quotes and swaps is more ` +
+      `than ${shown(asset.mostOpen, asset)}`;
+    return refusal('exposure', sentence);
+  }
+  // Swaps are in the day's sum already.
+  const day = (givenToday.get(asset.name) ?? 0n) + sum(own.filter(({ kind }) => kind === 'quote'));
+  if (asset.mostADay === null || day + amount <= asset.mostADay) return null;
+  const sentence =
+    `${shown(amount, asset)} beside ${shown(day, asset)} of the last 24 hours is more than ` +
+    `${shown(asset.mostADay, asset)} a day`;
+  return refusal('day', sentence);
+}
+
+/** null: all that the swap may take is there. */
+export function stockRefusal(stock: Stock, takes: Takes, nowMs: Millis): Refusal | null {
+  const short = shortageOf(stock, takes.before, nowMs);
+  if (short === null) return null;
+  const { holding, need, has, reserve, taken } = short;
+  if (has === null) {
+    const seconds = balanceGoodMs / 1_000;
+    return refusal('unread', `no balance of ${holding} was read within ${seconds} s`);
+  }
+  const sentence =
+    `${need} base units of ${holding} are needed: ${has} are there, ${reserve} are the reserve ` +
+    `and ${taken} are promised`;
+  return refusal('inventory', sentence);
+}
+
+export type Known = Stock &
+  Exposure & {
+    readonly mode: Mode;
+    readonly nowMs: Millis;
+    /** Null where the source says nothing, or nothing new enough. */
+    readonly price: Price | null;
+    readonly costsOf: CostsOf;
+  };
+
+export type Verdict =
+  | { readonly refused: Refusal }
+  | { readonly refused: null; readonly takes: Takes };
+
+/** All rules, the cheapest first. The own quote on the same RFQ is no part of `commitments`. */
+export function verdictOn(pair: PairRule, terms: Terms, step: Step, known: Known): Verdict {
+  const { price } = known;
+  const refused =
+    modeRefusal(known.mode, step) ??
+    termsRefusal(pair, terms) ??
+    (price === null
+      ? refusal('no_price', `no price of ${pair.name} that is new enough`)
+      : guardRefusal(pair, terms, price, step)) ??
+    capsRefusal(pair[terms.gives], terms[terms.gives], known);
+  if (refused !== null) return { refused };
+  const takes = takesOfTerms(pair, terms, known.costsOf);
+  if (takes === null) {
+    const chains = `${pair.base.chain} or ${pair.quote.chain}`;
+    return { refused: refusal('unread', `the fees of ${chains} are not known`) };
+  }
+  const short = stockRefusal(known, takes, known.nowMs);
+  return short === null ? { refused: null, takes } : { refused: short };
+}

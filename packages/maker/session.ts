@@ -1,0 +1,138 @@
+// The maker's account on the market: an API key by its login wallet's signature, kept in the store
+// and renewed before it ends, its wallets, and its assets by the market's ids.
+
+import { join } from 'node:path';
+import type { Millis } from '@parley/core/nominal.ts';
+import { type ParleyClient, parleyClient } from '@parley/sdk/client.ts';
+import { ParleyApiError } from '@parley/sdk/errors.ts';
+import { type HttpOptions, keyText } from '@parley/sdk/http.ts';
+import { linkWallet, mintKey } from '@parley/sdk/keys.ts';
+import { pin } from '@parley/sdk/pin.ts';
+import type { PinnedAsset } from '@parley/sdk/trade.ts';
+import type { Me } from '@parley/sdk/types.ts';
+import type { OwnWallet } from '@parley/trader/chains.ts';
+import { mustBePrivate, readUpTo, writePrivate } from '@parley/trader/places.ts';
+import type { OwnChains } from './chains.ts';
+import type { AssetConfig, Config } from './config/config.ts';
+import type { Log } from './log.ts';
+
+const fileName = 'market-key.json';
+const keyName = 'Parley maker';
+/** A key is renewed this long before it ends. */
+const renewMs = 7 * 86_400_000;
+
+type Key = { readonly key: string; readonly url: string; readonly expiresAt: string };
+
+export type Session = {
+  /** The client with the key of the moment. Without one the market refuses, and the chains alone
+   * are enough. */
+  readonly client: ParleyClient;
+  /** The same, which tries once: an overdue request is decided anew. */
+  readonly once: ParleyClient;
+  /** Of now: a renewed one takes its place. */
+  readonly key: () => string;
+  /** Mints a key where there is none that is good, and links the wallets: the account's id. */
+  signIn(): Promise<string>;
+  /** Mints another key where it is time; resolves to whether it did. */
+  renew(nowMs: Millis): Promise<boolean>;
+};
+
+/** The market is asked nothing yet. Throws Failure where others may read the kept key. */
+export async function openSession(
+  { market, store }: Pick<Config, 'market' | 'store'>,
+  chains: OwnChains,
+  log: Log,
+  heardClock: (aheadSeconds: number) => void = () => {},
+): Promise<Session> {
+  const login = walletOf(chains, market.login);
+  const options = {
+    baseUrl: market.url,
+    heardClock,
+    ...(market.productName === null ? {} : { productName: market.productName }),
+    ...(market.shortName === null ? {} : { shortName: market.shortName }),
+  };
+  let current = await kept(store, market.url);
+  const mint = async (): Promise<void> => {
+    const scopes = ['read', 'maker'] as const;
+    const { key, expiresAt, replaced } = await mintKey(options, login, { name: keyName, scopes });
+    current = { key, url: market.url, expiresAt };
+    await writePrivate(join(store, fileName), `${JSON.stringify(current)}\n`);
+    log.info('key_minted', { expiresAt, replaced });
+  };
+  const byKey: HttpOptions = {
+    ...options,
+    fetch: (url, init) => {
+      const authorization = `Bearer ${keyText(current?.key ?? '')}`;
+      return fetch(url, { ...init, headers: { ...(init.headers as object), authorization } });
+    },
+  };
+  const client = parleyClient(byKey);
+  /** Once the wallets of this account were linked by this process or an earlier one. */
+  let isKnown = current !== null;
+  const me = async (): Promise<Me> => {
+    if (current === null) await mint();
+    try {
+      return await client.me();
+    } catch (error) {
+      if (!(error instanceof ParleyApiError) || error.status !== 401) throw error;
+      isKnown = false;
+      await mint();
+      return client.me();
+    }
+  };
+  return {
+    client,
+    once: parleyClient({ ...byKey, tries: 1 }),
+    key: () => current?.key ?? '',
+    signIn: async () => {
+      const { userId, wallets } = await me();
+      // One that is proven need not be vouched for: only then may it be paid.
+      const done = new Set([login.address, ...(isKnown ? provenIn(wallets) : [])]);
+      for (const { wallet } of Object.values(chains)) {
+        if (done.has(wallet.address)) continue;
+        await linkWallet(client, wallet, login);
+        done.add(wallet.address);
+        log.info('wallet_linked', { family: wallet.family, address: wallet.address });
+      }
+      isKnown = true;
+      return userId;
+    },
+    renew: async (nowMs) => {
+      if (Date.parse(current?.expiresAt ?? '') - nowMs > renewMs) return false;
+      await mint();
+      return true;
+    },
+  };
+}
+
+function provenIn(wallets: Me['wallets']): string[] {
+  return Object.values(wallets).flatMap(({ proven }) => proven);
+}
+
+function walletOf(chains: OwnChains, chain: string): OwnWallet {
+  const found = chains[chain];
+  if (found === undefined) throw new Error(`no wallet on "${chain}" to sign in with`);
+  return found.wallet;
+}
+
+/** null: there is none for this market. */
+async function kept(dir: string, url: string): Promise<Key | null> {
+  const file = join(dir, fileName);
+  const text = await readUpTo(file);
+  if (text === null) return null;
+  await mustBePrivate(file);
+  const key = JSON.parse(text) as Key;
+  return key.url === url ? key : null;
+}
+
+/** The assets as the settings pin them, by name. Throws what `pin` throws. */
+export async function pinAssets(
+  client: ParleyClient,
+  assets: readonly AssetConfig[],
+): Promise<ReadonlyMap<string, PinnedAsset>> {
+  const pinned = new Map<string, PinnedAsset>();
+  for (const { name, chain, token, decimals, highValueFrom } of assets) {
+    pinned.set(name, await pin(client, { chain, token, decimals, highValueFrom }));
+  }
+  return pinned;
+}

@@ -1,0 +1,196 @@
+// Agreed swaps are settled, whatever the switches say: each swap by `settle` of the SDK from its
+// store, claims and refunds of many in batches, and again after everything that passes by itself.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ChainKey } from '@parley/core/families.ts';
+import type { Millis } from '@parley/core/nominal.ts';
+import { drive, type Trouble } from '@parley/sdk/drive.ts';
+import { codeOf, messageOf } from '@parley/sdk/errors.ts';
+import { isoTime } from '@parley/sdk/people.ts';
+import { timedText } from '@parley/sdk/settle/told.ts';
+import {
+  type Outcome,
+  type Progress,
+  type SettleInput,
+  type Shown,
+  settle,
+} from '@parley/sdk/settle.ts';
+import { settleMany } from '@parley/sdk/settle-many.ts';
+import { mayBeFunded, type Store } from '@parley/sdk/stores/store.ts';
+import type { OwnChains } from './chains.ts';
+import type { Doubts } from './doubts.ts';
+import type { Deal, End, Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Promises } from './promises.ts';
+import type { Session } from './session.ts';
+
+/** Between two questions of one swap to the market. */
+const leastMarketPollMs = 2_000;
+/** A step that only a person can end is tried again this seldom. */
+const personPauseMs = 300_000;
+/** For one run that takes what remains: others wait behind it. */
+const remainsLimitMs = 600_000;
+
+export type SettlingInput = {
+  readonly chains: OwnChains;
+  readonly store: Store;
+  readonly session: Pick<Session, 'client'>;
+  readonly journal: Journal;
+  readonly promises: Promises;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly doubts: Pick<Doubts, 'shown' | 'ended'>;
+  readonly now: () => Millis;
+  readonly signal: AbortSignal;
+  readonly pollMs: Millis;
+  readonly batchMs: Millis;
+};
+
+export type Settling = ReturnType<typeof createSettling>;
+
+export function createSettling(input: SettlingInput) {
+  const { journal, promises, log, metrics, doubts, now, signal } = input;
+  const running = new Map<string, Promise<void>>();
+  const people = new Set<string>();
+  const inputFor = (deal: Deal, swapId: string) => inputOf(input, deal, swapId);
+
+  const seconds = () => Math.floor(now() / 1_000);
+  /** A later run takes what it can of the remains: it holds no place. */
+  const end = async (deal: Deal, how: End, remains: Outcome['remains'] = null) => {
+    const left = remains === null ? {} : { remainsFrom: remains.refundableAt };
+    await journal.keep({ ...deal, end: how, endedAt: seconds(), ...left });
+    promises.ended(deal.threadId);
+    if (deal.swapId !== null) doubts.ended(deal.swapId);
+    metrics.ended.inc({ end: how });
+    const told = { threadId: deal.threadId, swapId: deal.swapId, end: how };
+    // A person has to know of a leg that was taken without a payment.
+    log[how === 'lost' ? 'error' : 'info']('ended', { ...told, ...leftIn(remains) });
+  };
+
+  const takeRemains = async (deal: Deal, swapId: string) => {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(remainsLimitMs)]);
+    const run = { ...(await inputFor(deal, swapId)), signal: within };
+    const { remains } = await settle(run).finally(() => doubts.ended(swapId));
+    log.info('remains', { swapId, ...leftIn(remains) });
+    if (remains !== null) return;
+    const { remainsFrom: _, ...rest } = deal;
+    await journal.keep(rest);
+  };
+
+  const waits = (swapId: string, isSo: boolean) => {
+    people[isSo ? 'add' : 'delete'](swapId);
+    metrics.needsPerson.set(people.size);
+  };
+
+  /** A swap that waits for a person is tried again seldom: the maker goes on without one. */
+  const driveOn = async (deal: Deal, swapId: string) => {
+    const onTrouble = ({ error, verdict }: Trouble) => {
+      const facts = { swapId, code: codeOf(error), error: timedText(messageOf(error)) };
+      waits(swapId, verdict !== 'again');
+      metrics.failures.inc({ what: 'settle' });
+      log[verdict === 'again' ? 'warn' : 'error']('settle_failed', facts);
+    };
+    const ready = () => inputFor(deal, swapId);
+    for (;;) {
+      const driven = await drive({ ready, onTrouble, signal });
+      if (driven.is === 'ended') {
+        waits(swapId, false);
+        return await end(deal, driven.outcome.end, driven.outcome.remains);
+      }
+      if (driven.verdict === 'over' && (await nothingMoved(input.store, swapId))) {
+        waits(swapId, false);
+        return await end(deal, 'refused');
+      }
+      await wait(personPauseMs, undefined, { signal });
+    }
+  };
+
+  return {
+    running: () => running.size,
+    /** Once a swap. */
+    begin: (deal: Deal) => {
+      const { swapId } = deal;
+      if (swapId === null || running.has(swapId)) return;
+      const run = driveOn(deal, swapId)
+        .catch((error: unknown) => {
+          if (signal.aborted) return;
+          log.error('settle_failed', { swapId, error: messageOf(error) });
+        })
+        .finally(() => running.delete(swapId));
+      running.set(swapId, run);
+    },
+    /** One that never became a swap. */
+    drop: (deal: Deal, how: 'lapsed' | 'refused') => end(deal, how),
+    /**
+     * The payments of strangers beside settled fundings, one after the other: each pass tries once,
+     * until the journal forgets the deal.
+     */
+    takeRemains: async () => {
+      for (const deal of [...journal.deals.values()]) {
+        const { swapId, remainsFrom = Number.POSITIVE_INFINITY } = deal;
+        if (swapId === null || remainsFrom > seconds()) continue;
+        await takeRemains(deal, swapId).catch((error: unknown) => {
+          signal.throwIfAborted();
+          log.warn('remains_failed', { swapId, code: codeOf(error), error: messageOf(error) });
+        });
+      }
+    },
+    /** Until all have stopped: they do where the signal has aborted. */
+    stopped: async () => {
+      await Promise.allSettled(running.values());
+    },
+    /** Claims with a public secret and refunds of one chain, in few transactions. */
+    batch: async (chain: ChainKey) => {
+      const own = [...promises.open.values()].flatMap(({ deal }) => deal.swapId ?? []);
+      if (own.length < 2) return;
+      const { chains, store } = input;
+      const { batches, left } = await settleMany({ chain, chains, store, swapIds: own, signal });
+      for (const { verb, swapIds, txid, state } of batches) {
+        log.info('batch', { chain, verb, swaps: swapIds.length, txid, state });
+      }
+      for (const { swapId, why } of left) log.debug('batch_left', { chain, swapId, why });
+    },
+  };
+}
+
+function leftIn(remains: Outcome['remains']) {
+  const at = remains === null ? null : isoTime(remains.refundableAt);
+  return { remains: remains?.amount ?? 0n, refundableAt: at };
+}
+
+async function inputOf(
+  given: SettlingInput,
+  { threadId }: Deal,
+  swapId: string,
+): Promise<SettleInput> {
+  const { chains, store, session, promises, log, now, signal, pollMs, batchMs, doubts } = given;
+  const trade = await store.getTrade(threadId);
+  return {
+    swapId,
+    client: session.client,
+    chains,
+    store,
+    signal,
+    pollMs,
+    // All swaps together ask the market twice a second at most: the budget is for quotes too.
+    marketPollMs: leastMarketPollMs + 500 * promises.open.size,
+    ...(trade === null ? {} : { trade }),
+    now: () => Math.floor(now() / 1_000),
+    leaveToBatchMs: batchMs,
+    onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
+      log.info('swap', { swapId, step, state, leg, text: timedText(text), txid, code }),
+    onShown: (shown: Shown) => {
+      const { swap, legs } = shown;
+      doubts.shown(swapId, shown);
+      const own = legs.get(swap.party === 'maker' ? 'a' : 'b');
+      const { funded = null } = own?.leg.facts ?? {};
+      if (funded !== null && (funded.confirmations > 0 || funded.deep)) promises.funded(threadId);
+    },
+  };
+}
+
+async function nothingMoved(store: Store, swapId: string): Promise<boolean> {
+  const record = await store.getSwap(swapId);
+  return record === null || !mayBeFunded(record);
+}

@@ -1,0 +1,36 @@
+// The cost of a swap beside its amounts, by the own nodes: shown in a plan, and not exceeded when
+// the plan is done.
+
+import { coinDecimals } from '@parley/trader/coins.ts';
+import type { Session } from '@parley/trader/session.ts';
+import type { Sides } from '@parley/trader/sides.ts';
+import { amountOf, inWords } from '../desk.ts';
+import { withMargin } from '../plans.ts';
+
+const nodeMs = 15_000;
+
+/** Base units of each chain's own coin: the most of now. */
+export async function feesOf(
+  session: Session,
+  { gives, gets }: Sides,
+): Promise<Readonly<Record<string, string>>> {
+  const sums = new Map<string, bigint>();
+  for (const [side, { own }] of [
+    ['gives', gives],
+    ['gets', gets],
+  ] as const) {
+    const { adapter } = await session.source(own.chain);
+    const costs = await adapter.costs?.(own.token, AbortSignal.timeout(nodeMs));
+    if (costs === undefined) continue;
+    const sum = side === 'gives' ? costs.fund.most + costs.refund.most : costs.claim.most;
+    sums.set(own.chain, (sums.get(own.chain) ?? 0n) + sum);
+  }
+  return Object.fromEntries([...sums].map(([chain, sum]) => [chain, `${sum}`]));
+}
+
+export function feesWords(session: Session, most: Readonly<Record<string, string>>): string[] {
+  return Object.entries(withMargin(most)).map(([chain, units]) => {
+    const coin = { name: chain, decimals: coinDecimals[session.chain(chain).family] };
+    return `fees on ${chain}: at most ${inWords(amountOf(units, coin))}`;
+  });
+}

@@ -1,0 +1,200 @@
+// The market's REST interface, one typed function an endpoint; refusals are ParleyApiError.
+
+import type { Signed } from '@parley/chains/interface/material.ts';
+import type { Family } from '@parley/core/families.ts';
+import type { Secret } from '@parley/core/hashlock.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import type { Operations, ProposeBody, QuoteBody, RelayedClaim } from './generated.ts';
+import { defaultProductName, type HttpOptions, keyText } from './http.ts';
+import { type BodyOf, type CallOptions, operationsOf, type QueryOf } from './operations.ts';
+import type { Built, WebhookEvent } from './types.ts';
+
+export type { CallOptions } from './operations.ts';
+
+type Query<K extends keyof Operations> = QueryOf<Operations, K>;
+type Body<K extends keyof Operations> = BodyOf<Operations, K>;
+/** EVM tokens. */
+export type FundQuery = Omit<Query<'POST /v1/swaps/{id}/legs/{leg}/fund'>, 'feeRate'>;
+export type PageOptions = Query<'GET /v1/webhooks'>;
+export type { QuoteOfMany } from './generated.ts';
+
+/** Any text as an event: a newer market has more of them. */
+type Registration = { url: string; events?: readonly (WebhookEvent | (string & {}))[] };
+
+export type ParleyClient = ReturnType<typeof parleyClient>;
+
+/**
+ * A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. Throws TypeError for a key
+ * that no header carries.
+ */
+export function parleyClient(options: HttpOptions) {
+  const clock: { aheadSeconds: number | null } = { aheadSeconds: null };
+  const heardClock = (aheadSeconds: number) => {
+    clock.aheadSeconds = aheadSeconds;
+    options.heardClock?.(aheadSeconds);
+  };
+  const key = options.key === undefined ? {} : { key: keyText(options.key) };
+  const given = { ...options, ...key, heardClock };
+  // Its nonce is good once.
+  const isOnce = (_: string, operation: string) => operation === 'POST /v1/keys';
+  const ask = operationsOf<Operations>(given, isOnce);
+  return {
+    /** Of this machine against the market's, by its last answer; null: it has said no date. */
+    clock: clock as Readonly<typeof clock>,
+    baseUrl: options.baseUrl,
+    productName: options.productName ?? defaultProductName,
+    ...identity(ask),
+    ...market(ask),
+    ...threads(ask),
+    ...settlement(ask),
+    ...webhooks(ask),
+  };
+}
+
+type Asking = ReturnType<typeof operationsOf<Operations>>;
+
+function identity({ ask, plain, send }: Asking) {
+  return {
+    mintNonce: plain('GET /v1/keys/nonce'),
+    mintKey: send('POST /v1/keys'),
+    me: plain('GET /v1/me'),
+    walletNonce: (purpose: 'link' | 'authorize' = 'link', how: CallOptions = {}) =>
+      ask('GET /v1/wallets/nonce', how, { query: { purpose } }),
+    proveWallet: (family: Family, body: Body<'POST /v1/wallets/evm'>, how: CallOptions = {}) =>
+      ask(`POST /v1/wallets/${family}`, how, { body }),
+    removeWallet: (address: string, how: CallOptions = {}) =>
+      ask('DELETE /v1/wallets/{address}', how, { path: { address } }),
+  };
+}
+
+function market({ ask, plain, byId, list, byQuery, send }: Asking) {
+  return {
+    assets: list('GET /v1/assets'),
+    rules: plain('GET /v1/rules'),
+    /** Needs no key. */
+    status: plain('GET /market/status'),
+    pair: byQuery('GET /v1/pairs'),
+    pairPrice: byQuery('GET /v1/pairs/price'),
+    /** The same for who has no key yet. */
+    keyless: {
+      assets: list('GET /market/assets'),
+      pair: byQuery('GET /market/pairs'),
+      pairPrice: byQuery('GET /market/pairs/price'),
+      levels: byQuery('GET /market/levels'),
+    },
+    /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
+    listAsset: send('POST /v1/assets'),
+    createRfq: async (body: Body<'POST /v1/rfqs'>, how: CallOptions = {}) =>
+      (await ask('POST /v1/rfqs', how, { body })).rfq,
+    rfqs: list('GET /v1/rfqs'),
+    rfq: byId('GET /v1/rfqs/{id}'),
+    cancelRfq: async (id: string, how: CallOptions = {}) =>
+      (await ask('POST /v1/rfqs/{id}/cancel', how, { path: { id } })).rfq,
+    threadsOfRfq: (id: string, query: PageOptions = {}, how: CallOptions = {}) =>
+      ask('GET /v1/rfqs/{id}/threads', how, { path: { id }, query }),
+    /** Prices at which makers would quote, best first. They promise nothing: ask for quotes. */
+    levels: byQuery('GET /v1/levels'),
+    /** A maker's, in place of those before; an empty list withdraws them. */
+    publishLevels: send('POST /v1/levels'),
+    /** All of yours, of every pair. */
+    withdrawLevels: plain('POST /v1/levels/withdraw'),
+  };
+}
+
+function threads({ ask, byId, list }: Asking) {
+  return {
+    quote: async (
+      id: string,
+      quoteAmount: string,
+      how: CallOptions & Omit<QuoteBody, 'quoteAmount'> = {},
+    ) => {
+      const { validForSeconds, unlessAccepted } = how;
+      const body = { quoteAmount, validForSeconds, unlessAccepted };
+      return (await ask('POST /v1/rfqs/{id}/quotes', how, { path: { id }, body })).thread;
+    },
+    /** A maker's; closes the thread until it quotes again. */
+    withdrawQuote: async (id: string, how: CallOptions = {}) =>
+      (await ask('POST /v1/threads/{id}/withdraw', how, { path: { id } })).thread,
+    /** 1 to 50 quotes, each on another RFQ: one request of the budget. An outcome each. */
+    quoteMany: async (quotes: Body<'POST /v1/quotes'>['quotes'], how: CallOptions = {}) =>
+      (await ask('POST /v1/quotes', how, { body: { quotes } })).outcomes,
+    /** All open quotes of yours, oldest first, 500 a call: again with `after: next` until null. */
+    withdrawQuotes: (body: Body<'POST /v1/quotes/withdraw'> = {}, how: CallOptions = {}) =>
+      ask('POST /v1/quotes/withdraw', how, { body }),
+    /** Your threads, newest first; unless named those that are open and you are the maker of. */
+    quotes: list('GET /v1/threads'),
+    thread: byId('GET /v1/threads/{id}'),
+    /** Of the other side of a thread of yours. */
+    recordOf: byId('GET /v1/threads/{id}/record'),
+    propose: async (
+      id: string,
+      quoteAmount: string,
+      how: CallOptions & Omit<ProposeBody, 'quoteAmount'> = {},
+    ) => {
+      const body = { quoteAmount, validForSeconds: how.validForSeconds };
+      return (await ask('POST /v1/threads/{id}/propose', how, { path: { id }, body })).thread;
+    },
+    /** Commits. The initiator passes `hashlock`. With `rules` the market refuses others. */
+    accept: (id: string, body: Body<'POST /v1/threads/{id}/accept'>, how: CallOptions = {}) =>
+      ask('POST /v1/threads/{id}/accept', how, { path: { id }, body }),
+  };
+}
+
+function settlement({ ask, byId, list }: Asking) {
+  const fundLeg = 'POST /v1/swaps/{id}/legs/{leg}/fund';
+  const claimLeg = 'POST /v1/swaps/{id}/legs/{leg}/claim';
+  const refundLeg = 'POST /v1/swaps/{id}/legs/{leg}/refund';
+  // Bytes are typed as those who sign know them.
+  const built = (answer: Promise<object>) => answer as Promise<Built>;
+  const relayed = (answer: Promise<object>) => answer as Promise<RelayedClaim>;
+  return {
+    swaps: list('GET /v1/swaps'),
+    swap: byId('GET /v1/swaps/{id}'),
+    /** On Bitcoin `address` is a compressed public key, 66 hex. */
+    setAddress: async (
+      id: string,
+      body: Body<'POST /v1/swaps/{id}/address'>,
+      how: CallOptions = {},
+    ) => (await ask('POST /v1/swaps/{id}/address', how, { path: { id }, body })).swap,
+    /** `sign`: also the text of a funding that others may send; the leg stays from then on. */
+    fund: (id: string, leg: LegName, { allowance, sign, ...how }: CallOptions & FundQuery = {}) =>
+      built(ask(fundLeg, how, { path: { id, leg }, query: { allowance, sign } })),
+    /** EVM: the market sends a token's funding that the refund address has signed (EIP-3009). */
+    relayFunding: (
+      id: string,
+      leg: LegName,
+      signed: { readonly signature: string; readonly escrow: string },
+      how: CallOptions = {},
+    ) => relayed(ask(fundLeg, how, { path: { id, leg }, body: { ...signed, relay: true } })),
+    claim: (id: string, leg: LegName, secret: Secret, how: CallOptions = {}) =>
+      built(ask(claimLeg, how, { path: { id, leg }, body: { secret } })),
+    /** The market sends the claim. It has the secret from this call on, whatever it answers. */
+    relayClaim: (id: string, leg: LegName, secret: Secret, how: CallOptions = {}) =>
+      relayed(ask(claimLeg, how, { path: { id, leg }, body: { secret, relay: true } })),
+    refund: (id: string, leg: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
+      built(ask(refundLeg, how, { path: { id, leg }, query })),
+    /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-refunds.ts` makes them. */
+    scheduleRefunds: async (
+      id: string,
+      leg: LegName,
+      body: Body<`${typeof refundLeg}/scheduled`>,
+      how: CallOptions = {},
+    ) => (await ask(`${refundLeg}/scheduled`, how, { path: { id, leg }, body })).scheduledRefunds,
+    broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
+      ask('POST /v1/tx/broadcast', how, {
+        body: { chain, signed } as Body<'POST /v1/tx/broadcast'>,
+      }),
+  };
+}
+
+function webhooks({ ask, byId, list }: Asking) {
+  return {
+    /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
+    registerWebhook: (body: Registration, how: CallOptions = {}) =>
+      ask('POST /v1/webhooks', how, { body: body as Body<'POST /v1/webhooks'> }),
+    webhooks: list('GET /v1/webhooks'),
+    removeWebhook: byId('DELETE /v1/webhooks/{id}'),
+    /** Sends a test, and says whether a 2xx came. */
+    pingWebhook: byId('POST /v1/webhooks/{id}/ping'),
+  };
+}

@@ -1,0 +1,242 @@
+// Bitcoin paid where its key's owner says, with a key that has no coins: paid by hand, through fee
+// bumps and with refunds left with the market, on a real bitcoind. Each kind of address:
+// packages/chains/bitcoin/real-node.test.ts.
+
+import assert from 'node:assert/strict';
+import { sleep } from '@parley/chains/nodes/turn.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { type Chains, walletIn } from './chains.ts';
+import { rawSpend } from './rescue/raw.ts';
+import { settle } from './settle.ts';
+import { onChains } from './testing/evm-account.ts';
+import type { Scene } from './testing/four-chains.ts';
+import { withChain } from './testing/honest.ts';
+import { evmKey, hastySide, recordOf, running, sideOf } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
+import type { BitcoinWallet } from './wallets/wallet.ts';
+
+const bitcoinKey = 'bitcoin-regtest';
+const on = onChains();
+
+const elsewhere = {
+  p2pkh: 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn',
+  p2sh: '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc',
+  p2wsh: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry',
+  p2tr: 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6',
+};
+
+type Decoded = {
+  locktime: number;
+  vout: { value: number; scriptPubKey: { address: string } }[];
+};
+const decoded = (raw: string) => on.core<Decoded>('decoderawtransaction', [raw]);
+const paidBy = async (raw = '') =>
+  (await decoded(raw)).vout.map(({ scriptPubKey }) => scriptPubKey.address);
+const mining = (isOn: boolean) => on.chains.dev.mining(bitcoinKey, isOn);
+
+/** The key of a party and nothing else: it has no coins, and is paid at `payout`. */
+function keyAlone(scene: Scene, party: 'maker' | 'taker', payout: string): Chains {
+  const { chains } = scene.input(party);
+  const wallet = walletIn(chains, bitcoinKey);
+  assert.ok(wallet.family === 'bitcoin');
+  const { family, address, pubkey, signsAlone = false, signSighashes } = wallet;
+  const key: BitcoinWallet = { family, address, pubkey, signsAlone, signSighashes, payout };
+  return withChain(chains, bitcoinKey, { wallet: key });
+}
+
+const pay = (scene: Scene, amount: bigint) =>
+  on.chains.dev.faucet({ chain: bitcoinKey, address: scene.market.watched('b').address, amount });
+
+const pastTimelock = (scene: Scene) =>
+  on.chains.move(scene.market.watched('b').terms.timelock - on.chains.now() + 30);
+
+timed('a claim is paid where its key’s owner says, and the escrow is paid by hand', async () => {
+  const payout = elsewhere.p2wsh;
+  const scene = on.chains.swap();
+  const maker = await sideOf(scene, 'maker', { chains: keyAlone(scene, 'maker', payout) });
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const taker = running(await sideOf(scene, 'taker', { chains }));
+  const claiming = running(maker);
+  const { address } = scene.market.watched('b');
+  const { text, leg } = await taker.next('pay_by_hand');
+  assert.equal(leg, 'b');
+  const wanted = new RegExp(`^pay exactly 1000000 sats to ${address} in one payment, sent before`);
+  assert.match(text, wanted);
+  await pay(scene, 1_000_000n);
+  const ends = await Promise.all([taker.end, claiming.end]);
+  assert.deepEqual(
+    ends.map(({ end }) => end),
+    ['received', 'received'],
+  );
+  const { claim } = await recordOf(maker);
+  assert.deepEqual(await paidBy(claim?.raw), [payout]);
+  assert.equal(scene.market.calls.filter((each) => each === 'taker fund b').length, 1);
+});
+
+timed('a refund, its fee bumps and those left with the market are paid there too', async () => {
+  const payout = elsewhere.p2pkh;
+  const scene = on.chains.swap();
+  const input = await hastySide(scene, 'taker', { chains: keyAlone(scene, 'taker', payout) });
+  // At first they were to be paid elsewhere still.
+  const gone = new AbortController();
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const before = running({ ...input, chains, signal: gone.signal });
+  await before.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await before.next('scheduled');
+  gone.abort();
+  await assert.rejects(before.end);
+  const side = running(input);
+  await side.next('scheduled');
+  const left = scene.market.refunds();
+  assert.ok(left.length >= 8, `${left.length} refunds`);
+  for (const { raw } of left) assert.deepEqual(await paidBy(raw), [payout]);
+  scene.market.die();
+  await mining(false);
+  await pastTimelock(scene);
+  const first = await side.next('refunded');
+  const second = await side.next('refunded', 2);
+  assert.notEqual(first.txid, second.txid);
+  assert.match(second.text, /again, with a higher fee/);
+  const { refund } = await recordOf(input);
+  assert.deepEqual(await paidBy(refund?.raw), [payout]);
+  await mining(true);
+  const { end, txids } = await side.end;
+  assert.equal(end, 'refunded');
+  const mined = await on.core<string>('getrawtransaction', [txids.b.refund]);
+  assert.deepEqual(await paidBy(mined), [payout]);
+});
+
+timed(
+  'too little paid by hand is no funding, and is refunded; nothing paid ends as nothing',
+  async () => {
+    const scene = on.chains.swap();
+    const chains = keyAlone(scene, 'taker', elsewhere.p2sh);
+    const side = running(await sideOf(scene, 'taker', { chains }));
+    const nobody = on.chains.swap();
+    const unpaid = running(
+      await sideOf(nobody, 'taker', { chains: keyAlone(nobody, 'taker', elsewhere.p2sh) }),
+    );
+    await Promise.all([side.next('pay_by_hand'), unpaid.next('pay_by_hand')]);
+    await pay(scene, 999_000n);
+    await pastTimelock(scene);
+    assert.equal((await unpaid.end).end, 'nothing');
+    const { txid } = await side.next('refunded');
+    await side.end;
+    assert.deepEqual(await paidBy(await on.core<string>('getrawtransaction', [txid])), [
+      elsewhere.p2sh,
+    ]);
+  },
+);
+
+timed('a refund as text is signed before it is due, and any node takes it then', async () => {
+  const scene = on.chains.swap();
+  const gone = new AbortController();
+  const chains = keyAlone(scene, 'taker', elsewhere.p2wsh);
+  const input = await sideOf(scene, 'taker', { chains });
+  const side = running({ ...input, signal: gone.signal });
+  await side.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await side.next('scheduled');
+  gone.abort();
+  await assert.rejects(side.end);
+  await assert.rejects(rawSpend(input, 'claim'), { code: 'not_as_text' });
+  const text = await rawSpend(input, 'refund');
+  assert.ok(text.is === 'signed');
+  assert.equal(text.notBefore, scene.market.watched('b').terms.timelock);
+  const isTaken = async () => {
+    const [{ allowed } = { allowed: false }] = await on.core<{ allowed: boolean }[]>(
+      'testmempoolaccept',
+      [[text.raw]],
+    );
+    return allowed;
+  };
+  assert.equal(await isTaken(), false);
+  await pastTimelock(scene);
+  assert.equal(await isTaken(), true);
+  assert.deepEqual(await paidBy(text.raw), [elsewhere.p2wsh]);
+});
+
+timed('what was paid twice is not put at risk, unless its owner says so', async () => {
+  const scene = on.chains.swap();
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const asked: bigint[] = [];
+  let gives = false;
+  let isAsked = false;
+  const isWanted = () => {
+    isAsked = true;
+    return true;
+  };
+  const evm = walletIn(chains, evmKey);
+  assert.ok(evm.family === 'evm');
+  const waiting = { ...evm, asks: { withinMs: 1_000, isWanted, over: () => {} } };
+  const taking = withChain(chains, evmKey, { wallet: waiting });
+  let takesBack = false;
+  const givesExtra = (extra: bigint) => {
+    asked.push(extra);
+    const gave = takesBack;
+    takesBack = false;
+    return gave || gives;
+  };
+  const taker = running(await sideOf(scene, 'taker', { chains: taking, givesExtra }));
+  const maker = running(await sideOf(scene, 'maker'));
+  await taker.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await pay(scene, 1_500_000n);
+  await waitUntil(() => taker.emitted.some(({ text }) => text.includes('1500000 sats more')));
+  const isClaimed = () => taker.emitted.some(({ step }) => step === 'claimed');
+  assert.equal(isClaimed(), false);
+  assert.equal(isAsked, false, 'a wallet is to be asked before the person has decided');
+  // What is decided is looked at again, right before the secret is told.
+  takesBack = true;
+  const had = asked.length;
+  await waitUntil(() => asked.length >= had + 3 || isClaimed());
+  assert.ok(isAsked);
+  assert.equal(isClaimed(), false);
+  gives = true;
+  const [{ end }] = await Promise.all([maker.end, taker.next('claimed')]);
+  assert.deepEqual([end, asked.at(-1)], ['received', 1_500_000n]);
+  // What the claim left comes back.
+  await pastTimelock(scene);
+  const { txid } = await taker.next('refunded');
+  assert.equal((await taker.end).end, 'received');
+  const refund = await decoded(await on.core<string>('getrawtransaction', [txid]));
+  assert.deepEqual(refund.vout[0]?.scriptPubKey.address, elsewhere.p2tr);
+  assert.ok((refund.vout[0]?.value ?? 0) > 0.0149);
+});
+
+timed('once a person was told to pay, the leg moves no more, restarts included', async () => {
+  const scene = on.chains.swap();
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const gone = new AbortController();
+  const input = await sideOf(scene, 'taker', { chains, marketPollMs: 5 });
+  const side = running({ ...input, signal: gone.signal });
+  await side.next('pay_by_hand');
+  assert.equal((await recordOf(input)).byHand, true);
+  const asked = () => scene.market.calls.filter((each) => each === 'taker fund b').length;
+  gone.abort();
+  await assert.rejects(side.end);
+  const again = new AbortController();
+  const after = running({ ...input, signal: again.signal });
+  await after.next('pay_by_hand');
+  await sleep(500);
+  assert.equal(asked(), 1, 'the market is not asked again');
+  again.abort();
+  await assert.rejects(after.end);
+});
+
+timed(
+  'a payout of another network, or the escrow itself, is refused before money moves',
+  async () => {
+    const scene = on.chains.swap();
+    const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+    // Whoever is paid does not wait for the other side to fund.
+    const chains = keyAlone(scene, 'maker', mainnet);
+    const wrong = await sideOf(scene, 'maker', { chains, signal: AbortSignal.timeout(20_000) });
+    const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
+    await assert.rejects(settle(wrong), named);
+    const { address } = scene.market.watched('b');
+    const itself = await sideOf(scene, 'taker', { chains: keyAlone(scene, 'taker', address) });
+    await assert.rejects(settle(itself), { code: 'bad_address', message: /is the escrow itself/ });
+  },
+);

@@ -1,0 +1,187 @@
+// Refunds signed beforehand, by the settle driver and by hand, on a real bitcoind: final from the
+// timelock on and not before, made again when there is other money, and never in a swap's way.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { walletIn } from './chains.ts';
+import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
+import type { Progress } from './settle.ts';
+import { onChains } from './testing/evm-account.ts';
+import type { Scene } from './testing/four-chains.ts';
+import { withChain } from './testing/honest.ts';
+import { hastySide, recordOf, running, until, withAdapter } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
+import { sourceIn } from './trade.ts';
+import { outputsOf } from './verify-material.ts';
+
+const bitcoinKey = 'bitcoin-regtest';
+const on = onChains();
+
+type Tried = { allowed: boolean; 'reject-reason'?: string };
+const tried = async (raw: string) => (await on.core<Tried[]>('testmempoolaccept', [[raw], 0]))[0];
+type Decoded = { vin: unknown[]; vout: { value: number }[] };
+const decoded = (raw = '') => on.core<Decoded>('decoderawtransaction', [raw]);
+const isScheduled = ({ step }: Progress) => step === 'scheduled';
+const isRefused = ({ step, text }: Progress) => step === 'market_refused' && /not kept/.test(text);
+const mining = (isOn: boolean) => on.chains.dev.mining(bitcoinKey, isOn);
+const pay = (address: string, amount: bigint) =>
+  on.chains.dev.faucet({ chain: bitcoinKey, address, amount });
+
+/** A swap, how often its market was given refunds, and its time. */
+function newScene() {
+  const scene = on.chains.swap();
+  const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
+  const pastTimelock = () =>
+    on.chains.move(scene.market.watched('b').terms.timelock - on.chains.now() + 30);
+  return { scene, asked, pastTimelock, refunds: () => scene.market.refunds() };
+}
+
+function own(scene: Scene) {
+  const { chains, swapId } = scene.input('taker');
+  const source = sourceIn(chains, bitcoinKey);
+  const wallet = walletIn(chains, bitcoinKey);
+  assert.ok(wallet.family === 'bitcoin');
+  return { source, wallet, swapId, chains };
+}
+
+timed('a funder that signs alone leaves refunds that are final from the timelock on', async () => {
+  const { scene, asked, pastTimelock } = newScene();
+  const input = await hastySide(scene, 'taker');
+  const { text } = await until(input, isScheduled);
+  assert.match(text, /keeps \d+ signed refunds of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/);
+  const refunds = scene.market.refunds();
+  assert.ok(refunds.length >= 8, `${refunds.length} refunds`);
+  for (const { raw } of refunds) {
+    assert.equal((await tried(raw))?.['reject-reason'], 'non-final');
+  }
+  assert.equal(asked(), 1);
+  // A restart, and the same funding in another block, change nothing.
+  await mining(false);
+  await on.core('invalidateblock', [await on.core<string>('getbestblockhash')]);
+  await mining(true);
+  const gone = new AbortController();
+  const side = running({ ...input, signal: gone.signal });
+  await side.next('seen', 1, 'b');
+  assert.equal(asked(), 1);
+  gone.abort();
+  await assert.rejects(side.end);
+  // As much, of another payment: what is kept spends one that a reorganisation took.
+  const record = await recordOf(input);
+  assert.deepEqual([Boolean(record.scheduled), record.scheduledOf], [true, 1_000_000n]);
+  const other = { ...record, scheduled: `${'0'.repeat(64)}:0`, scheduledUpTo: 300 };
+  await input.store.putSwap(other);
+  await until(input, isScheduled);
+  assert.equal(asked(), 2);
+  // Fees are low now; the one in its place reaches as high.
+  const { scheduledUpTo = 0 } = await recordOf(input);
+  assert.ok(scheduledUpTo > 299, `up to ${scheduledUpTo}`);
+  await mining(false);
+  await pastTimelock();
+  for (const { raw } of refunds) assert.equal((await tried(raw))?.allowed, true);
+  await on.core('sendrawtransaction', [refunds.at(-1)?.raw, 0]);
+  await mining(true);
+  const outcome = await running(input).end;
+  assert.deepEqual([outcome.end, outcome.txids.b.refund], ['refunded', refunds.at(-1)?.txid]);
+});
+
+timed('refunds that fees have come near to are signed again, and no others', async () => {
+  const { scene, asked, pastTimelock, refunds } = newScene();
+  const fees = { times: 1, asked: 0 };
+  const input = await hastySide(scene, 'taker', { marketPollMs: 5 });
+  const side = running(
+    withAdapter(input, bitcoinKey, ({ buildRefund }) => ({
+      buildRefund: async (...about) => {
+        const built = await buildRefund(...about);
+        fees.asked += 1;
+        if (built.sign !== 'btc-sighash') return built;
+        const dearer = (rate: number) => rate * fees.times;
+        const ladder = built.ladder.map((step, at) =>
+          at === 0 ? step : { ...step, feeRateSatPerVbyte: dearer(step.feeRateSatPerVbyte) },
+        );
+        return { ...built, ladder };
+      },
+    })),
+  );
+  await side.next('scheduled');
+  const highest = () => refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
+  const first = highest();
+  fees.times = 1.9;
+  const before = fees.asked;
+  await waitUntil(() => fees.asked >= before + 2);
+  assert.equal(asked(), 1);
+  fees.times = 2.1;
+  await side.next('scheduled', 2);
+  assert.ok(highest() >= 2 * first, `${first} and then ${highest()}`);
+  scene.market.die();
+  await pastTimelock();
+  assert.equal((await side.end).end, 'refunded');
+});
+
+timed('further money in the escrow is signed for too, and dust of a stranger is not', async () => {
+  const { scene, asked, refunds } = newScene();
+  const gone = new AbortController();
+  const more = { marketPollMs: 50, signal: gone.signal };
+  const side = running(await hastySide(scene, 'taker', more));
+  await side.next('scheduled');
+  const before = refunds();
+  const escrow = scene.market.watched('b');
+  await pay(escrow.address, 1_000n);
+  const { text } = await side.next('scheduled', 2);
+  assert.match(text, /^refund by hand .*: \w{64}:\d+ \(1000 sats\)$/);
+  assert.equal(asked(), 1, 'what is kept stays');
+  await pay(escrow.address, 30_000n);
+  await side.next('scheduled', 3);
+  assert.equal((await decoded(before[0]?.raw)).vin.length, 1);
+  const { vin, vout } = await decoded(refunds()[0]?.raw);
+  assert.equal(vin.length, 2);
+  assert.ok((vout[0]?.value ?? 0) > 0.0102, `${vout[0]?.value} BTC`);
+  gone.abort();
+  await assert.rejects(side.end);
+  const { source, wallet, swapId } = own(scene);
+  const signal = AbortSignal.timeout(20_000);
+  const about = { client: scene.market.client('taker'), swapId, leg: 'b' } as const;
+  const kept = await scheduleRefunds({ ...about, escrow, source, wallet, signal });
+  const [left, ...others] = kept.leftOut;
+  assert.ok(left !== undefined && others.length === 0);
+  assert.equal(left.sats, 1_000n);
+  assert.ok(left.notWorthFrom > 2 && left.notWorthFrom <= kept.highestFeeRate, 'and above that');
+  const spentAt = async (feeRateSatPerVbyte: number) => {
+    const input = { escrow, feeRateSatPerVbyte, isPublic: false };
+    const built = await source.adapter.buildRefund(input, signal);
+    assert.ok(built.sign === 'btc-sighash');
+    return outputsOf(built.psbtBase64).map((each) => `${each.txid}:${each.vout}`);
+  };
+  assert.ok((await spentAt(left.notWorthFrom - 1)).includes(left.outpoint), 'by the builder');
+  assert.ok(!(await spentAt(left.notWorthFrom + 1)).includes(left.outpoint), 'if it is worth it');
+});
+
+timed(
+  'a wallet that asks a person signs none unasked; a market that keeps fewer is named',
+  async () => {
+    const { scene, asked } = newScene();
+    scene.market.keepsRefunds(3);
+    const input = await hastySide(scene, 'taker');
+    assert.match((await until(input, isRefused)).text, /scheduledRefunds\.count/);
+    const { wallet, chains: all } = own(scene);
+    const chains = withChain(all, bitcoinKey, { wallet: { ...wallet, signsAlone: false } });
+    scene.market.keepsRefunds(Infinity);
+    await until({ ...input, chains }, ({ step, leg }) => step === 'seen' && leg === 'b');
+    assert.equal(asked(), 1);
+    assert.equal((await until({ ...input, chains, scheduleRefunds: true }, isScheduled)).leg, 'b');
+  },
+);
+
+timed('nothing is signed for an escrow that no block shows a payment to', async () => {
+  const { scene } = newScene();
+  const { source, wallet } = own(scene);
+  const signal = AbortSignal.timeout(20_000);
+  const escrow = scene.market.watched('b');
+  await assert.rejects(signedRefunds({ escrow, source, wallet, signal }), /holds nothing/);
+});
+
+test('payments that bring less than it costs to spend them are left out, but never all', () => {
+  const sats = (...amounts: bigint[]) => amounts.map((amount) => ({ amount }));
+  assert.deepEqual(worthOf(sats(90_000n, 7_001n, 7_000n, 546n), 7_000n), sats(90_000n, 7_001n));
+  assert.deepEqual(worthOf(sats(546n, 546n), 7_000n), sats(546n));
+});

@@ -1,0 +1,228 @@
+// Swaps between dev chains of all four families, through crashes at every step, refunded with the
+// market gone, and with transactions that no block takes. What can be shown on paper is shown there
+// (settle/*.test.ts).
+
+import assert from 'node:assert/strict';
+import type { Material } from '@parley/chains/interface/material.ts';
+import { sleep } from '@parley/chains/nodes/turn.ts';
+import { readTransaction } from '@parley/chains/solana/message.ts';
+import { solanaDeployment, solanaTransaction } from '@parley/chains/solana/plan.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import type { ParleyClient } from './client.ts';
+import { type Progress, type SettleInput, settle } from './settle.ts';
+import { type Crashing, throughCrashes } from './testing/crashing.ts';
+import { onChains } from './testing/evm-account.ts';
+import { amountOf, type Coin, type Scene } from './testing/four-chains.ts';
+import { evmKey, isFunded, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
+import { sourceIn } from './trade.ts';
+
+const signal = () => AbortSignal.timeout(15_000);
+const parties = ['taker', 'maker'] as const;
+const received = ['received', 'received'];
+const on = onChains();
+
+const sidesOf = (scene: Scene) => Promise.all(parties.map((party) => sideOf(scene, party)));
+const ends = async (...sides: readonly SettleInput[]) =>
+  (await Promise.all(sides.map((side) => settle(side)))).map(({ end }) => end);
+
+/** Both sides have funded, and are stopped. */
+async function bothFunded(coins?: Record<LegName, Coin>) {
+  const scene = on.chains.swap(coins);
+  const [taker, maker] = (await sidesOf(scene)) as [SettleInput, SettleInput];
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  return { scene, taker, maker };
+}
+
+/** What the taker has less of this coin than before, beside the amount: fees, and rent. */
+async function paidBeside(coin: Coin) {
+  const had = await on.chains.balance('taker', coin);
+  return async () => had - (await on.chains.balance('taker', coin)) - amountOf(coin);
+}
+
+// The taker's coin first, and what its own record goes through.
+const pairs: readonly [Coin, Coin, readonly string[]][] = [
+  ['BTC', 'EVM dollar', ['terms', 'funding']],
+  ['TRON dollar', 'SPL dollar', ['terms', 'approval', 'funding']],
+];
+for (const [b, a, steps] of pairs) {
+  timed(`${b} for ${a}: a crash at each step is resumed, and nothing is paid twice`, async () => {
+    const scene = on.chains.swap({ a, b });
+    const paid = await paidBeside(b);
+    const gained = await paidBeside(a);
+    const crashes = parties.map((): Crashing => ({ at: [], stop: new AbortController() }));
+    const runs = parties.map(async (party, index) =>
+      throughCrashes(await sideOf(scene, party), crashes[index] as Crashing),
+    );
+    const outcomes = await Promise.all(runs);
+    assert.deepEqual(
+      outcomes.map(({ end }) => end),
+      received,
+    );
+    assert.ok(outcomes[0]?.txids.a.claim && outcomes[0]?.txids.b.claim);
+    // The market is never told the secret.
+    const asked = scene.market.calls.filter((call) => / (claim|refund) /.test(call));
+    assert.deepEqual(asked, []);
+    const around = steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
+    for (const kind of [...around, 'after sending']) {
+      assert.ok(crashes[0]?.at.includes(kind), `never ${kind}: ${crashes[0]?.at.join(', ')}`);
+    }
+    for (const { at } of crashes) {
+      const claims = at.filter((kind) => kind.includes('claim')).join();
+      assert.match(claims, /before.*after/, at.join());
+    }
+    const beside = await paid();
+    assert.ok(beside >= 0n && beside < 30_000_000n, `${beside} was paid beside the amount`);
+    if (a.endsWith('dollar')) assert.equal(await gained(), -2n * amountOf(a));
+  });
+}
+
+/** A network that loses what is sent until it is let through. */
+function losing(input: SettleInput, lost: { isOpen: boolean; count: number }): SettleInput {
+  const { client, chains } = input;
+  const lose = <T>(answer: T) => {
+    lost.count += 1;
+    return answer;
+  };
+  const altered = Object.keys(chains).reduce(
+    (side, chain) =>
+      withAdapter(side, chain, ({ broadcast }) => ({
+        broadcast: async (read, limit) => (lost.isOpen ? broadcast(read, limit) : lose(read.txid)),
+      })),
+    input,
+  );
+  const broadcast = async (...args: Parameters<ParleyClient['broadcast']>) =>
+    lost.isOpen ? client?.broadcast(...args) : lose({ txid: 'lost' });
+  return { ...altered, client: { ...client, broadcast } as ParleyClient };
+}
+
+timed('a funding that no block ever took is made anew once it has died', async () => {
+  const scene = on.chains.swap({ a: 'ETH', b: 'SOL' });
+  const paid = await paidBeside('SOL');
+  const lost = { isOpen: false, count: 0 };
+  const sent: string[] = [];
+  const onProgress = ({ step, txid }: Progress) => {
+    if (step !== 'funded' || txid === null || sent.push(txid) > 1) return;
+    // Its network is back only when it is dead.
+    void on.chains.dev.mine('solana-dev', 320).then(() => {
+      lost.isOpen = true;
+    });
+  };
+  const taker = losing(await sideOf(scene, 'taker', { onProgress }), lost);
+  assert.deepEqual(await ends(taker, await sideOf(scene, 'maker')), received);
+  assert.equal(sent.length, 2);
+  assert.ok(lost.count > 0);
+  assert.deepEqual((await recordOf(taker)).funding?.former, [sent[0]]);
+  const beside = await paid();
+  assert.ok(beside >= 0n && beside < 30_000_000n, `${beside} beside the amount`);
+});
+
+timed('a funding that died after the time to fund is forgotten: nothing has moved', async () => {
+  const scene = on.chains.swap({ a: 'SOL', b: 'TRX' });
+  const had = await on.chains.balance('taker', 'TRX');
+  const { deadlines } = await scene.market.client('taker').swap('');
+  const steps: string[] = [];
+  const moved = Promise.withResolvers<void>();
+  const onProgress = ({ step }: Progress) => {
+    steps.push(step);
+    if (step !== 'funded') return;
+    const seconds = deadlines.initiatorFundBy - on.chains.now() + 700;
+    on.chains.move(seconds).then(moved.resolve, moved.reject);
+  };
+  const taker = losing(await sideOf(scene, 'taker', { onProgress }), { isOpen: false, count: 0 });
+  assert.deepEqual(await ends(taker), ['nothing']);
+  await moved.promise;
+  assert.ok(steps.includes('cancelled'));
+  assert.equal(await on.chains.balance('taker', 'TRX'), had);
+});
+
+timed('a Bitcoin claim that no block takes is replaced, with the other chain silent', async () => {
+  const { scene, taker, maker } = await bothFunded();
+  const { chain } = scene.market.watched('b').terms;
+  const claims: string[] = [];
+  const replaced = Promise.withResolvers<void>();
+  let isSilent = false;
+  const onProgress = ({ step, leg, txid }: Progress) => {
+    // The short leg is claimed: the long one's claim is made now, and finds no block.
+    if (step !== 'claimed' || leg !== 'b' || txid === null) return;
+    isSilent = true;
+    if (claims.push(txid) >= 2) replaced.resolve();
+  };
+  const hasty = { ...maker, onProgress, replaceAfterMs: 1_000 };
+  const own = withAdapter(hasty, evmKey, ({ heads }) => ({
+    heads: async (limit) => {
+      if (isSilent) throw new ParleyError('chain_unavailable', 'no EVM node', {});
+      return heads(limit);
+    },
+  }));
+  await on.chains.dev.mining(chain, false);
+  const running = Promise.all([settle(taker), settle(own)]);
+  running.catch(replaced.reject);
+  try {
+    await replaced.promise;
+  } finally {
+    isSilent = false;
+    await on.chains.dev.mining(chain, true);
+  }
+  const [, end] = await running;
+  assert.equal(end.end, 'received');
+  assert.notEqual(end.txids.b.claim, claims[0]);
+});
+
+timed('rent that a claim without the funder’s account left comes back to the funder', async () => {
+  const scene = on.chains.swap({ a: 'SOL', b: 'TRX' });
+  const { chain } = scene.market.watched('a').terms;
+  const taker = withAdapter(await sideOf(scene, 'taker'), chain, ({ buildClaim }) => ({
+    buildClaim: async (input, secret, limit) => {
+      const built = await buildClaim(input, secret, limit);
+      const { blockhash } = readTransaction(built.sign === 'solana-tx' ? built.transaction : '');
+      const circumstances = { tokenProgram: null, blockhash, unitPrice: 0n };
+      const wanted = { verb: 'claim', secret, withoutRefund: true } as const;
+      const { terms } = input.escrow;
+      const transaction = solanaTransaction(terms, solanaDeployment, wanted, circumstances);
+      return { ...built, transaction } as Material;
+    },
+  }));
+  const emitted: Progress[] = [];
+  const onProgress = (progress: Progress) => void emitted.push(progress);
+  const maker = await sideOf(scene, 'maker', { onProgress });
+  assert.deepEqual(await ends(taker, maker), received);
+  assert.ok(emitted.some(({ step, leg }) => step === 'refunded' && leg === 'a'));
+  const escrow = scene.market.watched('a');
+  const { adapter } = sourceIn(maker.chains, chain);
+  const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };
+  const isLeft = () =>
+    adapter.buildRefund(input, signal()).then(
+      () => true,
+      () => false,
+    );
+  for (let tries = 0; tries < 100 && (await isLeft()); tries += 1) await sleep(100);
+  assert.equal(await isLeft(), false);
+});
+
+// Last: it moves the clocks of the chains.
+timed('with the market killed and nobody claiming, all refund alone, through crashes', async () => {
+  const had = await on.chains.balance('taker', 'SPL dollar');
+  const sats = await on.chains.balance('taker', 'BTC');
+  const swaps = [
+    await bothFunded({ a: 'TRON dollar', b: 'SPL dollar' }),
+    await bothFunded({ a: 'EVM dollar', b: 'BTC' }),
+  ];
+  for (const { scene } of swaps) scene.market.die();
+  await on.chains.move(27 * 3_600);
+  const runs = swaps.flatMap(({ taker, maker }) =>
+    [taker, maker].map(async (side) => {
+      const crashing: Crashing = { at: [], stop: new AbortController() };
+      const { end, status } = await throughCrashes({ ...side, client: null }, crashing);
+      for (const kind of ['before funding+refund', 'after funding+refund']) {
+        assert.ok(crashing.at.includes(kind), `never crashed ${kind}: ${crashing.at.join()}`);
+      }
+      return `${end} ${status}`;
+    }),
+  );
+  assert.deepEqual(new Set(await Promise.all(runs)), new Set(['refunded refunded']));
+  assert.equal(await on.chains.balance('taker', 'SPL dollar'), had);
+  const paid = sats - (await on.chains.balance('taker', 'BTC'));
+  assert.ok(paid >= 0n && paid < 10_000n, `the refund cost ${paid} sats`);
+});

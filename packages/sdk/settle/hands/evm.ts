@@ -1,0 +1,407 @@
+// EVM: what waits too long is replaced with the same nonce and higher fees; a late funding gets its
+// nonce used.
+
+import { evmTransactionGas, untriedGas } from '@parley/chains/evm/gas-policy.ts';
+import type { Spend } from '@parley/chains/interface/gas.ts';
+import { larger, smaller } from '@parley/core/amounts.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { isRefusedByNode, messageOf, VerificationError } from '../../errors.ts';
+import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
+import { mostFeePerGasOf, nonceOf } from '../../wallets/evm.ts';
+import type { EvmWallet, Gap, Waiting } from '../../wallets/wallet.ts';
+import { byEachNode, clockOf } from '../chains.ts';
+import { type Context, type On, sourceOf } from '../context.ts';
+import { ownSides, type SetLeg } from '../record.ts';
+import {
+  due,
+  lookedAfter,
+  overdue,
+  send,
+  sendAlone,
+  sendToAll,
+  sendWaiting,
+  waitAnew,
+} from '../send.ts';
+import { accountHand, notFor } from './account.ts';
+import {
+  forgetFunding,
+  type Hand,
+  keepCancel,
+  noFee,
+  notYetDeep,
+  type SpendHow,
+  type Spending,
+} from './hand.ts';
+import {
+  type Held,
+  isAfter,
+  isGivenAway,
+  isSentBy,
+  isSpend,
+  keptOfAll,
+  type Slot,
+  takenNonces,
+  withNonceLock,
+} from './nonces.ts';
+
+/** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
+const mostShareBps = 2_500n;
+/** And a claim whose secret is public, which takes all or nothing, this part. */
+const publicClaimShareBps = 9_500n;
+const gasSharePercent = 125n;
+
+type OnEvm = On<EvmWallet>;
+
+export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand {
+  const on: OnEvm = { context, leg, wallet };
+  return accountHand(context, leg, wallet, {
+    approvesTokens: true,
+    sends: wallet.sends !== undefined,
+    signingsOf: (built, { gas, isUrgent } = { gas: undefined, isUrgent: false }) => {
+      if (built.sign !== 'evm-tx') return notFor(wallet, built);
+      return built.txs.map((call) => async () => {
+        const taken = await takenNonces(on, isUrgent);
+        const sending = gas === undefined ? call : { ...call, gas };
+        return wallet.sign(built.chainId, sending, context.signingLimit(wallet), taken);
+      });
+    },
+    gasOf: (asked, how) => gasOf(on, asked, how),
+    sharesNonces: true,
+    keeping: (work, isUrgent) => withNonceLock(on, work, isUrgent),
+    push: (slot, kept, outcome) => {
+      const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
+      return push(on, { slot, kept, by, cancel: false }, outcome);
+    },
+    // Else the nonces of transactions that nobody has are left out.
+    forget: () => wallet.forget(),
+    cancelFunding: () => cancelFunding(on),
+    withdrawClaim: () => withdraw(on),
+    isGivenAway: (slot, kept) => isGivenAway(context, leg, { slot, kept }),
+  });
+}
+
+/**
+ * Gas that is not used is not paid. No node stops a claim with a public secret; before, one that
+ * says it would fail does.
+ */
+async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint> {
+  const { context, leg, wallet } = on;
+  const { adapter, view } = sourceOf(context, leg.chain);
+  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
+  const { terms } = leg.escrow;
+  const isReveal = asked.verb === 'claim' && !how.isPublic;
+  const most = untriedGas(view.chainId, 'reveal', 'either');
+  if (asked.verb === 'claim' && how.hasFailed && (await affords(on, most))) return most;
+  const isNative = terms.token === null;
+  const least = await untriedOf(on);
+  const spend: Spend =
+    asked.verb === 'claim'
+      ? { verb: 'claim', terms, secret: how.isPublic ? asked.secret : null }
+      : { verb: 'refund', terms };
+  try {
+    const tried = (await adapter.spendGas?.(spend, wallet.address, context.limit(1 / 2))) ?? least;
+    const asked = smaller((tried * gasSharePercent) / 100n, evmTransactionGas);
+    // One node may dream of so much gas that another one refuses what is offered for it.
+    const isDreamt = !isReveal && asked > most && !(await affords(on, asked, 'every'));
+    const wanted = isDreamt ? most : asked;
+    if (wanted >= least || isReveal || (await affords(on, least))) return larger(least, wanted);
+    // A node takes nothing from a wallet that lacks what is offered.
+    return wanted;
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (!isReveal) return least;
+    if (error instanceof ParleyError && error.code === 'payout_would_fail') throw error;
+    return isNative ? least : most;
+  }
+}
+
+/** By the rules of the fork where its nodes tell one; else the larger. */
+async function untriedOf({ context, leg }: OnEvm): Promise<bigint> {
+  const { adapter, view } = sourceOf(context, leg.chain);
+  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
+  const { terms } = leg.escrow;
+  try {
+    const told = await adapter.untriedGas?.(terms, context.limit(1 / 4));
+    if (told !== undefined) return told;
+  } catch {
+    context.signal?.throwIfAborted();
+  }
+  return untriedGas(view.chainId, terms.token === null ? 'native' : 'token', 'either');
+}
+
+/**
+ * Whether the wallet can offer that much for the claim, by one node at least, or by every one that
+ * answers: one that lies must not have a claim fail for want of gas. A silent node stops nothing.
+ */
+async function affords(
+  { context, leg, wallet }: OnEvm,
+  gas: bigint,
+  by: 'some' | 'every' = 'some',
+): Promise<boolean> {
+  const { terms } = leg.escrow;
+  const owed = { claims: [terms], fundings: [], offered: { gas, feePerGas: null } };
+  try {
+    const all = await byEachNode(context, leg.chain, async (each, limit) =>
+      each.fundsShortage?.(owed, wallet.address, limit),
+    );
+    return all[by]((shortage) => !shortage);
+  } catch {
+    context.signal?.throwIfAborted();
+    return true;
+  }
+}
+
+type Push = {
+  readonly slot: Slot;
+  readonly kept: Kept;
+  readonly by: typeof send;
+  readonly cancel: boolean;
+};
+
+/** Long waits: the gap before it is filled, or its fee raised where it is next. */
+async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
+  const { context, leg, wallet } = on;
+  const { slot, kept, by, cancel } = pushed;
+  if (await isGivenAway(context, leg, pushed)) return giveWay(on, pushed);
+  if (!overdue(context, leg, kept)) return sendWaiting(context, leg, kept, by);
+  const reach = await reachOf(on, kept, outcome);
+  if (reach !== 'open') return leaveNonce(on, pushed, reach);
+  const isThrough = !outcome.gap || (await fillGap(on, kept, isSpend(pushed)));
+  if (isThrough) waitAnew(context, kept);
+  const isPublicClaim = slot === 'claim' && !cancel && context.record.publicSecret !== null;
+  const how = { ...raiseOf(leg, isPublicClaim ? publicClaimShareBps : mostShareBps), cancel };
+  const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
+  if (raised === null) {
+    // No version of it could show whether a block takes its nonce.
+    if (outcome.isDisputed) return leaveNonce(on, pushed, 'disputed');
+    if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
+    return sendWaiting(context, leg, kept, by);
+  }
+  await context.keep({ [slot]: keptNow(raised) });
+  const text = cancel
+    ? `takes the place of the ${slot}, which is too late, with a payment to self`
+    : `sends the ${slot} again, with a higher fee`;
+  context.emit('replaced', leg.leg, text, raised.txid);
+  // The market relays what concerns the swap; the rest is for one's own node alone.
+  if (slot === 'cancel') lookedAfter(context, raised);
+  await sendWaiting(context, leg, raised, by);
+}
+
+function tooCheap({ sends }: EvmWallet, slot: Slot): string {
+  if (sends === undefined) return 'the highest fee allowed is not enough yet';
+  return `no block has taken the ${slot} yet: raise its fee in your wallet`;
+}
+
+/** Versions that one whose nonce is disputed has, the first included, before another is tried. */
+const disputedVersions = 2;
+
+type Reach = 'open' | 'disputed' | 'never';
+
+/** Whether a block can take its nonce, which a node may have made up. */
+async function reachOf(
+  { context, wallet }: OnEvm,
+  kept: Kept,
+  { next, gap, isDisputed = false }: Waiting,
+): Promise<Reach> {
+  if (gap) {
+    const found = await wallet.gapBefore(kept, context.limit());
+    return found === 'too_wide' ? 'never' : 'open';
+  }
+  const isTried = !next || versionsOf(kept).length >= disputedVersions;
+  return isDisputed && isTried ? 'disputed' : 'open';
+}
+
+/**
+ * With a nonce that another node names: an escrow takes one claim and pays one refund, whichever is
+ * mined. A funding that may still be mined is kept, and only its own nonce cancels anything.
+ */
+async function leaveNonce(
+  { context, leg, wallet }: OnEvm,
+  { slot, kept, cancel }: Push,
+  reach: Reach,
+): Promise<void> {
+  const { txid } = kept;
+  lookedAfter(context, kept);
+  waitAnew(context, kept);
+  wallet.forget(true);
+  const isKept = cancel || slot === 'cancel' || (slot === 'funding' && reach === 'disputed');
+  const then = isKept ? '' : ': it is made anew with another one';
+  const text = `nodes disagree about the nonce of the ${slot}, and no block takes it${then}`;
+  context.waits(leg, text, { txid });
+  if (!isKept) await context.keep({ [slot]: null });
+}
+
+/** Sent again it could displace what has the nonce now, maybe a claim whose secret was shown. */
+async function giveWay({ context, leg, wallet }: OnEvm, pushed: Push): Promise<void> {
+  const { slot, kept } = pushed;
+  lookedAfter(context, kept);
+  const isAnew = isSpend(pushed);
+  const then = isAnew ? 'made anew' : 'it waits until that one is mined';
+  const text = `another transaction has the nonce of the ${slot}: ${then}`;
+  context.waits(leg, text, { txid: kept.txid });
+  if (!isAnew) return;
+  // The escrow pays once, whichever of them is mined.
+  wallet.forget();
+  await context.keep({ [slot]: null });
+}
+
+function raiseOf(leg: SetLeg, shareBps = mostShareBps): { mostFeeWei: bigint | null } {
+  if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
+  return { mostFeeWei: (leg.amount * shareBps) / 10_000n };
+}
+
+/** A useless claim in somebody's pool would hold up every later transaction of the account. */
+async function withdraw(on: OnEvm): Promise<void> {
+  const { context, leg, wallet } = on;
+  const { claim: kept } = context.record;
+  if (kept === null || !due(context, leg, kept)) return;
+  const outcome = await wallet.outcome(kept, context.limit());
+  lookedAfter(context, kept);
+  if (outcome.state !== 'waiting' || !overdue(context, leg, kept)) return;
+  await push(on, { slot: 'claim', kept, by: sendAlone, cancel: true }, outcome);
+}
+
+async function cancelFunding(on: OnEvm): Promise<void> {
+  const { context, leg, wallet } = on;
+  const { funding, cancel } = context.record;
+  if (funding === null || !due(context, leg, cancel ?? funding)) return;
+  const outcome = await wallet.outcome(funding, context.limit());
+  lookedAfter(context, cancel ?? funding);
+  if (outcome.state === 'succeeded') return context.waits(leg, 'the funding was mined after all');
+  if (outcome.state !== 'waiting') {
+    // Whatever used the nonce: once that is final, no version of the funding can be mined.
+    const { requiredConfirmations } = leg;
+    const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
+    return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
+  }
+  // By now the contract refuses it, should so many others ever be mined before it.
+  if ((await reachOf(on, funding, outcome)) === 'never') return forgetFunding(context, leg);
+  if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, outcome);
+  if (!overdue(context, leg, funding)) return;
+  const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
+  if (await isGivenAway(context, leg, late)) return giveWay(on, late);
+  const signed = await wallet.raise(funding, { ...raiseOf(leg), cancel: true }, context.limit());
+  if (signed === null) return noFee(context, leg, funding);
+  // Versions of the funding are no versions of its cancellation.
+  await keepCancel(context, leg, { txid: signed.txid, raw: signed.raw });
+  lookedAfter(context, signed);
+  await sendWaiting(context, leg, signed);
+}
+
+type Clock = { readonly clock: number; readonly wall: number };
+type Filling = {
+  readonly gap: Gap;
+  readonly at: Clock;
+  /** Whether it has the lock: else others may be choosing nonces. */
+  readonly isAlone: boolean;
+  readonly limit: AbortSignal;
+};
+
+/**
+ * Kept claims and refunds are sent again; all else gives way to payments of nothing, since a
+ * funding passes its own gates. Resolves to whether nothing is left for the next pass.
+ */
+export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean): Promise<boolean> {
+  const { context, leg, wallet } = on;
+  const gap = await wallet.gapBefore(kept, context.limit());
+  if (gap === null || gap === 'too_wide') return true;
+  const at = { clock: await clockOf(context, leg.chain), wall: await context.now() };
+  const fill = async (isAlone: boolean) => {
+    // What others did before counts.
+    const outcome = await wallet.outcome(kept, context.limit());
+    if (outcome.state !== 'waiting' || !outcome.gap) return true;
+    // Others wait for as long as for a node: this ends well before they go on without a lock.
+    return fillEach(on, { gap, at, isAlone, limit: context.limit(1 / 2) }, kept);
+  };
+  return withNonceLock(on, fill, isUrgent);
+}
+
+/** Until they are sent nothing but the lock keeps these nonces from being chosen for others. */
+async function fillEach(on: On<EvmWallet>, filling: Filling, kept: Kept): Promise<boolean> {
+  const { context, leg } = on;
+  const before = `before ${kept.txid} were lost`;
+  const again: string[] = [];
+  let filled = 0;
+  let isThrough = true;
+  for (const nonce of filling.gap.nonces) {
+    const sent = filling.limit.aborted ? null : await fillOne(on, filling, nonce);
+    if (sent === null) isThrough = false;
+    else if (sent === 'nothing') filled += 1;
+    else again.push(sent.txid);
+  }
+  if (again.length > 0)
+    context.waits(leg, `transactions ${before}, and are sent again: ${again.join(', ')}`);
+  if (filled > 0) context.waits(leg, `${filled} nonces ${before}: filled by payments of nothing`);
+  return isThrough;
+}
+
+/** What the node has with this nonce now; null: this nonce is for the next pass. */
+async function fillOne(
+  on: On<EvmWallet>,
+  { gap, at, isAlone, limit }: Filling,
+  nonce: number,
+): Promise<Kept | 'nothing' | null> {
+  // What is urgent may have been given a nonce without the lock: asked for each anew.
+  const sinceMs = Date.now();
+  const own = lastOf(await heldWith(on, nonce), at);
+  if (own && (isSpend(own) || mostFeePerGasOf(own.kept) >= gap.baseFeePerGas)) {
+    const sent = await isTaken(on, own.kept, limit);
+    if (sent !== 'refused') return sent === 'taken' ? own.kept : null;
+  }
+  if (!isAlone) return null;
+  const nothing = await gap.fill(nonce, limit);
+  if ((await heldWith(on, nonce, sinceMs)).length > 0) return null;
+  return (await isTaken(on, nothing, limit)) === 'taken' ? 'nothing' : null;
+}
+
+/** Where it is not clear what a node does with it, it may have it. */
+async function isTaken(
+  { context, leg }: On<EvmWallet>,
+  sent: Kept,
+  limit: AbortSignal,
+): Promise<'taken' | 'refused' | 'unclear'> {
+  try {
+    await sendAlone(context, leg, sent, limit);
+    return 'taken';
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    context.waits(leg, messageOf(error), { txid: sent.txid });
+    return isRefusedByNode(error) ? 'refused' : 'unclear';
+  }
+}
+
+/** What swaps of the store keep with this nonce of the account, or have kept since then. */
+function heldWith(on: On<EvmWallet>, nonce: number, sinceMs?: number): Promise<Held[]> {
+  // All history is in the store: whose it is takes long to find out, and is asked of few.
+  const isWanted = async ({ kept }: Held) => nonceOf(kept) === nonce && isSentBy(on, kept);
+  return keptOfAll(on.context, on.leg, isWanted, { sinceMs });
+}
+
+/** The one that the others give way to, where it would be sent now. */
+function lastOf(found: readonly Held[], at: Clock): Held | null {
+  const [last] = found.toSorted((one, other) => (isBefore(one, other) ? 1 : -1));
+  return last !== undefined && isOfUse(last, at) ? last : null;
+}
+
+function isBefore(one: Held, other: Held): boolean {
+  if (isSpend(one) !== isSpend(other)) return isSpend(other);
+  return isAfter(other.kept, one.kept);
+}
+
+/** Whether its own swap lets it go out now, whoever sends it. */
+function isOfUse({ slot, record }: Held, { clock, wall }: Clock): boolean {
+  const { timelock } = record.swap.legs[ownSides(record).gets];
+  switch (slot) {
+    case 'claim':
+      // Past it a claim can only tell the secret.
+      return clock < timelock;
+    case 'refund':
+    case 'cancel':
+      return true;
+    case 'approval':
+      return false;
+    case 'funding':
+      // Promised to the other side with the own claim, while that one may still land.
+      return record.claim !== null && wall < timelock;
+  }
+}

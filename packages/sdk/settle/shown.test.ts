@@ -1,0 +1,50 @@
+// What a screen has of both legs when it is told of a state, and when what it asks for is done:
+// paper chains, drawn at every change.
+
+import assert from 'node:assert/strict';
+import { legStatus } from '@parley/core/facts.ts';
+import type { LegName, Party } from '@parley/core/trade.ts';
+import type { Progress } from '../settle.ts';
+import { leftAlone, type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
+
+/** What was shown last of `leg` each time that `state` was told. */
+async function shownAt(scene: PaperScene, state: Progress['state'], leg: LegName) {
+  let last: string | null = null;
+  const seen: (string | null)[] = [];
+  const { end } =
+    (await run(scene, {
+      onShown: ({ legs }) => {
+        const found = legs.get(leg);
+        last = found === undefined ? null : legStatus(found.leg.facts);
+      },
+      onProgress: (each) => {
+        if (each.step === 'state' && each.state === state) seen.push(last);
+      },
+    })) ?? {};
+  return { end, seen };
+}
+
+for (const party of ['taker', 'maker'] satisfies Party[]) {
+  timed(`the ${party}'s end is told once the claim that makes it is shown`, async () => {
+    const scene = await paperScene(party);
+    const { end, seen } = await shownAt(scene, 'settled', scene.gets);
+    assert.deepEqual([end, seen], ['received', ['claimed']]);
+  });
+}
+
+timed('an end without the other side is told once the refund is shown', async () => {
+  const scene = await leftAlone('taker');
+  const { end, seen } = await shownAt(scene, 'settled', scene.gives);
+  assert.deepEqual([end, seen], ['refunded', ['refunded']]);
+});
+
+timed('whoever ends its pause has it look at once', async () => {
+  const scene = await paperScene('taker');
+  const hour = 3_600_000;
+  const paused: number[] = [];
+  const pause = async (ms: number) => void paused.push(ms);
+  const { end } = (await run(scene, { pollMs: hour, pause })) ?? {};
+  assert.equal(end, 'received');
+  assert.ok(paused.length > 0 && paused.every((ms) => ms === hour));
+});

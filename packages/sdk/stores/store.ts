@@ -1,0 +1,297 @@
+// What the customer keeps: secrets, and all it takes to claim and refund alone. A bot may bring its
+// own database.
+
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import type { EvmCall } from '@parley/chains/interface/material.ts';
+import { type EscrowFacts, isUnknown, nothingSeen, type Sighting } from '@parley/core/facts.ts';
+import { type Hashlock, hashlockOf, type Secret } from '@parley/core/hashlock.ts';
+import type { BaseUnits, Millis, UnixSeconds } from '@parley/core/nominal.ts';
+import type { Leg } from '@parley/core/swap.ts';
+import type { LegName } from '@parley/core/trade.ts';
+import { SettleError } from '../errors.ts';
+import type { Evidence } from '../evidence/judge.ts';
+import type { Marks } from '../evidence/memory.ts';
+import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../trade.ts';
+
+export type SecretStore = {
+  /** Returns when the secret survives a power cut. */
+  putSecret(hashlock: Hashlock, secret: Secret): Promise<void>;
+  getSecret(hashlock: Hashlock): Promise<Secret | null>;
+  /** Where secrets are derived: makes one, kept as by `putSecret`. Absent: they are random. */
+  newHashlock?(): Promise<Hashlock>;
+};
+
+/** A signed transaction, kept before it is sent, so that it is sent again and not made again. */
+export type Kept = {
+  readonly txid: string;
+  readonly raw: string;
+  /** Ids of versions it was signed to replace, any of which may be mined. Oldest first. */
+  readonly former?: readonly string[];
+  /** By the machine's clock, right before it was first sent: its wait counts from then. */
+  readonly keptAtMs?: Millis;
+  /** Bitcoin: when the next step of its fee bump schedule comes. */
+  readonly raiseAt?: UnixSeconds;
+  /** Solana: no block above this height takes it. */
+  readonly lastValidBlockHeight?: number;
+};
+
+export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: Millis } {
+  return { ...signed, keptAtMs: Date.now() };
+}
+
+/** Ids under which it may be mined, the newest first. */
+export function versionsOf({ txid, former = [] }: Kept): string[] {
+  return [txid, ...former.toReversed()];
+}
+
+/** Most former versions kept: so many raises of an eighth are a fee 10 000 times the first. */
+const mostVersions = 80;
+
+export function inPlaceOf(kept: Kept, signed: Kept): Kept {
+  const former = [...(kept.former ?? []), kept.txid, ...(signed.former ?? [])];
+  return { ...signed, former: former.slice(-mostVersions) };
+}
+
+/** By it anybody may fund the own leg (EIP-3009): nothing else is signed to fund in its place. */
+export type Authorization = {
+  readonly escrow: string;
+  readonly signature: string;
+  readonly call: EvmCall;
+  /** No block takes it from then on, by the chain's clock. */
+  readonly validBefore: UnixSeconds;
+  readonly keptAtMs: Millis;
+};
+
+/**
+ * EVM: the funding that a wallet was asked to sign and send by itself. Kept before it is asked:
+ * from then on it may have been sent, whatever the wallet answers.
+ */
+export type AskedFunding = {
+  readonly escrow: string;
+  /** What the wallet says that it has sent; null: no answer is known. */
+  readonly txid: string | null;
+  readonly keptAtMs: Millis;
+};
+
+/** What became of the market's claim for this side. */
+export type Relay = {
+  readonly askedAtMs: Millis;
+  /** null: it was not taken on yet. */
+  readonly txid: string | null;
+  /** When it was asked once more for one that nobody sees. */
+  readonly againAtMs?: Millis;
+  /** Why the last question was refused. */
+  readonly refused?: string;
+};
+
+type EscrowOf = NonNullable<VerifiedLeg['escrow']>;
+
+export type SwapRecord = {
+  readonly trade: OwnTrade;
+  readonly swap: VerifiedSwap;
+  readonly funding: Kept | null;
+  readonly claim: Kept | null;
+  readonly refund: Kept | null;
+  /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
+  readonly authorization?: Authorization | null;
+  /** null: nobody was asked, the answer is kept as `funding`, or its time is over. */
+  readonly asked?: AskedFunding | null;
+  readonly relay?: Relay;
+  /** Bitcoin: a person was told to pay the escrow by hand, and may do so at any time. */
+  readonly byHand?: boolean;
+  /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
+  readonly approval?: Kept | null;
+  /** The approval that was mined last: a reorganisation may take it back, with the funding. */
+  readonly approved?: Kept;
+  /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
+  readonly cancel?: Kept | null;
+  /** Of which payments, by their outpoints, the market keeps signed refunds, and paid where. */
+  readonly scheduled?: string;
+  /** What the escrow held at depth when that was looked at last. */
+  readonly scheduledOf?: BaseUnits;
+  /** The highest rate of those, sat per vbyte. */
+  readonly scheduledUpTo?: number;
+  /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
+  readonly claimFailed?: boolean;
+  /** What its escrows showed last when all nodes agreed, as far as anything was seen. */
+  readonly seen?: SeenFacts;
+  /** The blocks of what was seen at depth, by escrow: only others there take it back. */
+  readonly marks?: Readonly<Record<string, Marks>>;
+  /** Escrows that a leg moved off, the newest first: still watched, and claimed with the secret. */
+  readonly former?: Partial<Record<LegName, readonly EscrowOf[]>>;
+  /** Who still has to pay for the own claim; null: nobody, it is final or will never be sent. */
+  readonly owedBy?: string | null;
+  /** Seen in public, or sent by this side; never forgotten. */
+  readonly publicSecret: Secret | null;
+  /** From a rescue: the lost device may have funded it, so nothing is signed to fund it here. */
+  readonly restored?: true;
+};
+
+/** Whether something of this side may fund its leg, sent by itself, by others or by hand. */
+export function mayBeFunded(record: SwapRecord): boolean {
+  return isFundingSigned(record) || record.byHand === true;
+}
+
+/** Whether there is, or may be, a signature that funds the own leg, and whose time ends. */
+export function isFundingSigned({ funding, authorization, asked }: SwapRecord): boolean {
+  return funding !== null || (authorization ?? null) !== null || (asked ?? null) !== null;
+}
+
+export type SwapStore = {
+  /** Returns when the record survives a power cut. */
+  putSwap(record: SwapRecord): Promise<void>;
+  getSwap(swapId: string): Promise<SwapRecord | null>;
+  /** Ids of the swaps kept; those kept last before that moment (Unix ms) may be left out. */
+  swapIds(sinceMs?: Millis): Promise<string[]>;
+};
+
+export type TradeStore = {
+  /** Returns when the trade survives a power cut. Called before it is accepted. */
+  putTrade(trade: OwnTrade): Promise<void>;
+  getTrade(threadId: string): Promise<OwnTrade | null>;
+};
+
+/** Ends by itself with its process, however that ends. */
+export type StoreLock = { release(): Promise<void> };
+
+export type Store = SecretStore &
+  TradeStore &
+  SwapStore & {
+    /** For a store of several processes. null when another still has it as the signal aborts. */
+    lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
+  };
+
+/** Older versions kept no contract of a lane: the escrow's name says it. */
+export function withContracts(record: SwapRecord): SwapRecord {
+  const { a, b } = record.swap.legs;
+  const legs = { a: withContract(a), b: withContract(b) };
+  if (legs.a === a && legs.b === b) return record;
+  return { ...record, swap: { ...record.swap, legs } };
+}
+
+function withContract(leg: VerifiedLeg): VerifiedLeg {
+  const { escrow } = leg;
+  const { lane } = escrow?.terms ?? {};
+  if (escrow === null || lane === undefined || lane.contract !== undefined) return leg;
+  const [contract = ''] = escrow.address.split(':');
+  const terms = { ...escrow.terms, lane: { ...lane, contract } };
+  return { ...leg, escrow: { ...escrow, terms } };
+}
+
+/** A new secret, kept before its hashlock is told to anyone. */
+export async function newHashlock(store: SecretStore): Promise<Hashlock> {
+  if (store.newHashlock !== undefined) return store.newHashlock();
+  const secret = bytesToHex(randomBytes(32));
+  const hashlock = hashlockOf(secret);
+  await store.putSecret(hashlock, secret);
+  return hashlock;
+}
+
+type Of = {
+  readonly hashlock: Hashlock | null;
+  readonly threadId: string;
+  /** null: whatever its RFQ. */
+  readonly rfqId: string | null;
+};
+
+/** Records of any of these. Reads every record: there is no index to be wrong. */
+export async function recordsOf(store: SwapStore, of: Of): Promise<SwapRecord[]> {
+  const found: SwapRecord[] = [];
+  for (const swapId of await store.swapIds()) {
+    const record = await store.getSwap(swapId);
+    if (record === null) continue;
+    const { swap, trade } = record;
+    const { threadId, rfqId } = trade;
+    const isOf = swap.hashlock === of.hashlock || threadId === of.threadId || rfqId === of.rfqId;
+    if (isOf) found.push(record);
+  }
+  return found;
+}
+
+/**
+ * With a second swap the secret that opens the first opens both. An RFQ has one swap: whoever
+ * accepted on several of its threads wants one. Throws SettleError `hashlock_used`.
+ */
+export async function mustBeOnly(
+  store: SwapStore,
+  { swap, trade, restored }: Pick<SwapRecord, 'swap' | 'trade' | 'restored'>,
+): Promise<void> {
+  const { id, hashlock } = swap;
+  const { threadId } = trade;
+  // What is restored is not funded here.
+  const rfqId = restored === true ? null : trade.rfqId;
+  const others = await recordsOf(store, { hashlock, threadId, rfqId });
+  const other = others.find((each) => each.swap.id !== id);
+  if (other === undefined) return;
+  const isOfThread = other.trade.threadId === threadId;
+  const what = other.swap.hashlock === hashlock ? 'hashlock' : isOfThread ? 'thread' : 'RFQ';
+  const sentence = `swap ${id} has the ${what} of swap ${other.swap.id}: never fund it`;
+  throw new SettleError('hashlock_used', sentence);
+}
+
+/**
+ * A market may give two swaps one id: of the second nothing would be looked at. Throws SettleError
+ * `hashlock_used`.
+ */
+export function mustBeOfThread(
+  { swap, trade: kept }: Pick<SwapRecord, 'swap' | 'trade'>,
+  { threadId }: Pick<OwnTrade, 'threadId'>,
+): void {
+  if (kept.threadId === threadId) return;
+  const sentence = `swap ${swap.id} is of thread ${kept.threadId}: never fund it for ${threadId}`;
+  throw new SettleError('hashlock_used', sentence);
+}
+
+/** A record, trade or more of them as text: amounts are bigint, which JSON has no word for. */
+export function writeKept(value: object): string {
+  return JSON.stringify(
+    value,
+    (_, part: unknown) => (typeof part === 'bigint' ? { bigint: part.toString() } : part),
+    1,
+  );
+}
+
+export function readKept<T extends object>(text: string): T {
+  return JSON.parse(text, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || !('bigint' in part)) return part;
+    return BigInt(String(part.bigint));
+  }) as T;
+}
+
+/** By the escrow's address: a leg that moved has another one. */
+export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
+
+/** null: no news. What nobody can tell any more leaves the last that was known. */
+export function newsOf(
+  record: SwapRecord,
+  legs: readonly { readonly leg: Leg; readonly evidence?: Pick<Evidence, 'marks'> }[],
+): Pick<SwapRecord, 'seen' | 'marks'> | null {
+  const { a, b } = record.swap.legs;
+  const own = [a, b].flatMap(({ escrow }) => (escrow === null ? [] : [escrow.address]));
+  const seen: Record<string, EscrowFacts> = {};
+  const marks: Record<string, Marks> = {};
+  for (const address of own) {
+    const found = legs.find(({ leg }) => leg.escrow === address);
+    const shown = found?.leg.facts;
+    const before = record.seen?.[address];
+    const isNew = before === undefined && shownBy(shown) === shownBy(nothingSeen);
+    const facts = shown === undefined || isUnknown(shown) || isNew ? before : shown;
+    if (facts !== undefined) seen[address] = facts;
+    const blocks = found?.evidence?.marks ?? record.marks?.[address];
+    if (blocks !== undefined && Object.keys(blocks).length > 0) marks[address] = blocks;
+  }
+  const isNews = own.some(
+    (each) =>
+      shownBy(seen[each]) !== shownBy(record.seen?.[each]) ||
+      JSON.stringify(marks[each]) !== JSON.stringify(record.marks?.[each]),
+  );
+  return isNews ? { seen, marks } : null;
+}
+
+/** More confirmations of what is final are no news. */
+function shownBy(facts: EscrowFacts = nothingSeen): string {
+  const { funded, claimed, refunded, secret, balance, empty } = facts;
+  const shown = (each: Sighting | null) =>
+    each === null ? '' : `${each.txid} ${each.deep ? 'deep' : each.confirmations > 0}`;
+  return [shown(funded), shown(claimed), shown(refunded), secret, balance, empty].join();
+}

@@ -1,0 +1,259 @@
+// Tests only: a market of one swap that can lie, refuse and die, in front of REAL chains. It
+// answers what an honest one would, made by the same plans and adapters, unless it is told to lie.
+
+import { createHash } from 'node:crypto';
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Signed } from '@parley/chains/interface/material.ts';
+import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
+import type { Bump } from '@parley/chains/interface/scheduled.ts';
+import { atAStretch } from '@parley/chains/interface/turns.ts';
+import { deadlines } from '@parley/core/deadlines.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { fundBy } from '@parley/core/gates.ts';
+import { hashlockOf } from '@parley/core/hashlock.ts';
+import type { Destination, EscrowTerms } from '@parley/core/terms.ts';
+import { funderOf, type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
+import type { ChainSource } from '../chains.ts';
+import type { ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { OwnTrade, PinnedAsset } from '../trade.ts';
+import type { Swap, SwapLeg, Thread } from '../types.ts';
+import { legShown, swapShown } from './honest.ts';
+
+/** The taker gives `b` (long, on Bitcoin), the maker gives `a`. */
+type PaperSwap = {
+  readonly id: string;
+  readonly secret: string;
+  readonly agreedAt: number;
+  readonly assets: Record<LegName, PinnedAsset>;
+  readonly amounts: Record<LegName, bigint>;
+  /** Of each party, on each leg's chain. */
+  readonly homes: Record<Party, Record<LegName, Destination>>;
+  readonly sources: Record<LegName, ChainSource>;
+};
+
+export type PaperMarket = {
+  client(party: Party): ParleyClient;
+  trade(party: Party): OwnTrade;
+  watched(leg: LegName): WatchedEscrow;
+  /** From now on nobody answers. */
+  die(): void;
+  /** Changes what the market says of the swap. */
+  lie(alter: (swap: Swap) => Swap): void;
+  /** Names of the calls made, in order, such as `taker fund b`. */
+  readonly calls: string[];
+  /** Signed refunds that it was last given. */
+  refunds(): readonly Bump[];
+  /** From now on it keeps no more of them than so many. */
+  keepsRefunds(count: number): void;
+};
+
+/** With the counter of each leg's lane, where its chain has lanes. */
+type Paper = PaperSwap & { readonly counters: Record<LegName, number> };
+
+export function paperMarket(given: PaperSwap): PaperMarket {
+  const paper: Paper = { ...given, counters: { a: 1, b: 1 } };
+  const refunds: readonly Bump[] = [];
+  const state = { dead: false, alter: (swap: Swap) => swap, refunds, keepsRefunds: Infinity };
+  const calls: string[] = [];
+  const reach = (name: string) => {
+    if (state.dead) {
+      throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'the market is gone' });
+    }
+    calls.push(name);
+  };
+  const signal = () => AbortSignal.timeout(15_000);
+  const keep = async (leg: LegName, transactions: readonly string[]) => {
+    const escrow = watchedOf(paper, leg);
+    const { scheduledRefunds } = paper.sources[leg].adapter;
+    const asking = { transactions, known: [], inTurns: atAStretch };
+    const checked = await scheduledRefunds?.check(escrow, asking, signal());
+    const kept = (checked ?? []).slice(0, state.keepsRefunds);
+    state.refunds = kept;
+    const rates = kept.map((each) => each.feeRateSatPerVbyte);
+    return {
+      escrow: escrow.address,
+      txids: kept.map(({ txid }) => txid),
+      count: kept.length,
+      lowestFeeRate: rates[0],
+      highestFeeRate: rates.at(-1),
+      sentTxid: null,
+    };
+  };
+  const client = (party: Party) => {
+    const build = async (name: string, work: () => Promise<unknown>) => {
+      reach(`${party} ${name}`);
+      return refusing(work);
+    };
+    const input = (leg: LegName) => ({
+      escrow: watchedOf(paper, leg),
+      feeRateSatPerVbyte: null,
+      isPublic: false,
+    });
+    const of = (leg: LegName) => paper.sources[leg].adapter;
+    return {
+      baseUrl: 'http://paper.invalid',
+      swap: async () => build('swap', async () => state.alter(swapFor(paper, party))),
+      swaps: async () =>
+        build('swaps', async () => {
+          return { swaps: [state.alter(swapFor(paper, party))], nextCursor: null };
+        }),
+      thread: async () => build('thread', async () => threadFor(paper, party)),
+      setAddress: async () => build('address', async () => state.alter(swapFor(paper, party))),
+      fund: async (_: string, leg: LegName) =>
+        build(`fund ${leg}`, async () => {
+          await mustHaveReadyLane(paper, leg, signal());
+          return of(leg).buildFund(input(leg), signal());
+        }),
+      claim: async (_: string, leg: LegName, secret: string) =>
+        build(`claim ${leg}`, () => of(leg).buildClaim(input(leg), secret, signal())),
+      refund: async (_: string, leg: LegName) =>
+        build(`refund ${leg}`, () => of(leg).buildRefund(input(leg), signal())),
+      scheduleRefunds: async (
+        _: string,
+        leg: LegName,
+        { transactions }: { readonly transactions: readonly string[] },
+      ) => build(`refunds ${leg}`, () => keep(leg, transactions)),
+      broadcast: async (chain: string, signed: Signed) =>
+        build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),
+    } as unknown as ParleyClient;
+  };
+  return {
+    client,
+    trade: (party) => tradeFor(paper, party),
+    watched: (leg) => watchedOf(paper, leg),
+    die: () => {
+      state.dead = true;
+    },
+    lie: (alter) => {
+      state.alter = alter;
+    },
+    calls,
+    refunds: () => state.refunds,
+    keepsRefunds: (count) => {
+      state.keepsRefunds = count;
+    },
+  };
+}
+
+/** A refusal of the builder as the API shows it. */
+async function refusing(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const { code, message } = error;
+    throw new ParleyApiError({ status: 409, code, message }, { cause: error });
+  }
+}
+
+async function relay(adapter: ChainAdapter, signed: Signed, signal: AbortSignal) {
+  return { txid: await adapter.broadcast(await adapter.readSigned(signed, signal), signal) };
+}
+
+function adapterOf(paper: Paper, chain: string): ChainAdapter {
+  const leg = paper.assets.a.chain === chain ? 'a' : 'b';
+  return paper.sources[leg].adapter;
+}
+
+function timesOf(paper: Paper) {
+  const timing = (leg: LegName) => {
+    const { policy } = paper.sources[leg].view;
+    return { policy, depth: policy.normal };
+  };
+  return deadlines(paper.agreedAt, { a: timing('a'), b: timing('b') }, 'b');
+}
+
+function termsOf(paper: Paper, leg: LegName): EscrowTerms {
+  const funder = funderOf(leg);
+  return {
+    chain: paper.assets[leg].chain,
+    hashlock: hashlockOf(paper.secret),
+    payout: paper.homes[funder === 'maker' ? 'taker' : 'maker'][leg],
+    refund: paper.homes[funder][leg],
+    token: paper.assets[leg].token,
+    amount: paper.amounts[leg],
+    timelock: timesOf(paper).refundAt[leg],
+    ...placeOf(paper, leg),
+  };
+}
+
+/** A lane of its own, where the chain has lanes. */
+function placeOf(paper: Paper, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
+  if (paper.sources[leg].adapter.lanes === undefined) return {};
+  const fundBefore = fundBy({ deadlines: timesOf(paper) }, { long: leg === 'b' });
+  const number = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex').slice(0, 24);
+  return { fundBefore, lane: { number, counter: paper.counters[leg] } };
+}
+
+/** Moves a leg that was never funded to what the chain's counter is at, and says so. */
+async function mustHaveReadyLane(paper: Paper, leg: LegName, signal: AbortSignal): Promise<void> {
+  const { adapter } = paper.sources[leg];
+  const { lane, refund } = termsOf(paper, leg);
+  if (adapter.lanes === undefined || lane === undefined) return;
+  const { address: funder } = refund;
+  const contract = adapter.lanes.contractFor(funder);
+  const [state] = await adapter.lanes.read({ contract, funder }, [lane.number], signal);
+  const { funded } = await adapter.readEscrow(watchedOf(paper, leg), signal);
+  if (funded !== null || state === undefined || state.counter < lane.counter) return;
+  paper.counters[leg] = state.counter + 1;
+  throw new ParleyError('escrow_moved', `leg ${leg} moved to another escrow`, { leg });
+}
+
+function watchedOf(paper: Paper, leg: LegName): WatchedEscrow {
+  const terms = termsOf(paper, leg);
+  const { adapter, view } = paper.sources[leg];
+  return {
+    address: adapter.plan(terms).address,
+    terms,
+    requiredConfirmations: view.policy.normal.confirmations,
+    since: paper.agreedAt,
+  };
+}
+
+const ids = {
+  rfq: '0193f0a0-0000-7000-8000-0000000000f1',
+  maker: '0193f0a0-0000-7000-8000-0000000000a1',
+  taker: '0193f0a0-0000-7000-8000-0000000000a2',
+} as const;
+
+function tradeFor(paper: Paper, party: Party): OwnTrade {
+  const gives: LegName = party === 'maker' ? 'a' : 'b';
+  return {
+    party,
+    rfqId: ids.rfq,
+    threadId: paper.id,
+    makerId: ids.maker,
+    takerId: ids.taker,
+    direction: 'sell_base',
+    base: paper.assets.b,
+    baseAmount: paper.amounts.b,
+    quote: paper.assets.a,
+    quoteAmount: paper.amounts.a,
+    hashlock: party === 'taker' ? hashlockOf(paper.secret) : null,
+    acceptedAt: paper.agreedAt,
+    refundTo: paper.homes[party][gives],
+    payTo: paper.homes[party][otherLeg(gives)],
+  };
+}
+
+function swapFor(paper: Paper, party: Party): Swap {
+  const legs = { a: legFor(paper, 'a'), b: legFor(paper, 'b') };
+  const showing = { id: paper.id, legs, deadlines: timesOf(paper), next: [] };
+  return swapShown(tradeFor(paper, party), paper.secret, paper.agreedAt, showing);
+}
+
+function threadFor(paper: Paper, party: Party): Partial<Thread> {
+  const { threadId: id, rfqId, makerId, takerId, ...trade } = tradeFor(paper, party);
+  const { direction, base, baseAmount, quote, quoteAmount } = trade;
+  const amounts = { baseAmount: baseAmount.toString(), quoteAmount: quoteAmount.toString() };
+  const asked = { id: rfqId, direction, baseAssetId: base.id, quoteAssetId: quote.id };
+  const rfq = { ...asked, baseAmount: amounts.baseAmount } as Thread['rfq'];
+  return { id, rfqId, makerId, takerId, quoteAmount: amounts.quoteAmount, rfq };
+}
+
+function legFor(paper: Paper, leg: LegName): SwapLeg {
+  const { terms, requiredConfirmations: depth } = watchedOf(paper, leg);
+  const escrow = paper.sources[leg].adapter.plan(terms);
+  return legShown(leg, terms, escrow, { assetId: paper.assets[leg].id, depth });
+}

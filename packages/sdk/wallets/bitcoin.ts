@@ -1,0 +1,295 @@
+// A single-key P2WPKH wallet: texts (BIP-322 simple), sighashes, and payments where it has coins.
+// For bots, demos, tests, and as the key of an app whose people pay by hand.
+
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import {
+  boundedFee,
+  defaultFeeBounds,
+  type FeeBounds,
+  feeAt,
+  mostFee,
+} from '@parley/chains/bitcoin/fees.ts';
+import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import {
+  type BitcoinNetwork,
+  type BitcoinNetworkName,
+  bitcoinNetworks,
+  dustSats,
+  parseBitcoinAddress,
+} from '@parley/chains/bitcoin/networks.ts';
+import { signBip322 } from '@parley/chains/bitcoin/proof.ts';
+import { larger } from '@parley/core/amounts.ts';
+import { p2wpkh, Transaction } from '@scure/btc-signer';
+import type { MessageSigner } from '../keys.ts';
+import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
+import type { Coin, CoinSource } from './coins.ts';
+import type { BitcoinCoins, BitcoinKey, NoCoins } from './wallet.ts';
+
+export type BitcoinWalletOptions = {
+  /** 64 hex. */
+  readonly privateKey: string;
+  readonly network: BitcoinNetworkName;
+  /** Absent: it claims and refunds, and never funds. */
+  readonly source?: CoinSource | undefined;
+  /**
+   * Any address of the network, where claims and refunds are paid; default the one agreed. Throws
+   * `bad_address`, `wrong_network`.
+   */
+  readonly payout?: string | undefined;
+};
+
+const replaceable = 0xffff_fffd;
+/** Virtual bytes: an empty transaction, one P2WPKH input, one output of 43 bytes at most. */
+const baseVsize = 11;
+const inputVsize = 68;
+const outputVsize = 43;
+const mostInputs = 100;
+
+type KeyWallet = BitcoinKey & MessageSigner;
+
+/** One wallet object a key: it keeps two payments from spending one coin. */
+export function bitcoinWallet(
+  options: BitcoinWalletOptions & { readonly source: CoinSource },
+): KeyWallet & BitcoinCoins;
+export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & NoCoins;
+export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (BitcoinCoins | NoCoins) {
+  const { source, payout } = options;
+  const network = bitcoinNetworks[options.network];
+  const privateKey = hexToBytes(options.privateKey);
+  const publicKey = secp256k1.getPublicKey(privateKey, true);
+  const { address, script } = p2wpkh(publicKey, network);
+  const key: KeyWallet = {
+    family: 'bitcoin',
+    signsAlone: true,
+    address,
+    pubkey: bytesToHex(publicKey),
+    ...(payout === undefined ? {} : { payout: parseBitcoinAddress(payout, network).address }),
+    signMessage: async (message) =>
+      signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,
+    signSighashes: async (hashes) => signSighashes(privateKey, hashes),
+  };
+  if (source === undefined) return key;
+  const own = { privateKey, script, source: bounded(source), spent: new Set<string>() };
+  return { ...key, ...coinsOfKey(own, address, network) };
+}
+
+/** A rate above the cap is a mistake, whichever node names it. */
+function bounded(source: CoinSource): CoinSource {
+  const { capSatPerVbyte } = defaultFeeBounds;
+  return {
+    ...source,
+    feeRateSatPerVbyte: async (signal) =>
+      Math.min(await source.feeRateSatPerVbyte(signal), capSatPerVbyte),
+  };
+}
+
+function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): BitcoinCoins {
+  const { script, source, spent } = own;
+  let queue: Promise<unknown> = Promise.resolve();
+  const freeCoins = async (signal: AbortSignal) => {
+    const coins = await source.coins(address, signal);
+    return coins.filter((coin) => !spent.has(outpoint(coin)));
+  };
+  const pay = async (payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept> => {
+    const rate = await source.feeRateSatPerVbyte(signal);
+    const { chosen, changeSats } = choose(await freeCoins(signal), amountSats, rate);
+    const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
+    const kept = signed(own, chosen, [payment, { script, amount: changeSats }]);
+    for (const coin of chosen) spent.add(outpoint(coin));
+    return kept;
+  };
+  return {
+    spendable: async (signal) =>
+      (await freeCoins(signal)).reduce((sum, { amountSats }) => sum + amountSats, 0n),
+    signPayment: (payTo, amountSats, signal) => {
+      const run = queue.then(() => pay(payTo, amountSats, signal));
+      queue = run.catch(() => undefined);
+      return run;
+    },
+    reserve: (raw) => {
+      for (const each of inputsOf(raw)) spent.add(outpoint(each));
+    },
+    signRaise: (kept, { payTo, amountSats, mostSatPerVbyte }, signal) => {
+      const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
+      const { capSatPerVbyte } = defaultFeeBounds;
+      const bounds = { ...defaultFeeBounds, capSatPerVbyte: mostSatPerVbyte ?? capSatPerVbyte };
+      return signRaise(own, kept, { ...payment, bounds }, signal);
+    },
+    signCancel: (raw, former, signal) => signCancel(own, raw, former, signal),
+    confirmations: async (cancel, signal) => {
+      // Spent by another payment before it is final, it would be lost from sight.
+      for (const txid of versionsOf(cancel)) spent.add(outpoint({ txid, vout: 0 }));
+      for (const txid of versionsOf(cancel)) {
+        const found = await source.output({ txid, vout: 0 }, signal);
+        if (found !== null) return found.confirmations;
+      }
+      return null;
+    },
+    release: (raw, cancel) => {
+      for (const each of inputsOf(raw)) spent.delete(outpoint(each));
+      for (const txid of versionsOf(cancel)) spent.delete(outpoint({ txid, vout: 0 }));
+    },
+  };
+}
+
+type Outpoint = { readonly txid: string; readonly vout: number };
+
+function read(raw: string): Transaction {
+  return Transaction.fromRaw(hexToBytes(raw), { allowUnknownOutputs: true });
+}
+
+function inputsOf(raw: string): Outpoint[] {
+  const tx = read(raw);
+  return Array.from({ length: tx.inputsLength }, (_, at) => {
+    const { txid, index } = tx.getInput(at);
+    if (txid === undefined || index === undefined) throw new Error('an input names its coin');
+    return { txid: bytesToHex(txid), vout: index };
+  });
+}
+
+type Own = {
+  readonly privateKey: Uint8Array;
+  readonly script: Uint8Array;
+  readonly source: CoinSource;
+  readonly spent: Set<string>;
+};
+
+type Output = { readonly script: Uint8Array; readonly amount: bigint };
+
+function signed({ privateKey, script }: Own, coins: readonly Coin[], outputs: Output[]): Kept {
+  const tx = new Transaction({ version: 2 });
+  for (const { txid, vout, amountSats: amount } of coins) {
+    const witnessUtxo = { script, amount };
+    tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
+  }
+  for (const each of outputs) if (each.amount > 0n) tx.addOutput(each);
+  tx.sign(privateKey);
+  tx.finalize();
+  return { txid: tx.id, raw: tx.hex };
+}
+
+/**
+ * As few coins as the fee takes, the largest first: one in common is enough for only one to be
+ * mined.
+ */
+async function signCancel(
+  own: Own,
+  raw: string,
+  former: Kept | null,
+  signal: AbortSignal,
+): Promise<Kept | 'no_fee' | 'coins_gone'> {
+  const { script, source, spent } = own;
+  const rate = await source.feeRateSatPerVbyte(signal);
+  const coins = await coinsOf(raw, source, signal);
+  if (coins === null) return 'coins_gone';
+  const rivals = [raw, ...(former === null ? [] : [former.raw])].map((each) => paid(each, coins));
+  const chosen: Coin[] = [];
+  let value = 0n;
+  for (const coin of coins.sort((x, y) => (y.amountSats > x.amountSats ? 1 : -1))) {
+    chosen.push(coin);
+    value += coin.amountSats;
+    const vsize = baseVsize + chosen.length * inputVsize + outputVsize;
+    const fee = rivals.reduce(
+      (least, each) => larger(least, outbid(each, vsize)),
+      feeAt(vsize, rate),
+    );
+    if (fee > mostFee(defaultFeeBounds, vsize, value) || value - fee < dustSats.p2wpkh) continue;
+    const kept = signed(own, chosen, [{ script, amount: value - fee }]);
+    spent.add(outpoint({ txid: kept.txid, vout: 0 }));
+    return former === null ? kept : inPlaceOf(former, kept);
+  }
+  return 'no_fee';
+}
+
+/** What the inputs of a transaction are worth; null when a block spends one of them. */
+async function coinsOf(
+  raw: string,
+  source: CoinSource,
+  signal: AbortSignal,
+): Promise<Coin[] | null> {
+  const coins: Coin[] = [];
+  for (const at of inputsOf(raw)) {
+    const found = await source.output(at, signal);
+    if (found === null) return null;
+    coins.push({ ...at, amountSats: found.amountSats });
+  }
+  return coins;
+}
+
+/** A raise below this is not worth another wait: an eighth, as on EVM. */
+const leastRaise = 1.125;
+
+/** Less change. The fee is at most what a claim of the payment may cost. */
+async function signRaise(
+  own: Own,
+  kept: Kept,
+  { bounds, ...payment }: Output & { readonly bounds: FeeBounds },
+  signal: AbortSignal,
+): Promise<Kept | 'no_fee' | 'coins_gone'> {
+  const { script, source } = own;
+  const rate = await source.feeRateSatPerVbyte(signal);
+  const coins = await coinsOf(kept.raw, source, signal);
+  if (coins === null) return 'coins_gone';
+  const rival = paid(kept.raw, coins);
+  const value = coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+  const wanted = Math.max(rate, rival.rate * leastRaise);
+  for (const outputs of [2, 1]) {
+    const vsize = baseVsize + coins.length * inputVsize + outputs * outputVsize;
+    const least = larger(feeAt(vsize, wanted), outbid(rival, vsize));
+    // Without change all that is left is the fee.
+    const fee = outputs === 2 ? least : value - payment.amount;
+    const change = value - payment.amount - fee;
+    if (fee < least || fee > mostFee(bounds, vsize, payment.amount)) continue;
+    if (outputs === 2 && change < dustSats.p2wpkh) continue;
+    const changed = outputs === 2 ? [payment, { script, amount: change }] : [payment];
+    return inPlaceOf(kept, signed(own, coins, changed));
+  }
+  return 'no_fee';
+}
+
+/** One satoshi a byte above its fee and its rate (BIP 125 rules 3 and 4, and Core's own). */
+function outbid({ fee, rate }: { fee: bigint; rate: number }, vsize: number): bigint {
+  return larger(fee, feeAt(vsize, rate)) + BigInt(vsize);
+}
+
+function paid(raw: string, coins: readonly Coin[]): { fee: bigint; rate: number } {
+  const tx = read(raw);
+  const values = new Map(coins.map((coin) => [outpoint(coin), coin.amountSats]));
+  let fee = 0n;
+  for (const each of inputsOf(raw)) fee += values.get(outpoint(each)) ?? 0n;
+  for (let at = 0; at < tx.outputsLength; at += 1) fee -= tx.getOutput(at).amount ?? 0n;
+  return { fee, rate: Number(fee) / tx.vsize };
+}
+
+function outpoint({ txid, vout }: Outpoint): string {
+  return `${txid}:${vout}`;
+}
+
+/**
+ * Largest coins first: fewest inputs. Change below dust is left to the fee, which is at most what a
+ * claim of the payment may cost, whatever a node says.
+ */
+function choose(
+  coins: readonly Coin[],
+  amountSats: bigint,
+  rate: number,
+): { chosen: Coin[]; changeSats: bigint } {
+  const chosen: Coin[] = [];
+  let total = 0n;
+  const fee = (outputs: number) => {
+    const vsize = baseVsize + chosen.length * inputVsize + outputs * outputVsize;
+    return boundedFee(defaultFeeBounds, vsize, amountSats, rate);
+  };
+  const bySize = [...coins].sort((x, y) => (y.amountSats > x.amountSats ? 1 : -1));
+  for (const coin of bySize.slice(0, mostInputs)) {
+    chosen.push(coin);
+    total += coin.amountSats;
+    if (total < amountSats + fee(1)) continue;
+    const change = total - amountSats - fee(2);
+    return { chosen, changeSats: change >= dustSats.p2wpkh ? change : 0n };
+  }
+  throw new Error(
+    `the wallet has ${total} sats in confirmed coins; ${amountSats} and a fee are due`,
+  );
+}

@@ -1,0 +1,41 @@
+// The wallets of a profile: each asks every node of its chain, so that one may be gone.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fixedNode, nodeOf, within } from '@parley/chains/testing/nodes.ts';
+import { phraseKeys } from '@parley/sdk/rescue/derive.ts';
+import { serializeTransaction } from 'viem';
+import { coinSourceOf, walletOf } from './chains.ts';
+
+const soon = () => AbortSignal.timeout(20_000);
+const privateKey = '11'.repeat(32);
+
+test('the first node of a profile gone, its wallets and coins ask the second', async (t) => {
+  const gone = await within(t, fixedNode('{}', 401));
+  const answer = (says: object) =>
+    within(
+      t,
+      nodeOf(async () => ({ text: JSON.stringify(says) })),
+    );
+  const escrow = {
+    keys: await phraseKeys(
+      'legal winner thank year wave sausage worth useful legal winner thank yellow',
+      'dev',
+    ),
+    index: 0,
+  };
+  const solana = privateKey.repeat(2);
+  const keys = { wallets: { evm: privateKey, solana } } as never;
+  const wallet = await walletOf(
+    'ethereum',
+    { family: 'evm', chainId: 1, nodes: [gone, await answer({ result: '0x7' })] } as never,
+    keys,
+    escrow,
+  );
+  assert.ok(wallet.family === 'evm');
+  const to = wallet.address as `0x${string}`;
+  const raw = serializeTransaction({ type: 'eip1559', chainId: 1, nonce: 3, to });
+  assert.equal(await wallet.gapBefore({ txid: '0x', raw }, soon()), null);
+  const coins = await coinSourceOf('bitcoin', { nodes: [gone, await answer({ 3: 7.5 })] });
+  assert.equal(await coins.feeRateSatPerVbyte(soon()), 7.5);
+});

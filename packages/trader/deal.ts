@@ -1,0 +1,158 @@
+// A price before it is accepted: who gives what, by when, and what wallets lack. Everything is
+// computed from the own trade; the market's word is compared with it.
+
+import type { PartyChain } from '@parley/sdk/chains.ts';
+import { VerificationError } from '@parley/sdk/errors.ts';
+import { gasOf } from '@parley/sdk/gas.ts';
+import { givenLeg, type OwnTrade } from '@parley/sdk/trade.ts';
+import type { Thread } from '@parley/sdk/types.ts';
+import { type Catalogue, type OwnAsset, ownAsset, pinnedAsset, shownAmount } from './assets.ts';
+import { coinsAt, type OwnWallet } from './chains.ts';
+import { coinDecimals, mustHaveDecimals } from './coins.ts';
+import { type Examined, fitted } from './fitting.ts';
+import type { Session, SignedIn, Unlocked } from './session.ts';
+import { deadlineOf } from './show.ts';
+import type { Sides } from './sides.ts';
+
+const nodeMs = 15_000;
+
+/** As the customer pins both assets. Throws Failure `not_pinned`. */
+export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thread, 'rfq'>) {
+  const of = (assetId: string): OwnAsset => {
+    const { chain, token, name } = names.of(assetId);
+    // Of what the market calls it only contract and chain are taken.
+    return ownAsset(session, token === null ? chain || name : `${chain}:${token}`);
+  };
+  return { base: of(rfq.baseAssetId), quote: of(rfq.quoteAssetId) };
+}
+
+/** Base units as a market says them. Throws VerificationError where they are none. */
+export function unitsIn(field: string, said: string): bigint {
+  if (/^[1-9]\d{0,77}$/.test(said)) return BigInt(said);
+  throw new VerificationError(field, 'base units', String(said).slice(0, 80));
+}
+
+/** A thread as it was looked at, and the own trade that it is held against. */
+export type Looked = {
+  readonly thread: Thread;
+  /** Base units of the quote asset. */
+  readonly price: bigint;
+  readonly assets: ReturnType<typeof ownAssets>;
+  readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
+  /** Where one is paid and refunded; default the own wallets. */
+  readonly destinationOn?: (chain: string) => Destination;
+};
+export type Destination = OwnTrade['payTo'];
+
+/** Throws VerificationError, and Failure `not_pinned`. */
+export function lookedAt(
+  session: Session,
+  userId: string,
+  names: Catalogue,
+  thread: Thread,
+): Looked {
+  const { makerId, quoteAmount, rfq } = thread;
+  const terms = {
+    party: makerId === userId ? 'maker' : 'taker',
+    direction: rfq.direction,
+    baseAmount: unitsIn('rfq.baseAmount', rfq.baseAmount),
+  } as const;
+  const price = unitsIn('thread.quoteAmount', quoteAmount);
+  return { thread, price, assets: ownAssets(session, names, thread), terms };
+}
+
+export async function walletsOn({ wallet }: Pick<Unlocked, 'wallet'>, { gives, gets }: Sides) {
+  return { gives: await wallet(gives.own.chain), gets: await wallet(gets.own.chain) };
+}
+
+/**
+ * The market learns nothing of this. Throws what does not fit, and where a node is silent. `own` is
+ * null where wallets are elsewhere.
+ */
+export async function examined(
+  session: Session,
+  { client, account }: SignedIn,
+  own: Pick<Unlocked, 'wallet'> | null,
+  { thread, price, assets, terms, destinationOn }: Looked,
+): Promise<Examined> {
+  const chains: Record<string, PartyChain> = {};
+  for (const asset of [assets.base, assets.quote]) {
+    const { chain } = asset;
+    const source = await session.source(chain);
+    await source.adapter.heads(AbortSignal.timeout(nodeMs));
+    await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
+    chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
+  }
+  const { rfqId, quoteExpiresAt } = thread;
+  const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
+  const base = await pinnedAsset(client, assets.base);
+  const quote = await pinnedAsset(client, assets.quote);
+  return fitted({
+    client,
+    userId: account.userId,
+    rfqId,
+    threadId: thread.id,
+    ...terms,
+    quoteAmount: price,
+    priceEndsAt,
+    base,
+    quote,
+    chains,
+    now: session.now,
+    ...(destinationOn === undefined ? {} : { destinationOn }),
+  });
+}
+
+type Own = { readonly gives: OwnWallet; readonly gets: OwnWallet };
+
+/** The plan, with amounts, addresses and deadlines. */
+export function planOf(
+  { trade, role, deadlines }: Omit<Examined, 'dealing'>,
+  { gives, gets }: Sides,
+  wallets: Own,
+  now: number,
+): string[] {
+  const isFirst = role === 'initiator';
+  const fundBy = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+  const own = givenLeg(trade.party);
+  const order = isFirst ? 'first: you hold the secret' : 'second, once the other leg is final';
+  return [
+    `you give  ${shownAmount(gives.amount, gives.own)}${contractOf(gives.own)}`,
+    `          from ${coinsAt(wallets.gives)}, and a refund comes back there`,
+    `you get   ${shownAmount(gets.amount, gets.own)}${contractOf(gets.own)}`,
+    `          at ${coinsAt(wallets.gets)}`,
+    `you fund  ${order}, by ${deadlineOf(fundBy, now)}`,
+    `          if the other side stops, you take it back from ${deadlineOf(deadlines.refundAt[own], now)}`,
+  ];
+}
+
+function contractOf({ token }: OwnAsset): string {
+  return token === null ? '' : ` (${token})`;
+}
+
+/** The amounts that the wallets lack now; the swap waits for it until its deadlines. */
+export async function lackings(
+  session: Session,
+  { gives, gets }: Sides,
+  wallets: Own,
+): Promise<string[]> {
+  const lines: string[] = [];
+  for (const side of ['gives', 'gets'] as const) {
+    const { own, amount } = side === 'gives' ? gives : gets;
+    const source = await session.source(own.chain);
+    const { address } = wallets[side];
+    const asked = { side, asset: { token: own.token }, amount, address };
+    const look = await gasOf(source, asked, AbortSignal.timeout(nodeMs)).catch(() => null);
+    if (look === null) continue;
+    const coin = { name: own.chain, decimals: coinDecimals[session.chain(own.chain).family] };
+    const needs = look.fund + look.refund + look.claim;
+    if (look.has < needs) {
+      const has = shownAmount(look.has, coin);
+      lines.push(`${address} has ${has}, and its side may take ${shownAmount(needs, coin)}`);
+    }
+    if (look.holds !== null && look.holds < amount) {
+      lines.push(`${address} has ${shownAmount(look.holds, own)}, less than it gives`);
+    }
+  }
+  return lines;
+}

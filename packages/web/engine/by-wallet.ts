@@ -1,0 +1,114 @@
+// Bitcoin: the own payment by a wallet of this browser. A wallet is asked once, whichever tab asks
+// and however often one clicks: the request is on disk before the wallet hears of it. Only the
+// chain says whether it has paid.
+
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { messageOf, WalletError } from '@parley/sdk/errors.ts';
+import type { EscrowPayment } from '@parley/sdk/settle.ts';
+import { readKept, writeKept } from '@parley/sdk/stores/store.ts';
+import type { Kept } from './kept.ts';
+import {
+  type ByWallet,
+  EngineError,
+  type Problem,
+  type SwapView,
+  type WalletPayment,
+} from './types.ts';
+
+export type ByWalletParts = {
+  readonly kept: Kept;
+  readonly now: () => UnixSeconds;
+  readonly one: (swapId: string) => SwapView | null;
+  readonly payments: (swapId: string) => Promise<readonly EscrowPayment[]>;
+};
+
+type Entry = WalletPayment & { readonly id: string; readonly isLeft: boolean };
+
+/** More prompts than these are no payment: then by the code alone. */
+const mostAsked = 20;
+/** A wallet may answer after the deadline; a timer takes no more than 24 days. */
+const graceSeconds = 3_600;
+const mostWaitMs = 86_400_000;
+
+const keyOf = (swapId: string) => `by wallet ${swapId}`;
+const entriesOf = (text: string | null) =>
+  text === null ? [] : readKept<{ all: Entry[] }>(text).all;
+
+export function byWalletOf(parts: ByWalletParts): ByWallet {
+  const { kept, now } = parts;
+  const change = (swapId: string, next: (all: readonly Entry[]) => readonly Entry[]) =>
+    kept.change(keyOf(swapId), (text) => writeKept({ all: next(entriesOf(text)) }));
+  const ends = (swapId: string, id: string, end: Partial<Entry>) =>
+    change(swapId, (all) =>
+      all.map((each) => (each.id === id ? { ...each, ...end, at: Math.floor(now()) } : each)),
+    );
+  return {
+    of: async (swapId) => openOf(entriesOf(await kept.get(keyOf(swapId)))) ?? null,
+    leave: (swapId) => change(swapId, (all) => all.map((each) => ({ ...each, isLeft: true }))),
+    pay: async (swapId, { name: wallet, pay }) => {
+      const { address, amount, notAfter } = await dueOf(parts, swapId);
+      const id = crypto.randomUUID();
+      const at = Math.floor(now());
+      const none = { txid: null, why: null, isLeft: false };
+      await change(swapId, (all) => {
+        mustBeFree(all);
+        return [...all, { id, wallet, at, is: 'asked', ...none }];
+      });
+      const withinMs = Math.min((notAfter - at + graceSeconds) * 1_000, mostWaitMs);
+      try {
+        const txid = await pay({ payTo: address, amountSats: amount, withinMs });
+        // Told after it was left too: then it has paid after all.
+        await ends(swapId, id, { is: 'sent', txid, isLeft: false });
+      } catch (error) {
+        const code = error instanceof WalletError ? error.code : null;
+        if (code !== 'declined') {
+          return ends(swapId, id, { is: 'failed', why: messageOf(error) });
+        }
+        await ends(swapId, id, { isLeft: true });
+        throw error;
+      }
+    },
+  };
+}
+
+/** By the chains as they are now, and not as they were when the button was drawn. */
+async function dueOf({ one, payments, now }: ByWalletParts, swapId: string) {
+  const refused = (sentence: string) =>
+    new EngineError('not_to_pay', `no wallet was asked: ${sentence}`);
+  const view = one(swapId);
+  const due = view?.asks.find((each) => each.kind === 'pay_by_hand');
+  if (view === null || due === undefined) throw refused('no payment is due now');
+  const wrong = whyNotToPay(view);
+  if (wrong !== null) throw refused(wrong.sentence);
+  if (isHeldUp(view)) throw refused('what your nodes show is not enough to begin by');
+  const late = now() - due.notAfter;
+  if (late > 0) throw refused(`the time to pay ended ${Math.ceil(late)} s ago`);
+  // Throws where the node is silent: a payment that nobody could see is none to ask for.
+  const paid = (await payments(swapId)).find(({ is, spent }) => is !== 'too_little' && !spent);
+  if (paid === undefined) return due;
+  throw refused(`${paid.amount} sats have arrived already, by transaction ${paid.txid}`);
+}
+
+/** A payment by hand that could not be seen, or would be of other terms than were agreed. */
+export function whyNotToPay({ problems, gives }: SwapView): Problem | null {
+  const isOf = ({ kind, leg }: Problem) => kind === 'terms' || (kind === 'node' && leg === gives);
+  return problems.find(isOf) ?? null;
+}
+
+/** Nodes of one of its chains cannot be relied on now. */
+export function isHeldUp({ problems, legs: { a, b } }: SwapView): boolean {
+  const isShut = problems.some(({ code }) => code === 'sources_disagree');
+  return isShut || a.isHeldUp === true || b.isHeldUp === true;
+}
+
+const openOf = (all: readonly Entry[]): Entry | undefined => all.findLast((each) => !each.isLeft);
+
+function mustBeFree(all: readonly Entry[]): void {
+  const open = openOf(all);
+  const refused = (sentence: string) => new EngineError('asked_already', sentence);
+  if (open !== undefined) {
+    throw refused(`${open.wallet} was asked for this payment already: answer it there`);
+  }
+  if (all.length < mostAsked) return;
+  throw refused(`wallets were asked ${all.length} times for this payment: pay by the code`);
+}

@@ -1,0 +1,264 @@
+// One swap that settles itself in this page, by `drive` of the SDK: what the page shows of it, and
+// when it goes on after a stop.
+
+import type { Millis, UnixSeconds } from '@parley/core/nominal.ts';
+import { drive as driveSwap, type Trouble } from '@parley/sdk/drive.ts';
+import {
+  ClockError,
+  codeOf,
+  messageOf,
+  ParleyApiError,
+  StoreError,
+  VerificationError,
+} from '@parley/sdk/errors.ts';
+import type { Failure, Outcome, Progress, SettleInput } from '@parley/sdk/settle.ts';
+import type { SwapRecord } from '@parley/sdk/stores/store.ts';
+import type { OwnTrade, VerifiedSwap } from '@parley/sdk/trade.ts';
+import { verdictOf } from '@parley/sdk/verdict.ts';
+import { plainText, withNews } from './history.ts';
+import { sleep } from './sleep.ts';
+import {
+  EngineError,
+  type Happened,
+  type Problem,
+  type ProblemKind,
+  type Relayed,
+  type SwapView,
+  type Verb,
+} from './types.ts';
+import { isLookedAtAgain, type Prompt, type Told, viewOf } from './view.ts';
+
+export type Begun = {
+  readonly swapId: string;
+  readonly trade: OwnTrade;
+  readonly swap: VerifiedSwap;
+  readonly isVerified: boolean;
+  readonly isByHand: boolean;
+  readonly isRefundLeft: boolean;
+  readonly isRestored: boolean;
+  readonly relay: Relayed | null;
+  /** The events of former runs. */
+  readonly history: readonly Happened[];
+};
+
+export type Ready = { readonly input: SettleInput; readonly away: Told['away'] };
+
+export type DriveParts = {
+  readonly begun: Begun;
+  /** Throws EngineError `no_phrase` or `no_payout`, and the errors of a node or of a file of the app that did not load. */
+  readonly ready: (swapId: string) => Promise<Ready>;
+  readonly prompts: () => readonly Prompt[];
+  readonly now: () => UnixSeconds;
+  /** Problems of the whole page, such as a wrong clock. */
+  readonly problems: () => readonly Problem[];
+  readonly onChange: () => void;
+  readonly onStep: (progress: Progress, happened: Happened) => void;
+  readonly onEnd: (outcome: Outcome, told: Told) => Promise<void>;
+  readonly onStoreFault: (error: StoreError) => void;
+};
+
+export type Drive = {
+  view(): SwapView;
+  /** With nodes, wallets and addresses as they are now. */
+  again(): void;
+  /** Looks at once: the person wants something. */
+  hurry(): void;
+  stop(): Promise<void>;
+  readonly ended: Promise<void>;
+};
+
+/** The market's refusal may end with a new session, which is told to no swap. */
+const againMs = 60_000;
+/** A payment by hand that was late may still come. */
+const lateLookMs = 60_000;
+
+export function drive(parts: DriveParts): Drive {
+  const { begun } = parts;
+  const over = new AbortController();
+  let told: Told = {
+    ...begun,
+    phase: 'starting',
+    state: 'preparing',
+    shown: null,
+    isToPay: false,
+    lacks: null,
+    payout: null,
+    away: [],
+    prompts: [],
+    waits: null,
+    problems: [],
+    end: null,
+  };
+  let run = new AbortController();
+  let woken = Promise.withResolvers<void>();
+  let hurried = Promise.withResolvers<void>();
+  const set = (change: Partial<Told>) => {
+    told = { ...told, ...change };
+    parts.onChange();
+  };
+  // A wish during a poll ends the pause after it.
+  const pause = async (ms: Millis, signal?: AbortSignal) => {
+    await Promise.race([sleep(ms, signal ?? over.signal), hurried.promise]);
+    hurried = Promise.withResolvers<void>();
+  };
+  const again = () => {
+    run.abort(new Error('it begins again'));
+    woken.resolve();
+  };
+  const ready = async (): Promise<SettleInput> => {
+    const found = await parts.ready(begun.swapId);
+    const wallets = Object.values(found.input.chains).map(({ wallet }) => wallet);
+    const payout = wallets.find((each) => each?.family === 'bitcoin')?.payout ?? null;
+    set({ phase: 'running', lacks: null, away: found.away, isToPay: false, payout });
+    const onProgress = (each: Progress) => {
+      const happened = happenedIn(told, each, parts.now());
+      set(afterProgress(told, each, happened));
+      parts.onStep(each, happened);
+    };
+    const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
+      const { swap, failures, byHand = false, scheduled, restored, relay } = shown;
+      const isRefundLeft = scheduled !== undefined;
+      const isRestored = restored === true;
+      const problems = failures.map(problemOf);
+      const more = { isByHand: byHand, isRefundLeft, isRestored, relay: relayedOf(relay) };
+      set({ shown, swap, ...more, isVerified: true, problems });
+    };
+    return { ...found.input, onProgress, onShown };
+  };
+  const onTrouble = ({ error, verdict }: Trouble) => {
+    const isStopped = verdict !== 'again';
+    const lacks = lacksOf(error);
+    if (lacks !== null) return set({ phase: 'stopped', lacks });
+    if (error instanceof StoreError) parts.onStoreFault(error);
+    const failure = { leg: null, code: codeOf(error), sentence: messageOf(error) };
+    const problems = [problemOf(failure, error)];
+    set({ phase: isStopped ? 'stopped' : told.phase, problems });
+  };
+  const loop = async () => {
+    const isOver = () => over.signal.aborted;
+    while (!isOver()) {
+      woken = Promise.withResolvers<void>();
+      run = new AbortController();
+      const signal = AbortSignal.any([run.signal, over.signal]);
+      try {
+        const driven = await driveSwap({ ready, onTrouble, pause, signal });
+        if (driven.is === 'stopped') {
+          const isRefused = driven.error instanceof ParleyApiError;
+          const tries = isRefused ? [pause(againMs, signal)] : [];
+          await Promise.race([woken.promise, ...tries]);
+          continue;
+        }
+        const { outcome } = driven;
+        set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
+        await parts.onEnd(outcome, told);
+        if (!isLookedAtAgain(told, outcome, parts.now())) return;
+        await Promise.race([woken.promise, sleep(lateLookMs, over.signal)]);
+      } catch (error) {
+        if (isOver()) return;
+        // It begins again, by nodes and wallets as they are now.
+        if (run.signal.aborted) continue;
+        // The end is not kept yet.
+        onTrouble({ error, verdict: verdictOf(error) });
+        await Promise.race([woken.promise, pause(againMs)]);
+      }
+    }
+  };
+  const ended = loop().catch((error: unknown) => {
+    if (over.signal.aborted) return;
+    const problem: Problem = { kind: 'settle', leg: null, code: null, sentence: messageOf(error) };
+    set({ phase: 'stopped', problems: [problem] });
+  });
+  return {
+    view: () => {
+      const problems = [...told.problems, ...parts.problems()];
+      return viewOf({ ...told, prompts: parts.prompts(), problems }, parts.now());
+    },
+    again,
+    hurry: () => hurried.resolve(),
+    stop: async () => {
+      over.abort(new Error('this page settles no more'));
+      woken.resolve();
+      await ended;
+    },
+    ended,
+  };
+}
+
+/** The thing that a person has to give before a run can begin. */
+function lacksOf(error: unknown): Told['lacks'] {
+  if (!(error instanceof EngineError)) return null;
+  if (error.code === 'no_phrase') return 'phrase';
+  return error.code === 'no_payout' ? 'payout' : null;
+}
+
+export function relayedOf(relay: SwapRecord['relay']): Relayed | null {
+  if (relay === undefined) return null;
+  const { txid, refused = null } = relay;
+  return { txid, refused };
+}
+
+function happenedIn({ trade, swap }: Told, each: Progress, now: UnixSeconds): Happened {
+  const { state, step, leg, txid } = each;
+  const text = plainText(each.text, [swap.hashlock, trade.hashlock]);
+  return { at: Math.floor(now), state, step, leg, text, txid };
+}
+
+function afterProgress(told: Told, each: Progress, happened: Happened): Partial<Told> {
+  const { state, step, leg, text, code } = each;
+  const base: Partial<Told> = { state, history: withNews(told.history, happened) };
+  switch (step) {
+    case 'pay_by_hand':
+      return { ...base, isToPay: true, waits: null };
+    case 'waiting':
+      return code === null ? { ...base, waits: text } : base;
+    case 'elsewhere':
+      return { ...base, waits: text };
+    case 'market_refused':
+    case 'market_lied': {
+      if (told.isVerified) return base;
+      return { ...base, problems: [problemOf({ leg, code, sentence: text })] };
+    }
+    case 'verified':
+      return { ...base, waits: null, problems: [] };
+    case 'state':
+      return { ...base, waits: null, isToPay: told.isToPay && state === 'funding' };
+    default:
+      return base;
+  }
+}
+
+/** By the code of the SDK, of a chain's adapter or of the market. */
+export function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
+  return { kind: kindOf(code, error), leg, code, sentence };
+}
+
+const kinds: Readonly<Record<string, ProblemKind>> = {
+  chain_timeout: 'node',
+  chain_unavailable: 'node',
+  sources_disagree: 'node',
+  no_source: 'node',
+  unknown_chain: 'node',
+  claim_unpayable: 'gas',
+  funding_would_fail: 'gas',
+  no_answer: 'market',
+  terms_outdated: 'terms',
+  clock_wrong: 'clock',
+  acceptance_lapsed: 'terms',
+  price_ended: 'terms',
+  hashlock_used: 'terms',
+};
+
+function kindOf(code: string | null, error: unknown): ProblemKind {
+  if (error instanceof ParleyApiError) return 'market';
+  if (error instanceof ClockError) return 'clock';
+  if (error instanceof VerificationError) return 'market_lied';
+  if (error instanceof StoreError) return 'store';
+  return kinds[code ?? ''] ?? 'settle';
+}
+
+/** A step of the SDK that tells of a wallet's prompt: it was signed. */
+export function verbDone({ step }: Progress): Verb | null {
+  if (step === 'funded') return 'fund';
+  if (step === 'claimed') return 'claim';
+  return step === 'refunded' ? 'refund' : null;
+}

@@ -1,0 +1,77 @@
+// The sender of the claim of a swap that this page settles: the own wallet where it has coins for
+// it, else the market. On paper chains.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { AppChain } from '@parley/core/app-chain.ts';
+import type { ParleyClient } from '@parley/sdk/client.ts';
+import { alter, paperScene, recordOf, run, says } from '@parley/sdk/testing/paper-scene.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import type { Deals } from './deals.ts';
+import { memoryKept } from './kept.ts';
+import { held } from './live.ts';
+import type { OpenNodes } from './nodes.ts';
+import { type OpenSwaps, openSwaps } from './swaps.ts';
+import type { OpenVault } from './vault.ts';
+import type { Hands } from './wallets.ts';
+
+/** The taker's swap in a page, with chains whose time passes while it is waited for something. */
+async function settling(t: TestContext, { isPoor }: { readonly isPoor: boolean }) {
+  const scene = await paperScene('taker', { stepSeconds: 20 });
+  await run(scene, {}, () => says(scene, 'follow from your own trade'));
+  const { input, chains } = scene;
+  const asked: string[] = [];
+  const relayClaim = async (swapId: string) => {
+    asked.push(swapId);
+    return { relayed: true, txid: `0x${'5a'.repeat(32)}` };
+  };
+  const status = async () => ({ chains: [{ chain: chains.a.key, sendsClaims: true }] });
+  const lack = { code: 'fee_poor', verb: 'claim', need: 10n, has: 0n, address: '' };
+  const claimShortage = async () => ({ ...lack, sentence: 'it has no coins' });
+  if (isPoor) alter(scene, 'a', () => ({ claimShortage }));
+  const swaps: OpenSwaps = await openSwaps({
+    name: crypto.randomUUID(),
+    store: input.store,
+    kept: memoryKept(),
+    pollMs: 0,
+    client: { ...input.client, relayClaim, status } as unknown as ParleyClient,
+    vault: { state: held({ kind: 'checked' }) } as unknown as OpenVault,
+    nodes: {
+      chains: held([]),
+      of: (chain: string) => ({ chain }),
+      source: async (chain: string) => input.chains[chain]?.source,
+    } as unknown as OpenNodes,
+    deals: { entries: async () => [], change: async () => {} } as unknown as Deals,
+    hands: {
+      prompts: () => [],
+      done: () => {},
+      isOpen: () => false,
+      wallet: ({ chain }: AppChain) => input.chains[chain]?.wallet ?? null,
+    } as unknown as Hands,
+    now: () => scene.wall,
+    problems: () => [],
+    onStoreFault: assert.fail,
+    onSaid: () => {},
+    onRescue: () => {},
+  });
+  t.after(() => swaps.close());
+  const until = <T>(is: () => Promise<T>) =>
+    waitUntil(async () => {
+      await input.now?.();
+      return is();
+    });
+  return { scene, swaps, asked, until, id: input.swapId };
+}
+
+test('with coins the own wallet sends the claim, and the market is told no secret', async (t) => {
+  const { swaps, asked, until, id } = await settling(t, { isPoor: false });
+  const end = await until(async () => swaps.one(id)?.end);
+  assert.deepEqual([end.end, asked], ['received', []]);
+});
+
+test('without coins the market is asked to send it', async (t) => {
+  const { scene, swaps, asked, until, id } = await settling(t, { isPoor: true });
+  await until(async () => (await recordOf(scene)).relay?.txid);
+  const relay = await until(async () => swaps.one(id)?.relay);
+  assert.deepEqual([asked, relay.refused], [[id], null]);
+});

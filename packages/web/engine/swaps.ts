@@ -1,0 +1,467 @@
+// All swaps of this browser: those that are open settle themselves in the tab that has the turn.
+
+import type { ChainKey } from '@parley/core/families.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { type LegName, otherLeg } from '@parley/core/trade.ts';
+import type { PartyChain } from '@parley/sdk/chains.ts';
+import type { ParleyClient } from '@parley/sdk/client.ts';
+import { StoreError } from '@parley/sdk/errors.ts';
+import type { RawSpend } from '@parley/sdk/rescue/raw.ts';
+import { ownSides, watchedOf } from '@parley/sdk/settle/record.ts';
+import type { EscrowPayment, Outcome, Progress, SettleInput } from '@parley/sdk/settle.ts';
+import { readKept, type Store, type SwapRecord, writeKept } from '@parley/sdk/stores/store.ts';
+import type { OwnTrade } from '@parley/sdk/trade.ts';
+import { chainsIn } from '@parley/trader/sides.ts';
+import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
+import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
+import { type Ended, endedOf, endedView } from './ended.ts';
+import { type Histories, historiesOf } from './history.ts';
+import type { Kept } from './kept.ts';
+import { type Held, held } from './live.ts';
+import type { OpenNodes } from './nodes.ts';
+import { mostDriven, type Open, toDrive } from './places.ts';
+import { sleep } from './sleep.ts';
+import { endedKey, readable } from './stake.ts';
+import { openTabs, type Said, type Tabs } from './tabs.ts';
+import {
+  EngineError,
+  type Happened,
+  type LegView,
+  type Problem,
+  type Swaps,
+  type SwapView,
+} from './types.ts';
+import type { OpenVault } from './vault.ts';
+import { inOrder, isLookedAtAgain, type Told, viewOf } from './view.ts';
+import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
+
+export type OpenSwaps = Swaps & {
+  /** How many are not over. */
+  open(): Promise<number>;
+  /** Something of what they read or sign by is other now: those with such a leg begin again. */
+  restart(isOf?: (leg: LegView) => boolean): void;
+  say(said: Said): void;
+  close(): Promise<void>;
+};
+
+export type SwapsParts = {
+  readonly name: string;
+  readonly client: ParleyClient;
+  readonly store: Store;
+  readonly kept: Kept;
+  readonly vault: OpenVault;
+  readonly nodes: OpenNodes;
+  readonly deals: Deals;
+  readonly hands: Hands;
+  readonly now: () => UnixSeconds;
+  readonly pollMs: number;
+  readonly problems: () => readonly Problem[];
+  readonly onStoreFault: (error: StoreError) => void;
+  /** Hears messages of other tabs that are not about swaps. */
+  readonly onSaid: (said: Said) => void;
+  /** A swap was verified or funded: the rescue file is old. */
+  readonly onRescue: () => void;
+};
+
+const dealPauseMs = 3_000;
+/** Keys of the phrase that are tried for a script: as far as a restore looks. */
+const mostKeys = 200;
+const sayPauseMs = 250;
+/** The tab that settles has told by then what it found. */
+const otherTabMs = 1_500;
+const readMs = 20_000;
+
+const noPhrase = 'the rescue phrase is missing';
+const noPayout = 'an address to be paid at is missing';
+const payoutKey = (threadId: string) => `payout ${threadId}`;
+
+export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
+  const of: All = {
+    parts,
+    all: held<readonly SwapView[]>([]),
+    tabs: null,
+    turn: null,
+    isSaying: false,
+    drives: new Map(),
+    still: new Map(),
+    extras: new Map(),
+    texts: new Map(),
+    looking: Promise.resolve(),
+    watching: Promise.resolve(),
+    histories: historiesOf(parts.kept, (error) => failed(of, error)),
+  };
+  await readAll(of);
+  return opened(of);
+}
+
+type All = {
+  readonly parts: SwapsParts;
+  readonly all: Held<readonly SwapView[]>;
+  /** By swap; those of this tab, while it has the turn. */
+  readonly drives: Map<string, Drive>;
+  readonly still: Map<string, SwapView>;
+  readonly extras: Map<string, bigint>;
+  readonly texts: Map<string, string>;
+  readonly histories: Histories;
+  tabs: Tabs | null;
+  turn: AbortController | null;
+  isSaying: boolean;
+  looking: Promise<void>;
+  watching: Promise<void>;
+};
+
+async function readAll(of: All): Promise<void> {
+  const { store, kept, onStoreFault } = of.parts;
+  for (const swapId of await store.swapIds()) {
+    const record = await readable(store, swapId, onStoreFault);
+    const ended = await kept.get(endedKey(swapId));
+    if (record === null || of.drives.has(swapId)) continue;
+    const history = await of.histories.of(swapId);
+    const view =
+      ended === null ? stillView(record, history, of.parts.now()) : endedView(ended, history);
+    of.still.set(swapId, view);
+  }
+  show(of);
+}
+
+/** Once a change, and to the other tabs a few times a second at most. */
+function show(of: All): void {
+  const views = new Map(of.still);
+  for (const [swapId, each] of of.drives) views.set(swapId, each.view());
+  const same = [...views].every(([id, view]) => {
+    const text = writeKept(view);
+    const isSame = of.texts.get(id) === text;
+    of.texts.set(id, text);
+    return isSame;
+  });
+  if (same && views.size === of.all.now().length) return;
+  of.all.set(inOrder([...views.values()]));
+  if (of.isSaying || of.turn === null) return;
+  of.isSaying = true;
+  setTimeout(() => {
+    of.isSaying = false;
+    if (of.turn !== null) of.tabs?.say({ kind: 'views', views: of.all.now() });
+  }, sayPauseMs);
+}
+
+/** One look at a time; a request meanwhile gets a look after it. */
+async function look(of: All): Promise<void> {
+  if (of.turn === null) {
+    of.tabs?.say({ kind: 'changed', what: 'deals' });
+    return sleep(otherTabMs, new AbortController().signal);
+  }
+  const { signal } = of.turn;
+  of.looking = of.looking
+    .then(() => lookOnce(of, signal))
+    .catch((error: unknown) => failed(of, error));
+  return of.looking;
+}
+
+function failed(of: All, error: unknown): void {
+  if (error instanceof StoreError) of.parts.onStoreFault(error);
+}
+
+async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
+  const { store, kept, deals, onStoreFault } = of.parts;
+  const open: Open[] = [];
+  for (const swapId of await store.swapIds()) {
+    if (signal.aborted) return;
+    if (of.drives.has(swapId)) continue;
+    const record = await readable(store, swapId, onStoreFault);
+    const ended = await kept.get(endedKey(swapId));
+    if (record === null) continue;
+    const isOver = (text: string) =>
+      !isLookedAtAgain(begunOf(record, []), readKept<Ended>(text).outcome, of.parts.now());
+    if (ended !== null && isOver(ended)) continue;
+    const begun = begunOf(record, await of.histories.of(swapId));
+    open.push({ begun, hasEnded: ended !== null });
+  }
+  const running = [...of.drives.values()].filter((each) => each.view().phase !== 'ended');
+  for (const begun of toDrive(open, mostDriven - running.length)) driveOne(of, begun);
+  for (const entry of await deals.entries()) {
+    if (!signal.aborted) await lookAt(of, entry);
+  }
+  show(of);
+}
+
+async function lookAt(of: All, entry: Entry): Promise<void> {
+  const { client, deals, store, now } = of.parts;
+  const { threadId, swapId } = entry;
+  if (swapId === null) {
+    const came = await cameOf(client, entry, now());
+    if (came.isOver) return deals.change(threadId, () => null);
+    if (came.swapId === null) return;
+    await deals.change(threadId, (each) => ({ ...each, swapId: came.swapId }));
+    return lookAt(of, { ...entry, swapId: came.swapId });
+  }
+  const trade = await store.getTrade(threadId);
+  if (trade === null) return deals.change(threadId, () => null);
+  if ((await store.getSwap(swapId)) !== null) return deals.change(threadId, () => null);
+  if (of.drives.has(swapId)) return;
+  if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
+  const swap = { ...entry.expected, id: swapId };
+  const history = await of.histories.of(swapId);
+  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  driveOne(of, { swapId, trade, swap, isVerified: false, ...none, relay: null, history });
+}
+
+async function keepPayout(of: All, threadId: string, payout: string): Promise<void> {
+  await of.parts.kept.change(payoutKey(threadId), (before) => before ?? payout);
+}
+
+function driveOne(of: All, begun: Begun): void {
+  const { parts } = of;
+  const { swapId, trade } = begun;
+  const one = drive({
+    begun,
+    ready: () => readyOf(of, swapId, trade),
+    prompts: () => parts.hands.prompts(swapId),
+    now: parts.now,
+    problems: parts.problems,
+    onChange: () => show(of),
+    onStep: (progress, happened) => onStep(of, progress, happened, trade),
+    onEnd: (outcome, told) => onEnd(of, outcome, told),
+    onStoreFault: parts.onStoreFault,
+  });
+  of.still.delete(swapId);
+  of.drives.set(swapId, one);
+  show(of);
+}
+
+function onStep(of: All, progress: Progress, happened: Happened, trade: OwnTrade): void {
+  const { hands, onRescue } = of.parts;
+  of.histories.add(progress.swapId, happened);
+  const verb = verbDone(progress);
+  if (verb !== null) hands.done(progress.swapId, verb);
+  const { step } = progress;
+  if (step === 'verified') {
+    const { deals } = of.parts;
+    void deals.change(trade.threadId, () => null).catch((error: unknown) => failed(of, error));
+  }
+  if (step === 'verified' || step === 'funded' || step === 'pay_by_hand') onRescue();
+}
+
+async function onEnd(of: All, outcome: Outcome, told: Told): Promise<void> {
+  const { kept, hands, onRescue } = of.parts;
+  hands.done(outcome.swapId);
+  const ended = endedOf(outcome, told);
+  await kept.change(endedKey(outcome.swapId), () => writeKept(ended));
+  await of.parts.deals.change(told.trade.threadId, () => null);
+  onRescue();
+  void look(of);
+}
+
+async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
+  const { client, store, vault, now, pollMs } = of.parts;
+  if (vault.state.now().kind === 'none') throw new EngineError('no_phrase', noPhrase);
+  const payout = await of.parts.kept.get(payoutKey(trade.threadId));
+  const chains: Record<ChainKey, PartyChain> = {};
+  const away: LegName[] = [];
+  const gives = trade.party === 'maker' ? 'a' : 'b';
+  const { swap } = (await store.getSwap(swapId)) ?? { swap: null };
+  for (const [leg, chain, own] of sidesOf(trade, gives)) {
+    const source = await of.parts.nodes.source(chain);
+    if (source.view.family === 'bitcoin') {
+      if (payout === null) throw new EngineError('no_payout', noPayout);
+      const keys = await vault.keys();
+      const index = keyIndex(keys, own.pubkey ?? '');
+      if (index === null) throw new EngineError('no_phrase', noPhrase);
+      chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
+      continue;
+    }
+    const known = of.parts.nodes.of(chain);
+    const { nodes = [] } = of.parts.nodes.chains.now().find((each) => each.chain === chain) ?? {};
+    const wallet = known === null ? null : of.parts.hands.wallet(known, nodes, own.address);
+    if (wallet === null) away.push(leg);
+    chains[chain] = { source, wallet: wallet ?? absent(source.view.family, chain, own.address) };
+  }
+  const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
+  // A person with coins there tells the secret to the chain alone.
+  const relay = 'without_gas';
+  const own = { swapId, client, chains, store };
+  const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
+  return { input: swap === null ? { ...input, trade } : input, away };
+}
+
+async function beginAll(of: All, signal: AbortController): Promise<void> {
+  of.turn = signal;
+  void look(of);
+  of.watching = watchDeals(of, signal.signal);
+  await of.looking;
+  show(of);
+}
+
+/** Watches acceptances until the other side has accepted too. */
+async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
+    await sleep(dealPauseMs, signal);
+    const waiting = await of.parts.deals.entries().catch(() => []);
+    if (waiting.length > 0 && !isOver()) void look(of);
+  }
+}
+
+async function endAll(of: All): Promise<void> {
+  of.turn?.abort();
+  of.turn = null;
+  await Promise.all([of.looking, of.watching]);
+  const drives = [...of.drives];
+  await Promise.all(drives.map(([, each]) => each.stop()));
+  for (const [swapId, each] of drives) of.still.set(swapId, each.view());
+  of.drives.clear();
+  await of.histories.written();
+}
+
+function hear(of: All, said: Said): void {
+  switch (said.kind) {
+    case 'hello':
+      if (of.turn !== null) of.tabs?.say({ kind: 'views', views: of.all.now() });
+      return;
+    case 'views':
+      if (of.turn !== null) return;
+      for (const each of said.views) of.still.set(each.id, each);
+      show(of);
+      return;
+    case 'again':
+      of.drives.get(said.swapId)?.again();
+      return;
+    case 'sign':
+      if (!of.drives.has(said.swapId)) return;
+      of.parts.hands.want(said.swapId, said.verb);
+      of.drives.get(said.swapId)?.hurry();
+      show(of);
+      return;
+    case 'extra':
+      of.extras.set(said.swapId, said.extra);
+      return;
+    case 'changed':
+      if (said.what === 'deals' && of.turn !== null) void look(of);
+      of.parts.onSaid(said);
+      return;
+    default:
+      return;
+  }
+}
+
+function opened(of: All): OpenSwaps {
+  const { parts } = of;
+  const tell = (said: Said) => {
+    if (of.turn === null) of.tabs?.say(said);
+    else hear(of, said);
+  };
+  const tabs = openTabs({
+    name: parts.name,
+    store: parts.store,
+    hear: (said) => hear(of, said),
+    begin: () => beginAll(of, new AbortController()),
+    end: () => endAll(of),
+    mayLetGo: () => !parts.hands.isOpen(),
+  });
+  of.tabs = tabs;
+  return {
+    all: of.all,
+    driver: tabs.driver,
+    takeOver: tabs.takeOver,
+    say: tabs.say,
+    one: (swapId) => of.all.now().find(({ id }) => id === swapId) ?? null,
+    again: (swapId) => tell({ kind: 'again', swapId }),
+    sign: (swapId, verb) => tell({ kind: 'sign', swapId, verb }),
+    giveExtra: (swapId, extra) => tell({ kind: 'extra', swapId, extra }),
+    payTo: (swapId, address) => payTo(of, swapId, address, tell),
+    payments: (swapId) => paymentsOf(of, swapId),
+    raw: (swapId, verb) => rawOf(of, swapId, verb),
+    open: async () => of.all.now().filter(({ phase }) => phase !== 'ended').length,
+    restart: (isOf) => restart(of, isOf),
+    look: () => look(of),
+    close: tabs.close,
+  };
+}
+
+async function payTo(
+  of: All,
+  swapId: string,
+  address: string,
+  tell: (said: Said) => void,
+): Promise<void> {
+  const view = of.all.now().find(({ id }) => id === swapId);
+  const leg = [view?.legs.a, view?.legs.b].find((each) => each?.family === 'bitcoin');
+  if (view === undefined || leg === undefined)
+    throw new Error(`swap ${swapId} has no leg on Bitcoin`);
+  const { vault, kept, nodes } = of.parts;
+  const keys = await vault.keys();
+  await payoutWallet(await nodes.source(leg.chain), keys.bitcoinKey(escrowKey), address.trim());
+  await kept.change(payoutKey(view.trade.threadId), () => address.trim());
+  tell({ kind: 'again', swapId });
+}
+
+function restart(of: All, isOf: (leg: LegView) => boolean = () => true): void {
+  for (const each of of.drives.values()) {
+    const { a, b } = each.view().legs;
+    if (isOf(a) || isOf(b)) each.again();
+  }
+}
+
+async function recordOf({ parts }: All, swapId: string): Promise<SwapRecord> {
+  const record = await parts.store.getSwap(swapId);
+  if (record !== null) return record;
+  throw new EngineError('unknown_swap', `nothing is kept of swap ${swapId} in this browser`);
+}
+
+async function paymentsOf(of: All, swapId: string): Promise<readonly EscrowPayment[]> {
+  const record = await recordOf(of, swapId);
+  const { gives } = ownSides(record);
+  const { adapter } = await of.parts.nodes.source(record.swap.legs[gives].chain);
+  const limit = AbortSignal.timeout(readMs);
+  return (await adapter.payments?.(watchedOf(record, gives), limit)) ?? [];
+}
+
+async function rawOf(of: All, swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend> {
+  const { trade } = await recordOf(of, swapId);
+  const { input } = await readyOf(of, swapId, trade);
+  const { rawSpend } = await import('@parley/sdk/rescue/raw.ts');
+  return rawSpend(input, verb);
+}
+
+type Own = OwnTrade['refundTo'];
+
+function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
+  const chains = chainsIn(trade);
+  return [
+    [gives, chains.gives, trade.refundTo],
+    [otherLeg(gives), chains.gets, trade.payTo],
+  ];
+}
+
+function keyIndex(
+  keys: { bitcoinKey(index: number): { readonly pubkey: string } },
+  pubkey: string,
+): number | null {
+  for (let index = 0; index < mostKeys; index += 1) {
+    if (keys.bitcoinKey(index).pubkey === pubkey) return index;
+  }
+  return null;
+}
+
+function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
+  const { trade, swap, byHand = false, scheduled, restored, relay } = record;
+  const left = { isRefundLeft: scheduled !== undefined, relay: relayedOf(relay) };
+  const more = { isByHand: byHand, ...left, history };
+  return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
+}
+
+const atRest: Omit<Told, keyof Begun | 'phase'> = {
+  state: 'preparing',
+  shown: null,
+  isToPay: false,
+  lacks: null,
+  away: [],
+  prompts: [],
+  payout: null,
+  waits: null,
+  problems: [],
+  end: null,
+};
+
+function stillView(record: SwapRecord, history: Told['history'], now: UnixSeconds): SwapView {
+  return viewOf({ ...atRest, ...begunOf(record, history), phase: 'starting' }, now);
+}

@@ -1,0 +1,145 @@
+// The rescue phrase on this device. It lies unencrypted in the origin's storage (decision
+// 0030 in docs/decisions/README.md). Words leave it by `words` alone.
+
+import type { Network } from '@parley/core/families.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { asTyped } from '@parley/core/typed.ts';
+import { type PhraseKeys, phraseKeys } from '@parley/sdk/rescue/derive.ts';
+import { checkPhrase, newPhrase, phraseWords } from '@parley/sdk/rescue/phrase.ts';
+import type { Kept } from './kept.ts';
+import { held } from './live.ts';
+import { EngineError, type Vault, type VaultState } from './types.ts';
+
+export type OpenVault = Vault & {
+  /** Throws EngineError `no_phrase`. */
+  keys(): Promise<PhraseKeys>;
+  /** Another tab may have changed it. */
+  read(): Promise<void>;
+};
+
+export type VaultParts = {
+  readonly kept: Kept;
+  readonly network: Network;
+  readonly now: () => UnixSeconds;
+  /** Tells the other tabs. */
+  readonly onChange: () => void;
+  /** Swaps that are not over, and whether a rescue file that holds them was saved. */
+  readonly atRisk: () => Promise<{ readonly open: number; readonly isSaved: boolean }>;
+};
+
+type Entry = {
+  readonly phrase: string;
+  readonly madeAt: UnixSeconds;
+  readonly checkedAt: UnixSeconds | null;
+};
+
+const key = 'phrase';
+const placesAsked = 3;
+
+export async function openVault(parts: VaultParts): Promise<OpenVault> {
+  const { kept, network, now } = parts;
+  const state = held<VaultState>({ kind: 'none' });
+  let places: readonly number[] = [];
+  let derived: { readonly phrase: string; readonly keys: Promise<PhraseKeys> } | null = null;
+
+  const entry = async (): Promise<Entry | null> => {
+    const text = await kept.get(key);
+    return text === null ? null : (JSON.parse(text) as Entry);
+  };
+  const read = async () => state.set(stateOf(await entry()));
+  const change = async (next: (entry: Entry | null) => Entry | null) => {
+    await kept.change(key, (text) => {
+      const entry = next(text === null ? null : (JSON.parse(text) as Entry));
+      return entry === null ? null : JSON.stringify(entry);
+    });
+    await read();
+    parts.onChange();
+  };
+  const phrase = async (): Promise<string> => {
+    const found = await entry();
+    if (found !== null) return found.phrase;
+    throw new EngineError('no_phrase', 'there is no rescue phrase on this device yet');
+  };
+  await read();
+  return {
+    state,
+    read,
+    keys: async () => {
+      const words = await phrase();
+      if (derived?.phrase !== words) {
+        derived = { phrase: words, keys: phraseKeys(words, network) };
+      }
+      return derived.keys;
+    },
+    make: () =>
+      change((before) => {
+        if (before !== null) throw another();
+        return { phrase: newPhrase(), madeAt: Math.floor(now()), checkedAt: null };
+      }),
+    words: async () => (await phrase()).split(' '),
+    asked: () => {
+      places = drawnPlaces();
+      return places;
+    },
+    check: async (typed) => {
+      const words = (await phrase()).split(' ');
+      const wanted = places.length > 0 ? places : words.map((_, at) => at + 1);
+      const all = [...new Set([...wanted, ...Object.keys(typed).map(Number)])];
+      const wrong = all.filter((at) => plain(typed[at] ?? '') !== words[at - 1]);
+      if (wrong.length > 0) return { wrong };
+      const checkedAt = Math.floor(now());
+      await change((before) => {
+        // Another tab may have forgotten it, and made another one.
+        if (before?.phrase !== words.join(' ')) throw another();
+        return { ...before, checkedAt: before.checkedAt ?? checkedAt };
+      });
+      return { wrong };
+    },
+    restore: async (typed) => {
+      const checked = checkPhrase(typed);
+      if (!checked.ok) return checked;
+      const at = Math.floor(now());
+      await change((before) => {
+        if (before !== null && before.phrase !== checked.phrase) throw another();
+        return { phrase: checked.phrase, madeAt: before?.madeAt ?? at, checkedAt: at };
+      });
+      return checked;
+    },
+    forget: async ({ evenWithOpenSwaps } = { evenWithOpenSwaps: false }) => {
+      const { open, isSaved } = await parts.atRisk();
+      if (open > 0 && !(evenWithOpenSwaps && isSaved)) {
+        const first = `${open} of your swaps are not over, and need this phrase`;
+        const then = isSaved
+          ? 'say that you want it all the same: phrase and rescue file bring them back'
+          : 'save the rescue file first, and keep the words';
+        throw new EngineError('swaps_open', `${first}: ${then}`);
+      }
+      await change(() => null);
+      derived = null;
+    },
+  };
+}
+
+function stateOf(entry: Entry | null): VaultState {
+  if (entry === null) return { kind: 'none' };
+  const { madeAt, checkedAt } = entry;
+  return checkedAt === null
+    ? { kind: 'unchecked', madeAt }
+    : { kind: 'checked', madeAt, checkedAt };
+}
+
+function another(): EngineError {
+  return new EngineError('has_phrase', 'this device has another rescue phrase already');
+}
+
+const plain = (word: string) => asTyped(word).normalize('NFKD').trim().toLowerCase();
+
+/** Each place as likely: a byte of 252 is cut by 12 without a rest. */
+function drawnPlaces(): number[] {
+  const found = new Set<number>();
+  while (found.size < placesAsked) {
+    const [byte = 255] = crypto.getRandomValues(new Uint8Array(1));
+    if (byte < 252) found.add((byte % phraseWords) + 1);
+  }
+  return [...found].sort((one, other) => one - other);
+}

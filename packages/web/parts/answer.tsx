@@ -1,0 +1,107 @@
+// An answer of the market, in every state: still asked, refused, unreachable, old, there.
+
+import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { formatDuration } from '../texts/people.ts';
+import { text } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
+import { signInPath } from './ways/back.ts';
+
+export function Loading() {
+  return (
+    <p role="status" className="loading">
+      {text('common.loading')}
+    </p>
+  );
+}
+
+/** An empty list or page: why that is so, and the next step. */
+export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p>{children}</p>
+      {action !== undefined && <div className="actions">{action}</div>}
+    </div>
+  );
+}
+
+type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
+
+/** An error as a person meets it. The market's words are never taken for markup. */
+export function Failed({ error, again }: FailedProps) {
+  const retry = again && <Button onPress={again}>{text('failed.again')}</Button>;
+  const answer = error instanceof ParleyApiError ? error : null;
+  if (answer?.status === 401) {
+    return (
+      <Notice kind="info" title={text('failed.signed_out')} action={<SignIn />}>
+        {text('failed.signed_out.why')}
+      </Notice>
+    );
+  }
+  if (answer?.status === 429) {
+    const wait = formatDuration(answer.retryAfterSeconds ?? 60);
+    return <Notice kind="warn" title={text('failed.too_many', { wait })} action={retry} />;
+  }
+  if (answer?.status === 404) {
+    return (
+      <Notice kind="info" title={text('failed.none')} action={retry}>
+        {text('failed.none.why', { why: answer.message })}
+      </Notice>
+    );
+  }
+  if (answer?.unreachable) {
+    return (
+      <Notice kind="warn" title={text('failed.unreachable')} action={retry}>
+        {text('failed.unreachable.safe')}
+      </Notice>
+    );
+  }
+  return (
+    <Notice
+      kind="bad"
+      title={text(answer === null ? 'failed.here' : 'failed.other')}
+      action={retry}
+    >
+      <span lang="en">{messageOf(error)}</span>
+    </Notice>
+  );
+}
+
+function SignIn() {
+  const { pathname, search } = window.location;
+  return (
+    <Link className="button" to={signInPath(`${pathname}${search}`)}>
+      {text('failed.sign_in')}
+    </Link>
+  );
+}
+
+type AnswerProps<T> = {
+  readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  readonly children: (data: T) => ReactNode;
+};
+
+/** Data that is there stays, and is marked as old where it could not be asked again. */
+export function Answer<T>({ of, children }: AnswerProps<T>) {
+  const { data, error, refetch } = of;
+  const again = () => void refetch();
+  if (data === undefined)
+    return error === null ? <Loading /> : <Failed error={error} again={again} />;
+  return (
+    <>
+      {error !== null && (
+        <Notice
+          kind="warn"
+          title={text('failed.old')}
+          action={<Button onPress={again}>{text('failed.again')}</Button>}
+        >
+          <span lang="en">{messageOf(error)}</span>
+        </Notice>
+      )}
+      {children(data)}
+    </>
+  );
+}

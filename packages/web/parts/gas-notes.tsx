@@ -1,0 +1,141 @@
+// Coins for network fees: the amounts that each own wallet has and may need, and the transactions
+// that the market sends for it. It is told before it costs, and refuses nothing.
+
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { messageOf } from '@parley/sdk/errors.ts';
+import type { GasLook, GasSide } from '@parley/sdk/gas.ts';
+import type { Asset } from '@parley/sdk/types.ts';
+import { useQuery } from '@tanstack/react-query';
+import type { Engine } from '../engine/types.ts';
+import { useAssets } from '../market/assets.ts';
+import { now } from '../market/clock.ts';
+import { useSends } from '../market/sends.ts';
+import { localTime } from '../texts/people.ts';
+import { text, type Values } from '../texts/texts.ts';
+import { assetAmountText, estimateText } from './amount-text.ts';
+import { Copy } from './copy.tsx';
+import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
+import { chainName } from './names.ts';
+import { Notice } from './notice.tsx';
+
+type SideOfSwap = GasSide & { readonly chain: string };
+
+type Times = {
+  /** Until when this side pays in. */
+  readonly fundBy: UnixSeconds;
+  /** From when on it may take back what it gave. */
+  readonly refundAt: UnixSeconds;
+  /** Until when it may collect, once its secret is known. */
+  readonly collectBy: UnixSeconds;
+};
+
+const lookMs = 10_000;
+
+type GasNotesProps = {
+  readonly engine: Engine;
+  readonly sides: readonly SideOfSwap[];
+  readonly times: Times;
+  /** Leaves out what is in order. */
+  readonly isShort?: boolean;
+};
+
+export function GasNotes({ sides, ...props }: GasNotesProps) {
+  return sides.map((side) => <NotesOf key={side.chain} {...props} side={side} />);
+}
+
+type OneProps = Omit<GasNotesProps, 'sides'> & { readonly side: SideOfSwap };
+
+function useLook(engine: Engine, side: SideOfSwap) {
+  const { chain, address, amount } = side;
+  const { data: listed = [] } = useAssets();
+  const look = useQuery({
+    queryKey: ['gas', chain, side.side, side.asset.token, `${amount}`, address],
+    queryFn: () => engine.gas(chain, side),
+    refetchInterval: lookMs,
+    networkMode: 'always',
+  });
+  const assetOf = (token: string | null) =>
+    listed.find((each) => each.chain === chain && each.address === token);
+  return { look, coin: assetOf(null), given: assetOf(side.asset.token) };
+}
+
+function NotesOf({ engine, side, times, isShort = false }: OneProps) {
+  const sends = useSends();
+  const { look, coin, given } = useLook(engine, side);
+  const chain = chainName(side.chain);
+  if (look.data === undefined) {
+    if (isShort) return null;
+    const why = look.error === null ? null : messageOf(look.error);
+    if (why === null) return <p role="status">{text('gas.loading')}</p>;
+    return <p className="warn-ink">{text('gas.unread', { chain, why })}</p>;
+  }
+  const note = noteOf(side, look.data, sends(side.chain));
+  const lack = lackOf(side, look.data);
+  const values = {
+    chain,
+    address: side.address,
+    ...shown(note, look.data, coin),
+    ...timesShown(times),
+  };
+  const tokens = {
+    holds: assetAmountText(look.data?.holds ?? 0n, given),
+    amount: assetAmountText(side.amount, given),
+    lacking: assetAmountText(lack, given),
+  };
+  return (
+    <>
+      {lack > 0n && (
+        <Notice kind="warn" title={text('gas.amount_short', values)}>
+          {text('gas.amount_short.why', { ...values, ...tokens })}
+        </Notice>
+      )}
+      <Note kind={note.kind} values={values} isShort={isShort} />
+    </>
+  );
+}
+
+type NoteProps = Pick<GasNote, 'kind'> & { readonly values: Values; readonly isShort: boolean };
+
+function Note({ kind, values, isShort }: NoteProps) {
+  if (kind === 'enough' || kind === 'none') {
+    return isShort ? null : <p className="hint">{text(`gas.${kind}`, values)}</p>;
+  }
+  const isSent = kind === 'claim_sent' || kind === 'fund_signed';
+  return (
+    <Notice kind={isSent ? 'info' : 'warn'} title={text(`gas.${kind}`, values)}>
+      <p>{text(`gas.${kind}.why`, values)}</p>
+      {kind === 'claim_sent' && <p>{text('gas.claim_sent.else', values)}</p>}
+    </Notice>
+  );
+}
+
+type GasMissingProps = {
+  readonly engine: Engine;
+  readonly side: SideOfSwap;
+  /** In the place of what cannot be read. */
+  readonly else: string;
+};
+
+/** The amount and the address for a side that waits for coins. */
+export function GasMissing({ engine, side, else: instead }: GasMissingProps) {
+  const { look, coin } = useLook(engine, side);
+  const note = noteOf(side, look.data ?? null, { claims: false, fundings: false });
+  if (note.missing === 0n) return <p className="swap-told">{instead}</p>;
+  const values = { address: side.address, ...shown(note, look.data ?? null, coin) };
+  return (
+    <p className="swap-told">
+      {text('gas.missing', values)} <Copy value={side.address} what={text('gas.address')} />
+    </p>
+  );
+}
+
+function timesShown({ fundBy, refundAt, collectBy }: Times) {
+  const at = (time: UnixSeconds) => localTime(time, now());
+  return { until: at(fundBy), from: at(refundAt), back: at(collectBy) };
+}
+
+function shown({ need, missing }: GasNote, look: GasLook | null, coin: Asset | undefined) {
+  const exact = (units: bigint) => (coin === undefined ? `${units}` : estimateText(units, coin));
+  const most = (units: bigint) => exact(coin === undefined ? units : enough(units, coin));
+  return { has: exact(look?.has ?? 0n), need: most(need), missing: most(missing) };
+}

@@ -1,0 +1,128 @@
+// The rescue page as one file, opened from a disk: the same screens, by an engine that begins with
+// what a rescue file says. It has no market, and keeps nothing.
+
+import './style/style.css';
+import { readRescue } from '@parley/sdk/rescue/file.ts';
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  Outlet,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { useState, useSyncExternalStore } from 'react';
+import { createRoot } from 'react-dom/client';
+import { copyEngine } from './engine/copy.ts';
+import { held } from './engine/live.ts';
+import type { Engine } from './engine/types.ts';
+import { now } from './market/clock.ts';
+import { queries } from './market/queries.ts';
+import { useAnnounced } from './parts/announce.ts';
+import { Notice } from './parts/notice.tsx';
+import { handOver } from './parts/page-wallets.ts';
+import { Screen } from './parts/screen.tsx';
+import { Select } from './parts/select.tsx';
+import { Spoken } from './parts/spoken.tsx';
+import { FromFile } from './screens/rescue/from-file.tsx';
+import { RescueScreen } from './screens/rescue/rescue.tsx';
+import type { Opened } from './screens/rescue/told.ts';
+import { SwapPage } from './screens/settlement/swap-page.tsx';
+import { SwapList } from './screens/settlement/swaps.tsx';
+import { allLanguages, languageFor, languages } from './texts/languages.ts';
+import { language, speak, text } from './texts/texts.ts';
+
+type Begun = { readonly engine: Engine; readonly copyOf: Opened };
+
+/** Outlives the screens: one engine a page. */
+const begun = held<Begun | null>(null);
+
+window.addEventListener('beforeunload', (event) => {
+  const swaps = begun.now()?.engine.swaps.all.now() ?? [];
+  if (swaps.some(({ phase }) => phase !== 'ended')) event.preventDefault();
+});
+
+function Start() {
+  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const open = async (content: string) => {
+    const { network } = readRescue(content);
+    const engine = await copyEngine(network);
+    handOver(engine.use);
+    const file = await engine.rescue.open(content);
+    if (file.swaps.length > 0) begun.set({ engine, copyOf: { file, text: content } });
+    return file;
+  };
+  if (from !== null) return <RescueScreen engine={from.engine} copyOf={from.copyOf} />;
+  return (
+    <Screen title={text('rescue.title')} narrow>
+      <p>{text('rescue.intro')}</p>
+      <section className="panel">
+        <FromFile now={now} open={open} opened={opened} set={setOpened} />
+      </section>
+    </Screen>
+  );
+}
+
+function One() {
+  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const { id } = one.useParams();
+  return from === null ? <Start /> : <SwapPage engine={from.engine} id={id} key={id} />;
+}
+
+function All() {
+  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  return from === null ? <Start /> : <SwapList engine={from.engine} isKept={false} />;
+}
+
+function Layout() {
+  const announced = useAnnounced();
+  return (
+    <>
+      <header className="top">
+        <Link to="/rescue" className="brand">
+          {text('rescue.copy.title')}
+        </Link>
+        <Link to="/swaps">{text('swaps.title')}</Link>
+        <Select
+          label={text('settings.language')}
+          value={language()}
+          onChange={(to) => void speak(to, { isWhole: true })}
+          options={allLanguages.map((value) => ({ value, label: languages[value].name }))}
+        />
+      </header>
+      <main id="screen" tabIndex={-1}>
+        <Notice kind="warn">{text('rescue.memory')}</Notice>
+        <Outlet />
+      </main>
+      <div className="unseen" aria-live="polite">
+        {announced}
+      </div>
+    </>
+  );
+}
+
+const root = createRootRoute({ component: Layout, notFoundComponent: Start });
+const getParentRoute = () => root;
+const start = createRoute({ getParentRoute, path: '/rescue', component: Start });
+const all = createRoute({ getParentRoute, path: '/swaps', component: All });
+const one = createRoute({ getParentRoute, path: '/swaps/$id', component: One });
+const router = createRouter({
+  routeTree: root.addChildren([start, all, one]),
+  history: createMemoryHistory({ initialEntries: ['/rescue'] }),
+});
+
+const place = document.querySelector('#app');
+if (place === null) throw new Error('rescue.html has no #app');
+void speak(languageFor(null, navigator.languages), { isWhole: true }).then(() =>
+  createRoot(place).render(
+    <QueryClientProvider client={queries}>
+      <Spoken>
+        {/* Its routes are not those of the app, whose types the links have. */}
+        <RouterProvider router={router as never} />
+      </Spoken>
+    </QueryClientProvider>,
+  ),
+);

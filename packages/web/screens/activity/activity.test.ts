@@ -1,0 +1,120 @@
+// Swaps as rows, found by filters, and as CSV: exact, and without formulas.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
+import { cell, csvOf } from './csv.ts';
+import { type Filter, filtered, noFilter, rowOf } from './rows.ts';
+
+const asset = (id: string, chain: string, symbol: string, decimals: number): Asset => ({
+  id,
+  chain,
+  symbol,
+  decimals,
+  enabled: true,
+  verified: true,
+  source: 'curated',
+  address: symbol === 'BTC' ? null : '0xC0ffee',
+});
+const btc = asset('1', 'bitcoin', 'BTC', 8);
+const usd = asset('2', 'ethereum', '=HYPERLINK("x")', 6);
+const assets = new Map([btc, usd].map((each) => [each.id, each]));
+
+const leg = (over: Partial<SwapLeg>): SwapLeg =>
+  ({ escrow: null, payoutAddress: null, refundAddress: null, ...over }) as SwapLeg;
+
+function swap(over: Partial<Swap> = {}): Swap {
+  return {
+    id: 'swap-1',
+    threadId: 't',
+    rfqId: 'r',
+    status: 'counterparty_claimed',
+    hashlock: 'ab'.repeat(32),
+    role: 'initiator',
+    makerId: 'me',
+    takerId: 'other',
+    legs: {
+      a: leg({
+        chain: 'bitcoin',
+        assetId: '1',
+        amount: '100000001',
+        funder: 'maker',
+        fundTx: 'f1',
+      }),
+      b: leg({ chain: 'ethereum', assetId: '2', amount: '50', funder: 'taker', escrow: '0xEsc' }),
+    },
+    createdAt: '2026-03-01T10:00:00.500Z',
+    updatedAt: '2026-03-01T11:00:00.000Z',
+    ...over,
+  } as Swap;
+}
+
+test('what one gave is the leg that one funded, as maker and as taker', () => {
+  for (const [me, gave, got] of [
+    ['me', 'bitcoin', 'ethereum'],
+    ['other', 'ethereum', 'bitcoin'],
+  ] as const) {
+    const { gives, gets } = rowOf(swap(), me, assets);
+    assert.deepEqual([gives.chain, gets.chain], [gave, got], me);
+  }
+});
+
+test('rows are found by state, chain, day and any of their words', () => {
+  const at = (id: string, day: number) =>
+    swap({ id, createdAt: new Date(2026, 2, day, 12).toISOString() });
+  const rows = [
+    at('first', 1),
+    { ...at('second', 2), status: 'agreed' as const },
+    { ...at('third', 3), status: 'refunded' as const },
+  ].map((each) => rowOf(each, 'me', assets));
+  const found = (over: Partial<Filter>) =>
+    filtered(rows, { ...noFilter, ...over }).map(({ id }) => id);
+  assert.deepEqual(found({}), ['first', 'second', 'third']);
+  assert.deepEqual(found({ group: 'open' }), ['second']);
+  assert.deepEqual(found({ group: 'settled' }), ['first']);
+  assert.deepEqual(found({ group: 'refunded' }), ['third']);
+  assert.deepEqual(found({ chain: 'tron' }), []);
+  assert.deepEqual(found({ from: '2026-03-02', to: '2026-03-02' }), ['second']);
+  assert.deepEqual(found({ from: '2026-03-03' }), ['third']);
+  assert.deepEqual(found({ search: '  0xesc  THIRD ' }), ['third']);
+  assert.deepEqual(found({ search: '0xesc nothing' }), []);
+});
+
+test('a cell that a spreadsheet could take for a formula is text, and quotes are doubled', () => {
+  for (const [value, written] of [
+    ['USDT', 'USDT'],
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['\t=1', "'\t=1"],
+    ['  =1', "'  =1"],
+    ['\uff1d1', "'\uff1d1"],
+    ['a,b', '"a,b"'],
+    ['a"b', '"a""b"'],
+    ['a\r\nb', '"a\r\nb"'],
+  ] as const) {
+    assert.equal(cell(value), written, JSON.stringify(value));
+  }
+});
+
+test('CSV has exact amounts with a point and ISO times, a line a swap', () => {
+  const [head = '', line = '', end, ...more] = csvOf([rowOf(swap(), 'me', assets)]).split('\r\n');
+  assert.deepEqual([end, more], ['', []]);
+  const names = head.split(',');
+  // No cell of this line has a comma but the formula, which is quoted.
+  const cells = line.match(/"(?:[^"]|"")*"|[^,]+|(?<=,)(?=,|$)/g) ?? [];
+  const value = (name: string) => cells[names.indexOf(name)];
+  assert.equal(cells.length, names.length);
+  assert.deepEqual(
+    ['agreed_at', 'gave_amount', 'gave_base_units', 'gave_fund_tx', 'got_amount'].map(value),
+    ['2026-03-01T10:00:00Z', '1.00000001', '100000001', 'f1', '0.00005'],
+  );
+  assert.equal(value('got_symbol'), `"'=HYPERLINK(""x"")"`);
+});
+
+test('an asset that is not known is told by its id, in base units', () => {
+  const { gives } = rowOf(swap(), 'me', new Map());
+  assert.deepEqual([gives.symbol, gives.decimals], ['1', null]);
+  assert.match(csvOf([rowOf(swap(), 'me', new Map())]), /,100000001,1,bitcoin,/);
+});

@@ -1,0 +1,379 @@
+// One order. Its creator sees the quotes as they come, best first; any other person with the link
+// may quote it.
+
+import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
+import type { Asset, Rfq } from '@parley/sdk/types.ts';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { useAssets } from '../../market/assets.ts';
+import { market } from '../../market/client.ts';
+import { now } from '../../market/clock.ts';
+import { type Offer, offersOf, oneOfEach } from '../../market/offers.ts';
+import { priceOf, usePrice } from '../../market/pairs.ts';
+import { getsQuote } from '../../market/prices.ts';
+import { queries } from '../../market/queries.ts';
+import { useSession } from '../../market/session.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
+import { announce } from '../../parts/announce.ts';
+import { Answer, Empty } from '../../parts/answer.tsx';
+import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Clock } from '../../parts/clock.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { useNow } from '../../parts/now.ts';
+import { recordText } from '../../parts/record.ts';
+import { Screen } from '../../parts/screen.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
+import { tell, useTellState } from '../../parts/tell.ts';
+import { TellMe } from '../../parts/tell-me.tsx';
+import { formatAmount, secondsOf } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { Offers } from './offers.tsx';
+import { QuoteForm } from './quote-form.tsx';
+import { Share } from './share.tsx';
+import { againSearch, isLive, sidesOfOrder, statusOf } from './views.ts';
+import './orders.css';
+
+/** How often the market is asked for quotes, and whether the order still stands. */
+const pollMs = 2_000;
+/** While nobody looks, and somebody wants to be told. */
+const awayPollMs = 15_000;
+
+export function Order() {
+  const { id } = useParams({ from: '/orders/$id' });
+  const session = useSession();
+  const assets = useAssets();
+  const rfq = useQuery({
+    queryKey: ['rfq', id],
+    queryFn: ({ signal }) => market.rfq(id, { signal }),
+    enabled: session.status === 'account',
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : pollMs,
+  });
+  const [dialog, setDialog] = useState<'share' | 'cancel' | null>(null);
+  const userId = session.status === 'account' ? session.account.id : null;
+  const isOwn = rfq.data !== undefined && rfq.data.creatorId === userId;
+  const close = () => setDialog(null);
+  return (
+    <Screen
+      title={titleOf(rfq.data, assets.data)}
+      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} onPress={setDialog} />}
+    >
+      <SignedIn why={text('order.stranger')}>
+        {() =>
+          isNone(rfq.error) ? (
+            <None />
+          ) : (
+            <Answer of={rfq}>
+              {(order) => (
+                <Answer of={assets}>
+                  {(listed) => <Shown key={id} rfq={order} assets={listed} isOwn={isOwn} />}
+                </Answer>
+              )}
+            </Answer>
+          )
+        }
+      </SignedIn>
+      {rfq.data && <Share rfq={rfq.data} open={dialog === 'share'} onClose={close} />}
+      {rfq.data && <Cancel rfq={rfq.data} open={dialog === 'cancel'} onClose={close} />}
+    </Screen>
+  );
+}
+
+/** The link is wrong, or the order is not for this account: the market says no more of it. */
+function isNone(error: Error | null): boolean {
+  return error instanceof ParleyApiError && (error.status === 404 || error.status === 400);
+}
+
+function None() {
+  const book = (
+    <Link to="/book" className="button">
+      {text('order.to_book')}
+    </Link>
+  );
+  return (
+    <Notice kind="info" title={text('order.no_such')} action={book}>
+      {text('order.no_such.why')}
+    </Notice>
+  );
+}
+
+function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): string {
+  if (rfq === undefined || assets === undefined) return text('order.one');
+  const said = ({ assetId, amount }: Sided) => {
+    const asset = assets.find((each) => each.id === assetId);
+    return amount === null ? (asset?.symbol ?? '') : assetAmountText(amount, asset);
+  };
+  const { gives, gets } = sidesOfOrder(rfq);
+  return text('order.title', { give: said(gives), get: said(gets) });
+}
+
+type ActionsProps = {
+  readonly rfq: Rfq;
+  readonly isOwn: boolean;
+  readonly onPress: (what: 'share' | 'cancel') => void;
+};
+
+function Actions({ rfq, isOwn, onPress }: ActionsProps) {
+  if (!isLive(rfq, useNow() * 1_000)) return null;
+  return (
+    <div className="row">
+      <Button onPress={() => onPress('share')}>{text('order.share')}</Button>
+      {isOwn && (
+        <Button kind="danger" onPress={() => onPress('cancel')}>
+          {text('order.cancel')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type ShownProps = { readonly rfq: Rfq; readonly assets: readonly Asset[]; readonly isOwn: boolean };
+
+function Shown({ rfq, assets, isOwn }: ShownProps) {
+  // To the second: an order ends between two answers.
+  const status = statusOf(rfq, useNow() * 1_000);
+  const live = status === 'open' || status === 'negotiating';
+  const { gives, gets } = sidesOfOrder(rfq);
+  const named = (assetId: string) => assets.find((each) => each.id === assetId);
+  return (
+    <>
+      <dl className="order-facts">
+        <div>
+          <dt>{text(isOwn ? 'orders.give' : 'order.they_give')}</dt>
+          <dd>
+            <SideOf side={gives} asset={named(gives.assetId)} />
+          </dd>
+        </div>
+        <div>
+          <dt>{text(isOwn ? 'orders.get' : 'order.they_get')}</dt>
+          <dd>
+            <SideOf side={gets} asset={named(gets.assetId)} />
+          </dd>
+        </div>
+        {live && (
+          <div>
+            <dt>{text('order.closes')}</dt>
+            <dd>
+              <Clock at={secondsOf(rfq.expiresAt)} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {rfq.askAmount !== null && (
+        <p>
+          {text(isOwn ? 'order.you_ask' : 'order.they_ask', {
+            amount: assetAmountText(BigInt(rfq.askAmount), named(rfq.quoteAssetId)),
+          })}
+        </p>
+      )}
+      {rfq.visibility === 'private' && (
+        <p className="soft">
+          {rfq.targetAddress
+            ? text('order.private.address', { address: rfq.targetAddress })
+            : text(isOwn ? 'order.private.link' : 'order.private.visitor')}
+        </p>
+      )}
+      {typeof rfq.minSettled === 'number' && (
+        <p className="soft">{text('order.settled', { count: rfq.minSettled })}</p>
+      )}
+      {!isOwn && (
+        <p className="soft">
+          {text('order.asked_by')}: {recordText(rfq.creatorStanding)}
+        </p>
+      )}
+      {!live && <Ended rfq={rfq} status={status} assets={assets} isOwn={isOwn} />}
+      {isOwn ? (
+        <Quotes rfq={rfq} live={live} assets={assets} />
+      ) : (
+        <Visitor rfq={rfq} live={live} assets={assets} />
+      )}
+    </>
+  );
+}
+
+type Sided = ReturnType<typeof sidesOfOrder>['gives'];
+
+function SideOf({ side, asset }: { side: Sided; asset: Asset | undefined }) {
+  if (side.amount !== null) return <AssetAmount units={side.amount} asset={asset} withChain />;
+  return (
+    <>
+      {asset?.symbol} <span className="soft">{text('orders.quotes_decide')}</span>
+    </>
+  );
+}
+
+type EndedProps = ShownProps & { readonly status: Rfq['status'] };
+
+function Ended({ rfq, status, assets, isOwn }: EndedProps) {
+  if (status === 'open' || status === 'negotiating') return null;
+  const typed = (units: bigint, { decimals }: Asset) => formatAmount(units, decimals);
+  if (status === 'agreed') {
+    const swaps = (
+      <Link to="/swaps" className="button">
+        {text('layout.swaps')}
+      </Link>
+    );
+    return (
+      <Notice kind="info" action={isOwn ? swaps : undefined}>
+        {text(isOwn ? 'order.ended.agreed' : 'order.ended.taken')}
+      </Notice>
+    );
+  }
+  const again = isOwn && (
+    <Link to="/" search={againSearch(rfq, assets, typed)} className="button">
+      {text('order.ended.again')}
+    </Link>
+  );
+  return (
+    <Notice kind="info" action={again || undefined}>
+      {text(`order.ended.${status}`)}
+    </Notice>
+  );
+}
+
+/** Threads of a page, the most that the market gives; pages: as many as an order may have. */
+const mostThreads = 100;
+const mostPages = 20;
+
+function useThreads(rfqId: string, live: boolean) {
+  const telling = useTellState();
+  return useInfiniteQuery({
+    queryKey: ['threads', rfqId],
+    queryFn: ({ signal, pageParam }) => {
+      const from = pageParam === null ? {} : { cursor: pageParam };
+      return market.threadsOfRfq(rfqId, { limit: mostThreads, ...from }, { signal });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }, pages) => (pages.length < mostPages ? nextCursor : null),
+    select: ({ pages }) => oneOfEach(pages.flatMap(({ threads }) => threads)),
+    // Each page is a request of the account's budget.
+    refetchInterval: ({ state: { data } }) =>
+      live ? everyMs() * Math.max(1, data?.pages.length ?? 1) : false,
+    // A person who wants to be told of a quote looks elsewhere meanwhile.
+    refetchIntervalInBackground: telling === 'on',
+  });
+}
+
+const everyMs = () => (document.visibilityState === 'visible' ? pollMs : awayPollMs);
+
+function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
+  const threads = useThreads(rfq.id, live);
+  const price = usePrice({ baseAssetId: rfq.baseAssetId, quoteAssetId: rfq.quoteAssetId });
+  const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
+  const isGot = getsQuote(rfq, 'taker');
+  const more = (
+    <Button busy={threads.isFetchingNextPage} onPress={() => void threads.fetchNextPage()}>
+      {text('order.more_quotes.load')}
+    </Button>
+  );
+  return (
+    <section aria-labelledby="quotes">
+      <h2 id="quotes">{text('order.quotes')}</h2>
+      <Answer of={threads}>
+        {(found) => {
+          const offers = offersOf(found, priceOf(price.data), now() * 1_000);
+          return (
+            <>
+              <Told offers={offers} quote={quote} rfqId={rfq.id} />
+              {offers.length === 0 && live && (
+                <Empty>
+                  {text(rfq.visibility === 'private' ? 'order.none.private' : 'order.none')}
+                </Empty>
+              )}
+              {offers.length > 0 && (
+                <>
+                  <p className="hint">{text(`order.quotes.best_${isGot ? 'get' : 'give'}`)}</p>
+                  <Offers offers={offers} quote={quote} isGot={isGot} />
+                </>
+              )}
+              {live && <TellMe path={`/orders/${rfq.id}`} />}
+              {threads.hasNextPage && (
+                <Notice kind="warn" action={more}>
+                  {text('order.more_quotes', { count: found.length })}
+                </Notice>
+              )}
+            </>
+          );
+        }}
+      </Answer>
+    </section>
+  );
+}
+
+type ToldProps = {
+  readonly offers: readonly Offer[];
+  readonly quote: Asset | undefined;
+  readonly rfqId: string;
+};
+
+/** A quote that comes while one looks elsewhere on the page is said once. */
+function Told({ offers, quote, rfqId }: ToldProps) {
+  const known = useRef<ReadonlyMap<string, bigint> | null>(null);
+  useEffect(() => {
+    const now = new Map(
+      offers.flatMap(({ thread, quoteAmount }) =>
+        quoteAmount === null ? [] : [[thread.id, quoteAmount] as const],
+      ),
+    );
+    const before = known.current;
+    known.current = now;
+    if (before === null) return;
+    for (const [id, amount] of now) {
+      if (before.get(id) === amount) continue;
+      announce(text('order.new_quote', { amount: assetAmountText(amount, quote) }));
+      const said = { title: text('tell.quote'), body: text('tell.quote.why') };
+      void tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
+    }
+  });
+  return null;
+}
+
+function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
+  const threads = useThreads(rfq.id, live);
+  const mine = threads.data?.[0];
+  if (mine !== undefined) {
+    return (
+      <Notice
+        kind="info"
+        title={text('order.quote.sent')}
+        action={
+          <Link to="/deals/$id" params={{ id: mine.id }} className="button main">
+            {text('order.quote.open')}
+          </Link>
+        }
+      />
+    );
+  }
+  return live ? <QuoteForm rfq={rfq} assets={assets} /> : null;
+}
+
+function Cancel({ rfq, open, onClose }: { rfq: Rfq; open: boolean; onClose: () => void }) {
+  const cancelling = useMutation({
+    mutationFn: () => market.cancelRfq(rfq.id),
+    onSuccess: (cancelled) => {
+      queries.setQueryData(['rfq', rfq.id], cancelled);
+      void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
+      void queries.invalidateQueries({ queryKey: ['threads', rfq.id] });
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title={text('order.cancel.title')}
+      open={open}
+      onClose={onClose}
+      no={text('order.cancel.keep')}
+      yes={
+        <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
+          {text('order.cancel.yes')}
+        </Button>
+      }
+    >
+      <p>{text('order.cancel.why')}</p>
+      {cancelling.error !== null && <Notice kind="bad">{messageOf(cancelling.error)}</Notice>}
+    </Dialog>
+  );
+}

@@ -1,0 +1,138 @@
+// One's own requests for quotes that have not ended.
+
+import { pageLimit } from '@parley/core/limits.ts';
+import { messageOf } from '@parley/sdk/errors.ts';
+import type { Asset, Rfq } from '@parley/sdk/types.ts';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useAssets } from '../../market/assets.ts';
+import { market } from '../../market/client.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
+import { Empty, Failed, Loading } from '../../parts/answer.tsx';
+import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Countdown } from '../../parts/clock.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
+import { Table } from '../../parts/table.tsx';
+import { secondsOf } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { sidesOfOrder } from './views.ts';
+import './orders.css';
+
+export function Orders() {
+  return (
+    <Screen title={text('orders.title')}>
+      <SignedIn>{() => <Own />}</SignedIn>
+    </Screen>
+  );
+}
+
+function Own() {
+  const assets = useAssets();
+  const pages = useInfiniteQuery({
+    queryKey: ['rfqs', 'own'],
+    queryFn: ({ signal, pageParam }) =>
+      market.rfqs(
+        { own: true, limit: pageLimit.most, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: 5_000,
+  });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = pages;
+  if (data === undefined) {
+    return error === null ? <Loading /> : <Failed error={error} again={() => void refetch()} />;
+  }
+  const own = data.pages.flatMap((page) => page.rfqs);
+  return (
+    <>
+      {error !== null && <Failed error={error} again={() => void refetch()} />}
+      {assets.error !== null && <Notice kind="warn">{messageOf(assets.error)}</Notice>}
+      {own.length === 0 && (
+        <Empty
+          action={
+            <Link to="/" className="button main">
+              {text('orders.empty.action')}
+            </Link>
+          }
+        >
+          {text('orders.empty')}
+        </Empty>
+      )}
+      {own.length > 0 && <List rfqs={own} assets={assets.data ?? []} />}
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+          {text('orders.more')}
+        </Button>
+      )}
+      <p className="hint">{text('orders.ended')}</p>
+    </>
+  );
+}
+
+function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[] }) {
+  const named = (id: string) => assets.find((each) => each.id === id);
+  const side = (rfq: Rfq, which: 'gives' | 'gets') => {
+    const { assetId, amount } = sidesOfOrder(rfq)[which];
+    const asset = named(assetId);
+    if (amount !== null) return <AssetAmount units={amount} asset={asset} withChain />;
+    const ask = rfq.askAmount;
+    return (
+      <>
+        {asset === undefined ? '' : `${asset.symbol}, `}
+        {ask === null
+          ? text('orders.quotes_decide')
+          : text('orders.asking', { amount: assetAmountText(BigInt(ask), asset) })}
+      </>
+    );
+  };
+  return (
+    <Table
+      caption={text('orders.title')}
+      rows={rfqs}
+      keyOf={({ id }) => id}
+      columns={[
+        { key: 'give', label: text('orders.give'), cell: (rfq) => side(rfq, 'gives') },
+        { key: 'get', label: text('orders.get'), cell: (rfq) => side(rfq, 'gets') },
+        {
+          key: 'status',
+          label: text('orders.status'),
+          cell: ({ status, visibility }) => (
+            <>
+              {text(`orders.status.${status}`)}
+              {visibility === 'private' && (
+                <span className="soft"> · {text('orders.visibility.private')}</span>
+              )}
+            </>
+          ),
+        },
+        {
+          key: 'closes',
+          label: text('orders.closes'),
+          cell: ({ expiresAt }) => <Countdown at={secondsOf(expiresAt)} />,
+        },
+        {
+          key: 'open',
+          label: text('order.col.open'),
+          cell: (rfq) => {
+            const { gives } = sidesOfOrder(rfq);
+            const base = named(rfq.baseAssetId);
+            const what = gives.amount === null ? base?.symbol : assetAmountText(gives.amount, base);
+            return (
+              <Link
+                to="/orders/$id"
+                params={{ id: rfq.id }}
+                aria-label={text('orders.open_order.of', { what: what ?? '' })}
+              >
+                {text('orders.open_order')}
+              </Link>
+            );
+          },
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,74 @@
+// A rescue file, chosen or dropped. It is read here and sent nowhere.
+
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { mostBytes, type RescueFile } from '@parley/sdk/rescue/file.ts';
+import { useId, useState } from 'react';
+import { Fault } from '../../parts/fault.tsx';
+import { localTime } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { faultOf } from './faults.ts';
+import type { Opened } from './told.ts';
+
+type Props = {
+  readonly now: () => UnixSeconds;
+  /** Throws RescueError. */
+  readonly open: (text: string) => Promise<RescueFile>;
+  readonly opened: Opened | null;
+  readonly set: (opened: Opened | null) => void;
+};
+
+export function FromFile({ now, open, opened, set }: Props) {
+  const id = useId();
+  const [error, setError] = useState<unknown>(null);
+  const [isOver, setOver] = useState(false);
+  const read = async (file: File | undefined) => {
+    if (file === undefined) return;
+    set(null);
+    if (file.size > mostBytes) {
+      setError(new Error(text('rescue.file.large', { size: file.size, most: mostBytes })));
+      return;
+    }
+    try {
+      const content = await file.text();
+      set({ file: await open(content), text: content });
+      setError(null);
+    } catch (thrown) {
+      setError(thrown);
+    }
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the control for keys is the file input.
+    <div
+      className={isOver ? 'rescue-drop over' : 'rescue-drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void read(event.dataTransfer.files[0]);
+      }}
+    >
+      <h3>{text('rescue.file')}</h3>
+      <label htmlFor={id}>{text('rescue.file.choose')}</label>
+      <input
+        id={id}
+        type="file"
+        accept=".json,application/json"
+        onChange={(event) => void read(event.target.files?.[0])}
+      />
+      <Fault error={error} words={faultOf} />
+      {opened !== null && <p role="status">{saidOf(opened, now())}</p>}
+    </div>
+  );
+}
+
+export function saidOf({ file }: Opened, now: number): string {
+  const { length } = file.swaps;
+  if (length === 0) return text('rescue.file.none');
+  const count =
+    length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
+  return text('rescue.file.read', { at: localTime(file.writtenAt, now), count });
+}

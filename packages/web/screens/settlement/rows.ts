@@ -1,0 +1,39 @@
+// Swaps as rows of a list: open ones by their next deadline, ended ones after, newest first. Pure.
+
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import type { SwapView } from '../../engine/types.ts';
+import type { Listed } from '../../parts/labels.ts';
+import { text } from '../../texts/texts.ts';
+import { amountsOf, shown } from './shown.ts';
+
+export type SwapRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly deadline: UnixSeconds | null;
+  readonly isOpen: boolean;
+};
+
+export function swapRows(
+  swaps: readonly SwapView[],
+  now: UnixSeconds,
+  listed: readonly Listed[],
+): SwapRow[] {
+  const rows = swaps.map((swap) => {
+    const seen = { swap, now, payments: [] };
+    const { title, clock } = shown(seen, listed);
+    const { gives, gets } = amountsOf(seen, listed);
+    const row: SwapRow = {
+      id: swap.id,
+      name: text('swaps.give_get', { gives, gets }),
+      status: title,
+      deadline: clock?.at ?? null,
+      isOpen: swap.phase !== 'ended',
+    };
+    return { row, at: clock?.at ?? Number.POSITIVE_INFINITY, agreedAt: swap.agreedAt };
+  });
+  const open = rows.filter(({ row }) => row.isOpen).sort((one, other) => one.at - other.at);
+  const ended = rows.filter(({ row }) => !row.isOpen);
+  ended.sort((one, other) => other.agreedAt - one.agreedAt);
+  return [...open, ...ended].map(({ row }) => row);
+}

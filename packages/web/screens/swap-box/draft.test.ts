@@ -1,0 +1,165 @@
+// The form of the swap box, and the request that comes of it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Asset } from '@parley/sdk/types.ts';
+import { runs } from '@parley/verify/test/support/runs.ts';
+import fc from 'fast-check';
+import {
+  type Draft,
+  draftOf,
+  emptyDraft,
+  estimateOf,
+  flipped,
+  searchOf,
+  understood,
+  type Wanted,
+  withAmount,
+  withAsk,
+} from './draft.ts';
+import '../../texts/testing.ts';
+
+const asset = (id: string, chain: string, decimals: number, more: Partial<Asset> = {}): Asset => ({
+  id,
+  chain,
+  symbol: id.toUpperCase(),
+  address: null,
+  decimals,
+  enabled: true,
+  verified: true,
+  source: 'curated',
+  ...more,
+});
+const assets = [
+  asset('btc', 'bitcoin', 8),
+  asset('usd', 'ethereum', 6),
+  asset('eth', 'ethereum', 18),
+  asset('old', 'tron', 6, { enabled: false }),
+];
+const draft = (fields: Partial<Draft> = {}): Draft => ({
+  ...emptyDraft,
+  give: 'btc',
+  get: 'usd',
+  giveAmount: '0.01',
+  ...fields,
+});
+const locale = 'en';
+
+function wanted(fields: Partial<Draft>): Wanted {
+  const found = understood(draft(fields), assets, locale);
+  assert.ok(found.ok, found.ok ? '' : found.why);
+  return found.wanted;
+}
+
+test('the side typed first is exact, and stays so until its amount is gone', () => {
+  const start = { ...emptyDraft, give: 'btc', get: 'usd' };
+  const first = withAmount(start, 'get', '640');
+  assert.equal(first.exact, 'get');
+  const both = withAmount(first, 'give', '0.01');
+  assert.equal(both.exact, 'get');
+  assert.equal(withAmount(both, 'get', '650').exact, 'get');
+  assert.equal(withAmount(both, 'get', ' ').exact, 'give');
+});
+
+test('flipping keeps the exact amount with its asset, and twice is nothing', () => {
+  const one = draft({ getAmount: '640' });
+  const other = flipped(one);
+  assert.deepEqual([other.give, other.getAmount, other.exact], ['usd', '0.01', 'get']);
+  assert.deepEqual(flipped(other), one);
+});
+
+test('the exact side is the base, and the other one the asking price', () => {
+  assert.deepEqual(wanted({ getAmount: '640' }).body, {
+    direction: 'sell_base',
+    baseAssetId: 'btc',
+    baseAmount: '1000000',
+    quoteAssetId: 'usd',
+    ttlSeconds: 3_600,
+    visibility: 'public',
+    askAmount: '640000000',
+  });
+  assert.deepEqual(
+    wanted({ giveAmount: '', getAmount: '640', exact: 'get', ttl: '600', audience: 'link' }).body,
+    {
+      direction: 'buy_base',
+      baseAssetId: 'usd',
+      baseAmount: '640000000',
+      quoteAssetId: 'btc',
+      ttlSeconds: 600,
+      visibility: 'private',
+    },
+  );
+  const { body } = wanted({ audience: 'address', address: ' 0xab ' });
+  assert.deepEqual([body.visibility, body.targetAddress], ['private', '0xab']);
+  assert.deepEqual([body.minSettled, wanted({ minSettled: '5' }).body.minSettled], [undefined, 5]);
+  // An address that was typed before the order was opened to all is not sent.
+  assert.equal(wanted({ address: '0xab' }).body.targetAddress, undefined);
+});
+
+const refusals: [Partial<Draft>, RegExp][] = [
+  [{ give: '' }, /what you give/],
+  [{ get: 'gone' }, /what you want/],
+  [{ give: 'eth' }, /Both are on Ethereum/],
+  [{ get: 'old' }, /OLD takes no swaps/],
+  [{ giveAmount: '' }, /how much/],
+  [{ giveAmount: '0.00' }, /more than nothing/],
+  [{ getAmount: '0' }, /more than nothing/],
+  [{ giveAmount: '0.000000001' }, /9 decimals.* 8 at most/],
+  [{ giveAmount: '1,5' }, /“,” is ambiguous/],
+  [{ getAmount: 'many' }, /digits/],
+  [{ audience: 'address' }, /address of who/],
+  [{ audience: 'address', address: 'x'.repeat(129) }, /129 characters: 128/],
+];
+
+test('what is missing or wrong is said first, one thing at a time', () => {
+  for (const [fields, why] of refusals) {
+    const found = understood(draft(fields), assets, locale);
+    assert.ok(!found.ok, JSON.stringify(fields));
+    assert.match(found.why, why);
+  }
+});
+
+test('recent swaps come to less of what is got and more of what is given; asked for they are exact', () => {
+  const third = { baseAmount: 3n, quoteAmount: 100n };
+  assert.equal(estimateOf(wanted({}), third), 33_333_333n);
+  const buying = { giveAmount: '', getAmount: '0.01', exact: 'get' } as const;
+  const getting = wanted({ ...buying, give: 'usd', get: 'btc' });
+  assert.equal(estimateOf(getting, third), 33_333_334n);
+  const asking = withAsk(draft(), wanted({}), 1_234_567_890_123n, locale);
+  assert.equal(wanted(asking).askAmount, 1_234_567_890_123n);
+});
+
+test('a link brings back what was typed', () => {
+  const text = fc.string({ maxLength: 200 });
+  const any = fc.record<Draft>({
+    give: text,
+    get: text,
+    giveAmount: text,
+    getAmount: text,
+    address: text,
+    exact: fc.constantFrom('give', 'get'),
+    ttl: fc.constantFrom('600', '3600', '604800'),
+    audience: fc.constantFrom('public', 'link', 'address'),
+    minSettled: fc.constantFrom('0', '1', '50'),
+  });
+  fc.assert(
+    fc.property(any, (one) => assert.deepEqual(draftOf(searchOf(one)), { ...one })),
+    { numRuns: runs(100) },
+  );
+});
+
+test('of a link that somebody made up only what is understood is taken, and no number loses digits', () => {
+  const odd = { give: {}, exact: 'both', ttl: '1', audience: null, giveAmount: 'x'.repeat(201) };
+  assert.deepEqual(draftOf(odd), emptyDraft);
+  for (const [value, typed] of [
+    [0.01, '0.01'],
+    [1_500, '1500'],
+    [1e21, ''],
+    [Number('12345678901234567890'), ''],
+    [1e-7, ''],
+    [-1, ''],
+    [Number.NaN, ''],
+  ] as const) {
+    assert.equal(draftOf({ giveAmount: value }).giveAmount, typed, String(value));
+  }
+});

@@ -1,0 +1,184 @@
+// The form of the swap box, and the request for quotes that comes of it. The side typed first is
+// exact; quotes decide the amount of the other one, and it is optional. Pure.
+
+import type { BaseUnits } from '@parley/core/nominal.ts';
+import { asTyped } from '@parley/core/typed.ts';
+import type { Asset, CreateRfq } from '@parley/sdk/types.ts';
+import { type Price, quoteAt } from '../../market/prices.ts';
+import { chainName } from '../../parts/names.ts';
+import { typedAmount } from '../../parts/typed-amount.ts';
+import { formatAmount } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+
+export type Side = 'give' | 'get';
+
+/** The makers that may quote: all, those with the link, or the holder of the address. */
+export type Audience = 'public' | 'link' | 'address';
+
+/** Amounts as typed; assets by id, '' where none is chosen. */
+export type Draft = {
+  readonly give: string;
+  readonly get: string;
+  readonly giveAmount: string;
+  readonly getAmount: string;
+  readonly exact: Side;
+  readonly ttl: string;
+  readonly audience: Audience;
+  readonly address: string;
+  /** Settled swaps that who quotes must have; '0': none. */
+  readonly minSettled: string;
+};
+
+export const lifetimes = ['600', '3600', '21600', '86400', '604800'] as const;
+export const standings = ['0', '1', '5', '20', '50'] as const;
+
+export const emptyDraft: Draft = {
+  give: '',
+  get: '',
+  giveAmount: '',
+  getAmount: '',
+  exact: 'give',
+  ttl: '3600',
+  audience: 'public',
+  address: '',
+  minSettled: '0',
+};
+
+function otherSide(side: Side): Side {
+  return side === 'give' ? 'get' : 'give';
+}
+
+const amountOf = { give: 'giveAmount', get: 'getAmount' } as const;
+
+/** The side whose amount stands alone is the exact one. */
+export function withAmount(draft: Draft, side: Side, typed: string): Draft {
+  const next = { ...draft, [amountOf[side]]: typed };
+  const filled = (each: Side) => next[amountOf[each]].trim() !== '';
+  const other = otherSide(side);
+  if (filled(side) && !filled(other)) return { ...next, exact: side };
+  if (!filled(side) && filled(other)) return { ...next, exact: other };
+  return next;
+}
+
+/** The other way round: the given asset is got, with its amount. */
+export function flipped(draft: Draft): Draft {
+  return {
+    ...draft,
+    give: draft.get,
+    get: draft.give,
+    giveAmount: draft.getAmount,
+    getAmount: draft.giveAmount,
+    exact: otherSide(draft.exact),
+  };
+}
+
+/** The request for quotes; `base` is the asset whose amount is exact. */
+export type Wanted = {
+  readonly give: Asset;
+  readonly get: Asset;
+  readonly base: Asset;
+  readonly quote: Asset;
+  readonly baseAmount: BaseUnits;
+  readonly askAmount: BaseUnits | null;
+  readonly body: CreateRfq;
+};
+
+/** `why`: a sentence that says what is missing or wrong first. */
+export type Understood =
+  | { readonly ok: true; readonly wanted: Wanted }
+  | { readonly ok: false; readonly why: string };
+
+const no = (why: string): Understood => ({ ok: false, why });
+const longestAddress = 128;
+
+export function understood(draft: Draft, assets: readonly Asset[], locale?: string): Understood {
+  const give = assets.find(({ id }) => id === draft.give);
+  const get = assets.find(({ id }) => id === draft.get);
+  if (give === undefined) return no(text('swap_box.choose_give'));
+  if (get === undefined) return no(text('swap_box.choose_get'));
+  if (give.chain === get.chain) {
+    return no(text('swap_box.same_chain', { chain: chainName(give.chain) }));
+  }
+  const closed = [give, get].find(({ enabled }) => !enabled);
+  if (closed !== undefined) return no(text('swap_box.closed', { symbol: closed.symbol }));
+  const [base, quote] = draft.exact === 'give' ? [give, get] : [get, give];
+  const exact = typedAmount(draft[amountOf[draft.exact]], base, locale);
+  const ask = typedAmount(draft[amountOf[otherSide(draft.exact)]], quote, locale);
+  const fault = exact.fault ?? ask.fault;
+  if (fault !== null) return no(fault);
+  if (exact.units === null) return no(text('swap_box.type_amount'));
+  if (exact.units === 0n || ask.units === 0n) return no(text('swap_box.zero'));
+  const address = asTyped(draft.address).trim();
+  if (draft.audience === 'address') {
+    if (address === '') return no(text('swap_box.type_address'));
+    if (address.length > longestAddress) {
+      const values = { length: address.length, most: longestAddress };
+      return no(text('swap_box.long_address', values));
+    }
+  }
+  const body: CreateRfq = {
+    direction: draft.exact === 'give' ? 'sell_base' : 'buy_base',
+    baseAssetId: base.id,
+    baseAmount: exact.units.toString(),
+    quoteAssetId: quote.id,
+    ttlSeconds: Number(draft.ttl),
+    visibility: draft.audience === 'public' ? 'public' : 'private',
+    ...(ask.units === null ? {} : { askAmount: ask.units.toString() }),
+    ...(draft.audience === 'address' ? { targetAddress: address } : {}),
+    ...(draft.minSettled === '0' ? {} : { minSettled: Number(draft.minSettled) }),
+  };
+  const amounts = { baseAmount: exact.units, askAmount: ask.units };
+  return { ok: true, wanted: { give, get, base, quote, ...amounts, body } };
+}
+
+/** The amount of the other side at a price; rounded down where it is got, up where it is given. */
+export function estimateOf({ baseAmount, body }: Wanted, price: Price): BaseUnits {
+  return quoteAt(price, baseAmount, body.direction === 'sell_base');
+}
+
+/** The draft with this amount as its asking price, exact to the last digit. */
+export function withAsk(
+  draft: Draft,
+  { quote }: Pick<Wanted, 'quote'>,
+  units: BaseUnits,
+  locale?: string,
+): Draft {
+  const shown = formatAmount(units, quote.decimals, { locale });
+  return { ...draft, [amountOf[otherSide(draft.exact)]]: shown };
+}
+
+/** The form as a link keeps it: the fields that differ from an empty box. */
+type DraftSearch = { readonly [Name in keyof Draft]?: string };
+
+export function searchOf(draft: Draft): DraftSearch {
+  const differs = ([name, value]: [string, string]) => value !== emptyDraft[name as keyof Draft];
+  return Object.fromEntries(Object.entries(draft).filter(differs));
+}
+
+/** The form of a link, which may be forged: a field that does not parse is left out. */
+export function draftOf(search: Readonly<Record<string, unknown>>): Draft {
+  const textOf = (name: keyof Draft) => {
+    const value = search[name];
+    const typed = typeof value === 'number' ? digitsOf(value) : value;
+    return typeof typed === 'string' && typed.length <= 200 ? typed : emptyDraft[name];
+  };
+  const oneOf = <T extends string>(name: keyof Draft, all: readonly T[]): T =>
+    all.find((each) => each === textOf(name)) ?? (emptyDraft[name] as T);
+  return {
+    give: textOf('give'),
+    get: textOf('get'),
+    address: textOf('address'),
+    giveAmount: textOf('giveAmount'),
+    getAmount: textOf('getAmount'),
+    exact: oneOf('exact', ['give', 'get']),
+    ttl: oneOf('ttl', lifetimes),
+    audience: oneOf('audience', ['public', 'link', 'address']),
+    minSettled: oneOf('minSettled', standings),
+  };
+}
+
+/** A router reads bare digits as a number, which may have lost some: then there is none. */
+function digitsOf(value: number): string | null {
+  const digits = String(value);
+  return /^\d{1,15}$|^(?=.{1,16}$)\d+\.\d+$/.test(digits) ? digits : null;
+}

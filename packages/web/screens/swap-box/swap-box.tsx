@@ -1,0 +1,285 @@
+// The first screen: the amounts given and wanted, the costs, and the one step to quotes. All of it
+// can be filled in signed out.
+
+import { messageOf } from '@parley/sdk/errors.ts';
+import type { Asset } from '@parley/sdk/types.ts';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { useAssets } from '../../market/assets.ts';
+import { market } from '../../market/client.ts';
+import { useSession } from '../../market/session.ts';
+import { AmountInput } from '../../parts/amount-field.tsx';
+import { Answer } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field, TextField } from '../../parts/field.tsx';
+import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { Select } from '../../parts/select.tsx';
+import { typedAmount } from '../../parts/typed-amount.ts';
+import { signInPath } from '../../parts/ways/back.ts';
+import { type TextKey, text } from '../../texts/texts.ts';
+import { AssetField } from './asset-field.tsx';
+import { CostsOfSwap } from './costs-of-swap.tsx';
+import {
+  type Audience,
+  type Draft,
+  draftOf,
+  flipped,
+  lifetimes,
+  type Side,
+  searchOf,
+  standings,
+  type Understood,
+  understood,
+  type Wanted,
+  withAmount,
+} from './draft.ts';
+import { LevelPrice } from './level-price.tsx';
+import { RecentPrice } from './recent-price.tsx';
+import './swap-box.css';
+
+export function SwapBox() {
+  const assets = useAssets();
+  return (
+    <Screen title={text('swap_box.title')} narrow>
+      <p className="soft">{text('swap_box.lead')}</p>
+      <Answer of={assets}>{(listed) => <Box assets={listed} />}</Answer>
+    </Screen>
+  );
+}
+
+function Box({ assets }: { readonly assets: readonly Asset[] }) {
+  const search = useSearch({ from: '/' });
+  const [draft, setDraft] = useState<Draft>(() => draftOf(search));
+  const found = understood(draft, assets);
+  const chosen = (side: Side) => assets.find(({ id }) => id === draft[side]);
+  const sideOf = (side: Side) => (
+    <SideOfSwap
+      side={side}
+      draft={draft}
+      assets={assets}
+      asset={chosen(side)}
+      onChange={setDraft}
+    />
+  );
+  return (
+    <>
+      <div className="swap-box">
+        {sideOf('give')}
+        <Button kind="quiet" label={text('swap_box.flip')} onPress={() => setDraft(flipped(draft))}>
+          <span aria-hidden="true">⇅</span>
+        </Button>
+        {sideOf('get')}
+        <RecentPrice
+          draft={draft}
+          give={chosen('give')}
+          get={chosen('get')}
+          found={found}
+          onChange={setDraft}
+        />
+        <LevelPrice draft={draft} found={found} onChange={setDraft} />
+      </div>
+      <Options draft={draft} onChange={setDraft} />
+      <CostsOfSwap
+        draft={draft}
+        give={chosen('give')}
+        get={chosen('get')}
+        found={found}
+        assets={assets}
+      />
+      <Asking draft={draft} found={found} give={chosen('give')} />
+    </>
+  );
+}
+
+type SideProps = {
+  readonly side: Side;
+  readonly draft: Draft;
+  readonly assets: readonly Asset[];
+  readonly asset: Asset | undefined;
+  readonly onChange: (draft: Draft) => void;
+};
+
+function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
+  const amount = side === 'give' ? draft.giveAmount : draft.getAmount;
+  const { symbol = '' } = asset ?? {};
+  const fault = asset === undefined ? null : typedAmount(amount, asset).fault;
+  return (
+    <fieldset className="swap-side panel">
+      <legend>{text(`swap_box.${side}`)}</legend>
+      <div className="row">
+        <Field
+          label={symbol === '' ? text('swap_box.amount') : text('swap_box.amount_of', { symbol })}
+          hint={text(hintOf(draft, side))}
+          error={fault}
+        >
+          {(tied) => (
+            <AmountInput
+              {...tied}
+              value={amount}
+              onType={(typed) => onChange(withAmount(draft, side, typed))}
+            />
+          )}
+        </Field>
+        <AssetField
+          label={text('swap_box.asset')}
+          assets={assets.filter(({ enabled, id }) => enabled || id === draft[side])}
+          value={draft[side] === '' ? null : draft[side]}
+          onChange={(id) => onChange({ ...draft, [side]: id ?? '' })}
+        />
+      </div>
+      {asset !== undefined && <Identity asset={asset} />}
+    </fieldset>
+  );
+}
+
+function hintOf({ giveAmount, getAmount, exact }: Draft, side: Side): TextKey {
+  if (giveAmount.trim() === '' && getAmount.trim() === '') return 'swap_box.either';
+  return `swap_box.${side}_${exact === side ? 'exact' : 'open'}`;
+}
+
+/** A symbol says nothing by itself: the contract does. */
+function Identity({ asset }: { readonly asset: Asset }) {
+  const { address, symbol, chain, verified } = asset;
+  if (address === null) return null;
+  return (
+    <>
+      <p className="hint">
+        {text('swap_box.contract', { symbol, chain: chainName(chain) })}{' '}
+        <span className="mono swap-contract">{address}</span>
+      </p>
+      {!verified && <Notice kind="warn">{text('swap_box.unverified', { symbol })}</Notice>}
+    </>
+  );
+}
+
+const audiences: readonly Audience[] = ['public', 'link', 'address'];
+
+const settledText = (value: string) =>
+  value === '0' ? text('swap_box.settled.any') : text('swap_box.settled.least', { count: value });
+
+function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
+  const { audience, ttl, address, minSettled } = draft;
+  const isOpen = audience === 'address' || minSettled !== '0';
+  return (
+    <details className="panel swap-options" open={isOpen}>
+      <summary>
+        {text('swap_box.options', {
+          who: text(`swap_box.audience.${audience}`),
+          long: text(ttlName(ttl)),
+        })}
+      </summary>
+      <div className="row">
+        <Select
+          label={text('swap_box.audience')}
+          value={audience}
+          onChange={(next) => onChange({ ...draft, audience: next })}
+          options={audiences.map((value) => ({
+            value,
+            label: text(`swap_box.audience.${value}`),
+          }))}
+        />
+        <Select
+          label={text('swap_box.ttl')}
+          value={ttl}
+          onChange={(next) => onChange({ ...draft, ttl: next })}
+          options={lifetimes.map((value) => ({ value, label: text(`swap_box.ttl.${value}`) }))}
+        />
+        <Select
+          label={text('swap_box.settled')}
+          value={minSettled}
+          onChange={(next) => onChange({ ...draft, minSettled: next })}
+          options={standings.map((value) => ({ value, label: settledText(value) }))}
+        />
+      </div>
+      <p className="hint">{text(`swap_box.audience.${audience}.hint`)}</p>
+      {minSettled !== '0' && <p className="hint">{text('swap_box.settled.hint')}</p>}
+      {audience === 'address' && (
+        <TextField
+          mono
+          label={text('swap_box.address')}
+          value={address}
+          onChange={(next) => onChange({ ...draft, address: next })}
+          autoComplete="off"
+          maxLength={200}
+        />
+      )}
+    </details>
+  );
+}
+
+function ttlName(ttl: string): TextKey {
+  return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
+}
+
+type AskingProps = {
+  readonly draft: Draft;
+  readonly found: Understood;
+  readonly give: Asset | undefined;
+};
+
+function Asking({ draft, found, give }: AskingProps) {
+  const session = useSession();
+  const isSignedIn = session.status === 'account';
+  const { family, hasWallet } = useGiving(give, isSignedIn);
+  const router = useRouter();
+  const posting = usePosting();
+  const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
+  const stopped =
+    hasWallet === false && give !== undefined
+      ? text(family === 'bitcoin' ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+          chain: chainName(give.chain),
+        })
+      : null;
+  const press = () => {
+    if (!found.ok) return;
+    if (isSignedIn) posting.mutate(found.wanted);
+    else router.history.push(signInPath(back));
+  };
+  const isKnown = isSignedIn || session.status === 'loading';
+  return (
+    <div className="swap-action">
+      {stopped !== null && family === 'bitcoin' && <BitcoinKey back={back} />}
+      {stopped !== null && family !== 'bitcoin' && (
+        <Notice
+          kind="warn"
+          title={stopped}
+          action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
+        >
+          {text('swap_box.no_wallet.why')}
+        </Notice>
+      )}
+      {posting.error !== null && (
+        <Notice kind="bad" title={text('swap_box.failed')}>
+          {messageOf(posting.error)}
+        </Notice>
+      )}
+      <Button
+        kind="main"
+        busy={posting.isPending || session.status === 'loading'}
+        blocked={found.ok ? stopped : found.why}
+        onPress={press}
+      >
+        {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
+      </Button>
+      <p className="hint">{text('swap_box.action.why')}</p>
+    </div>
+  );
+}
+
+/** Asked again after no answer came, it is the same request: there is one order, not two. */
+function usePosting() {
+  const navigate = useNavigate();
+  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
+  return useMutation({
+    mutationFn: ({ body }: Wanted) => {
+      const said = JSON.stringify(body);
+      if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
+      return market.createRfq(body, { idempotencyKey: last.current.key });
+    },
+    onSuccess: ({ id }) => navigate({ to: '/orders/$id', params: { id } }),
+  });
+}

@@ -1,0 +1,186 @@
+// Webhooks of the account: the registered ones, a test, the log, and how a program checks them.
+
+import { pageLimit } from '@parley/core/limits.ts';
+import type { ListedWebhook } from '@parley/sdk/types.ts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { market } from '../../market/client.ts';
+import { shortName } from '../../market/own-site.ts';
+import { AccountScreen } from '../../parts/account-screen.tsx';
+import { Answer, Empty, Failed } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { useFreshly } from '../../parts/ways/fresh.tsx';
+import { When } from '../../parts/when.tsx';
+import { text } from '../../texts/texts.ts';
+import { Deliveries } from './deliveries.tsx';
+import { type Registered, RegisterWebhook } from './register-webhook.tsx';
+import { pythonSnippet, typescriptSnippet } from './snippets.ts';
+import './webhooks.css';
+
+const mostWebhooks = 20;
+
+export function Webhooks() {
+  return (
+    <AccountScreen title={text('webhooks.title')}>
+      {({ id }) => <Parts accountId={id} />}
+    </AccountScreen>
+  );
+}
+
+function Parts({ accountId }: { accountId: string }) {
+  const client = useQueryClient();
+  const [made, setMade] = useState<Registered | null>(null);
+  const hooks = useQuery({
+    queryKey: ['webhooks', accountId],
+    // At most 20: one page.
+    queryFn: async ({ signal }) =>
+      (await market.webhooks({ limit: pageLimit.most }, { signal })).webhooks,
+  });
+  const changed = async () => {
+    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+  };
+  return (
+    <>
+      <p>{text('webhooks.what')}</p>
+      {made !== null && <Secret made={made} onDone={() => setMade(null)} />}
+      <Answer of={hooks}>
+        {(all) => (
+          <>
+            {all.length === 0 && <Empty>{text('webhooks.none')}</Empty>}
+            {all.map((each) => (
+              <Hook key={each.id} hook={each} onChanged={changed} />
+            ))}
+            <RegisterWebhook
+              isFull={all.length >= mostWebhooks}
+              onRegistered={async (registered) => {
+                setMade(registered);
+                await changed();
+              }}
+            />
+          </>
+        )}
+      </Answer>
+      <Verify />
+    </>
+  );
+}
+
+/** It leaves this component nowhere, and is gone with it. */
+function Secret({ made, onDone }: { readonly made: Registered; readonly onDone: () => void }) {
+  return (
+    <Notice
+      kind="warn"
+      title={text('webhooks.secret.title')}
+      action={
+        <>
+          <Copy value={made.secret} what={text('webhooks.secret.name')} />
+          <Button onPress={onDone}>{text('webhooks.secret.done')}</Button>
+        </>
+      }
+    >
+      <p>{text('webhooks.secret.what', { url: made.url })}</p>
+      <code className="secret">{made.secret}</code>
+    </Notice>
+  );
+}
+
+type HookProps = { readonly hook: ListedWebhook; readonly onChanged: () => Promise<void> };
+
+function Hook({ hook, onChanged }: HookProps) {
+  const { id, url, events, enabled } = hook;
+  const freshly = useFreshly();
+  const client = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [said, setSaid] = useState<'ok' | 'failed' | null>(null);
+  const { busy, error, run } = useAct();
+  const ping = () =>
+    run(async () => {
+      setSaid(null);
+      const { ok } = await market.pingWebhook(id);
+      setSaid(ok ? 'ok' : 'failed');
+      await Promise.all([onChanged(), client.invalidateQueries({ queryKey: ['deliveries', id] })]);
+    });
+  const remove = async () => {
+    await freshly(() => market.removeWebhook(id));
+    await onChanged();
+  };
+  return (
+    <section className="panel">
+      <h2 className="webhook-url">{url}</h2>
+      <p>
+        {text('webhooks.events')}:{' '}
+        {events.length === 0 ? text('webhooks.events.all') : events.join(', ')}
+      </p>
+      <p className="hint">
+        {text('webhooks.last')}: <Last hook={hook} />
+      </p>
+      {!enabled && (
+        <Notice kind="warn" title={text('webhooks.off')}>
+          {text('webhooks.off.why')}
+        </Notice>
+      )}
+      <div className="actions">
+        <Button busy={busy} label={text('webhooks.test.label', { url })} onPress={ping}>
+          {text('webhooks.test')}
+        </Button>
+        <Button
+          label={text(isOpen ? 'deliveries.close.label' : 'webhooks.log.label', { url })}
+          onPress={() => setOpen(!isOpen)}
+        >
+          {text(isOpen ? 'deliveries.close' : 'webhooks.log')}
+        </Button>
+        <Confirm
+          label={text('webhooks.remove.label', { url })}
+          title={text('webhooks.remove.title', { url })}
+          what={<p>{text('webhooks.remove.what')}</p>}
+          onConfirm={remove}
+        >
+          {text('webhooks.remove')}
+        </Confirm>
+      </div>
+      {said !== null && (
+        <Notice kind={said === 'ok' ? 'good' : 'warn'}>{text(`webhooks.test.${said}`)}</Notice>
+      )}
+      {error !== null && <Failed error={error} />}
+      {isOpen && <Deliveries webhookId={id} />}
+    </section>
+  );
+}
+
+function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProps, 'hook'>) {
+  if (lastStatus === null || lastDeliveryAt === null) return <>{text('webhooks.last.never')}</>;
+  return (
+    <>
+      {lastStatus === 0
+        ? text('webhooks.last.none', { error: lastError ?? '' })
+        : text('webhooks.last.status', { status: lastStatus })}
+      , <When at={lastDeliveryAt} />
+    </>
+  );
+}
+
+function Verify() {
+  return (
+    <section className="panel">
+      <h2>{text('webhooks.verify.title')}</h2>
+      <p>{text('webhooks.verify.what')}</p>
+      {(
+        [
+          ['webhooks.verify.typescript', typescriptSnippet(shortName)],
+          ['webhooks.verify.python', pythonSnippet(shortName)],
+        ] as const
+      ).map(([title, code]) => (
+        <div key={title}>
+          <h3>
+            {text(title)} <Copy value={code} what={text('webhooks.verify.code')} />
+          </h3>
+          <pre className="code">{code}</pre>
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,297 @@
+// The real command against a real market, in two parties: a swap whose one side is killed in the
+// middle and goes on, and one that is rescued by words and file without the market.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { runParley } from '@parley/cli/run.ts';
+import type { Io } from '@parley/trader/io.ts';
+import { sharedWeb } from './support/web.ts';
+
+const main = join(import.meta.dirname, '../../packages/cli/main.ts');
+const passphrase = 'a passphrase of bob';
+/** What the descriptors of a command hold. */
+const descriptors: Record<number, string> = { 3: `${passphrase}\n`, 4: 'wrong passphrase\n' };
+
+let dir: string;
+let market: { readonly url: string; readonly dev: string };
+const opened = sharedWeb();
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'parley-cli-'));
+  const { url, market: of } = await opened();
+  market = { url, dev: of.ready.dev ?? '' };
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** What listens to a party's output. */
+const heard: Record<string, (text: string) => void> = {};
+/** And to what it says to a person. */
+const noted: Record<string, (text: string) => void> = {};
+
+type Said = { readonly status: number; readonly out: string; readonly err: string };
+
+const envOf = (home: string) => ({
+  HOME: join(dir, home),
+  XDG_CONFIG_HOME: join(dir, home, 'config'),
+  XDG_DATA_HOME: join(dir, home, 'data'),
+});
+
+/** In this process, where nobody can be asked. */
+function parley(home: string, ...args: string[]): Promise<Said> {
+  return parleyUntil(new AbortController().signal, home, ...args);
+}
+
+async function parleyUntil(signal: AbortSignal, home: string, ...args: string[]): Promise<Said> {
+  let out = '';
+  let err = '';
+  const nobody = async () => assert.fail('nobody can be asked');
+  const io: Io = {
+    out: (text) => {
+      out += text;
+      heard[home]?.(text);
+    },
+    err: (text) => {
+      err += text;
+      noted[home]?.(text);
+    },
+    isAsked: false,
+    columns: null,
+    env: envOf(home),
+    cwd: dir,
+    signal,
+    ask: nobody,
+    askHidden: nobody,
+    readDescriptor: async (number) => descriptors[number] ?? assert.fail(`descriptor ${number}`),
+  };
+  const status = await runParley(args, io);
+  return { status, out, err };
+}
+
+/** The one document that it answers. */
+async function answered<T>(home: string, ...args: string[]): Promise<T> {
+  const { status, out, err } = await parley(home, ...args, '--json', '--yes');
+  assert.equal(status, 0, `parley ${args.join(' ')}: ${err}`);
+  return JSON.parse(out) as T;
+}
+
+type Line = { readonly step?: string; readonly leg?: string; readonly end?: string };
+
+/** As a process of its own; its lines as they come. */
+function settling(home: string, onLine: (line: Line, child: ChildProcess) => void) {
+  const child = spawn(process.execPath, [main, 'settle', '--json', '--yes'], {
+    cwd: dir,
+    env: { ...process.env, ...envOf(home) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let rest = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(JSON.parse(line) as Line, child);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  return new Promise<{ code: number | null; signal: string | null; err: string }>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, err }));
+  });
+}
+
+async function joined(home: string, ...login: string[]): Promise<void> {
+  await answered(home, 'init', '--dev', '--control', market.dev);
+  await answered(home, 'login', ...login);
+  await answered(home, 'faucet');
+}
+
+/** A request for dollars, in the words of who quotes it. */
+const namedAs = (side: string, amount: string, base: string) => [
+  '--side',
+  side,
+  '--amount',
+  amount,
+  '--base',
+  base,
+  '--quote',
+  'evm-dev:USDV',
+];
+
+/** Both accept 640 dollars for a hundredth of a bitcoin. */
+async function agreed(): Promise<string> {
+  type Asked = { readonly rfq: { readonly id: string } };
+  const asset = ['sell', '0.01', 'bitcoin-regtest', 'evm-dev:USDV', '--price', '640'];
+  const { rfq } = await answered<Asked>('alice', 'ask', ...asset);
+  const named = namedAs('sell', '0.01', 'bitcoin-regtest');
+  const quote = ['quote', rfq.id, '640', ...named];
+  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
+  await answered('alice', 'accept', thread.id, '--price', '640');
+  const last = ['accept', thread.id, '--price', '640', '--passphrase-fd', '3'];
+  const { swapId } = await answered<{ swapId: string }>('bob', ...last);
+  return swapId;
+}
+
+/** Alice's side, ended as a crash would right after its funding was sent. */
+async function killedOnceFunded(): Promise<void> {
+  const killed = await settling('alice', ({ step, leg }, child) => {
+    if (step === 'funded' && leg === 'b') child.kill('SIGKILL');
+  });
+  assert.equal(killed.signal, 'SIGKILL', killed.err);
+}
+
+/** Of an empty book a feed would write nothing more. */
+async function mustSayWhatItWaitsFor(home: string): Promise<void> {
+  const stop = new AbortController();
+  noted[home] = (text) => {
+    if (text.includes('feed: live')) stop.abort();
+  };
+  const { err } = await parleyUntil(stop.signal, home, 'feed');
+  delete noted[home];
+  assert.match(err, /feed: live, (?:no request is|\d+) open: waits for requests, and for news of/);
+}
+
+test('two parties trade by the command, and one that is killed goes on', async () => {
+  await joined('alice', '--key-file', join(dir, 'alice.words'), '--new');
+  await joined('bob', '--new', '--passphrase-fd', '3');
+  const own = join(dir, 'bob/data/parley/dev');
+  for (const name of ['keystore.json', 'account.json']) {
+    assert.equal((await stat(join(own, name))).mode & 0o777, 0o600, name);
+  }
+  const wrong = await parley('bob', 'words', '--yes', '--passphrase-fd', '4');
+  assert.deepEqual([wrong.status, wrong.out], [7, ''], wrong.err);
+  assert.match(wrong.err, /the passphrase is wrong/);
+  await mustSayWhatItWaitsFor('bob');
+  const swapId = await agreed();
+  const bob = parley('bob', 'settle', '--json', '--yes', '--passphrase-fd', '3');
+  await killedOnceFunded();
+  const open = await answered<{ swaps: { is: string }[] }>('alice', 'swaps');
+  assert.deepEqual(
+    open.swaps.map(({ is }) => is),
+    ['open'],
+  );
+  const again = await parley('alice', 'settle', '--json', '--yes');
+  assert.equal(again.status, 0, again.err);
+  const lines = again.out.split('\n').filter(Boolean);
+  const said = lines.map((line) => JSON.parse(line) as Line);
+  const fundings = said.filter(({ step }) => step === 'funded');
+  const ends = said.flatMap(({ end }) => end ?? []);
+  assert.deepEqual([ends, fundings], [['received'], []], 'it was funded once');
+  const other = await bob;
+  assert.equal(other.status, 0, other.err);
+  const shown = await answered<{ is: string; ended: { end: string } }>('alice', 'swaps', swapId);
+  assert.deepEqual([shown.is, shown.ended.end], ['received', 'received']);
+  const nothing = await answered<{ swaps: [] }>('alice', 'settle');
+  assert.deepEqual(nothing.swaps, []);
+});
+
+const web3 = {
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+    ciphertext: '683ecc971a4311da8e8165112d143cec4da87bcc286539496cb37338c643dfc2',
+    kdf: 'pbkdf2',
+    kdfparams: {
+      c: 1_000,
+      dklen: 32,
+      prf: 'hmac-sha256',
+      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+    },
+    mac: 'c02f62486f8ea5e1b79efe4783b482837e573f6bfaf128f1c6420c8015a93d11',
+  },
+  version: 3,
+};
+
+test('the key of a Web3 keystore signs in, beside keys of new words', async () => {
+  // The key of the Web3 Secret Storage Definition, under less work.
+  const file = join(dir, 'web3.json');
+  await writeFile(file, JSON.stringify(web3));
+  await answered('eve', 'init', '--dev', '--control', market.dev, '--market', market.url);
+  type Made = { readonly addresses: Readonly<Record<string, string>> };
+  const { addresses } = await answered<Made>(
+    'eve',
+    'login',
+    '--web3',
+    file,
+    '--passphrase-fd',
+    '3',
+  );
+  assert.equal(addresses['evm-dev'], '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b');
+  const again = await parley('eve', 'login', '--new', '--passphrase-fd', '3');
+  assert.deepEqual([again.status, again.out], [7, '']);
+  assert.match(again.err, /is there already/);
+});
+
+test('nothing is accepted without a person, nor at another price', async () => {
+  type Asked = { readonly rfq: { readonly id: string } };
+  const asset = ['buy', '100', 'tron-dev', 'evm-dev:USDV'];
+  const { rfq } = await answered<Asked>('alice', 'ask', ...asset);
+  for (const [named, status, sentence] of [
+    [[], 2, /must be named, by --side, --amount, --base, --quote too: the taker buys 100 tron-dev/],
+    [['--amount', '100'], 2, /by --side, --base, --quote too/],
+    [namedAs('buy', '101', 'tron-dev'), 7, /is not --amount 101: nothing was quoted/],
+    [namedAs('sell', '100', 'tron-dev'), 7, /is not --side sell/],
+    [namedAs('buy', '100', 'solana-dev'), 7, /is not --base solana-dev/],
+  ] as const) {
+    const said = await parley('bob', 'quote', rfq.id, '2', '--yes', ...named);
+    assert.equal(said.status, status, said.err);
+    assert.match(said.err, sentence);
+  }
+  const quote = ['quote', rfq.id, '2', ...namedAs('buy', '100', 'tron-dev')];
+  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
+  // What was quoted once is compared with what it was.
+  await answered('bob', 'quote', rfq.id, '2');
+  for (const [args, status, sentence] of [
+    [['accept', thread.id], 7, /give --yes, or run it in a terminal/],
+    [['accept', thread.id, '--yes'], 2, /--price AMOUNT/],
+    [['accept', thread.id, '--yes', '--price', '1.99'], 7, /the price is 2 evm-dev:USDV/],
+    [['ask', 'buy', '1', 'tron-dev', 'evm-dev:NONE', '--yes'], 7, /parley pin evm-dev:NONE/],
+    [['accept', 'none', '--yes', '--price', '1'], 3, /thread/],
+    [['settle', 'none', '--yes'], 7, /is none of this profile/],
+  ] as const) {
+    const said = await parley('alice', ...args);
+    assert.equal(said.status, status, `${args.join(' ')}: ${said.err}`);
+    assert.match(said.err, sentence);
+    assert.equal(said.out, '');
+  }
+  type Threads = { readonly threads: readonly { readonly takerAccepted: boolean }[] };
+  const { threads } = await answered<Threads>('alice', 'threads', rfq.id);
+  const unnamed = await parley('alice', 'threads');
+  assert.match(unnamed.out, /^you have no open quotes; .*"parley threads --role taker"\n$/);
+  const taken = await parley('alice', 'threads', '--role', 'taker');
+  assert.match(taken.out, new RegExp(`^${thread.id} `, 'm'));
+  const { withdrawn } = await answered<{ withdrawn: number }>('bob', 'withdraw', '--all');
+  assert.equal(withdrawn, 1);
+  assert.deepEqual(
+    threads.map(({ takerAccepted }) => takerAccepted),
+    [false],
+  );
+});
+
+test('words and rescue file bring a swap back on another machine, without the market', async () => {
+  const swapId = await agreed();
+  // Bob's side ends right after its funding: he holds no secret, and has paid.
+  const away = new AbortController();
+  const bob = parleyUntil(away.signal, 'bob', 'settle', '--yes', '--json', '--passphrase-fd', '3');
+  heard.bob = (text) => {
+    if (text.includes('"step":"funded","leg":"a"')) away.abort(new Error('bob is gone'));
+  };
+  const alice = parley('alice', 'settle', '--yes', '--json');
+  assert.equal((await bob).status, 130);
+  const file = join(dir, 'rescue.json');
+  await answered('bob', 'rescue', 'save', file, '--passphrase-fd', '3');
+  const { words } = await answered<{ words: string }>('bob', 'words', '--passphrase-fd', '3');
+  descriptors[5] = `${words}\n`;
+  descriptors[6] = `${'abandon '.repeat(11)}about`;
+  const gone = ['--dev', '--control', market.dev, '--market', 'http://127.0.0.1:1'];
+  await answered('carol', 'init', ...gone);
+  const other = await parley('carol', 'rescue', 'from', file, '--words-fd', '6', '--yes');
+  assert.equal(other.status, 9, other.err);
+  assert.match(other.err, /not written with this phrase/);
+  const said = await parley('carol', 'rescue', 'from', file, '--words-fd', '5', '--yes', '--json');
+  assert.equal(said.status, 0, said.err);
+  const last = JSON.parse(said.out.trim().split('\n').at(-1) ?? '') as Line & { swapId: string };
+  assert.deepEqual([last.end, last.swapId], ['received', swapId]);
+  assert.equal((await alice).status, 0);
+});

@@ -1,0 +1,49 @@
+// The demo on a market that runs, with four chains: three pairs settle, two swaps do not, and every
+// balance is right to the last base unit. It starts a market of its own as verify/test/start.test.ts does.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { sharedMarket } from './support/market.ts';
+
+const run = promisify(execFile);
+const opened = sharedMarket();
+const demo = join(import.meta.dirname, '../..', 'scripts', 'demo.ts');
+
+type Line = { pair: string; scenario: string; status: string };
+type Totals = Record<'swaps' | 'asExpected', number> & {
+  ok: boolean;
+  balancesExact: boolean;
+  refundedOn: string[];
+  problems: string[];
+};
+
+test('the demo settles three pairs of the four families and refunds two swaps', {
+  timeout: 300_000,
+}, async () => {
+  const { url, dev } = (await opened()).ready;
+  const args = [demo, '--json', '--url', url, '--dev', dev ?? ''];
+  const { stdout } = await run(process.execPath, args, { timeout: 290_000 });
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  const totals = lines.pop() as Totals;
+  assert.deepEqual(totals.problems, []);
+  assert.equal(totals.ok, true);
+  assert.equal(totals.balancesExact, true);
+  assert.deepEqual([totals.swaps, totals.asExpected], [5, 5]);
+  assert.deepEqual(
+    (lines as Line[]).map(({ scenario, status }) => `${scenario}: ${status}`),
+    [
+      'settled: settled',
+      'settled: settled',
+      'settled: settled',
+      'no show: refunded',
+      'both refund: refunded',
+    ],
+  );
+  assert.deepEqual(totals.refundedOn, ['bitcoin-regtest', 'solana-dev', 'tron-dev']);
+});

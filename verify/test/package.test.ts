@@ -1,0 +1,197 @@
+// The SDK as a package: what is inside, that it loads in every Node of the machine, that its types
+// stand by themselves, and that a bundler takes of it what a page imports and no more.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { installOffline, type Packed } from '@parley/scripts/package-build.ts';
+import { bundlers, everyEntry } from './support/bundlers.ts';
+import { otherNodes } from './support/nodes.ts';
+import { packed } from './support/packages.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+type Manifest = {
+  readonly exports: Readonly<Record<string, string | { types: string; default: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly scripts?: object;
+};
+type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string };
+let dir: string;
+let made: Packed;
+let manifest: Manifest;
+let names: readonly string[];
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'parley-package-test-'));
+  made = await packed('sdk', join(dir, 'one'));
+  await installOffline(made.file, dir);
+  await writeFile(join(dir, 'package.json'), '{ "type": "module", "private": true }');
+  const text = await readFile(join(dir, 'node_modules/@parley/sdk/package.json'), 'utf8');
+  manifest = JSON.parse(text) as Manifest;
+  names = Object.keys(manifest.exports)
+    .filter((name) => name !== './package.json')
+    .map((name) => name.replace('.', '@parley/sdk'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+test('what is compiled gives the same tarball again', async () => {
+  // That the compiler gives the same again: `npm run soak -- packages`.
+  assert.equal(made.sha256, (await packed('sdk', join(dir, 'other'))).sha256);
+});
+
+test('inside are modules and types that an entry reaches, and nothing of market or tests', () => {
+  const kinds =
+    /^(?:package\.json|README\.md|LICENSE|(?:sdk|core|chains|contracts|host)\/.*\.(?:js|d\.ts))$/;
+  assert.deepEqual(
+    made.files.filter((file) => !kinds.test(file)),
+    [],
+  );
+  const strange =
+    /test|\bfork\/|checks\/(?!ask)|gas-account|\/inspect\.|^server|^watchtower|devnet/;
+  assert.deepEqual(
+    made.files.filter((file) => strange.test(file) && file.endsWith('.js')),
+    [],
+  );
+  assert.equal(manifest.scripts, undefined);
+});
+
+test('every entry loads in each Node of the machine, by its own conditions', async () => {
+  const program = `for (const name of ${JSON.stringify(names)}) await import(name);`;
+  await writeFile(join(dir, 'all.mjs'), program);
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const { stderr } = await run(path, ['all.mjs'], { cwd: dir, env });
+    assert.equal(stderr, '', path);
+  }
+});
+
+test('the types of every entry and the examples compile in a strict program of others', async () => {
+  const readme = await readFile(join(root, 'packages/sdk/README.md'), 'utf8');
+  const programs = [...readme.matchAll(/\n`([\w-]+)\.ts`\n\n```ts\n([\s\S]*?)```/g)];
+  const used = new Map<string, number>();
+  const files: string[] = [];
+  const write = async (file: string, text: string) => {
+    files.push(file);
+    await writeFile(join(dir, file), text);
+  };
+  for (const [, name = '', text = ''] of programs) {
+    const nth = used.get(name) ?? 0;
+    used.set(name, nth + 1);
+    await write(nth === 0 ? `${name}.ts` : `${name}-${nth}.ts`, text);
+  }
+  assert.ok(files.length >= 5, files.join());
+  await write('all.ts', names.map((name, at) => `export * as a${at} from '${name}';`).join('\n'));
+  const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--target', 'es2022'];
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  const said = await run(
+    tsc,
+    [...options, ...types, '--module', 'nodenext', '--ignoreConfig', ...files],
+    { cwd: dir },
+  ).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  // Of the packages beside it the types are their own makers'.
+  const ours = said
+    .split('\n')
+    .filter((line) => /^(?:node_modules\/@parley|[\w-]+\.ts)/.test(line));
+  assert.deepEqual(ours, []);
+});
+
+for (const [by, bundled] of Object.entries(bundlers)) {
+  test(`${by}: a page with \`people\` alone has no more, whatever it imports`, async () => {
+    const wanted = "export { formatAmount } from '@parley/sdk/people';";
+    const alone = await bundled(dir, wanted);
+    const beside = await bundled(dir, `import '@parley/sdk/settle';\n${wanted}`);
+    const bytes = alone.code.length;
+    assert.ok(bytes > 100 && bytes < 6_000, `${bytes} bytes`);
+    assert.equal(beside.code.length, bytes);
+    const strange = beside.modules.filter(
+      (file) => !/page\.js$|\/(?:people|amounts)\.js$/.test(file),
+    );
+    assert.deepEqual(strange, []);
+  });
+}
+
+test('every entry but the file store is bundled without a module of Node', async () => {
+  const { ofNode, modules } = await bundlers.esbuild(dir, everyEntry(names));
+  assert.deepEqual(ofNode, []);
+  assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
+});
+
+test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
+  const folder = join(dir, 'maker');
+  const { file, files } = await packed('maker', folder);
+  await installOffline(file, folder, 'maker');
+  assert.deepEqual(
+    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
+    [],
+  );
+  await writeFile(
+    join(folder, 'maker.toml'),
+    'store = "store"\n[market]\nurl = "http://a.example"\n',
+  );
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const bin = 'node_modules/@parley/maker/maker/bin.js';
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const asked = run(path, [bin, 'maker.toml'], { cwd: folder, env });
+    await assert.rejects(asked, ({ code, stderr }: { code: number; stderr: string }) => {
+      assert.match(stderr, /market\.url: must be https, or http of this machine/);
+      assert.match(stderr, /market\.login: is missing/);
+      return code === 2;
+    });
+  }
+});
+
+test('the command line runs from its own package in an empty folder, on each Node', async () => {
+  const folder = join(dir, 'cli');
+  const { file, files } = await packed('cli', folder);
+  await installOffline(file, folder, 'cli');
+  assert.deepEqual(
+    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
+    [],
+  );
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const bin = 'node_modules/@parley/cli/cli/main.js';
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const options = { cwd: folder, env: { ...env, HOME: folder } };
+    const { stdout, stderr } = await run(path, [bin, '--help'], options);
+    assert.match(stdout, /^usage: parley COMMAND/);
+    assert.equal(stderr, '', path);
+    const asked = run(path, [bin, 'settle'], options);
+    await assert.rejects(asked, ({ code, stderr: said }: { code: number; stderr: string }) => {
+      assert.match(said, /there is no profile: make one with "parley init"/);
+      return code === 7;
+    });
+  }
+});
+
+test('the MCP server answers its client from its own package in an empty folder, on each Node', async () => {
+  const folder = join(dir, 'mcp');
+  const { file, files } = await packed('mcp', folder);
+  await installOffline(file, folder, 'mcp');
+  assert.deepEqual(
+    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
+    [],
+  );
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const bin = 'node_modules/@parley/mcp/mcp/bin.js';
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const options = { cwd: folder, env: { ...env, HOME: folder } };
+    const { stdout, stderr } = await run(path, [bin, '--help'], options);
+    assert.match(stdout, /^usage: parley-mcp/);
+    assert.equal(stderr, '', path);
+    const asked = run(path, [bin, '--read-only'], options);
+    await assert.rejects(asked, ({ code, stdout: out, stderr: said }: Failed) => {
+      assert.match(said, /there is no profile: make one with "parley init"/);
+      assert.equal(out, '', 'standard output is the protocol’s');
+      return code === 7;
+    });
+  }
+});

@@ -1,0 +1,99 @@
+// What looks for planted bugs, each in a process of its own that loads the sources with the bug in
+// them. Nothing is found by what only ended or threw: any bug that crashes would be.
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { type Bug, crashed, type Finder, type Kind, type Look, type Looked, root } from './bugs.ts';
+import { byForge, byPrograms } from './contracts.ts';
+
+export type Ran = {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+};
+
+/** One that hangs is ended. */
+const limitMs = 16 * 60_000;
+
+/** Runs a program of the tree with these edits in its sources; null: as they are. */
+export function runPlanted(
+  args: readonly string[],
+  bug: Pick<Bug, 'edits'> | null,
+  more: NodeJS.ProcessEnv = {},
+): Promise<Ran> {
+  const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
+  const planting = { NODE_OPTIONS: plant, PARLEY_TEST_PLANTED: JSON.stringify(bug?.edits) };
+  const env = { ...process.env, ...more, ...(bug === null ? {} : planting) };
+  const signal = AbortSignal.timeout(limitMs);
+  const child = spawn(process.execPath, args, { cwd: root, env, signal });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve({ code: null, output, errors: message }));
+    child.once('close', (code) => resolve({ code, output, errors }));
+  });
+}
+
+type Last = { readonly broken: readonly { readonly where: string; readonly rules: string[] }[] };
+
+/** From the last line of a program, which is JSON. */
+export function lookedOf({ code, output, errors }: Ran): Looked {
+  const last = output.trim().split('\n').at(-1) ?? '';
+  if (!last.startsWith('{')) return { crashed: `ended with ${code}: ${errors.slice(-600)}` };
+  const { broken } = JSON.parse(last) as Last;
+  const said = broken.flatMap(({ where, rules }) =>
+    rules.map((rule) => ({ rule, text: `${where}: ${rule}` })),
+  );
+  const found = said.find(({ rule }) => !Object.values<string>(crashed).includes(rule));
+  if (found !== undefined) return { rule: found.text };
+  return broken.length === 0 ? 'well' : { crashed: said.map(({ text }) => text).join('; ') };
+}
+
+/** A file that could not be run has no test that failed. */
+function testedOf({ code, output }: Ran): Looked {
+  if (code === 0) return 'well';
+  const failed = /^not ok \d+ - (?!.*\.test\.ts)(.+)$/m.exec(output.replace(/^ +/gm, ''));
+  return failed === null ? { crashed: output.slice(-600) } : { rule: failed[1] ?? '' };
+}
+
+const program =
+  (...args: readonly string[]): Look =>
+  async (what, bug, env) =>
+    lookedOf(await runPlanted([...args, what, '--json'], bug, env));
+
+const few = ['--kills', '2'] as const;
+const looks: Readonly<Record<Kind, Look>> = {
+  test: async (what, bug, env) =>
+    testedOf(await runPlanted(['--test', '--test-reporter=tap', what], bug, env)),
+  // Without a bug a few kills are enough: every kill has a part of the soak.
+  crashes: (what, bug, env) =>
+    program(
+      'verify/test/sim/crashes/run.ts',
+      '--first',
+      ...(bug ? [] : few),
+      '--row',
+    )(what, bug, env),
+  sim: program('verify/test/sim/run.ts', '--workers', '1', '--seed'),
+  driver: program('verify/test/sim/run.ts', '--driver', '--workers', '1', '--seed'),
+  forge: byForge,
+  solana: byPrograms,
+};
+
+const areWell = new Map<string, Promise<Looked>>();
+
+/** A finder that breaks with nothing planted finds nothing. */
+export async function lookFor(bug: Bug, by: Finder, env: NodeJS.ProcessEnv): Promise<Looked> {
+  const { kind, what } = by;
+  const own = `${kind} ${what}`;
+  const well = areWell.get(own) ?? looks[kind](what, null, env);
+  areWell.set(own, well);
+  const without = await well;
+  if (without === 'well') return looks[kind](what, bug, env);
+  return { crashed: `it breaks with nothing planted too: ${JSON.stringify(without)}` };
+}

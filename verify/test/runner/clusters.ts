@@ -1,0 +1,54 @@
+// PostgreSQL for the processes of a run of tests: who connects to a socket is given the URL of a
+// cluster that nobody else uses, until it hangs up, however it ends. One is started when none is
+// free, so that a run which asks for no database starts none.
+
+import { mkdir } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { withClient } from '@parley/host/postgres/client.ts';
+import { startPostgres } from '@parley/host/postgres/postgres.ts';
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+
+export type Clusters = { readonly path: string; stop(): Promise<void> };
+
+export async function serveClusters(folder: string, signal: AbortSignal): Promise<Clusters> {
+  await mkdir(folder, { mode: 0o700 });
+  const free: string[] = [];
+  const started: ReturnType<typeof start>[] = [];
+  const path = join(folder, 'socket');
+  const give = async (socket: Socket) => {
+    socket.on('error', () => {});
+    const waiting = free.length === 0 ? start(join(folder, `${started.length}`), signal) : null;
+    if (waiting !== null) started.push(waiting);
+    const url = free.pop() ?? (await waiting)?.url ?? '';
+    if (socket.destroyed) free.push(url);
+    else socket.once('close', () => free.push(url)).write(`${url}\n`);
+  };
+  const server = createServer((socket) => {
+    give(socket).catch((error: Error) => socket.destroy(error));
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    path,
+    stop: async () => {
+      server.close();
+      for (const each of await Promise.allSettled(started)) {
+        if (each.status === 'fulfilled') await each.value.stop();
+      }
+    },
+  };
+}
+
+async function start(dir: string, signal: AbortSignal) {
+  await mkdir(dir);
+  const postgres = await startPostgres({ dir, log: quiet, signal });
+  // What is lost when the machine stops is of no use then; what a process loses is as ever.
+  await withClient({ connectionString: postgres.url }, async (client) => {
+    for (const name of ['fsync', 'full_page_writes']) {
+      await client.query(`alter system set ${name} = off`);
+    }
+    await client.query('select pg_reload_conf()');
+  });
+  return postgres;
+}

@@ -1,0 +1,145 @@
+// Which test files share a process. Starting one with the modules of a whole market, and a database
+// of its own, takes longer than most files' tests, so those of a room run one after the other in a
+// process, up to a number, each as a suite.
+
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Begun first, by how long they and what they share a process with take. */
+export const long: readonly string[] = [
+  'verify/test/web.test.ts',
+  'verify/test/web-settle-states.test.ts',
+  'verify/test/adapters.test.ts',
+  'verify/test/conformance.test.ts',
+  'verify/test/restore.test.ts',
+  'packages/sdk/settle-families.test.ts',
+  'apps/market/doctor.test.ts',
+  'verify/test/secrets.test.ts',
+  'verify/test/start.test.ts',
+  'verify/test/sim/crashes.test.ts',
+  'verify/test/tour.test.ts',
+  'verify/test/sim/sim.test.ts',
+  // What is left of a database that was killed must be nobody else's to wait for.
+  'verify/test/faults-disk.test.ts',
+];
+/**
+ * Whatever else is said of them: they share what takes longest, and end within a file's time. The
+ * app with a market and without one are two, so that the second core is used.
+ */
+export const together: readonly (readonly string[])[] = [
+  [
+    'web',
+    'web-swap',
+    'web-take',
+    'web-engine',
+    'web-console',
+    'web-drill',
+    'maker',
+    'cli',
+    'python',
+    'mcp',
+  ],
+  ['web-settle-states', 'people-browser'],
+  ['tour', 'sdk-readme', 'families', 'demo'],
+].map((names) => names.map((name) => `verify/test/${name}.test.ts`));
+/** All load the same modules: a process for each sixteen took a minute of the processor more. */
+const mostTogether = 54;
+const starting = /^before\(|^const .* = await start/m;
+/** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
+const ofTheProcess = [
+  /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
+  /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
+];
+const [usage, watching] = ['usage.ts', 'watching.ts'].map(
+  (name) => pathToFileURL(join(import.meta.dirname, name)).href,
+);
+
+const belongs = (file: string) => together.findIndex((each) => each.includes(file));
+
+/**
+ * Of `mostTogether`; all of it for a file that is alone. Files that start something before their
+ * tests take as long as two others, and those of whole markets as long as four.
+ */
+function weightOf(root: string, file: string): number {
+  if (belongs(file) !== -1) return 1;
+  if (long.includes(file)) return mostTogether;
+  const text = readFileSync(join(root, file), 'utf8');
+  if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
+  if (file.startsWith('verify/test/')) return 4;
+  return starting.test(text) ? 2 : 1;
+}
+
+/** Of rooms with few files, whose modules those load too. */
+const within: Readonly<Record<string, string>> = {
+  cli: 'sdk',
+  maker: 'sdk',
+  mcp: 'sdk',
+  simulators: 'devnet',
+};
+
+/** What shares modules. */
+export function roomOf(file: string): string {
+  if (belongs(file) !== -1) return `together ${belongs(file)}`;
+  const [room = ''] = file.split('/');
+  return within[room] ?? room;
+}
+
+export function groupsOf(root: string, files: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  const open = new Map<string, { readonly group: string[]; weight: number }>();
+  const begun = long.filter((file) => files.includes(file));
+  // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
+  for (const file of [...begun, ...files.filter((each) => !long.includes(each)).toReversed()]) {
+    const room = roomOf(file);
+    const weight = weightOf(root, file);
+    const others = open.get(room);
+    if (others !== undefined && others.weight + weight <= mostTogether) {
+      others.group.push(file);
+      others.weight += weight;
+      continue;
+    }
+    const group = [file];
+    if (weight < mostTogether) open.set(room, { group, weight });
+    groups.push(group);
+  }
+  const first = groups.slice(0, begun.length);
+  // What is alone is short: begun last, it fills what others leave of a core at the end.
+  const rest = groups.slice(begun.length).toSorted((one, two) => two.length - one.length);
+  return [...first, ...rest];
+}
+
+/** A file with a suite of each file of a group, with hooks of its own, that notes its time. */
+export async function entryOf(root: string, folder: string, group: string[]): Promise<string> {
+  const entry = join(folder, `${group[0]?.replaceAll('/', '-')}.mjs`);
+  const suites = group.map((file) => {
+    const [name, url] = [file, pathToFileURL(join(root, file)).href].map((each) =>
+      JSON.stringify(each),
+    );
+    return `suite(${name}, () => import(${url}));\n`;
+  });
+  const text = `import { after, before, describe } from 'node:test';
+import { note } from ${JSON.stringify(usage)};
+import { enabledBy } from ${JSON.stringify(watching)};
+const usage = process.env.PARLEY_TEST_USAGE;
+const here = () => note(usage, 'what processes load and do at their end');
+const hooks = enabledBy(() => before(() => {}));
+const loading = [];
+function suite(name, load) {
+  describe(name, () => {
+    const loaded = load().then(() => after(() => note(usage, name)));
+    loading.push(loaded);
+    return loaded;
+  });
+}
+process.on('exit', here);
+${suites.join('')}
+Promise.allSettled(loading).then(() => {
+  for (const hook of hooks) hook.disable();
+  here();
+});
+`;
+  await writeFile(entry, text);
+  return entry;
+}

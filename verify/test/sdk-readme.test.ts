@@ -1,0 +1,140 @@
+// The examples of packages/sdk/README.md, each party a program in a folder that has the package and nothing
+// else of this repository, against a market.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { installOffline } from '@parley/scripts/package-build.ts';
+import { type RunningMarket, sharedMarket } from './support/market.ts';
+import { type OtherNode, otherNodes, thisNode as own } from './support/nodes.ts';
+import { packed } from './support/packages.ts';
+
+const limitMs = 90_000;
+const opened = sharedMarket();
+
+let readme: string;
+let dir: string;
+let market: RunningMarket;
+const running = new Set<ChildProcess>();
+before(async () => {
+  readme = await readFile(join(import.meta.dirname, '../../packages/sdk/README.md'), 'utf8');
+  dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
+  await installOffline((await packed('sdk', dir)).file, dir);
+  market = await opened();
+});
+after(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** The program after the `nth` line that is the file's name alone. */
+function fileOf(name: string, nth = 0): string {
+  const after = readme.split(`\n\`${name}\`\n`)[nth + 1] ?? '';
+  const [, program] = /^\n```ts\n([\s\S]*?)```/.exec(after) ?? [];
+  return program ?? assert.fail(`the README has no ${name}`);
+}
+
+/** A folder with the examples as they stand; for a Node that takes no types, without them. */
+async function folderWith(node: OtherNode, files: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(join(dir, 'party-'));
+  for (const [name, text] of Object.entries(files)) {
+    if (node.takesTypes) await writeFile(join(folder, name), text);
+    else {
+      const plain = stripTypeScriptTypes(text).replaceAll('./party.ts', './party.mjs');
+      await writeFile(join(folder, name.replace('.ts', '.mjs')), plain);
+    }
+  }
+  return folder;
+}
+
+/** What it has said when it ends. */
+function run(node: OtherNode, folder: string, name: string, env: Record<string, string>) {
+  const file = node.takesTypes ? name : name.replace('.ts', '.mjs');
+  // npm puts flags of the tests into the environment.
+  const { NODE_OPTIONS: _, ...rest } = process.env;
+  const child = spawn(node.path, [file], {
+    cwd: folder,
+    env: { ...rest, URL: market.ready.url, DEV: market.ready.dev ?? '', ...env },
+    timeout: limitMs,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  }
+  const ended = new Promise<{ code: number | null; said: string }>((resolve) => {
+    child.once('close', (code) => {
+      running.delete(child);
+      resolve({ code, said });
+    });
+  });
+  return { child, ended };
+}
+
+const programs = () => ({ 'maker.ts': fileOf('maker.ts'), 'taker.ts': fileOf('taker.ts') });
+
+test('BTC for dollars: a taker that is killed once it has funded is paid by restart.ts', {
+  timeout: 200_000,
+}, async () => {
+  const files = {
+    ...programs(),
+    'party.ts': fileOf('party.ts'),
+    'restart.ts': fileOf('restart.ts'),
+  };
+  const folder = await folderWith(own, files);
+  const maker = run(own, folder, 'maker.ts', {});
+  const taker = run(own, folder, 'taker.ts', {});
+  taker.child.stdout.on('data', (chunk: Buffer) => {
+    if (/^funding of leg b/m.test(chunk.toString())) taker.child.kill('SIGKILL');
+  });
+  const { code: killed, said: before } = await taker.ended;
+  assert.equal(killed, null, before);
+  // Without a market to ask.
+  const { code, said } = await run(own, folder, 'restart.ts', { URL: '' }).ended;
+  assert.equal(code, 0, said);
+  assert.match(said, /^\S{36} received\n$/);
+  assert.match((await maker.ended).said, /^received\n$/m);
+});
+
+// Other Nodes load each entry in verify/test/package.test.ts; those that are named trade here too.
+for (const node of process.env.PARLEY_NODES ? otherNodes() : []) {
+  test(`TRX for SOL: both parties of the README are paid, on Node ${node.version}`, {
+    timeout: 200_000,
+  }, async () => {
+    const folder = await folderWith(node, { ...programs(), 'party.ts': fileOf('party.ts', 1) });
+    const sides = ['maker.ts', 'taker.ts'].map((name) => run(node, folder, name, {}).ended);
+    for (const { code, said } of await Promise.all(sides)) {
+      assert.equal(code, 0, said);
+      assert.match(said, /^received\n$/m);
+    }
+  });
+}
+
+test('refunds.ts of the README leaves signed refunds', { timeout: 200_000 }, async () => {
+  const files = {
+    ...programs(),
+    'party.ts': fileOf('party.ts'),
+    'refunds.ts': fileOf('refunds.ts'),
+  };
+  const folder = await folderWith(own, files);
+  const maker = run(own, folder, 'maker.ts', {});
+  const { code, said } = await run(own, folder, 'refunds.ts', {}).ended;
+  maker.child.kill();
+  await maker.ended;
+  assert.equal(code, 0, said);
+  assert.match(said, /^([0-9a-f]{64}\n){8,12}the market keeps \d+ refunds, 1 to \d/m);
+});
+
+test('an example without the address of the dev network says what to give', async () => {
+  const folder = await folderWith(own, { ...programs(), 'party.ts': fileOf('party.ts') });
+  const { code, said } = await run(own, folder, 'taker.ts', { DEV: '' }).ended;
+  assert.notEqual(code, 0);
+  assert.match(said, /DEV is the control address of the dev network, which the market prints/);
+});

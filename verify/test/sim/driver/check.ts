@@ -1,0 +1,16 @@
+// In the place of the check of unsigned bytes: a simulated one is about the escrow that was meant,
+// or refused. What real bytes of each family say is tried where those are.
+
+import type { Material } from '@parley/chains/interface/material.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { mustEqual } from '@parley/sdk/verify.ts';
+import * as real from '@parley/sdk/verify-material.ts';
+import { escrowOf } from './plans.ts';
+
+export const { paidWhere } = real;
+
+export function verifyMaterial(material: Material, _: real.Asked, terms: EscrowTerms): void {
+  mustEqual('escrow', escrowOf(terms).address, material.escrow);
+}
+
+export const outputsOf = () => [];

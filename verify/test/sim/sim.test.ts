@@ -1,0 +1,76 @@
+// The simulation on some seeds, those that once found something first; that a seed is a seed, that
+// a loss is told, and that what a market is struck at is there.
+
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { bugCalled, crashed } from '../planted/bugs.ts';
+import { runPlanted } from '../planted/finders.ts';
+
+type Counted = {
+  readonly broken: readonly { readonly where: string; readonly rules: readonly string[] }[];
+  readonly met: Readonly<Record<string, number>>;
+};
+
+async function run(args: readonly string[], edits?: Parameters<typeof runPlanted>[1]) {
+  const ran = await runPlanted(['verify/test/sim/run.ts', ...args, '--json'], edits ?? null);
+  const last = ran.output.trim().split('\n').at(-1) ?? '';
+  assert.ok(last.startsWith('{'), `${ran.output}\n${ran.errors}`);
+  return { ...ran, ...(JSON.parse(last) as Counted) };
+}
+
+const storyOf = (seed: number, errors: string) =>
+  new RegExp(`^seed ${seed}:\n(?: .*\n)*`, 'm').exec(errors)?.[0] ?? '';
+
+/** A second of the processor each, and more is in the soak. */
+const seeds = ['--known', '--seeds', '4'];
+
+test('whoever follows the rules ends with its own, and a seed tells the same story again', async () => {
+  const { code, broken, errors, met } = await run([...seeds, '--story']);
+  assert.deepEqual([code, broken], [0, []], errors);
+  // The first of seeds.json meet these.
+  for (const kind of ['relays landed', 'keeper claims']) assert.ok((met[kind] ?? 0) > 0, kind);
+  const alone = storyOf(18, (await run(['--seed', '18', '--story'])).errors);
+  assert.ok(alone.length > 500);
+  assert.equal(storyOf(18, errors), alone, 'whatever runs before and beside it');
+});
+
+test('a seed in which somebody loses is told; one whose process dies too, and the next is run', async () => {
+  const begun = 'unheard = [];\n  const';
+  const dies = `if (seed === 1_000_008) process.exit(9);\n  ${begun}`;
+  const worker = { file: 'verify/test/sim/worker.ts', find: begun, put: dies };
+  const edits = [...bugCalled('broadcast: no gates').edits, worker];
+  const { code, broken, errors } = await run(['--seed', '1000008,7', '--workers', '1'], { edits });
+  assert.equal(code, 1, errors);
+  const [lost, ended] = broken;
+  assert.equal(lost?.where, 'seed 7');
+  assert.ok(lost.rules.includes('no claim with a wrong secret'), lost.rules.join());
+  assert.deepEqual(ended, { where: 'seed 1000008', rules: [crashed.ended] });
+});
+
+test('the driver loses nothing by nodes that stand still and lie, and a seed tells its story', async () => {
+  const { code, broken, errors, met } = await run(['--driver', '--seeds', '40', '--story']);
+  assert.deepEqual([code, broken], [0, []], errors);
+  for (const kind of ['doubt: nodes disagree', 'node stuck', 'process died']) {
+    assert.ok((met[kind] ?? 0) > 0, kind);
+  }
+  const alone = storyOf(23, (await run(['--driver', '--seed', '23', '--story'])).errors);
+  assert.ok(alone.length > 500);
+  assert.equal(storyOf(23, errors), alone, 'whatever runs before and beside it');
+});
+
+test('every statement at which a market is struck is one that the server makes', () => {
+  const root = new URL('../../../', import.meta.url);
+  const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+  const sources = globSync('{server,watchtower}/**/*.ts', { cwd: root }).map(read).join('');
+  const struck = globSync('verify/test/sim/*.ts', { cwd: root }).flatMap((file) => [
+    ...read(file).matchAll(/\bat: '([a-z_]+_[a-z_]+)'/g),
+    ...read(file).matchAll(/^ {2}'([a-z]+_[a-z_]+)',$/gm),
+  ]);
+  const names = new Set(struck.map(([, name = '']) => name));
+  assert.ok(names.size > 15, [...names].join(' '));
+  assert.deepEqual(
+    [...names].filter((name) => !sources.includes(`'${name}'`)),
+    [],
+  );
+});

@@ -1,0 +1,255 @@
+// `npm start` as an operator sees it: ready, stopped, killed, refused, and on parts of one's own.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { readSettings } from '@parley/market/settings/config.ts';
+import { startMarket } from '@parley/market/start/boot.ts';
+import { parleyClient } from '@parley/sdk/client.ts';
+import { mintKey } from '@parley/sdk/keys.ts';
+import { evmWallet } from '@parley/sdk/wallets/evm.ts';
+import { pino } from 'pino';
+import { newHome, processesIn, type RunningMarket, startMarketProcess } from './support/market.ts';
+import { waitUntil } from './support/waiting.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const evmKey = `0x${'42'.repeat(32)}`;
+
+async function signIn(market: RunningMarket) {
+  const { url, chains } = market.ready;
+  const evm = chains.find(({ family }) => family === 'evm');
+  const wallet = evmWallet({
+    rpcUrl: evm?.rpcUrl ?? 'http://127.0.0.1:1',
+    chainId: evm?.chainId ?? 0,
+    privateKey: evmKey,
+  });
+  const { key } = await mintKey({ baseUrl: url }, wallet);
+  return parleyClient({ baseUrl: url, key });
+}
+
+async function postRfq(client: Awaited<ReturnType<typeof signIn>>): Promise<string> {
+  const { assets } = await client.assets({});
+  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
+  const rfq = await client.createRfq({
+    direction: 'buy_base',
+    baseAssetId: idOf('BTC'),
+    baseAmount: '1000000',
+    quoteAssetId: idOf('USDD'),
+    ttlSeconds: 3_600,
+  });
+  return rfq.id;
+}
+
+const npmStart = ['npm', 'run', '-s', 'start', '--', '--json'];
+
+/** By npm, whatever Node the machine has: the market collects its garbage early. */
+async function startByNpm(t: TestContext, home: string): Promise<RunningMarket> {
+  const market = await startMarketProcess(t, home, {}, npmStart);
+  const nodes = descendantsOf(market.child.pid).filter((each) => each.includes('launch.mjs'));
+  assert.ok(nodes.length > 0);
+  for (const each of nodes) assert.match(each, / --initial-old-space-size=64 /);
+  return market;
+}
+
+/** Told to stop, it says that it is not ready, and serves on meanwhile. */
+async function mustDrain({ ready: { url }, child }: RunningMarket): Promise<void> {
+  const status = async (path: string) => (await fetch(`${url}${path}`)).status;
+  assert.equal(await status('/readyz'), 200);
+  child.kill('SIGTERM');
+  await waitUntil(async () => (await status('/readyz')) === 503);
+  for (const path of ['/livez', '/status', '/v1/keys/nonce']) {
+    assert.equal(await status(path), 200, path);
+  }
+}
+
+/** What still runs there after as long as a stop may take. */
+async function leftIn(home: string): Promise<string[]> {
+  let left = await processesIn(home);
+  for (let waited = 0; waited < 25_000 && left.length > 0; waited += 250) {
+    await sleep(250);
+    left = await processesIn(home);
+  }
+  return left;
+}
+
+/** Command lines of the processes that descend from this one. */
+function descendantsOf(pid: number | undefined): string[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  const rows = [...stdout.matchAll(/^ *(\d+) +(\d+) (.*)$/gm)];
+  const below = new Set([String(pid)]);
+  for (const [, child = '', parent = ''] of [...rows, ...rows]) {
+    if (below.has(parent)) below.add(child);
+  }
+  return rows.filter(([, , parent = '']) => below.has(parent)).map(([, , , args = '']) => args);
+}
+
+test('npm run deploy says what it found, and fails on what it did not find', () => {
+  const { status, stdout, stderr } = spawnSync(
+    'npm',
+    ['run', '-s', 'deploy', '--', '--rpc', 'http://127.0.0.1:9', '--verify'],
+    { cwd: root, encoding: 'utf8', timeout: 60_000 },
+  );
+  assert.equal(status, 1);
+  assert.match(stdout + stderr, /127\.0\.0\.1:9/);
+});
+
+/** The URL of the embedded database that runs under this home. */
+function databaseOf(home: string): string {
+  const folder = join(home, 'postgres');
+  const [, , , port] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n');
+  const password = readFileSync(join(folder, 'password'), 'utf8').trim();
+  return `postgres://parley:${password}@127.0.0.1:${port}/parley`;
+}
+
+/** One JSON line says what runs where. */
+async function mustRun({ ready, home }: RunningMarket): Promise<void> {
+  assert.equal(ready.ready, true);
+  assert.match(ready.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual(ready.chains.map(({ chain }) => chain).sort(), [
+    'bitcoin-regtest',
+    'evm-dev',
+    'solana-dev',
+    'tron-dev',
+  ]);
+  for (const { family, gasKey = '' } of ready.chains) {
+    assert.equal(gasKey === '', family === 'bitcoin', `the gas key of ${family}: "${gasKey}"`);
+  }
+  for (const { rpcUrl } of ready.chains) assert.match(rpcUrl ?? '', /@?127\.0\.0\.1:\d+/);
+  const { dev, inbox, identityProvider } = ready;
+  const settings = `${identityProvider}/.well-known/openid-configuration`;
+  for (const url of [`${dev}/status`, `${inbox}`, settings]) {
+    assert.equal((await fetch(url)).status, 200, url);
+  }
+  assert.deepEqual(JSON.parse(readFileSync(join(home, 'ready.json'), 'utf8')), ready);
+}
+
+/** With a database and chains of its own a market starts neither. */
+async function startsNeither(t: TestContext, first: RunningMarket): Promise<void> {
+  const evm = first.ready.chains.find(({ family }) => family === 'evm');
+  const home = await newHome(t);
+  const chains = [{ family: 'evm', chain: 'evm-dev', chainId: 31_337, rpcUrls: [evm?.rpcUrl] }];
+  const market = await startMarketProcess(t, home, {
+    DATABASE_URL: databaseOf(first.home),
+    PARLEY_CHAINS: JSON.stringify(chains),
+  });
+  const { database, dev, inbox, identityProvider } = market.ready;
+  assert.deepEqual([database, dev], ['external', null]);
+  assert.deepEqual([inbox, identityProvider], [undefined, undefined]);
+  const { rpcUrl = '' } = evm ?? {};
+  const served = { chain: 'evm-dev', family: 'evm', rpcUrl, chainId: 31_337 };
+  assert.deepEqual(market.ready.chains, [served]);
+  const mine = (await processesIn(home)).filter((each) => !each.includes('main.ts'));
+  assert.deepEqual(mine, []);
+  const { assets } = await (await signIn(market)).assets({ enabled: true });
+  assert.deepEqual(
+    assets.map(({ symbol }) => symbol),
+    ['ETH'],
+  );
+  assert.equal(await market.stop(), 0, market.log());
+}
+
+test('whatever ends a market, npm or kill -9, the next one has what was committed, and SIGTERM ends all', async (t) => {
+  const home = await newHome(t);
+  const first = await startByNpm(t, home);
+  const rfqId = await postRfq(await signIn(first));
+  // Of npm alone: the market notices, and ends what it started.
+  await first.kill();
+  assert.deepEqual(await leftIn(home), []);
+  await assert.rejects(fetch(first.ready.url));
+  const second = await startMarketProcess(t, home, { PARLEY_DRAIN_SECONDS: '600' });
+  await mustRun(second);
+  assert.equal((await (await signIn(second)).rfq(rfqId)).status, 'open');
+  await startsNeither(t, second);
+  await mustDrain(second);
+  // What it started is left behind, and ended by the next.
+  await second.kill();
+  const third = await startByNpm(t, home);
+  const client = await signIn(third);
+  assert.equal((await client.rfq(rfqId)).status, 'open');
+  assert.equal((await client.rfqs({})).rfqs.length, 1);
+  third.child.kill('SIGTERM');
+  assert.deepEqual(await leftIn(home), []);
+});
+
+test('a market whose dev node is gone ends, and says so', async (t) => {
+  const home = await newHome(t);
+  const { child, log } = await startMarketProcess(t, home);
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const node = (await processesIn(home)).find((each) => / --dump-state=/.test(each));
+  process.kill(Number.parseInt(node ?? '', 10), 'SIGKILL');
+  const [status] = await ended;
+  assert.equal(status, 1);
+  assert.match(log(), /the node of evm-dev has ended, and the market ends with it: start it again/);
+  assert.deepEqual(await leftIn(home), []);
+});
+
+test('worlds do not mix: every wrong setting is named, and nothing is started', () => {
+  const anvil = { family: 'evm', chain: 'e', chainId: 31_337, rpcUrls: ['http://127.0.0.1:1'] };
+  const chains = JSON.stringify([anvil, { ...anvil, chain: 'ethereum', chainId: 1 }]);
+  for (const [env, expected] of [
+    [{ PARLEY_NETWORK: 'mainnet' }, /needs PARLEY_CHAINS: dev chains run with dev only/],
+    [{ PARLEY_NETWORK: 'moon' }, /must be dev, testnet or mainnet; got "moon"/],
+    [{ PARLEY_CHAINS: '{' }, /PARLEY_CHAINS is not JSON/],
+    [{ PARLEY_NETWORK: 'mainnet', PARLEY_CHAINS: chains }, /"e" belongs to dev/],
+    [{ PARLEY_CHAINS: chains }, /"ethereum" belongs to mainnet/],
+  ] as const) {
+    assert.throws(() => readSettings(env), expected);
+  }
+  const { status, stderr } = spawnSync(process.execPath, ['apps/market/main.ts'], {
+    cwd: root,
+    env: { ...process.env, PARLEY_HOME: '/nonexistent/parley', PORT: '70000' },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /PORT must be a whole number from 0 to 65535; got "70000"/);
+});
+
+test('a start that is refused names no secret', async (t) => {
+  const password = randomBytes(16).toString('hex');
+  const short = password.slice(0, 6);
+  const login = `user:${password}@127.0.0.1:1`;
+  const evm = { family: 'evm', chain: 'e', chainId: 31_337 };
+  const valid = JSON.stringify([{ ...evm, rpcUrls: ['http://127.0.0.1:1'] }]);
+  const home = await newHome(t);
+  let logged = '';
+  const write = (line: string) => {
+    logged += line;
+  };
+  const log = pino({ level: 'trace' }, { write });
+  const started = async (env: Record<string, string>) =>
+    startMarket(
+      readSettings({ DATABASE_URL: 'postgres://127.0.0.1:1/none', PARLEY_CHAINS: valid, ...env }),
+      log,
+    );
+  for (const env of [
+    { DATABASE_URL: `postgres://${login}/parley` },
+    { DATABASE_URL: `postgres://user:${password}@127.0.0.1:99999/parley` },
+    { DATABASE_URL: `${password}` },
+    { PARLEY_ENCRYPTION_KEY: password },
+    { PARLEY_ENCRYPTION_KEY: `${password}${password},${password}` },
+    { PARLEY_CHAINS: `[{"rpcUrls": ["http://${login}"]` },
+    { PARLEY_CHAINS: `http://${login}` },
+    // What a parser shows of the text around a fault would show this one whole.
+    { PARLEY_CHAINS: `["http://u:${short}@h",x]` },
+    { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`ftp://${login}`] }]) },
+    { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`http://${login}`] }]) },
+    { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`http://user:${password}@`] }]) },
+    { VALKEY_URL: `redis://:${password}@127.0.0.1:99999` },
+    { VALKEY_URL: `http://:${password}@127.0.0.1:1` },
+  ]) {
+    await assert.rejects(started({ ...env, PARLEY_HOME: home }), (error: Error) => {
+      const wrote = `${error.message} ${error.stack} ${inspect(error.cause)}`;
+      assert.ok(!wrote.includes(short), `${Object.keys(env)} ${wrote}`);
+      return true;
+    });
+  }
+  assert.ok(!logged.includes(short), logged);
+});

@@ -1,0 +1,118 @@
+// The Python package as an outsider has it: its wheel, built from python/ and installed beside what
+// its lock names into an environment of its own. Asks the registry of this machine's pip.
+
+import { execFile, execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { generate } from '@parley/scripts/generate.ts';
+
+const run = promisify(execFile);
+const source = join(import.meta.dirname, '../../../python');
+/** `PARLEY_PYTHON` names others, as PATH names folders. */
+const usual = ['python3', 'python3.13', 'python3.12', 'python3.11'];
+const installMs = 180_000;
+const probe =
+  'import sys, venv, ensurepip; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 11))';
+
+function candidates(): readonly string[] {
+  const named = (process.env.PARLEY_PYTHON ?? '').split(delimiter).filter(Boolean);
+  return named.length > 0 ? named : usual;
+}
+
+/** Null where it is missing, older than 3.11, or makes no environments. */
+function versionOf(path: string): string | null {
+  try {
+    const stdio = ['ignore', 'pipe', 'ignore'] as const;
+    return execFileSync(path, ['-c', probe], { stdio: [...stdio], encoding: 'utf8' }).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** Each version once. */
+export function findPythons(): { readonly path: string; readonly version: string }[] {
+  const found = new Map<string, string>();
+  for (const path of candidates()) {
+    const version = versionOf(path);
+    if (version !== null && !found.has(version)) found.set(version, path);
+  }
+  return [...found].map(([version, path]) => ({ path, version }));
+}
+
+/** Null: there is none. */
+export function findPython(): string | null {
+  return candidates().find((path) => versionOf(path) !== null) ?? null;
+}
+
+type PythonPlace = {
+  /** Of the environment. */
+  readonly python: string;
+  /** Where no source of the package is: only the wheel is found. Has its tests. */
+  readonly folder: string;
+  readonly wheel: string;
+};
+
+/** Makes it in `dir`, which is empty. */
+export async function installWheel(found: string, dir: string): Promise<PythonPlace> {
+  const environment = join(dir, 'environment');
+  const python = join(environment, 'bin/python');
+  await run(found, ['-m', 'venv', '--without-pip', environment]);
+  const install = await installer(found, python);
+  const wheels = ['--only-binary', ':all:', '--no-deps', '--no-compile', '--quiet'];
+  const lock = join(source, 'requirements-dev.txt');
+  await install([...wheels, '--require-hashes', '-r', lock]);
+  const tree = join(dir, 'tree');
+  await generate();
+  await cp(source, tree, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => !/__pycache__|\.(?:mypy|pytest)_cache|\.venv/.test(path),
+  });
+  await run(python, ['-m', 'hatchling', 'build', '-t', 'wheel'], { cwd: tree });
+  const [name = ''] = await readdir(join(tree, 'dist'));
+  const wheel = join(tree, 'dist', name);
+  await install([...wheels, '--no-index', wheel]);
+  const folder = join(dir, 'empty');
+  await mkdir(folder);
+  await cp(join(tree, 'tests'), join(folder, 'tests'), { recursive: true });
+  await cp(join(tree, 'pyproject.toml'), join(folder, 'pyproject.toml'));
+  return { python, folder, wheel };
+}
+
+/**
+ * The wheel as pip resolves it, unlocked, beside these packages and what runs its tests: an
+ * environment of its own in `dir`. Resolves to its Python; rejects where versions do not agree.
+ */
+export async function installBeside(
+  found: string,
+  dir: string,
+  { wheel, packages }: { readonly wheel: string; readonly packages: readonly string[] },
+): Promise<string> {
+  const python = join(dir, 'bin/python');
+  await run(found, ['-m', 'venv', '--without-pip', dir]);
+  const install = await installer(found, python);
+  const wanted = [wheel, ...packages, 'pytest', 'hypothesis', 'websocket-client'];
+  await install(['--only-binary', ':all:', '--no-compile', '--quiet', ...wanted]);
+  return python;
+}
+
+/** The least of each dependency that the package says it works with. */
+export async function leastVersions(): Promise<string[]> {
+  const text = await readFile(join(source, 'pyproject.toml'), 'utf8');
+  const [, list = ''] = /^dependencies = \[\n(.*?)^\]/ms.exec(text) ?? [];
+  return [...list.matchAll(/"([\w-]+)>=([\d.]+),/g)].map(([, name, least]) => `${name}==${least}`);
+}
+
+/** This machine's pip, which saves seconds; else one of the environment's own. */
+async function installer(found: string, python: string) {
+  const options = { timeout: installMs };
+  const own = ['-m', 'pip', '--python', python, 'install'];
+  try {
+    await run(found, [...own, '--help']);
+    return (args: readonly string[]) => run(found, [...own, ...args], options);
+  } catch {
+    await run(python, ['-m', 'ensurepip']);
+    return (args: readonly string[]) => run(python, ['-m', 'pip', 'install', ...args], options);
+  }
+}

@@ -1,0 +1,150 @@
+// The worked examples of docs/timelocks.md and its table of pairs, written anew from the policies
+// that the service runs with.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { bitcoinPolicies } from '@parley/chains/bitcoin/policy.ts';
+import { evmChains } from '@parley/chains/evm/policy.ts';
+import { solanaChains } from '@parley/chains/solana/policy.ts';
+import { tronChains } from '@parley/chains/tron/policy.ts';
+import { deadlines, type LegTiming, lateClaim, longLeg } from '@parley/core/deadlines.ts';
+import type { ChainPolicy } from '@parley/core/policy.ts';
+import type { LegName } from '@parley/core/trade.ts';
+
+const text = readFileSync(new URL('../../docs/timelocks.md', import.meta.url), 'utf8');
+const ethereum = evmChains.ethereum.policy;
+const bitcoin = bitcoinPolicies.mainnet;
+const solana = solanaChains.solana.policy;
+
+/** Seconds with a space before each thousand. */
+const n = (seconds: number) => String(seconds).replace(/\B(?=(\d{3})+$)/g, ' ');
+const clock = (seconds: number) =>
+  `(${Math.floor(seconds / 3_600)} h ${(seconds % 3_600) / 60} min)`;
+const at = (seconds: number) => `agreedAt + ${n(seconds).padStart(6)}   ${clock(seconds)}`;
+
+/** The block of an example: the times from the engine, the sums from the policies. */
+function example(short: ChainPolicy, long: ChainPolicy): string {
+  const s = short.normal;
+  const l = long.normal;
+  const react = Math.max(short.reactSeconds, long.reactSeconds);
+  const detect = Math.max(short.detectSeconds, long.detectSeconds);
+  const timing = (policy: ChainPolicy): LegTiming => ({ policy, depth: policy.normal });
+  const times = deadlines(0, { a: timing(short), b: timing(long) }, 'b');
+  const { floorSeconds: floor } = short;
+  const settleS = s.settleSeconds;
+  const settleL = l.settleSeconds;
+  const after = settleS + s.outageSeconds + short.signSeconds + short.driftSeconds;
+  const lead = Math.max(short.driftSeconds, long.driftSeconds);
+  const least = lead + react + settleL + react + settleS + react + after;
+  const late = [
+    lateClaim(timing(short)),
+    detect,
+    react,
+    settleL,
+    l.outageSeconds,
+    long.driftSeconds,
+  ].filter((each) => each > 0);
+  const sum = late.reduce((total, each) => total + each, times.refundAt.a);
+  return [
+    `least T_short      = ${n(lead)} + ${n(react)} + (${n(settleL)} + ${n(react)}) + (${n(settleS)} + ` +
+      `${n(react)}) + (${n(settleS)} + ${n(s.outageSeconds)} + ${n(short.signSeconds)} + ` +
+      `${n(short.driftSeconds)}) = ${n(least)}   ${least > floor ? '>' : '<'} floor ${n(floor)}`,
+    `initiatorFundBy    = ${at(times.initiatorFundBy)}`,
+    `expiresAt          = ${at(times.expiresAt)}`,
+    `counterpartyFundBy = ${at(times.counterpartyFundBy)}`,
+    `revealBy           = ${at(times.revealBy)}`,
+    `T_short            = ${at(times.refundAt.a)}`,
+    `T_long             = max(${n(long.floorSeconds)}, ` +
+      `${[times.refundAt.a, ...late].map(n).join(' + ')} = ${n(sum)})`,
+    `                   = ${at(times.refundAt.b)}`,
+  ].join('\n');
+}
+
+test('docs/timelocks.md shows what the policies of Ethereum, Bitcoin and Solana come to', () => {
+  const [, first, second, third] = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].map(
+    ([, block]) => block,
+  );
+  assert.equal(first, example(ethereum, bitcoin));
+  assert.equal(second, example(ethereum, ethereum));
+  assert.equal(third, example(ethereum, solana));
+});
+
+test('and names the numbers of their policies', () => {
+  const words = text.replaceAll('\n', ' ');
+  const { normal } = ethereum;
+  for (const said of [
+    `Ethereum \`floor\` ${n(ethereum.floorSeconds)}, \`settle\` ${n(normal.settleSeconds)}, ` +
+      `\`outage\` ${n(normal.outageSeconds)}, \`sign\` ${n(ethereum.signSeconds)}, ` +
+      `\`late\` and \`drift\` ${n(ethereum.lateClaimSeconds)}, ` +
+      `\`detect\` ${n(ethereum.detectSeconds)}.`,
+    `Bitcoin \`floor\` ${n(bitcoin.floorSeconds)}, \`settle\` ${n(bitcoin.normal.settleSeconds)} ` +
+      `(${bitcoin.normal.confirmations} blocks), \`outage\` ${n(bitcoin.normal.outageSeconds)}, ` +
+      `\`detect\` ${n(bitcoin.detectSeconds)}. \`react\` is ${n(bitcoin.reactSeconds)}.`,
+    `Solana \`settle\` ${n(solana.normal.settleSeconds)}, \`outage\` ` +
+      `${n(solana.normal.outageSeconds)}, \`late\` and \`drift\` ${n(solana.driftSeconds)}.`,
+  ]) {
+    assert.ok(words.includes(said), said);
+  }
+});
+
+const chains = {
+  bitcoin,
+  ethereum,
+  base: evmChains.base.policy,
+  optimism: evmChains.optimism.policy,
+  arbitrum: evmChains.arbitrum.policy,
+  tron: tronChains.tron.policy,
+  solana,
+} as const;
+type Name = keyof typeof chains;
+
+const hours = (seconds: number) => (seconds / 3_600).toFixed(1);
+
+/** Both timelocks in hours. */
+function locks(legs: { readonly a: LegTiming; readonly b: LegTiming }, long: LegName): string {
+  const { refundAt } = deadlines(0, legs, long);
+  const [first, last] = [refundAt.a, refundAt.b].sort((x, y) => x - y) as [number, number];
+  return `${hours(first)} / ${hours(last)}`;
+}
+
+/** Which is long, whoever gives it, and both timelocks. */
+function locked(one: Name, other: Name, depth: 'normal' | 'high'): string {
+  const timing = (name: Name) => ({ policy: chains[name], depth: chains[name][depth] });
+  const a = timing(one);
+  const b = timing(other);
+  const long = longLeg({ a, b });
+  const isEither = longLeg({ a: b, b: a }) === long;
+  const named = isEither ? 'either' : long === 'a' ? one : other;
+  return `${named} ${locks({ a, b }, long)}`;
+}
+
+test('and the table what every pair of chains comes to, at either depth', () => {
+  const names: Name[] = (Object.keys(chains) as Name[]).filter((name) => name !== 'optimism');
+  const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]));
+  pairs.push(['base', 'optimism']);
+  const rows = new Map(
+    [...text.matchAll(/^\| (\w+, \w+) \| (.+) \|$/gm)].map(([, pair, cells]) => [
+      pair,
+      cells?.split(' | '),
+    ]),
+  );
+  for (const [one, other] of pairs as [Name, Name][]) {
+    const wanted = (['normal', 'high'] as const).map((depth) => locked(one, other, depth));
+    assert.deepEqual(rows.get(`${one}, ${other}`), wanted, `${one}, ${other}`);
+  }
+  assert.equal(rows.size, pairs.length);
+});
+
+test('and what 20 h of outage for usual amounts on Solana would make of Ethereum and Solana', () => {
+  const tLong = (outageSeconds: number) => {
+    const depth = { ...solana.normal, outageSeconds };
+    const legs = { a: { policy: ethereum, depth: ethereum.normal }, b: { policy: solana, depth } };
+    const { refundAt } = deadlines(0, legs, longLeg(legs));
+    return hours(Math.max(refundAt.a, refundAt.b));
+  };
+  const said =
+    `20 h for all would make \`T_long\` of Ethereum and Solana ${tLong(20 * 3_600)} h ` +
+    `instead of ${tLong(solana.normal.outageSeconds)} h.`;
+  assert.ok(text.replaceAll('\n', ' ').includes(said), said);
+});

@@ -1,0 +1,447 @@
+// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium. Nothing
+// scrolls sideways at 360 px, axe finds nothing, and what a person does is what happens.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { listed, states } from '@parley/web/screens/settlement/testing/views.ts';
+import { walletScript } from '@parley/web/wallets/testing/script.ts';
+import type { Told } from '@parley/web/wallets/testing/settings.ts';
+import react from '@vitejs/plugin-react';
+import type { Page } from 'playwright-core';
+import { build } from 'vite';
+import { pageLimitMs, sharedBrowser } from './support/chromium.ts';
+
+declare const walletDoubles: Record<string, Told>;
+
+const launched = sharedBrowser();
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const dir = await mkdtemp(join(tmpdir(), 'parley-states-'));
+await build({
+  configFile: false,
+  root: join(import.meta.dirname, 'support/screens'),
+  logLevel: 'error',
+  plugins: [react()],
+  build: {
+    outDir: dir,
+    emptyOutDir: true,
+    minify: false,
+    rollupOptions: { input: join(import.meta.dirname, 'support/screens/settle.html') },
+  },
+});
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+const server = createServer(async ({ url = '/' }, reply) => {
+  const { pathname } = new URL(url, 'http://localhost');
+  if (pathname === '/market/assets') {
+    const rest = { chain: 'x', address: null, decimals: 8, enabled: true, verified: true };
+    const assets = listed.map((each) => ({ ...each, ...rest, source: 'list' }));
+    reply.setHeader('content-type', 'application/json');
+    reply.end(JSON.stringify({ assets, nextCursor: null }));
+    return;
+  }
+  const file = await readFile(join(dir, pathname)).catch(() => null);
+  reply.statusCode = file === null ? 404 : 200;
+  reply.setHeader('content-type', types[extname(pathname)] ?? 'text/plain');
+  reply.end(file ?? '');
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+after(async () => {
+  server.close();
+  server.closeAllConnections();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const others = [
+  'phrase none',
+  'phrase unchecked',
+  'phrase checked',
+  'rescue',
+  'swaps',
+  'swaps none',
+  'swap unknown',
+  'swap looked for',
+  'swap warned',
+  'swap stopped',
+];
+
+type Look = {
+  readonly width?: number;
+  readonly scheme?: 'light' | 'dark';
+  readonly locale?: string;
+};
+
+async function opened(look: Look = {}): Promise<Page> {
+  const { width = 1_000, scheme = 'light', locale = 'en-GB' } = look;
+  const browser = await launched();
+  const page = await browser.newPage({
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    locale,
+    timezoneId: 'Europe/Zurich',
+    reducedMotion: 'reduce',
+  });
+  page.setDefaultTimeout(pageLimitMs);
+  page.on('pageerror', (error) => assert.fail(error));
+  return page;
+}
+
+async function show(page: Page, state: string): Promise<void> {
+  if (page.url() === 'about:blank') {
+    await page.goto(`${origin}/settle.html`);
+    await page.waitForFunction(() => 'showState' in globalThis);
+  }
+  await page.evaluate(
+    (name) => (globalThis as unknown as { showState(name: string): void }).showState(name),
+    state,
+  );
+  await page.locator('h1').waitFor();
+}
+
+/** Where somebody wants to look at them: a folder. */
+const pictures = process.env.PARLEY_PICTURES;
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!pictures) return;
+  const path = join(pictures, `${name.replaceAll(/\W+/g, '-')}.png`);
+  await page.screenshot({ path, fullPage: true });
+}
+
+type Found = { violations: { id: string; nodes: { html: string }[] }[] };
+
+async function found(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate(async () => {
+    const { axe: tool } = globalThis as unknown as { axe: { run(how: object): Promise<Found> } };
+    return tool.run({ resultTypes: ['violations'], selectors: false });
+  });
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+/** Of each part one: what is alike is not looked at twice. */
+const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
+
+test('a swap that was agreed just now is looked for before it is called unknown', async () => {
+  const page = await opened();
+  await show(page, 'swap looked for');
+  assert.equal(await page.getByRole('link', { name: 'Bring swaps back' }).count(), 0);
+  await show(page, 'swap unknown');
+  await page.getByRole('link', { name: 'Bring swaps back' }).waitFor();
+  await page.close();
+});
+
+test('every state is whole at 360 px, and axe finds nothing, in light and dark', async () => {
+  const narrow = await opened({ width: 360, scheme: 'dark' });
+  const german = await opened({ width: 360, locale: 'de-DE' });
+  for (const name of [...states.map(([each]) => each), ...others]) {
+    for (const page of [narrow, german]) {
+      await show(page, name);
+      const [wide, seen] = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return [scrollWidth, clientWidth] as const;
+      });
+      assert.ok(wide <= seen, `${name}: ${wide} px wide`);
+    }
+    await picture(narrow, `narrow ${name}`);
+    await picture(german, `german ${name}`);
+  }
+  const light = await opened();
+  await show(light, 'pay');
+  for (const page of [narrow, light]) await page.addScriptTag({ path: axe });
+  for (const [at, name] of parts.entries()) {
+    const page = at % 2 === 0 ? narrow : light;
+    await show(page, name);
+    assert.deepEqual(await found(page), [], name);
+  }
+  for (const name of pictures ? [...states.map(([each]) => each), ...others] : []) {
+    await show(light, name);
+    await picture(light, `wide ${name}`);
+  }
+  for (const page of [narrow, german, light]) await page.close();
+});
+
+test('no payment is invited while nodes hold up the funding', async () => {
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [1_280, 390]) {
+      const page = await opened({ width, scheme });
+      await show(page, 'pay, and nodes are silent and behind');
+      await page.getByRole('heading', { name: 'Do not pay now' }).waitFor();
+      assert.equal(await page.locator('svg.qr').count(), 0);
+      await picture(page, `pay held ${width} ${scheme}`);
+      await page.close();
+    }
+  }
+});
+
+test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {
+  const page = await opened();
+  const code = page.locator('svg.qr');
+  await show(page, 'pay');
+  assert.match(
+    (await code.getAttribute('aria-label')) ?? '',
+    /^Payment of 0\.01\u00a0BTC to bcrt1q/,
+  );
+  await show(page, 'too little');
+  assert.equal(await code.isVisible(), false);
+  await page.getByText('Pay the whole amount once more').click();
+  assert.equal(await code.isVisible(), true);
+  for (const state of ['paid, in a pool', 'paid late', 'pay, too late', 'nothing by hand']) {
+    await show(page, state);
+    assert.equal(await code.count(), 0, state);
+  }
+  await page.close();
+});
+
+test('what was paid too much is put at risk by a second word alone', async () => {
+  const page = await opened();
+  await show(page, 'paid twice');
+  await page.getByText('Go on, and risk 0.010').click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('body').getAttribute('data-gives'), null);
+  await page.getByText('Go on, and risk 0.010').click();
+  await page.getByRole('dialog').getByText('Go on, and risk').click();
+  await page.locator('body[data-gives="1000001"]').waitFor({ state: 'attached' });
+  await page.close();
+});
+
+test('where no address is known, the field for one is there, and the refusal is told', async () => {
+  const page = await opened();
+  await show(page, 'brought back, no address');
+  await page.getByLabel('Bitcoin address').fill('bc1qwrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('"bc1qwrong" is no address of Bitcoin regtest').waitFor();
+  await page.close();
+});
+
+test('the agreed account is connected on the screen of the swap, and no other one', async () => {
+  const page = await opened();
+  const evm = (name: string, privateKey: string) => ({
+    ...({ family: 'evm', name, privateKey, chains: { 1: origin } } as const),
+  });
+  // The key of the fixtures' address, which every dev chain knows, and another one.
+  const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
+  const wallets = [evm('Fox', key), evm('Rabbit', '42'.repeat(32))];
+  await page.addInitScript({ content: await walletScript(wallets) });
+  await show(page, 'wallet is missing');
+  await page.getByRole('button', { name: 'Use Rabbit' }).click();
+  await page.getByText(/^Rabbit shows 0x\w+. Choose 0x70997970C51812dc3A010C7d/).waitFor();
+  await page.getByRole('button', { name: 'Use Fox' }).click();
+  await page.getByText(/^Rabbit shows/).waitFor({ state: 'detached' });
+  await page
+    .locator('body[data-uses="0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]')
+    .waitFor({ state: 'attached' });
+  await page.close();
+});
+
+/** Of the market that the page with wallets of Bitcoin came from. */
+const config = {
+  productName: 'Parley',
+  shortName: 'parley',
+  network: 'dev',
+  clockOffsetSeconds: 0,
+  chains: [{ chain: 'bitcoin-regtest', family: 'bitcoin', bitcoin: 'regtest' }],
+  dev: null,
+};
+
+test('a wallet of this browser pays by one click, and only the chain is believed', async () => {
+  const page = await opened();
+  const verse = { family: 'bitcoin', privateKey: '42'.repeat(32), coreUrl: origin } as const;
+  const wallets = [
+    { ...verse, name: 'Verse', network: 'regtest' },
+    { ...verse, name: 'Main', network: 'mainnet' },
+  ] as const;
+  const content = `globalThis.marketConfig = ${JSON.stringify(config)};`;
+  await page.addInitScript({ content: `${content}\n${await walletScript(wallets)}` });
+  const does = (what: Told['does']) =>
+    page.evaluate((how) => {
+      const told = walletDoubles.Verse;
+      if (told !== undefined) told.does = how;
+    }, what);
+  const pays = page.getByRole('button', { name: 'Pay with Verse' });
+  const code = page.locator('svg.qr');
+  await show(page, 'pay');
+  await page.getByRole('button', { name: 'Pay with Main' }).click();
+  await page.getByText('Your wallet is on another network. Switch it to').waitFor();
+  await does('declines');
+  await pays.click();
+  await page.getByText('You declined in your wallet. It paid nothing.').waitFor();
+  assert.equal(await code.isVisible(), true);
+  await does('lies');
+  await pays.dblclick();
+  await page.getByText('Verse says that it has paid').waitFor();
+  assert.equal(await code.count(), 0);
+  const asked = await page.evaluate(() => walletDoubles.Verse?.prompts);
+  assert.deepEqual(asked?.filter((each) => each === 'sendTransfer').length, 1);
+  await show(page, 'done');
+  await show(page, 'pay');
+  await page.getByText('1e'.repeat(32)).waitFor();
+  assert.equal(await code.count(), 0, 'no second payment is next');
+  await page.getByRole('button', { name: 'It has not paid: pay another way' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'It has not paid' }).click();
+  await code.waitFor();
+  await page.close();
+});
+
+declare const told: string[];
+declare const away: { is: boolean };
+declare const tell: (news: Record<string, string>) => Promise<void>;
+declare const showSeen: () => void;
+
+test('a page tells by a click alone, once for all tabs, and only while no tab is seen', async () => {
+  const browser = await launched();
+  const context = await browser.newContext();
+  await context.addInitScript(() => {
+    const shown: string[] = [];
+    const hidden = { is: false };
+    const { Notification: Real } = globalThis;
+    class Told extends Real {
+      // The headless shell has nobody to ask, and so refuses all of them.
+      static override readonly permission = 'granted';
+      static override requestPermission(): Promise<NotificationPermission> {
+        return Promise.resolve('granted');
+      }
+      constructor(title: string, options?: NotificationOptions) {
+        super(title, options);
+        shown.push(title);
+      }
+    }
+    const visibilityState = { get: () => (hidden.is ? 'hidden' : 'visible') };
+    Object.defineProperties(document, { visibilityState });
+    Object.assign(globalThis, { Notification: Told, told: shown, away: hidden });
+  });
+  const one = await context.newPage();
+  const other = await context.newPage();
+  const looks = (page: Page, isAway: boolean) =>
+    page.evaluate((is) => {
+      away.is = is;
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, isAway);
+  const tells = (page: Page, key: string) =>
+    page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
+  const toldIn = (page: Page) => page.evaluate(() => told.splice(0));
+  for (const page of [one, other]) {
+    page.setDefaultTimeout(pageLimitMs);
+    await show(page, 'pay');
+    await page.evaluate(() => showSeen());
+  }
+  await looks(one, true);
+  await looks(other, true);
+  await tells(one, 'before a click');
+  await one.getByRole('button', { name: 'Tell me' }).click();
+  await one.getByRole('button', { name: 'Stop telling me' }).waitFor();
+  assert.deepEqual(await toldIn(one), ['You are told here']);
+  await Promise.all([tells(one, 'both'), tells(other, 'both')]);
+  assert.deepEqual([...(await toldIn(one)), ...(await toldIn(other))], ['both']);
+  await looks(other, false);
+  await tells(one, 'while another tab is seen');
+  await looks(other, true);
+  await tells(other, 'afterwards');
+  assert.deepEqual([await toldIn(one), await toldIn(other)], [[], ['afterwards']]);
+  await one.getByRole('button', { name: 'Stop telling me' }).click();
+  await tells(one, 'stopped');
+  assert.deepEqual(await toldIn(one), []);
+  await context.close();
+  const denied = await opened();
+  await denied.addInitScript(() => {
+    Object.defineProperty(Notification, 'permission', { get: () => 'denied' });
+  });
+  await show(denied, 'pay');
+  await denied.getByText('This browser shows no messages of this site.').waitFor();
+  assert.equal(await denied.getByRole('button', { name: 'Tell me' }).count(), 0);
+  await denied.close();
+});
+
+test('a page that must stay open asks before it is left', async () => {
+  const page = await opened();
+  const asked = async (state: string) => {
+    await show(page, state);
+    await page.locator('h1').click();
+    let isAsked = false;
+    page.once('dialog', (dialog) => {
+      isAsked = true;
+      void dialog.accept();
+    });
+    await page.goto('about:blank');
+    page.removeAllListeners('dialog');
+    return isAsked;
+  };
+  assert.equal(await asked('collects'), true);
+  assert.equal(await asked('received'), false);
+  await page.close();
+});
+
+test('a phrase is hidden until asked for, typed back, and then shown no more', async () => {
+  const page = await opened();
+  await show(page, 'phrase none');
+  await page.getByRole('button', { name: 'Make a phrase' }).click();
+  assert.doesNotMatch(await page.content(), /sausage/);
+  await page.getByRole('button', { name: 'I have written them down' }).click({ force: true });
+  assert.equal(await page.getByLabel('Word 2').count(), 0, 'not before they were shown');
+  await page.getByRole('button', { name: 'Show the words' }).click();
+  await page.getByText('sausage').waitFor();
+  await page.evaluate(() =>
+    document
+      .querySelector('ol')
+      ?.dispatchEvent(new ClipboardEvent('copy', { bubbles: true, cancelable: true })),
+  );
+  await page.getByRole('button', { name: 'Do not copy' }).click();
+  await page.getByRole('button', { name: 'I have written them down' }).click();
+  assert.doesNotMatch(await page.content(), /sausage/);
+  await page.getByLabel('Word 2').fill('winner');
+  await page.getByLabel('Word 5').fill('wave');
+  await page.getByLabel('Word 11').fill('thanks');
+  await page.keyboard.press('Enter');
+  await page.getByText('This is not word 11').waitFor();
+  await page.getByLabel('Word 11').fill('thank');
+  await page.keyboard.press('Enter');
+  await page.getByText('Your phrase is checked').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Show the words' }).count(), 0);
+  await page.close();
+});
+
+test('a rescue goes from phrase to file to nodes to swaps, and says what is missing', async () => {
+  const page = await opened();
+  await show(page, 'rescue');
+  await page.getByLabel('The twelve words').fill('one two');
+  await page.getByRole('button', { name: 'Take this phrase' }).click();
+  await page.getByText('These are 2 words. A phrase has 12.').waitFor();
+  await page.getByLabel('The twelve words').fill('word '.repeat(12));
+  await page.getByRole('button', { name: 'Take this phrase' }).click();
+  await page.getByText('Your phrase is here').waitFor();
+  const choose = (content: string) =>
+    page.locator('input[type=file]').setInputFiles({
+      name: 'rescue.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(content),
+    });
+  await choose('another');
+  await page.getByText('another program’s file').waitFor();
+  await choose('right');
+  await page.getByText('has 1 open swap').waitFor();
+  const go = page.getByRole('button', { name: 'Bring back 1 open swap' });
+  await go.click({ force: true });
+  await page.getByText('Name nodes first, of both chains of a swap.').waitFor();
+  const keep = async (chain: string, url: string) => {
+    await page.getByLabel(`Node of ${chain}`).fill(url);
+    await page.getByLabel(`Node of ${chain}`).press('Enter');
+  };
+  await keep('Bitcoin regtest', 'ftp://nowhere');
+  await page.getByText('It is not used: "ftp://nowhere" is no URL').waitFor();
+  await keep('Bitcoin regtest', 'http://127.0.0.1:3000');
+  await keep('A dev chain (chain id 31337)', 'http://127.0.0.1:8545');
+  await page.getByText('Its newest block is 812.').nth(1).waitFor();
+  await go.click();
+  await page.getByText('Its secret was not found').waitFor();
+  await picture(page, 'wide rescue done');
+  await page.close();
+});
