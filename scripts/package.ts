@@ -1,13 +1,13 @@
-// `npm run package`: the SDK or a program as a tarball that is installed outside this repository,
-// or the release of the market itself.
+// `npm run package`: the SDK or a program as tarballs that npm installs outside this repository, one
+// for it and one for each of our packages that it depends on, or the release of the market itself.
 
 import { resolve } from 'node:path';
 import { Misused, parsed, runCommand, usualOptions } from '@parley/host/command.ts';
-import { type PackageRoom, pack, packages } from './package-build.ts';
+import { faces, type Packed, pack } from './tarballs.ts';
 
-const rooms = [...(Object.keys(packages) as PackageRoom[]), 'server' as const];
+const wanted = [...faces, 'server'] as const;
 
-const usage = `usage: npm run package -- ${rooms.join('|')} [--out FOLDER] [--json]
+const usage = `usage: npm run package -- ${wanted.join('|')} [--out FOLDER] [--json]
   server         the market, for a host without npm: docs/release.md
   --out FOLDER   instead of the current one
 The same sources give the same bytes. Exit status: 0 built, 1 not built, 2 not understood.`;
@@ -16,10 +16,10 @@ function understand(args: string[]) {
   const options = { ...usualOptions, out: { type: 'string' } } as const;
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
-  const [what, ...more] = positionals;
-  const room = rooms.find((each) => each === what);
+  const [name, ...more] = positionals;
+  const room = wanted.find((each) => each === name);
   if (room === undefined || more.length > 0) {
-    throw new Misused(`a package is ${rooms.join(' or ')}, not "${positionals.join(' ')}"`);
+    throw new Misused(`a package is ${wanted.join(' or ')}, not "${positionals.join(' ')}"`);
   }
   if (values.out === '') throw new Misused('--out wants a folder');
   return { room, out: resolve(values.out ?? '.'), json: values.json ?? false };
@@ -30,18 +30,20 @@ async function run({
   out,
   json,
 }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
-  const { files, ...facts } = await (room === 'server' ? release(out) : pack(room, out));
-  const { file, bytes, unpackedBytes, sha256 } = facts;
-  const size = `${bytes} bytes, unpacked ${unpackedBytes} in ${files.length} files`;
-  const line = json
-    ? JSON.stringify({ ...facts, files: files.length })
-    : `${file}: ${size}, ${sha256}`;
-  process.stdout.write(`${line}\n`);
+  const made = room === 'server' ? [await release(out)] : await pack(room, out);
+  for (const { files, ...facts } of made) {
+    const { file, bytes, unpackedBytes, sha256 } = facts;
+    const size = `${bytes} bytes, unpacked ${unpackedBytes} in ${files.length} files`;
+    const line = json
+      ? JSON.stringify({ ...facts, files: files.length })
+      : `${file}: ${size}, ${sha256}`;
+    process.stdout.write(`${line}\n`);
+  }
   return 0;
 }
 
 /** Its builder needs the development packages, which no other package does. */
-async function release(out: string) {
+async function release(out: string): Promise<Packed> {
   const { packRelease } = await import('./release-build.ts');
   return packRelease(out);
 }

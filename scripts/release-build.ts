@@ -14,17 +14,19 @@ import {
   readFile,
   rm,
   stat,
+  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, extname, join, normalize, relative } from 'node:path';
+import { dirname, extname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
-import type { Packed } from './package-build.ts';
 import { bill } from './release-sbom.ts';
 import { buildSite } from './site/build.ts';
+import { sourceOf } from './sources.ts';
+import type { Packed } from './tarballs.ts';
 import { buildWeb } from './web-build.ts';
 
 const run = promisify(execFile);
@@ -52,12 +54,15 @@ const commands = {
 const devNetwork = 'dev/devnet/devnet.ts';
 /** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
-  ['server', /\.(?:sql|js)$/],
+  ['apps/market', /\.(?:sql|js)$/],
   // What /llms.txt is made of, and pages for an operator without a browser.
   ['docs', /\.md$/],
-  ['ops', /\.(?:service|ya?ml|json|mjs|sh|conf|env|toml)$|(?:Containerfile|Caddyfile)$/],
+  [
+    'apps/market/deploy',
+    /\.(?:service|ya?ml|json|mjs|sh|conf|env|toml)$|(?:Containerfile|Caddyfile)$/,
+  ],
 ] as const;
-const alone = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'README.md'];
+const alone = ['LICENSE', 'CHANGELOG.md', '.github/SECURITY.md', 'README.md'];
 /** No program reads them: Node takes no types and no TypeScript below `node_modules`. */
 const idle = /\.(?:[cm]?tsx?|map|flow|md|markdown|test\.[cm]?js)$/i;
 
@@ -66,9 +71,11 @@ type LockEntry = {
   readonly dev?: true;
   readonly optional?: true;
   readonly devOptional?: true;
-  /** A folder of this repository. */
+  /** A folder of this repository, which `resolved` names. */
   readonly link?: true;
+  readonly resolved?: string;
 };
+type Conditions = { readonly node: Readonly<Record<string, string>> };
 export type Lock = { readonly packages: Readonly<Record<string, LockEntry>> };
 
 const readText = (path: string) => readFile(join(root, path), 'utf8');
@@ -103,14 +110,12 @@ export async function packRelease(to: string): Promise<Packed> {
 type Facts = { readonly version: string; readonly platform: string };
 
 async function fill(folder: string, { version, platform }: Facts): Promise<void> {
-  const { scripts, imports } = await readJson<{
-    scripts: Readonly<Record<string, string>>;
-    imports: object;
-  }>('package.json');
+  const { scripts } = await readJson<{ scripts: Readonly<Record<string, string>> }>('package.json');
   const programs = Object.entries(commands).map(([name, as]) => programOf(as, scripts[name]));
+  const lock = await readJson<Lock>('package-lock.json');
   const modules = await reached(programs.map(({ entry }) => entry));
   for (const path of [...modules, ...(await others()), ...alone]) await put(folder, path);
-  const lock = await readJson<Lock>('package-lock.json');
+  await putManifests(folder, modules, lock);
   const kept = await putPackages(folder, lock);
   const { hash } = await buildWeb(join(folder, 'packages/web/dist'));
   await buildSite(join(folder, 'packages/web/dist-docs'));
@@ -118,7 +123,7 @@ async function fill(folder: string, { version, platform }: Facts): Promise<void>
   const bin = join(folder, 'bin/parley-server');
   await writeFile(bin, launcher(programs));
   await chmod(bin, 0o755);
-  const manifest = { name: 'parley', version, private: true, type: 'module', imports };
+  const manifest = { name: 'parley', version, private: true, type: 'module' };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   const facts = { version, platform, node: node.version, app: hash, packages: kept.size };
   await writeFile(join(folder, 'release.json'), `${JSON.stringify(facts, null, 2)}\n`);
@@ -166,9 +171,19 @@ const named = /(?:^|[\s;}])(?:import|export)\s+(?!type\b)(?:[^'"`;]*?\bfrom\s+)?
 const called = /\bimport\('([^']+)'\)/g;
 const worker = /\bnew URL\('(\.[^']+\.ts)', import\.meta\.url\)/g;
 
+/** Folders of our packages by their names, as npm links them. */
+const foldersOf = ({ packages }: Lock) =>
+  new Map(
+    Object.entries(packages)
+      .filter(([path, { link }]) => link === true && path.startsWith('node_modules/@parley/'))
+      .map(([path, { resolved = '' }]) => [path.replace('node_modules/', ''), resolved]),
+  );
+
 /** Modules that run, sorted: from the entries on, by imports of values. */
 async function reached(entries: readonly string[]): Promise<string[]> {
-  const { imports } = await readJson<{ imports: Record<string, { node: string }> }>('package.json');
+  const { imports } = await readJson<{ imports: Record<string, Conditions> }>(
+    'packages/chains/package.json',
+  );
   const found = new Set<string>();
   const due = [...entries];
   for (const path of due) {
@@ -178,12 +193,24 @@ async function reached(entries: readonly string[]): Promise<string[]> {
     const text = await readText(path);
     const names = [named, called, worker].flatMap((form) => [...text.matchAll(form)]);
     for (const [, name = ''] of names) {
-      const alias = imports[name]?.node;
-      if (alias !== undefined) due.push(normalize(alias));
-      else if (name.startsWith('.')) due.push(join(dirname(path), name));
+      const alias = imports[name]?.node['@parley/source'];
+      const source = sourceOf(path, name);
+      if (alias !== undefined) due.push(join('packages/chains', alias));
+      else if (source !== null) due.push(source);
     }
   }
   return [...found].sort();
+}
+
+/** Our packages resolve as they do in the repository: a manifest each, and a link to its folder. */
+async function putManifests(folder: string, modules: readonly string[], lock: Lock) {
+  for (const [name, own] of foldersOf(lock)) {
+    if (!modules.some((path) => path.startsWith(`${own}/`))) continue;
+    await put(folder, `${own}/package.json`);
+    const link = join(folder, 'node_modules', name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join('../..', own), link);
+  }
 }
 
 async function others(): Promise<string[]> {

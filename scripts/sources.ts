@@ -2,7 +2,7 @@
 // a machine without git, or one whose clone is another user's, can list them.
 
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
@@ -16,4 +16,22 @@ const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
 /** Those that fit the patterns, sorted. */
 export function filesOf(...patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: root, exclude: ignored }).sort();
+}
+
+const folders: ReadonlyMap<string, string> = new Map(
+  filesOf(
+    '{packages,apps}/*/package.json',
+    '{contracts,dev,verify,bench,scripts}/package.json',
+  ).map((file) => [file.split('/').at(-2) ?? '', dirname(file)]),
+);
+
+/**
+ * The file that an import of our own names, from the root, such as `packages/core/status.ts` of
+ * `@parley/core/status.ts`; null for a package of others and for Node's modules.
+ */
+export function sourceOf(file: string, specifier: string): string | null {
+  if (specifier.startsWith('.')) return normalize(join(file, '..', specifier));
+  const [, name = '', path = ''] = /^@parley\/([^/]+)\/(.+)$/.exec(specifier) ?? [];
+  const folder = folders.get(name);
+  return folder === undefined ? null : `${folder}/${path}`;
 }

@@ -24,11 +24,14 @@ export function tokensOf(text: string): number {
 /** Sources that people write, by their paths from the root, sorted. */
 export const sourceFiles = () => filesOf('**/*.{ts,tsx}').filter((file) => !generated.test(file));
 
-/** @param files paths from the root, such as `packages/core/status.ts`; the first folder is the package. */
+/** The package of a file: `packages/core` of `packages/core/status.ts`, `dev` of `dev/demo.ts`. */
+export const packageOf = (file: string) => /^(?:(?:packages|apps)\/)?[^/]+/.exec(file)?.[0] ?? '';
+
+/** @param files paths from the root */
 export function weigh(root: string, files: readonly string[]): Record<string, Weight> {
   const weights: Record<string, Weight> = {};
   for (const file of files) {
-    const name = file.split('/')[0] ?? '';
+    const name = packageOf(file);
     const before = weights[name] ?? { product: 0, tests: 0 };
     const kind = forTests.test(file) ? 'tests' : 'product';
     const tokens = tokensOf(readFileSync(`${root}/${file}`, 'utf8'));

@@ -72,7 +72,7 @@ export function isSamePlace(a: string, b: string): boolean {
 /** Starts a market of its own on free ports, its state in a temporary folder; `signal` gives up. */
 export async function ownMarket(signal?: AbortSignal): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'parley-demo-'));
-  const child = spawn(process.execPath, [join(root, 'server', 'main.ts'), '--json'], {
+  const child = spawn(process.execPath, [join(root, 'apps/market/main.ts'), '--json'], {
     cwd: root,
     env: { ...process.env, ...fresh, PARLEY_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 // Stand-ins for functions that Node 20 and browsers of early 2023 lack, shared by the SDK and the
-// chains. The build of the package (scripts/package-build.ts) refuses whatever else those engines
+// chains. The build of the package (scripts/tarballs.ts) refuses whatever else those engines
 // lack.
 
 export type Resolvers<T> = {

@@ -24,7 +24,9 @@ function escaped(character: string): string {
 
 type Config = ParseArgsConfig & { readonly args: string[] };
 
-export function parsed<const Given extends Config>(config: Given) {
+export function parsed<const Given extends Config>(
+  config: Given,
+): ReturnType<typeof parseArgs<Given>> {
   mustHaveValues(config);
   try {
     return parseArgs(config);

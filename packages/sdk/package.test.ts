@@ -11,9 +11,10 @@ const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf
 
 /** Without the root, which has names of all. */
 function modules(): Record<string, string> {
-  const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
-  const { '.': _, ...named } = exports;
-  return named;
+  type Entry = Readonly<Record<string, string>>;
+  const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, Entry> };
+  const named = Object.entries(exports).filter(([name]) => !/^\.$|\*|package\.json$/.test(name));
+  return Object.fromEntries(named.map(([name, entry]) => [name, entry['@parley/source'] ?? '']));
 }
 
 test('the root has every name that the README imports from a module of the table', async () => {
@@ -55,11 +56,11 @@ test('what a document imports of the package is exported, and nothing of the sou
   const imported = /import (?:type )?\{([^}]*)\} from '(@parley\/sdk|\.\.?)\/([^']*)'/g;
   let found = 0;
   for (const document of documents) {
-    for (const [, names = '', of, module = ''] of read(`../${document}`).matchAll(imported)) {
+    for (const [, names = '', of, module = ''] of read(`../../${document}`).matchAll(imported)) {
       const where = `${document}: ${of}/${module}`;
       // A program beside the one that imports it is the document's own.
       if (of !== '@parley/sdk') {
-        assert.ok(read(`../${document}`).includes(`\n\`${module}\`\n`), where);
+        assert.ok(read(`../../${document}`).includes(`\n\`${module}\`\n`), where);
         continue;
       }
       const source = read(exports[`./${module}`] ?? assert.fail(`${where} is not exported`));

@@ -3,7 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import type { InlineConfig, Plugin } from 'vite';
+import { defaultClientConditions, type InlineConfig, type Plugin } from 'vite';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -19,6 +19,9 @@ const ownLanguages: Plugin = {
       : null,
 };
 
+/** Packages of this repository are their sources; the others resolve as Vite has it. */
+export const sourceConditions = ['@parley/source', ...defaultClientConditions];
+
 /** `outDir`: a path. */
 export function webBuild(outDir: string): InlineConfig {
   return {
@@ -26,6 +29,7 @@ export function webBuild(outDir: string): InlineConfig {
     root,
     base: '/app/',
     logLevel: 'error',
+    resolve: { conditions: sourceConditions },
     plugins: [react(), ownLanguages],
     build: {
       outDir,
@@ -53,6 +57,7 @@ export function copyBuild(): InlineConfig {
     configFile: false,
     root,
     logLevel: 'error',
+    resolve: { conditions: sourceConditions },
     plugins: [react(), ownLanguages],
     build: {
       write: false,

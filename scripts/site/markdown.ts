@@ -9,7 +9,7 @@ export const outside: Readonly<Record<string, string>> = {
   'ARCHITECTURE.md': 'architecture',
   'CHANGELOG.md': 'changelog',
   'CONTRIBUTING.md': 'contributing',
-  'SECURITY.md': 'security',
+  '.github/SECURITY.md': 'security',
   'packages/sdk/README.md': 'sdk',
   'python/README.md': 'python',
   'contracts/escrows/README.md': 'contract',

@@ -13,7 +13,7 @@ import { secretSettings } from '@parley/market/settings/secrets.ts';
 import { generatedPages } from '@parley/scripts/site/pages.ts';
 import { filesOf } from '@parley/scripts/sources.ts';
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 test('docs/lifecycle.md explains every warning', () => {
   const [, codes = ''] =

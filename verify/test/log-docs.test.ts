@@ -10,7 +10,15 @@ import { parseAst } from 'vite';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** What runs in the process of a market or of its watchtower. */
-const rooms = ['server', 'watchtower', 'chains', 'host', 'devnet', 'simulators'];
+const rooms = [
+  'apps/market',
+  'apps/watchtower',
+  'packages/chains',
+  'packages/tokens',
+  'packages/host',
+  'dev/devnet',
+  'dev/simulators',
+];
 const levels = /^(?:trace|debug|info|warn|error|fatal)$/;
 
 /** How a field is written, with its unit where it has one. */

@@ -8,10 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { installOffline, type Packed } from '@parley/scripts/package-build.ts';
+import { installOffline, type Packed, pack } from '@parley/scripts/tarballs.ts';
 import { bundlers, everyEntry } from './support/bundlers.ts';
 import { otherNodes } from './support/nodes.ts';
-import { packed } from './support/packages.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -23,38 +22,43 @@ type Manifest = {
 };
 type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string };
 let dir: string;
-let made: Packed;
+let made: Packed[];
 let manifest: Manifest;
 let names: readonly string[];
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'parley-package-test-'));
-  made = await packed('sdk', join(dir, 'one'));
-  await installOffline(made.file, dir);
+  made = await pack('sdk', join(dir, 'one'));
+  await installOffline(made, dir);
   await writeFile(join(dir, 'package.json'), '{ "type": "module", "private": true }');
   const text = await readFile(join(dir, 'node_modules/@parley/sdk/package.json'), 'utf8');
   manifest = JSON.parse(text) as Manifest;
   names = Object.keys(manifest.exports)
-    .filter((name) => name !== './package.json')
+    .filter((name) => !/\*|package\.json/.test(name))
     .map((name) => name.replace('.', '@parley/sdk'));
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-test('what is compiled gives the same tarball again', async () => {
+test('what is compiled gives the same tarballs again', async () => {
   // That the compiler gives the same again: `npm run soak -- packages`.
-  assert.equal(made.sha256, (await packed('sdk', join(dir, 'other'))).sha256);
+  const again = await pack('sdk', join(dir, 'other'));
+  assert.deepEqual(
+    again.map(({ sha256 }) => sha256),
+    made.map(({ sha256 }) => sha256),
+  );
 });
 
 test('inside are modules and types that an entry reaches, and nothing of market or tests', () => {
-  const kinds =
-    /^(?:package\.json|README\.md|LICENSE|(?:sdk|core|chains|contracts|host)\/.*\.(?:js|d\.ts))$/;
+  const names = made.map(({ file }) => /parley-(\w+)-/.exec(file)?.[1]);
+  assert.deepEqual(names.toSorted(), ['chains', 'contracts', 'core', 'host', 'sdk', 'tokens']);
+  const files = made.flatMap((each) => each.files);
+  const kinds = /^(?:package\.json|README\.md|LICENSE|dist\/.*\.(?:js|d\.ts))$/;
   assert.deepEqual(
-    made.files.filter((file) => !kinds.test(file)),
+    files.filter((file) => !kinds.test(file)),
     [],
   );
-  const strange =
-    /test|\bfork\/|checks\/(?!ask)|gas-account|\/inspect\.|^server|^watchtower|devnet/;
+  const strange = /test|\bfork\/|checks\/(?!ask)|gas-account|\/inspect\.|postgres/;
   assert.deepEqual(
-    made.files.filter((file) => strange.test(file) && file.endsWith('.js')),
+    files.filter((file) => strange.test(file) && file.endsWith('.js')),
     [],
   );
   assert.equal(manifest.scripts, undefined);
@@ -127,18 +131,14 @@ test('every entry but the file store is bundled without a module of Node', async
 
 test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
   const folder = join(dir, 'maker');
-  const { file, files } = await packed('maker', folder);
-  await installOffline(file, folder, 'maker');
-  assert.deepEqual(
-    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
-    [],
-  );
+  const maker = await pack('maker', folder);
+  await installOffline(maker, folder);
   await writeFile(
     join(folder, 'maker.toml'),
     'store = "store"\n[market]\nurl = "http://a.example"\n',
   );
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const bin = 'node_modules/@parley/maker/maker/bin.js';
+  const bin = 'node_modules/@parley/maker/dist/bin.js';
   for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
     const asked = run(path, [bin, 'maker.toml'], { cwd: folder, env });
     await assert.rejects(asked, ({ code, stderr }: { code: number; stderr: string }) => {
@@ -151,14 +151,10 @@ test('the maker starts from its own package in an empty folder, and names what i
 
 test('the command line runs from its own package in an empty folder, on each Node', async () => {
   const folder = join(dir, 'cli');
-  const { file, files } = await packed('cli', folder);
-  await installOffline(file, folder, 'cli');
-  assert.deepEqual(
-    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
-    [],
-  );
+  const cli = await pack('cli', folder);
+  await installOffline(cli, folder);
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const bin = 'node_modules/@parley/cli/cli/main.js';
+  const bin = 'node_modules/@parley/cli/dist/main.js';
   for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
     const options = { cwd: folder, env: { ...env, HOME: folder } };
     const { stdout, stderr } = await run(path, [bin, '--help'], options);
@@ -174,14 +170,10 @@ test('the command line runs from its own package in an empty folder, on each Nod
 
 test('the MCP server answers its client from its own package in an empty folder, on each Node', async () => {
   const folder = join(dir, 'mcp');
-  const { file, files } = await packed('mcp', folder);
-  await installOffline(file, folder, 'mcp');
-  assert.deepEqual(
-    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
-    [],
-  );
+  const mcp = await pack('mcp', folder);
+  await installOffline(mcp, folder);
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const bin = 'node_modules/@parley/mcp/mcp/bin.js';
+  const bin = 'node_modules/@parley/mcp/dist/bin.js';
   for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
     const options = { cwd: folder, env: { ...env, HOME: folder } };
     const { stdout, stderr } = await run(path, [bin, '--help'], options);

@@ -8,10 +8,9 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { installOffline } from '@parley/scripts/package-build.ts';
+import { installOffline, pack } from '@parley/scripts/tarballs.ts';
 import { type RunningMarket, sharedMarket } from './support/market.ts';
 import { type OtherNode, otherNodes, thisNode as own } from './support/nodes.ts';
-import { packed } from './support/packages.ts';
 
 const limitMs = 90_000;
 const opened = sharedMarket();
@@ -23,7 +22,7 @@ const running = new Set<ChildProcess>();
 before(async () => {
   readme = await readFile(join(import.meta.dirname, '../../packages/sdk/README.md'), 'utf8');
   dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
-  await installOffline((await packed('sdk', dir)).file, dir);
+  await installOffline(await pack('sdk', dir), dir);
   market = await opened();
 });
 after(async () => {

@@ -7,63 +7,53 @@ import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { filesOf } from '@parley/scripts/sources.ts';
-import { tokensOf } from '@parley/scripts/tokens.ts';
+import { packageOf, tokensOf } from '@parley/scripts/tokens.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Tokens, since lines can be packed; the width of lines is the formatter's. */
 const limits = { fileTokens: 6_000, functionTokens: 1_000 } as const;
 
-const parts = ['core', 'chains', 'contracts', 'host'];
-const product = [...parts, 'sdk', 'devnet', 'server'];
-const everything = [
-  ...product,
-  'web',
-  'trader',
-  'cli',
-  'maker',
-  'mcp',
-  'simulators',
-  'watchtower',
-  'scripts',
+/** A package depends on those of lines above its own. */
+const layers: readonly (readonly string[])[] = [
+  ['core', 'contracts', 'host'],
+  ['tokens'],
+  ['chains'],
+  ['sdk'],
+  ['trader'],
+  ['cli', 'maker', 'mcp', 'web', 'watchtower', 'dev'],
+  ['market'],
+  ['faucet'],
+  ['scripts', 'verify', 'bench'],
 ];
-/** What each folder at the root may import from, itself always included. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  host: [],
-  core: [],
-  contracts: [],
-  chains: ['core', 'contracts'],
-  sdk: parts,
-  trader: ['core', 'sdk'],
-  web: ['core', 'sdk', 'trader'],
-  cli: ['core', 'sdk', 'trader'],
-  mcp: ['core', 'sdk', 'trader'],
-  maker: ['core', 'sdk', 'trader'],
-  watchtower: ['core', 'chains', 'host'],
-  server: [...parts, 'watchtower'],
-  simulators: ['core', 'contracts', 'host'],
-  devnet: ['core', 'contracts', 'host', 'simulators'],
-  scripts: [...product, 'web', 'maker'],
-  bench: [...everything.filter((room) => room !== 'watchtower'), 'test'],
-  test: everything,
+const layerOf = (name: string) => layers.findIndex((names) => names.includes(name));
+type Manifest = {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 };
+const manifests = new Map(
+  filesOf(
+    '{packages,apps}/*/package.json',
+    '{contracts,dev,verify,bench,scripts}/package.json',
+  ).map((file) => [dirname(file), JSON.parse(read(file).text) as Manifest]),
+);
 const ports = ['db', 'settings', 'ports'];
 const settled = ['settle', 'restore', ...ports];
 /** The same for the rooms inside a folder: one that is not named there is a mistake. */
 const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  chains: {
-    tokens: [],
+  'packages/chains': {
     nodes: [],
-    interface: ['tokens'],
+    interface: [],
     gas: ['interface', 'nodes'],
-    kit: ['interface', 'nodes', 'tokens', 'adapter.ts'],
+    kit: ['interface', 'nodes', 'adapter.ts'],
     escrows: ['interface', 'kit'],
     'adapter.ts': ['interface'],
     bitcoin: ['interface', 'nodes', 'kit', 'adapter.ts'],
-    evm: ['interface', 'nodes', 'tokens', 'gas', 'kit', 'escrows', 'adapter.ts'],
-    tron: ['interface', 'nodes', 'tokens', 'gas', 'kit', 'escrows', 'adapter.ts'],
-    solana: ['interface', 'nodes', 'tokens', 'gas', 'kit', 'adapter.ts'],
+    evm: ['interface', 'nodes', 'gas', 'kit', 'escrows', 'adapter.ts'],
+    tron: ['interface', 'nodes', 'gas', 'kit', 'escrows', 'adapter.ts'],
+    solana: ['interface', 'nodes', 'gas', 'kit', 'adapter.ts'],
   },
-  server: {
+  'apps/market': {
     db: [],
     settings: [],
     ports: ['db', 'settings'],
@@ -78,8 +68,21 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     edge: ['listing', 'market', 'messages', 'people', 'settle', 'webhooks', ...ports],
     start: [...settled, 'edge', 'doctor', 'listing', 'market', 'messages', 'people', 'webhooks'],
     'main.ts': ['start', 'ports', 'settings'],
+    'watchtower.ts': ['start', 'ports', 'settings'],
+    'ops.ts': ['ops', ...settled],
+    ops: [
+      ...settled,
+      'doctor',
+      'edge',
+      'listing',
+      'market',
+      'messages',
+      'people',
+      'webhooks',
+      'start',
+    ],
   },
-  web: {
+  'packages/web': {
     texts: [],
     market: ['texts'],
     wallets: ['texts'],
@@ -97,8 +100,12 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 };
 /** Limits are data: settings are held against them before anything else is loaded. */
 const isData = (file: string) => file.endsWith('/bounds.ts');
-/** The wiring: the only files of the server that know the dev network. */
-const wiring: readonly string[] = ['apps/market/start/boot.ts', 'apps/market/start/dev-network.ts'];
+/** The wiring: the only files of the market that know the dev network. */
+const wiring: readonly string[] = [
+  'apps/market/start/boot.ts',
+  'apps/market/start/dev-network.ts',
+  'apps/market/ops/doctor.ts',
+];
 
 const impure = new RegExp(
   [
@@ -113,19 +120,21 @@ const functionStart =
   /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+|^(?:test|timed)\(/;
 const functionHead = /^(?:export )?(?:default )?(?:async )?function\b|=>\s*\{$/;
 
+const imported =
+  /^(?:import|export)\b[^'"`;()]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
+
 function importsOf(text: string): string[] {
-  const found = text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g);
-  return [...found].map((each) => each[1] ?? '');
+  return [...text.matchAll(imported)].map(([, one, two, three]) => one ?? two ?? three ?? '');
 }
 
 function isTest(file: string): boolean {
   return /\.test\.ts$|\/testing\/|\/testing\.ts$|\/support\//.test(file);
 }
 
-/** The server wires the watchtower in one room; the others know its port and its numbers. */
+/** The market wires the watchtower in one room; the others know its port and its numbers. */
 function seesWatchtower(file: string, target: string): boolean {
   const isWiring = file.startsWith('apps/market/start/') || !file.startsWith('apps/market/');
-  return isWiring || target === 'apps/watchtower/port.ts' || isData(target);
+  return isWiring || target === '@parley/watchtower/port.ts' || isData(target);
 }
 
 /** Rooms of the app that a worker or a test in Node can load. */
@@ -137,11 +146,11 @@ function webDirection(file: string, text: string): string[] {
   const isReact = (name: string) => /^(react|@tanstack\/react|react-aria)/.test(name);
   const isPlain = withoutReact.some((room) => file.startsWith(room));
   const wrong = names.filter((name) => isPlain && (isReact(name) || name.endsWith('.tsx')));
-  const screenOf = (path: string) => /^web\/screens\/([^/]+)\//.exec(path)?.[1];
+  const screenOf = (path: string) => /^packages\/web\/screens\/([^/]+)\//.exec(path)?.[1];
   const own = screenOf(file);
   // Those of the SDK do not know the language of the page.
-  const words = /import \{([^}]*)\} from '[^']*sdk\/people\.ts'/.exec(text)?.[1] ?? '';
-  const ofMachine = !/^web\/(?!texts)/.test(file)
+  const words = /import \{([^}]*)\} from '@parley\/sdk\/people\.ts'/.exec(text)?.[1] ?? '';
+  const ofMachine = !/^packages\/web\/(?!texts)/.test(file)
     ? []
     : (words.match(/\b(?:format|local|deadline|from)\w*|\bparseAmount\b/g) ?? []);
   const others = names.filter((name) => {
@@ -157,32 +166,31 @@ function webDirection(file: string, text: string): string[] {
 
 /** What is wrong with the imports of one file, a sentence each. */
 function direction(file: string, text: string): string[] {
-  const [from = '', roomOfFile = ''] = file.split('/');
   // The snippets below import what they must not.
   if (file === 'verify/test/tidy.test.ts') return [];
+  const from = packageOf(file);
+  const roomOfFile = file.slice(from.length + 1).split('/')[0] ?? '';
+  const manifest = manifests.get(from);
+  if (manifest === undefined) return [`${file}: ${from} is no package`];
   const wrong: string[] = isTest(file) ? [] : webDirection(file, text);
   const inside = rooms[from];
-  if (!(from in mayImport)) wrong.push(`${file}: ${from} is no folder that a rule covers`);
   if (inside !== undefined && !(roomOfFile in inside) && !isTest(file)) {
     wrong.push(`${file}: ${from}/${roomOfFile} is no room that a rule covers`);
   }
   for (const name of importsOf(text)) {
-    if (!name.startsWith('.')) continue;
+    if (!name.startsWith('.')) {
+      wrong.push(...dependency(file, manifest, name));
+      continue;
+    }
     if (!/\.(tsx?|json|mjs|css)$/.test(name)) wrong.push(`${file}: "${name}" has no extension`);
-    if (isTest(file)) continue;
     const target = normalize(`${dirname(file)}/${name}`);
-    const [to = '', roomOfTarget = ''] = target.split('/');
-    if (to !== from) {
-      const isWired =
-        (to === 'devnet' && wiring.includes(file)) ||
-        (to === 'server' && file === 'apps/market/watchtower.ts');
-      if (!isWired && !(mayImport[from] ?? []).includes(to)) {
-        wrong.push(`${file}: ${from} may not import ${target}`);
-      }
-      if (to === 'watchtower' && !seesWatchtower(file, target)) {
-        wrong.push(`${file}: ${from} sees apps/watchtower/port.ts alone, not ${target}`);
-      }
-    } else if (inside !== undefined && roomOfTarget !== roomOfFile && !isData(target)) {
+    if (packageOf(target) !== from) {
+      wrong.push(`${file}: ${target} is of another package, imported by its name`);
+      continue;
+    }
+    if (isTest(file)) continue;
+    const roomOfTarget = target.slice(from.length + 1).split('/')[0] ?? '';
+    if (inside !== undefined && roomOfTarget !== roomOfFile && !isData(target)) {
       const allowed = inside[roomOfFile] ?? [];
       if (!allowed.includes(roomOfTarget)) {
         wrong.push(`${file}: ${roomOfFile} may not import ${target}`);
@@ -190,6 +198,37 @@ function direction(file: string, text: string): string[] {
     }
   }
   return wrong;
+}
+
+/** Texts for customers that import what they install. */
+const snippets = /^apps\/market\/edge\/snippets\.ts$|\/generators\.ts$/;
+
+/** A package that a manifest does not name, or that only tests may import. */
+function dependency(file: string, manifest: Manifest, name: string): string[] {
+  const [, wanted = ''] = /^((?:@[^/]+\/)?[^/]+)/.exec(name) ?? [];
+  if (/^(?:node:|#)/.test(name) || wanted === manifest.name || snippets.test(file)) return [];
+  const { dependencies = {}, devDependencies = {} } = manifest;
+  const forTests =
+    isTest(file) || /^(?:verify|bench|dev|scripts|contracts|packages\/web)\//.test(file);
+  const isNamed = wanted in dependencies || (forTests && wanted in devDependencies);
+  const wrong = isNamed ? [] : [`${file}: ${manifest.name} does not depend on ${wanted}`];
+  if (isTest(file)) return wrong;
+  if (wanted === '@parley/dev' && file.startsWith('apps/market/') && !wiring.includes(file)) {
+    wrong.push(`${file}: the wiring alone knows the dev network`);
+  }
+  if (wanted === '@parley/watchtower' && !seesWatchtower(file, name)) {
+    wrong.push(`${file}: the market sees @parley/watchtower/port.ts alone, not ${name}`);
+  }
+  return wrong;
+}
+
+/** Dependencies of a manifest that stand in its own layer or in one below. */
+function upward({ name, dependencies = {} }: Manifest): string[] {
+  const own = layerOf(name.replace('@parley/', ''));
+  const ours = Object.keys(dependencies).filter((each) => each.startsWith('@parley/'));
+  return ours
+    .filter((each) => own === -1 || layerOf(each.replace('@parley/', '')) >= own)
+    .map((each) => `${name} may not depend on ${each}`);
 }
 
 /** Whether a file must be pure, and what is impure in it. */
@@ -262,7 +301,7 @@ const styled = [
     'packages/chains/adapter.ts',
   ],
   'packages/web/',
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/'],
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', '.github/SECURITY.md', 'docs/'],
 ];
 const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
 
@@ -311,41 +350,43 @@ test('the rules catch what they are for', () => {
     `${head}\n${'  a();\n'.repeat(lines)}${end}\n`;
   const from = (name: string) => `import { a } from '${name}';`;
   for (const [rule, file, text, count] of [
-    [direction, 'watchtower/x.ts', from('../server/db/swaps.ts'), 1],
-    [direction, 'apps/market/settle/x.ts', from('../../watchtower/sign.ts'), 1],
-    [direction, 'apps/market/settle/x.ts', "import type { A } from '../../watchtower/port.ts';", 0],
-    [direction, 'apps/market/watchtower.ts', from('../server/start/watchtower.ts'), 0],
-    [direction, 'core/x.ts', from('../chains/adapter.ts'), 1],
-    [direction, 'packages/chains/kit/x.ts', from('../../sdk/client.ts'), 1],
+    [direction, 'apps/watchtower/x.ts', from('@parley/market/db/swaps.ts'), 1],
+    [direction, 'apps/market/settle/x.ts', from('@parley/watchtower/sign.ts'), 1],
+    [direction, 'apps/market/settle/x.ts', from('@parley/watchtower/port.ts'), 0],
+    [direction, 'apps/market/start/x.ts', from('@parley/watchtower/sign.ts'), 0],
+    [direction, 'packages/core/x.ts', from('@parley/chains/adapter.ts'), 1],
+    [direction, 'packages/chains/kit/x.ts', from('@parley/sdk/client.ts'), 1],
+    [direction, 'packages/chains/x.test.ts', from('@parley/sdk/client.ts'), 0],
     [direction, 'packages/chains/nodes/x.ts', from('../evm/node.ts'), 1],
-    [direction, 'packages/chains/evm/x.ts', from('../../core/terms.ts'), 0],
-    [direction, 'chains/x.ts', '', 1],
-    [direction, 'server/x.ts', '', 1],
+    [direction, 'packages/chains/evm/x.ts', from('@parley/core/terms.ts'), 0],
+    [direction, 'packages/chains/evm/x.ts', from('../../core/terms.ts'), 1],
+    [direction, 'packages/chains/evm/x.ts', from('fastify'), 1],
+    [direction, 'packages/chains/x.ts', '', 1],
+    [direction, 'apps/market/x.ts', '', 1],
     [direction, 'elsewhere/x.ts', '', 1],
-    [direction, 'sdk/x.ts', from('../devnet/a.ts'), 1],
     [direction, 'apps/market/market/x.ts', from('../edge/app.ts'), 1],
-    [direction, 'apps/market/market/x.ts', from('../../devnet/a.ts'), 1],
+    [direction, 'apps/market/market/x.ts', from('@parley/dev/devnet/a.ts'), 1],
     [direction, 'apps/market/market/x.ts', from('../settle/create.ts'), 0],
-    [direction, 'apps/market/settle/x.ts', "import type { A } from '../market/assets.ts';", 1],
-    [direction, 'apps/market/settings/x.ts', from('../keeper/bounds.ts'), 0],
-    [direction, 'core/x.ts', from('./amounts'), 1],
-    [direction, 'mcp/x.ts', from('../cli/run.ts'), 1],
-    [direction, 'maker/x.ts', from('../web/engine/drive.ts'), 1],
-    [direction, 'trader/x.ts', from('../cli/run.ts'), 1],
-    [direction, 'sdk/x.ts', from('../trader/places.ts'), 1],
-    [direction, 'packages/web/engine/x.ts', from('../../trader/places.ts'), 0],
+    [direction, 'apps/market/settle/x.ts', from('../market/assets.ts'), 1],
+    [direction, 'apps/market/settings/x.ts', from('../edge/bounds.ts'), 0],
+    [direction, 'packages/core/x.ts', from('./amounts'), 1],
+    [direction, 'packages/mcp/x.ts', from('@parley/cli/run.ts'), 1],
+    [direction, 'packages/maker/x.ts', from('@parley/web/engine/drive.ts'), 1],
+    [direction, 'packages/trader/x.ts', from('@parley/cli/run.ts'), 1],
+    [direction, 'packages/sdk/x.ts', from('@parley/trader/places.ts'), 1],
+    [direction, 'packages/web/engine/x.ts', from('@parley/trader/places.ts'), 0],
     [direction, 'packages/web/engine/x.ts', from('react'), 1],
-    [direction, 'packages/web/parts/x.ts', "import { localTime } from '../../sdk/people.ts';", 1],
-    [direction, 'packages/web/parts/x.ts', "import { isoTime } from '../../sdk/people.ts';", 0],
+    [direction, 'packages/web/parts/x.ts', "import { localTime } from '@parley/sdk/people.ts';", 1],
+    [direction, 'packages/web/parts/x.ts', "import { isoTime } from '@parley/sdk/people.ts';", 0],
     [direction, 'packages/web/engine/x.ts', from('../parts/button.tsx'), 2],
     [direction, 'packages/web/screens/book/x.tsx', from('../help/help.tsx'), 1],
     [direction, 'packages/web/screens/book/x.tsx', from('../../parts/button.tsx'), 0],
     [direction, 'packages/web/parts/x.tsx', from('../screens/help/help.tsx'), 1],
-    [direction, 'web/x.ts', '', 1],
-    [purity, 'core/x.ts', 'const now = Date.now();', 1],
-    [purity, 'core/x.ts', '// fetch( is not called here\nconst a = 1;', 0],
+    [direction, 'packages/web/x.ts', '', 1],
+    [purity, 'packages/core/x.ts', 'const now = Date.now();', 1],
+    [purity, 'packages/core/x.ts', '// fetch( is not called here\nconst a = 1;', 0],
     [purity, 'packages/chains/evm/plan.ts', 'export async function plan() {}', 1],
-    [purity, 'server/x.ts', 'const now = Date.now();', 0],
+    [purity, 'apps/market/x.ts', 'const now = Date.now();', 0],
     [sizes, 'x.ts', 'a b c\n'.repeat(2_001), 1],
     [sizes, 'x.ts', long('function long() {', 250), 1],
     [sizes, 'x.ts', long('const long = async (\n  a: string,\n) => {', 250, '};'), 1],
@@ -361,7 +402,7 @@ test('the rules catch what they are for', () => {
     [packing, 'x.ts', 'let [a, b] = [\n  1,\n  2,\n] as const;', 1],
     [packing, 'x.ts', 'const [a, b] = [1, 2].map(String);', 0],
     [packing, 'x.ts', 'const [a, ...b] = [1, 2];', 0],
-    [opening, 'core/x.ts', 'export const a = 1;', 1],
+    [opening, 'packages/core/x.ts', 'export const a = 1;', 1],
     [waits, 'sdk/x.test.ts', 'while (!done()) await sleep(5);', 1],
     [waits, 'sdk/x.test.ts', 'while (a < 2) await new Promise((next) => setTimeout(next, 5));', 1],
     [waits, 'sdk/x.test.ts', 'await waitUntil(() => done());', 0],
@@ -386,6 +427,14 @@ test('the rules catch what they are for', () => {
   ] as const) {
     assert.equal(rule(file, text).length, count, `${file}: ${text.slice(0, 60)}`);
   }
+});
+
+test('each package depends on those below it alone', () => {
+  assert.deepEqual(upward({ name: '@parley/core', dependencies: { '@parley/sdk': '0.1.0' } }), [
+    '@parley/core may not depend on @parley/sdk',
+  ]);
+  assert.equal(manifests.size, layers.flat().length);
+  assert.deepEqual([...manifests.values()].flatMap(upward), []);
 });
 
 const rules = { direction, purity, sizes, packing, opening, waits, beginnings };

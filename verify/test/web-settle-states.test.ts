@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { listed, states } from '@parley/web/screens/settlement/testing/views.ts';
+import { sourceConditions } from '@parley/web/vite.config.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
 import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import react from '@vitejs/plugin-react';
@@ -25,6 +26,7 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const dir = await mkdtemp(join(tmpdir(), 'parley-states-'));
 await build({
   configFile: false,
+  resolve: { conditions: sourceConditions },
   root: join(import.meta.dirname, 'support/screens'),
   logLevel: 'error',
   plugins: [react()],

@@ -27,7 +27,7 @@ for (const [file, text, published, declared] of [
   ['openapi-account', golden.account, people, accountOperations],
 ] as const) {
   test(`docs/${file}.json is what the routes declare (scripts/openapi.ts rewrites it)`, async () => {
-    const written = await readFile(new URL(`../../docs/${file}.json`, import.meta.url), 'utf8');
+    const written = await readFile(new URL(`../../../docs/${file}.json`, import.meta.url), 'utf8');
     assert.equal(text, written);
     // Published to anybody.
     assert.deepEqual(published, JSON.parse(text));

@@ -130,7 +130,7 @@ export function callsOf(operations: readonly Operation[]): string {
   ].join('');
 }
 
-const client = '../../../packages/sdk/client.ts';
+const client = '@parley/sdk/client.ts';
 const longestInCalls = 16;
 const cut = (value: unknown) => withTexts(value, (text) => text.slice(0, longestInCalls));
 

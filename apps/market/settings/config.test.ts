@@ -164,7 +164,7 @@ test('metrics that others can reach need a token, of a file that holds one', asy
 
 test('every name with which the repository is run is a setting, or known to be of a tool', () => {
   const root = new URL('../../..', import.meta.url);
-  const names = globSync('{server,scripts,devnet,test,bench,contracts,docs}/**/*.{ts,md}', {
+  const names = globSync('{apps,scripts,dev,verify,bench,contracts,docs}/**/*.{ts,md}', {
     cwd: root,
   }).flatMap((file) => [
     ...readFileSync(new URL(file, root), 'utf8').matchAll(

@@ -231,24 +231,3 @@ test('a dev network whose parts were left out of the install says which, and wha
   const other = new Error('other');
   assert.equal(devNetworkFault(other), other);
 });
-
-test('what a production install leaves out is imported by nothing that a market on its own chains loads', () => {
-  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const name of ['litesvm', 'solc', 'parley-tools']) assert.ok(name in devDependencies, name);
-  const loaded = new Set<string>();
-  const load = (file: string) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    const text = readFileSync(file, 'utf8');
-    for (const [, type, name = ''] of text.matchAll(
-      /^(?:import|export)( type)?[^;]*? from '([^']+)';/gm,
-    )) {
-      if (type !== undefined) continue;
-      assert.ok(!(name in devDependencies), `${file} imports ${name}`);
-      if (name.startsWith('.') && name.endsWith('.ts')) load(join(file, '..', name));
-    }
-  };
-  load(join(root, 'apps/market/main.ts'));
-  load(join(root, 'apps/market/start/boot.ts'));
-  assert.ok(loaded.size > 200, `${loaded.size} files`);
-});

@@ -24,14 +24,15 @@ async function repository(t: TestContext) {
   const hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
   const built = JSON.stringify({ hash, files: [], screens: [] });
   await put('node_modules/vite/package.json', '{}');
-  for (const name of ['web', 'sdk', 'chains', 'core', 'contracts']) await put(`${name}/a.ts`, '');
+  for (const name of ['web', 'sdk', 'chains', 'core']) await put(`packages/${name}/a.ts`, '');
+  await put('contracts/a.ts', '');
   await put('package-lock.json', '{}');
   await put('packages/web/dist/build.json', built);
   const builder = (code: string) => put('scripts/web.ts', code);
   await builder(`
     import { appendFileSync, writeFileSync } from 'node:fs';
     appendFileSync('${root}/runs', 'x');
-    writeFileSync('${root}/web/dist/build.json', '${built}');
+    writeFileSync('${root}/packages/web/dist/build.json', '${built}');
     console.log('{"seconds":1.25}');`);
   const runs = async () => (await readFile(join(root, 'runs'), 'utf8').catch(() => '')).length;
   return { root, put, builder, runs };
@@ -40,10 +41,14 @@ async function repository(t: TestContext) {
 test('a build is made where a source is newer, and once for it', async (t) => {
   const { root, put, runs } = await repository(t);
   assert.deepEqual([(await openWeb(root)).said, await runs()], [null, 0]);
-  await put('sdk/a.test.ts', '', soon);
+  await put('packages/sdk/a.test.ts', '', soon);
   await put('packages/web/dist/assets/x.js', '', soon);
   assert.deepEqual([(await openWeb(root)).said, await runs()], [null, 0]);
-  for (const [at, path] of ['web/deep/b.tsx', 'core/b.ts', 'package-lock.json'].entries()) {
+  for (const [at, path] of [
+    'packages/web/deep/b.tsx',
+    'packages/core/b.ts',
+    'package-lock.json',
+  ].entries()) {
     await put(
       'packages/web/dist/build.json',
       await readFile(join(root, 'packages/web/dist/build.json'), 'utf8'),
@@ -59,7 +64,7 @@ test('a build is made where a source is newer, and once for it', async (t) => {
 
 test('of markets that start at once one builds, and all serve what it built', async (t) => {
   const { root, put, runs } = await repository(t);
-  await put('web/a.ts', '', soon);
+  await put('packages/web/a.ts', '', soon);
   const opened = await Promise.all(Array.from({ length: 3 }, () => openWeb(root)));
   assert.ok(opened.every(({ build }) => build !== null));
   assert.deepEqual(opened.map(({ said }) => said).filter(Boolean), [
@@ -71,7 +76,7 @@ test('of markets that start at once one builds, and all serve what it built', as
 test('a build that fails leaves the market without the app, and says where to look', async (t) => {
   const { root, put, builder } = await repository(t);
   await builder('process.exit(1)');
-  await put('web/a.ts', '', soon);
+  await put('packages/web/a.ts', '', soon);
   const { said, build } = await openWeb(root);
   assert.equal(build, null);
   assert.match(said ?? '', /^not served, `npm run web` says more: Command failed/);
@@ -80,7 +85,7 @@ test('a build that fails leaves the market without the app, and says where to lo
 test('without the development packages what was built is served, and nothing is built', async (t) => {
   const { root, put, runs } = await repository(t);
   await rm(join(root, 'node_modules/vite'), { recursive: true });
-  await put('web/a.ts', '', soon);
+  await put('packages/web/a.ts', '', soon);
   assert.ok((await openWeb(root)).build !== null);
   await rm(join(root, 'packages/web/dist'), { recursive: true });
   const { said, build } = await openWeb(root);

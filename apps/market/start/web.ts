@@ -17,7 +17,11 @@ import type { Settings } from '../settings/config.ts';
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = 'packages/web/dist';
 /** All that the bundler may read, beside its own packages. */
-const sources = ['web', 'sdk', 'chains', 'core', 'contracts', 'package-lock.json'];
+const sources = [
+  ...['web', 'trader', 'sdk', 'chains', 'core'].map((name) => `packages/${name}`),
+  'contracts',
+  'package-lock.json',
+];
 const documents = [
   'docs',
   'README.md',
@@ -61,7 +65,7 @@ export function webConfig(
 async function builtOnce(root: string): Promise<string | null> {
   const limit = performance.now() + buildLimitMs;
   while (await isAppOld(root)) {
-    const lock = await lockFolder(join(root, 'web'), 'build');
+    const lock = await lockFolder(join(root, 'packages/web'), 'build');
     if (lock !== null) {
       try {
         return (await isAppOld(root)) ? await build(root) : null;

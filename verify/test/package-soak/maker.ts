@@ -11,13 +11,13 @@ import { placeOf } from '@parley/dev/demo/place.ts';
 import { assetsOf } from '@parley/dev/demo/trades.ts';
 import { devnetClient } from '@parley/dev/devnet/client.ts';
 import { prepareDevMaker } from '@parley/scripts/maker-dev.ts';
-import { pack } from '@parley/scripts/package-build.ts';
+import { pack } from '@parley/scripts/tarballs.ts';
 import { until } from '../support/maker.ts';
 import { install, npx } from './install.ts';
 
 /** Seconds from the empty folder, without what the faucet takes. */
 export async function firstQuote(work: string): Promise<number> {
-  const { file } = await pack('maker', work);
+  const made = await pack('maker', work);
   const folder = join(work, 'maker');
   const market = await ownMarket();
   try {
@@ -28,7 +28,10 @@ export async function firstQuote(work: string): Promise<number> {
     const taker = await newPerson('taker', 'evm', place, { ...here, now });
     const assets = await assetsOf(taker, place);
     let began = performance.now();
-    await install(folder, [file]);
+    await install(
+      folder,
+      made.map(({ file }) => file),
+    );
     const installMs = performance.now() - began;
     await prepareDevMaker(market, folder);
     began = performance.now();

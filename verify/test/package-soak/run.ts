@@ -9,7 +9,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { pack } from '@parley/scripts/package-build.ts';
+import { type Packed, pack } from '@parley/scripts/tarballs.ts';
 import { everyEntry } from '../support/bundlers.ts';
 import { firstTrade } from './first-trade.ts';
 import { install } from './install.ts';
@@ -90,15 +90,17 @@ function examples(paths: readonly string[]): Promise<number> {
 
 const work = await mkdtemp(join(tmpdir(), 'parley-package-soak-'));
 try {
-  const { file, sha256 } = await pack('sdk', work);
-  assert.equal((await pack('sdk', join(work, 'again'))).sha256, sha256);
+  const sums = (made: readonly Packed[]) => made.map(({ sha256 }) => sha256);
+  const filesOf = (made: readonly Packed[]) => made.map(({ file }) => file);
+  const sdk = await pack('sdk', work);
+  assert.deepEqual(sums(await pack('sdk', join(work, 'again'))), sums(sdk));
   const page = join(work, 'page');
-  await install(page, [file, `webpack@${webpackVersion}`]);
+  await install(page, [...filesOf(sdk), `webpack@${webpackVersion}`]);
   const brought = (await readdir(join(page, 'node_modules'))).length;
   console.log(await pagesOf(page));
   const outside = join(work, 'outside');
-  await install(outside, [(await pack('cli', work)).file]);
-  const bin = join(outside, 'node_modules/@parley/cli/cli/main.js');
+  await install(outside, filesOf(await pack('cli', work)));
+  const bin = join(outside, 'node_modules/@parley/cli/dist/main.js');
   console.log(`the command line: first trade in ${await firstTrade(outside, bin)} s`);
   const paths = await Promise.all(nodes.map((each) => nodeAt(join(work, each), each)));
   const seconds = await firstQuote(work);

@@ -57,7 +57,13 @@ test('every module that a swap passes through has a bug planted in it, or a reas
   const planted = new Set(bugs.flatMap(({ edits }) => edits.map(({ file }) => file)));
   const reasons = nowhere();
   const folders = globSync(
-    ['core', 'apps/market/*/', 'apps/market/edge/idempotency', 'watchtower', 'apps/watchtower/db'],
+    [
+      'packages/core',
+      'apps/market/*/',
+      'apps/market/edge/idempotency',
+      'apps/watchtower',
+      'apps/watchtower/db',
+    ],
     {
       cwd: root,
     },

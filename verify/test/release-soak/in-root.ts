@@ -64,7 +64,7 @@ export async function runInRoot({ place, secrets, dev, work }: Given): Promise<s
   const node = '/opt/parley/bin/node';
   const flags = ['--initial-old-space-size=64', '--max-semi-space-size=16'];
   const program = await started(
-    [...outer, node, ...flags, '/opt/parley/server/main.ts', '--json'],
+    [...outer, node, ...flags, '/opt/parley/apps/market/main.ts', '--json'],
     env,
   );
   // Each of them becomes the next: the market has the first one's number.
@@ -79,7 +79,7 @@ export async function runInRoot({ place, secrets, dev, work }: Given): Promise<s
     const guide = await fetch(`${program.url}/docs/lifecycle`);
     assert.equal(guide.status, 200, 'the documents are there');
     const seconds = await firstTradeOn({ url: program.url, dev }, join(work, 'people'), cli);
-    const probe = [node, '/opt/parley/ops/container/probe.mjs'];
+    const probe = [node, '/opt/parley/apps/market/deploy/container/probe.mjs'];
     const inside = ['-t', `${pid}`, '-m', 'chroot', `/proc/${pid}/root`, ...probe];
     const { port } = new URL(program.url);
     const asked = { env: { PATH: process.env.PATH, PORT: port } };

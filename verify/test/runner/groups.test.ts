@@ -39,13 +39,13 @@ test('every file is in one group, with others of its room; alone are the long an
     assert.ok(group.length <= 54);
   }
   const folder = await temporary(t);
-  await mkdir(join(folder, 'sdk'));
+  await mkdir(join(folder, 'packages/sdk'), { recursive: true });
   const files = ['a', 'b', 'c'].map((name) => `packages/sdk/${name}.test.ts`);
   for (const file of files) await writeFile(join(folder, file), '');
-  await writeFile(join(folder, 'sdk/b.test.ts'), 'process.env.ONE = "1";');
+  await writeFile(join(folder, 'packages/sdk/b.test.ts'), 'process.env.ONE = "1";');
   assert.deepEqual(groupsOf(folder, files), [
-    ['sdk/c.test.ts', 'sdk/a.test.ts'],
-    ['sdk/b.test.ts'],
+    ['packages/sdk/c.test.ts', 'packages/sdk/a.test.ts'],
+    ['packages/sdk/b.test.ts'],
   ]);
 });
 
@@ -96,7 +96,14 @@ test('properties of every room are run longer in the soak', () => {
   ) as {
     properties: readonly string[];
   };
-  for (const room of ['chains', 'contracts/solana', 'core', 'sdk', 'server', 'test/feed-market']) {
+  for (const room of [
+    'packages/chains',
+    'contracts/solana',
+    'packages/core',
+    'packages/sdk',
+    'apps/market',
+    'verify/test/feed-market',
+  ]) {
     assert.ok(
       properties.some((file) => file.startsWith(room)),
       room,

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { packageOf } from '@parley/scripts/tokens.ts';
 
 /** Begun first, by how long they and what they share a process with take. */
 export const long: readonly string[] = [
@@ -73,16 +74,17 @@ function weightOf(root: string, file: string): number {
 
 /** Of rooms with few files, whose modules those load too. */
 const within: Readonly<Record<string, string>> = {
-  cli: 'sdk',
-  maker: 'sdk',
-  mcp: 'sdk',
-  simulators: 'devnet',
+  'packages/cli': 'packages/sdk',
+  'packages/maker': 'packages/sdk',
+  'packages/mcp': 'packages/sdk',
+  'packages/tokens': 'packages/chains',
+  'apps/faucet': 'scripts',
 };
 
 /** What shares modules. */
 export function roomOf(file: string): string {
   if (belongs(file) !== -1) return `together ${belongs(file)}`;
-  const [room = ''] = file.split('/');
+  const room = packageOf(file);
   return within[room] ?? room;
 }
 

@@ -3,11 +3,12 @@
 
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { findToolchain, RUST_RELEASES } from '@parley/contracts/solana/build.ts';
 import { cacheFolder, type DebianProgram, isKept } from '@parley/dev/devnet/debian-package.ts';
 import { bitcoindPackage, findBitcoind } from '@parley/dev/devnet/find-bitcoind.ts';
 import { programOnPath } from '@parley/dev/devnet/processes.ts';
+import { sourceOf } from '@parley/scripts/sources.ts';
 import { chromiumPackage, findChromium } from '../support/chromium.ts';
 import { findPgbouncer, pgbouncerPackage } from '../support/pgbouncer.ts';
 import { findPrometheus, prometheusPackage } from '../support/prometheus.ts';
@@ -131,7 +132,8 @@ export const needs: readonly Need[] = [
   },
 ];
 
-const imported = /^(?:import|export) (?!type\b)[^;]*?'(\.[^']+)';|\bimport\('(\.[^']+)'\)/gm;
+const imported =
+  /^(?:import|export) (?!type\b)[^;]*?'((?:\.|@parley)[^']+)';|\bimport\('((?:\.|@parley)[^']+)'\)/gm;
 
 /** The files and all that they import, at any depth; types alone are no import. */
 export function reached(root: string, files: readonly string[]): ReadonlySet<string> {
@@ -139,7 +141,8 @@ export function reached(root: string, files: readonly string[]): ReadonlySet<str
   for (const file of all) {
     if (!/\.[cm]?tsx?$/.test(file)) continue;
     for (const [, still, later] of readFileSync(join(root, file), 'utf8').matchAll(imported)) {
-      all.add(normalize(join(file, '..', still ?? later ?? '')));
+      const source = sourceOf(file, still ?? later ?? '');
+      if (source !== null) all.add(source);
     }
   }
   return all;

@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Misused, parsed, understood } from '@parley/host/command.ts';
-import { type Check, checks, typeEnvironment } from '@parley/scripts/check.ts';
+import { type Check, checks } from '@parley/scripts/check.ts';
 import { generate } from '@parley/scripts/generate.ts';
 import { root, runFiles } from './files.ts';
 import { needsOf } from './needs.ts';
@@ -79,8 +79,7 @@ let failed = 0;
 /** Its output is shown once it has ended: the tests print meanwhile. */
 async function check({ part, command, args }: Check): Promise<string> {
   const began = Date.now();
-  const env = { ...process.env, ...typeEnvironment };
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   children.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -62,7 +62,7 @@ test('the driver loses nothing by nodes that stand still and lie, and a seed tel
 test('every statement at which a market is struck is one that the server makes', () => {
   const root = new URL('../../../', import.meta.url);
   const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
-  const sources = globSync('{server,watchtower}/**/*.ts', { cwd: root }).map(read).join('');
+  const sources = globSync('apps/{market,watchtower}/**/*.ts', { cwd: root }).map(read).join('');
   const struck = globSync('verify/test/sim/*.ts', { cwd: root }).flatMap((file) => [
     ...read(file).matchAll(/\bat: '([a-z_]+_[a-z_]+)'/g),
     ...read(file).matchAll(/^ {2}'([a-z]+_[a-z_]+)',$/gm),

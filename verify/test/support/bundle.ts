@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
+import { sourceConditions } from '@parley/web/vite.config.ts';
 import { build, type Rolldown } from 'vite';
 
 const root = join(import.meta.dirname, '../../..');
@@ -24,6 +25,7 @@ export async function bundle(entries: Readonly<Record<string, string>>): Promise
     configFile: false,
     logLevel: 'silent',
     publicDir: false,
+    resolve: { conditions: sourceConditions },
     plugins: [
       {
         name: 'no module of Node',
@@ -47,12 +49,14 @@ export async function bundle(entries: Readonly<Record<string, string>>): Promise
 
 /** The files of every entry of the SDK but those named here, by the entry's name. */
 export function sdkEntries(...without: readonly string[]): Record<string, string> {
+  type Entry = { readonly '@parley/source': string };
   const { exports } = JSON.parse(readFileSync(join(root, 'packages/sdk/package.json'), 'utf8')) as {
-    exports: Record<string, string | { default: string }>;
+    exports: Record<string, Entry | { readonly default: Entry }>;
   };
-  const own = Object.entries(exports).map(([name, entry]) => {
-    const file = typeof entry === 'string' ? entry : entry.default;
-    return [name === '.' ? 'index' : name.slice(2), join('sdk', file)];
+  const named = Object.entries(exports).filter(([name]) => !/\*|package\.json$/.test(name));
+  const own = named.map(([name, entry]) => {
+    const { '@parley/source': file } = '@parley/source' in entry ? entry : entry.default;
+    return [name === '.' ? 'index' : name.slice(2), join('packages/sdk', file)];
   });
   return Object.fromEntries(own.filter(([name = '']) => !without.includes(name)));
 }

@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { sourceConditions } from '@parley/web/vite.config.ts';
 import { build, type Rolldown } from 'vite';
 
 export type BundledPage = { readonly url: string; stop(): void };
@@ -12,6 +13,7 @@ export type BundledPage = { readonly url: string; stop(): void };
 export async function serveBundled(entry: string): Promise<BundledPage> {
   const built = await build({
     configFile: false,
+    resolve: { conditions: sourceConditions },
     logLevel: 'error',
     build: {
       write: false,

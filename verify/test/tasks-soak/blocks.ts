@@ -70,7 +70,7 @@ export function blocksIn(page: Page, text: string): readonly Block[] {
 }
 
 export const textOf = (page: Page) =>
-  readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8');
 
 export const allBlocks = () => pages.flatMap((page) => blocksIn(page, textOf(page)));
 

@@ -24,7 +24,7 @@ import { PaidTo } from './paid-to.tsx';
 import './settlement.css';
 import { type Shown, shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
-import { Warnings } from './warnings.tsx';
+import { Warnings } from './warning-list.tsx';
 
 const useLive = <T,>({ subscribe, now }: Live<T>): T => useSyncExternalStore(subscribe, now);
 

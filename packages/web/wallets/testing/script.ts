@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { build, type Rolldown } from 'vite';
+import { sourceConditions } from '../../vite.config.ts';
 import type { WalletSettings } from './settings.ts';
 
 let bundled: Promise<string> | null = null;
@@ -21,6 +22,7 @@ async function bundle(): Promise<string> {
   const entry = join(import.meta.dirname, 'page.ts');
   const built = await build({
     configFile: false,
+    resolve: { conditions: sourceConditions },
     logLevel: 'error',
     build: {
       write: false,

@@ -1,0 +1,234 @@
+// Packages as tarballs. The compiler makes ES modules and types of each workspace (`tsc -b`). A
+// tarball holds the modules that an export of the SDK or a command reaches. The same sources give
+// the same bytes in every folder.
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildTypes } from './types.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const scope = '@parley/';
+const source = '@parley/source';
+const mostOutput = 16 * 1_024 * 1_024;
+
+/** Packages that people install; the others come with them. */
+export const faces = ['sdk', 'cli', 'maker', 'mcp'] as const;
+export type Face = (typeof faces)[number];
+/** The README of a package that has a document instead of one of its own. */
+const readmes: Readonly<Record<string, string>> = {
+  cli: 'docs/cli.md',
+  maker: 'docs/maker.md',
+  mcp: 'docs/mcp.md',
+};
+
+export type Packed = {
+  /** The tarball. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Paths inside it, sorted, from the root of the package. */
+  readonly files: readonly string[];
+  readonly unpackedBytes: number;
+};
+
+/** A file, or one a condition. */
+type Entry = string | { readonly [condition: string]: Entry };
+type Manifest = {
+  readonly name: string;
+  readonly version: string;
+  readonly exports: Readonly<Record<string, Entry>>;
+  readonly imports?: Readonly<Record<string, Entry>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+};
+/** Texts by package and path inside it, such as `sdk` and `dist/settle.js`. */
+type Made = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+const read = (path: string) => readFile(join(root, path), 'utf8');
+const folderOf = (name: string) => (name === 'contracts' ? name : `packages/${name}`);
+const manifestOf = async (name: string) =>
+  JSON.parse(await read(`${folderOf(name)}/package.json`)) as Manifest;
+
+/**
+ * Puts the tarball of a package and those of the packages of ours that it needs into the folder
+ * `to`, the package first.
+ * @throws Error with the words of the compiler or of npm
+ */
+export async function pack(name: Face, to: string): Promise<Packed[]> {
+  const made = await built();
+  return Promise.all((await withNeeds(name)).map((each) => packed(each, made, to)));
+}
+
+let building: Promise<Made> | null = null;
+/** The modules of all packages, compiled once by a process. */
+const built = () => {
+  building ??= buildTypes(faces.map((each) => folderOf(each))).then(reached);
+  return building;
+};
+
+/** The package, then the packages of ours that it needs, each once. */
+async function withNeeds(name: string): Promise<string[]> {
+  const names = [name];
+  for (const each of names) {
+    const { dependencies = {} } = await manifestOf(each);
+    const own = Object.keys(dependencies).filter((one) => one.startsWith(scope));
+    names.push(...own.map((one) => one.slice(scope.length)).filter((one) => !names.includes(one)));
+  }
+  return [...new Set(names)];
+}
+
+const specifier =
+  /(?<=\b(?:from|import) |\bimport\()(['"])([^'"\s]+)\1(?: with \{ type: ['"]json['"] \})?/g;
+
+/** From what people name on, by values and by types. */
+async function reached(): Promise<Made> {
+  const made = new Map<string, Map<string, string>>();
+  const due: { readonly name: string; readonly path: string }[] = [];
+  const add = (name: string, path: string) => due.push({ name, path });
+  for (const name of faces) {
+    const { exports, bin = {} } = await manifestOf(name);
+    const named = Object.entries(exports).filter(([key]) => !key.includes('*'));
+    for (const [, entry] of named) for (const path of pathsOf(entry)) add(name, path);
+    for (const path of Object.values(bin)) add(name, path.replace('./', ''));
+  }
+  for (const { name, path } of due) {
+    const texts = made.get(name) ?? new Map<string, string>();
+    made.set(name, texts);
+    if (texts.has(path) || !path.startsWith('dist/')) continue;
+    const { imports = {} } = await manifestOf(name);
+    const folder = folderOf(name);
+    if (path.endsWith('.json.js')) {
+      // Not every Node, bundler and browser takes a module of JSON.
+      const json = await read(`${folder}/${path.replace('dist/', '').replace(/\.js$/, '')}`);
+      texts.set(path, `export default ${json.trimEnd()};\n`);
+      continue;
+    }
+    // Types lead to types, and values to values.
+    const end = path.endsWith('.d.ts') ? '.d.ts' : '.js';
+    const file = `${folder}/${path}`;
+    // The compiler names a declaration of another package by its file.
+    const text = (await read(file)).replaceAll(/(@parley\/\w+\/)dist\/([^'"]+)\.d\.ts/g, '$1$2.ts');
+    const placed = text.replaceAll(specifier, (_, quote: string, wanted: string) => {
+      const as = wanted.replace(/\.json$/, '.json.js').replace(/^(\..*)\.ts$/, '$1.js');
+      if (as.startsWith('.')) add(name, join(dirname(path), as.replace(/(?<!\.json)\.js$/, end)));
+      else if (imports[wanted] !== undefined) {
+        for (const each of pathsOf(imports[wanted])) if (each.endsWith(end)) add(name, each);
+      } else if (as.startsWith(scope)) {
+        const [, other = '', inside = ''] = /^@parley\/([^/]+)\/(.*)$/.exec(wanted) ?? [];
+        if (inside.endsWith('.ts')) add(other, `dist/${inside.replace(/\.ts$/, end)}`);
+        if (inside.endsWith('.json')) add(other, `dist/${inside}.js`);
+      }
+      return `${quote}${as.startsWith('.') ? as : wanted}${quote}`;
+    });
+    texts.set(path, placed);
+  }
+  return made;
+}
+
+function pathsOf(entry: Entry): string[] {
+  if (typeof entry === 'string') return entry.endsWith('.json') ? [] : [entry.replace('./', '')];
+  const conditions = Object.entries(entry).filter(([condition]) => condition !== source);
+  return conditions.flatMap(([, each]) => pathsOf(each));
+}
+
+function withoutSource(entry: Entry): Entry {
+  if (typeof entry === 'string') return entry;
+  const conditions = Object.entries(entry).filter(([condition]) => condition !== source);
+  return Object.fromEntries(conditions.map(([name, each]) => [name, withoutSource(each)]));
+}
+
+/** As npm and other programs read it: the compiled modules, and what those import. */
+function published(manifest: Manifest, texts: Iterable<string>): string {
+  const idle = ['devDependencies', 'optionalDependencies', 'files'];
+  const rest = Object.entries(manifest).filter(([name]) => !idle.includes(name));
+  const named = [...texts].flatMap((text) => [...text.matchAll(specifier)].map((each) => each[2]));
+  const used = Object.entries(manifest.dependencies ?? {}).filter(([name]) =>
+    named.some((each) => each === name || each?.startsWith(`${name}/`)),
+  );
+  const of = (entries: Manifest['exports']) =>
+    Object.fromEntries(Object.entries(entries).map(([name, each]) => [name, withoutSource(each)]));
+  const facts = {
+    ...Object.fromEntries(rest),
+    dependencies: Object.fromEntries(used),
+    sideEffects: false,
+    exports: of(manifest.exports),
+    ...(manifest.imports === undefined ? {} : { imports: of(manifest.imports) }),
+  };
+  return `${JSON.stringify(facts, null, 2)}\n`;
+}
+
+/** Where the package has not what a link leads to, the link is its words and the file's name. */
+function outside(readme: string): string {
+  const pictures = /!\[[^\]]*\]\([^)#:]+\)\n+/g;
+  const links = /\[([^\]]+)\]\((?:\.\.\/)*((?!#|https?:)[^)]+)\)/g;
+  return readme.replace(pictures, '').replace(links, (_, label: string, file: string) => {
+    const [path = ''] = file.split('#');
+    return label === path || label === basename(path) ? `\`${path}\`` : `${label} (\`${path}\`)`;
+  });
+}
+
+/** Packed by the npm that runs this, with the Node that the project brings. */
+async function packed(name: string, made: Made, to: string): Promise<Packed> {
+  const npm = process.env.npm_execpath;
+  if (npm === undefined) throw new Error('packed by npm: npm run package');
+  const texts = new Map(made.get(name));
+  texts.set('package.json', published(await manifestOf(name), texts.values()));
+  texts.set('README.md', outside(await read(readmes[name] ?? `${folderOf(name)}/README.md`)));
+  texts.set('LICENSE', await read('LICENSE'));
+  const folder = await mkdtemp(join(tmpdir(), 'parley-package-'));
+  try {
+    for (const [path, text] of texts) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    await mkdir(to, { recursive: true });
+    const args = [npm, 'pack', '--json', '--ignore-scripts', '--pack-destination', to];
+    const { stdout } = await run(process.execPath, args, { cwd: folder, maxBuffer: mostOutput });
+    const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
+    if (report === undefined) throw new Error(`npm pack said ${stdout}`);
+    const file = join(to, basename(report.filename));
+    const bytes = await readFile(file);
+    const sizes = [...texts.values()].map((text) => Buffer.byteLength(text));
+    return {
+      file,
+      files: report.files.map(({ path }) => path).sort(),
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      unpackedBytes: sizes.reduce((sum, each) => sum + each, 0),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Puts what the tarballs hold into `node_modules` of an empty folder, beside links to the packages
+ * of others that they name. Asks no registry.
+ * @throws Error where this repository has another version of one
+ */
+export async function installOffline(tarballs: readonly Packed[], folder: string): Promise<void> {
+  for (const { file } of tarballs) {
+    const name = /parley-(\w+)-/.exec(basename(file))?.[1] ?? '';
+    const own = join(folder, 'node_modules', scope, name);
+    await mkdir(own, { recursive: true });
+    await run('tar', ['-xzf', file, '--strip-components=1', '-C', own]);
+    const manifest = JSON.parse(await readFile(join(own, 'package.json'), 'utf8')) as Manifest;
+    for (const [other, wanted] of Object.entries(manifest.dependencies ?? {})) {
+      if (other.startsWith(scope)) continue;
+      const there = join(root, 'node_modules', other);
+      const { version } = JSON.parse(await readFile(join(there, 'package.json'), 'utf8'));
+      if (version !== wanted) throw new Error(`${other} is ${version} here, pinned to ${wanted}`);
+      await mkdir(dirname(join(folder, 'node_modules', other)), { recursive: true });
+      if (!existsSync(join(folder, 'node_modules', other))) {
+        await symlink(there, join(folder, 'node_modules', other));
+      }
+    }
+  }
+}
