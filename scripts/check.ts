@@ -29,7 +29,7 @@ export const checks: readonly Check[] = [
   {
     part: 'lint of types',
     command: `${root}node_modules/.bin/oxlint`,
-    args: [...oxlintArguments, '--tsconfig', 'tsconfig.json'],
+    args: oxlintArguments,
   },
   { part: 'lint', command: biomeBinary, args: ['check', '--error-on-warnings', '.'] },
 ];

@@ -69,7 +69,9 @@ export async function pack(name: Face, to: string): Promise<Packed[]> {
 let building: Promise<Made> | null = null;
 /** The modules of all packages, compiled once by a process. */
 const built = () => {
-  building ??= buildTypes(faces.map((each) => folderOf(each))).then(reached);
+  building ??= buildTypes(faces.map((each) => `${folderOf(each)}/tsconfig.build.json`)).then(
+    reached,
+  );
   return building;
 };
 

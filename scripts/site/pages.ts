@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesOf } from '../sources.ts';
+import { packageOf } from '../tokens.ts';
 import { errorsPage } from './errors.ts';
 import { limitRooms, limitsPage } from './limits.ts';
 
@@ -13,7 +14,7 @@ export const textOf = (path: string): string => readFileSync(join(root, path), '
 
 /** The sources whose limits are shown. */
 export function limitSources(): string[] {
-  const rooms = new Set(Object.keys(limitRooms).map((room) => room.split('/')[0]));
+  const rooms = new Set(Object.keys(limitRooms).map(packageOf));
   const files = [...rooms].flatMap((room) => filesOf(`${room}/**/*.{ts,tsx}`));
   return files.filter((path) => !notProduct.test(path));
 }

@@ -113,7 +113,8 @@ async function forgottenConsoles({ stage, admin }: Scene): Promise<() => Promise
 async function hangingPass({ stage }: Scene): Promise<() => Promise<unknown>> {
   const hangs = new URL('./hanging-statement.ts', import.meta.url).href;
   await stage.servers[0]?.kill();
-  const { url } = await stage.startServer({ env: { NODE_OPTIONS: `--import=${hangs}` } });
+  const options = `${process.env.NODE_OPTIONS ?? ''} --import=${hangs}`;
+  const { url } = await stage.startServer({ env: { NODE_OPTIONS: options } });
   await until('/readyz says it too', async () => {
     const reply = await fetch(`${url}/readyz`);
     return reply.status === 503 && /late: messages/.test(await reply.text());

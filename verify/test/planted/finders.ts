@@ -22,7 +22,8 @@ export function runPlanted(
   more: NodeJS.ProcessEnv = {},
 ): Promise<Ran> {
   const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
-  const planting = { NODE_OPTIONS: plant, PARLEY_TEST_PLANTED: JSON.stringify(bug?.edits) };
+  const options = `${process.env.NODE_OPTIONS ?? ''} ${plant}`;
+  const planting = { NODE_OPTIONS: options, PARLEY_TEST_PLANTED: JSON.stringify(bug?.edits) };
   const env = { ...process.env, ...more, ...(bug === null ? {} : planting) };
   const signal = AbortSignal.timeout(limitMs);
   const child = spawn(process.execPath, args, { cwd: root, env, signal });
