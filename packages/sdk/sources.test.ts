@@ -39,7 +39,7 @@ test('a chain that no table knows wants a policy, and says which one a dev netwo
   };
   assert.throws(
     () => tronSource({ ...tron, deployment }),
-    /tron-dev \(chain id 3437527082\).*tron, tron-nile, tron-shasta.*`devPolicies\.tron` of sdk/,
+    /tron-dev \(chain id 3437527082\).*tron, tron-nile, tron-shasta.*`devPolicies\.tron` of @parley\/sdk/,
   );
   assert.throws(
     () => solanaSource(solana),

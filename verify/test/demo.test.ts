@@ -10,7 +10,7 @@ import { sharedMarket } from './support/market.ts';
 
 const run = promisify(execFile);
 const opened = sharedMarket();
-const demo = join(import.meta.dirname, '../..', 'scripts', 'demo.ts');
+const demo = join(import.meta.dirname, '../../dev/demo.ts');
 
 type Line = { pair: string; scenario: string; status: string };
 type Totals = Record<'swaps' | 'asExpected', number> & {

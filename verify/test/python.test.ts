@@ -52,7 +52,7 @@ async def fragment(
 
 /** The programs of the README as they are named there, and each of its fragments in a function. */
 async function writeReadme(folder: string): Promise<readonly string[]> {
-  const text = await readFile(join(docs, '../../python/README.md'), 'utf8');
+  const text = await readFile(join(docs, '../python/README.md'), 'utf8');
   const all = [...text.matchAll(/(?:\n`(\w+)\.py`\n\n)?```py\n(.*?)```/gs)];
   const names = all.map(([, name], at) => name ?? `fragment_${at}`);
   assert.ok(names.includes('party') && names.length > 5, names.join());

@@ -24,7 +24,8 @@ async function repository(t: TestContext) {
   const hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
   const built = JSON.stringify({ hash, files: [], screens: [] });
   await put('node_modules/vite/package.json', '{}');
-  for (const name of ['web', 'sdk', 'chains', 'core']) await put(`packages/${name}/a.ts`, '');
+  for (const name of ['web', 'trader', 'sdk', 'chains', 'core'])
+    await put(`packages/${name}/a.ts`, '');
   await put('contracts/a.ts', '');
   await put('package-lock.json', '{}');
   await put('packages/web/dist/build.json', built);

@@ -32,7 +32,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const policy = policyOf(chain, options.policy, known, {
     id: `genesis hash ${genesisHash}`,
     tables: solanaChains,
-    dev: 'for a dev network `devPolicies.solana` of packages/sdk/sources',
+    dev: 'for a dev network `devPolicies.solana` of @parley/sdk/sources/solana',
   });
   const deployment: SolanaDeployment = {
     ...solanaDeployment,

@@ -28,7 +28,7 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   const policy = policyOf(chain, options.policy, known, {
     id: `chain id ${deployment.chainId}`,
     tables: tronChains,
-    dev: 'for a dev network `devPolicies.tron` of packages/sdk/sources',
+    dev: 'for a dev network `devPolicies.tron` of @parley/sdk/sources/tron',
   });
   mustBeFew(chain, deployment);
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };

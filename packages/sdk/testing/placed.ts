@@ -23,7 +23,7 @@ export async function placed(t: TestContext, document: string, words: string): P
   t.after(() => rm(dir, { recursive: true, force: true }));
   const file = join(dir, 'program.ts');
   const base = pathToFileURL(`${root}/`).href;
-  const own = program.replaceAll(/(?<=from ')@parley\/([\w/-]+)/g, `${base}$1.ts`);
+  const own = program.replaceAll(/(?<=from ')@parley\/([\w/-]+)/g, `${base}packages/$1.ts`);
   await writeFile(file, own);
   return file;
 }

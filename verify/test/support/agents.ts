@@ -42,7 +42,7 @@ const homeEnv = (home: string) => ({
 export async function stdioAgent(
   home: string,
   args: readonly string[],
-  command: readonly string[] = [process.execPath, bin],
+  command: readonly string[] = [process.execPath, '--conditions=@parley/source', bin],
 ): Promise<Agent> {
   const [file = '', ...before] = command;
   const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
