@@ -37,7 +37,8 @@ test('text is no tag, and code stays as it is', () => {
 });
 
 test('the menu has the groups of the index, and an anchor is that of GitHub', () => {
-  const index = '**Use**: a trader\n- [API](api.md): all.\n- Of [A](../packages/sdk/README.md) and B.\n';
+  const index =
+    '**Use**: a trader\n- [API](api.md): all.\n- Of [A](../packages/sdk/README.md) and B.\n';
   assert.deepEqual(menuOf(index), [
     {
       text: 'Use',
