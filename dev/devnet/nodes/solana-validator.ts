@@ -90,7 +90,7 @@ export async function validatorChain(chain: string, options: ValidatorOptions): 
 
 /** The program as pinned, without an upgrade authority; the faucet and its dollar. */
 async function writeAccounts(dir: string): Promise<string[]> {
-  const code = join(import.meta.dirname, '..', '..', 'contracts', 'solana', 'parley_escrow.so');
+  const code = join(import.meta.dirname, '../../..', 'contracts', 'solana', 'parley_escrow.so');
   const program = deployment.program as Address;
   const encoded = (of: Address) => Buffer.from(getAddressEncoder().encode(of));
   const seeds = [encoded(program)];
