@@ -33,7 +33,8 @@ export async function bill({ root, version, kept, node }: Asked): Promise<string
   const npm = process.env.npm_execpath;
   if (npm === undefined) throw new Error('packed by npm: npm run package');
   // Vite calls this process one of production, by which npm would leave the same out.
-  const all = ['--include', 'dev', '--include', 'optional'];
+  // VitePress brings a search that asks for an older React, which the site never loads.
+  const all = ['--include', 'dev', '--include', 'optional', '--legacy-peer-deps'];
   const args = [npm, 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', ...all];
   const { stdout } = await run(process.execPath, args, { cwd: root, maxBuffer: mostOutput });
   const sbom = JSON.parse(stdout) as Bill;

@@ -23,7 +23,7 @@ const startLimitMs = PARLEY_JAVA_TRON || PARLEY_SOLANA_VALIDATOR ? 600_000 : 300
 const stopLimitMs = 20_000;
 const brandLimitMs = 10_000;
 const usualUrl = 'http://127.0.0.1:8080';
-const root = resolve(import.meta.dirname, '../../scripts', '../../scripts');
+const root = resolve(import.meta.dirname, '../..');
 
 type Ready = { ready?: unknown; url?: unknown; dev?: unknown };
 

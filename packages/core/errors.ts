@@ -266,8 +266,8 @@ const codes = {
     'provider_down',
     // Try again after `Retry-After` seconds; nothing happened.
     'overloaded',
-    // The market agrees nothing while it reads chains for time that it missed; the sentence has the
-    // progress. Repeat it after `Retry-After`. Everything else goes on (docs/restore.md).
+    // Time is missing from the market's database, and it agrees nothing until its operator goes on.
+    // Repeat it after `Retry-After`. Everything else goes on (docs/restore.md).
     'restoring',
     // The chain's node is down, busy or over its quota; try again. Your own node and the SDK work
     // without us.

@@ -18,8 +18,8 @@ test('a document has one page, wherever it lies', () => {
 test('links lead to pages, to what the market serves, or nowhere', () => {
   const { text, pictures } = pageOf(
     'docs/a.md',
-    '[release.md](release.md#x) [SDK](../sdk/README.md) [up](#up) [web](https://a.example)\n' +
-      '[spec](openapi.json) [sql](../server/db/schema.sql) ![one](pictures/one.png)\n',
+    '[release.md](release.md#x) [SDK](../packages/sdk/README.md) [up](#up) [web](https://a.example)\n' +
+      '[spec](openapi.json) [sql](../apps/market/db/schema.sql) ![one](pictures/one.png)\n',
     titles,
   );
   assert.equal(
@@ -37,7 +37,8 @@ test('text is no tag, and code stays as it is', () => {
 });
 
 test('the menu has the groups of the index, and an anchor is that of GitHub', () => {
-  const index = '**Use**: a trader\n- [API](api.md): all.\n- Of [A](../sdk/README.md) and B.\n';
+  const index =
+    '**Use**: a trader\n- [API](api.md): all.\n- Of [A](../packages/sdk/README.md) and B.\n';
   assert.deepEqual(menuOf(index), [
     {
       text: 'Use',

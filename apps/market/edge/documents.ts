@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isKnown } from './etags.ts';
 
 const missing = '404.html';
-const built = fileURLToPath(new URL('../../web/dist-docs', import.meta.url));
+const built = fileURLToPath(new URL('../../../packages/web/dist-docs', import.meta.url));
 /** Its scripts are files of this server. The highlighter colours code by attributes. */
 const policy = [
   "default-src 'none'",

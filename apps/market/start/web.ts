@@ -88,7 +88,7 @@ async function builtOnce(root: string): Promise<string | null> {
 export async function buildDocuments(root = ownRoot): Promise<ChildProcess | null> {
   if (!(await isOld(root, { needs: 'vitepress', built: `${folder}-docs`, of: documents })))
     return null;
-  const lock = await lockFolder(join(root, 'web'), 'documents');
+  const lock = await lockFolder(join(root, 'packages/web'), 'documents');
   if (lock === null) return null;
   const args = [join(root, 'scripts/web.ts'), '--only', 'docs', '--json'];
   const child = execFile(process.execPath, args, { timeout: buildLimitMs }, () => {
