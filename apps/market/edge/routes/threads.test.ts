@@ -1,5 +1,4 @@
-// Quotes and negotiation over HTTP. The acts of both sides and the clock are searched by a model in
-// apps/market/market/negotiation.test.ts; shapes of bodies are in every-operation.test.ts.
+// Quotes and negotiation over HTTP. Shapes of bodies are in every-operation.test.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
