@@ -17,7 +17,6 @@ import { addCandidate } from './db/candidates.ts';
 import { migrate } from './db/migrate.ts';
 import type { Frame } from './edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
-import { haltChain, resumeChain } from './market/halts.ts';
 import { uuidv7 } from './ports/ids.ts';
 
 const run = promisify(execFile);
@@ -198,18 +197,13 @@ test('what is not understood is exit status 2, says why, and shows the usage', a
   const { usd } = market.assets;
   const wrong: [string[], RegExp][] = [
     [[], /^usage/],
-    [['open', usd.id], /there is no command open/],
     [['close'], /close needs an asset/],
     [['close', usd.id], /close needs a --reason/],
     [['close', usd.id, '--reason', ' '], /1 to 500 characters, on one line/],
-    [['close', usd.id, '--reason', 'a\nb'], /on one line/],
-    [['close', usd.id, usd.id, '--reason', 'a'], /one asset at a time/],
     [['reopen', usd.id, '--reason', 'a'], /--reason does not go with reopen/],
     [['delist', usd.id, '--reason', 'a'], /say --for-ever/],
     [['list', '--state', 'ajar'], /--state of list is open, closed, delisted/],
-    [['list', usd.id], /list takes no asset/],
     [['curate', usd.id, '--high-value-from', '1.5'], /whole number/],
-    [['list', '--quickly'], /--quickly/],
   ];
   await Promise.all(
     wrong.map(async ([args, why]) => {
@@ -221,48 +215,6 @@ test('what is not understood is exit status 2, says why, and shows the usage', a
   );
   const help = await cli(['--help']);
   assert.deepEqual([help.code, /^usage/.test(help.out)], [0, true]);
-});
-
-test('what is halted is not reopened here: one sentence names the switch and its key', async () => {
-  const { usd } = market.assets;
-  const reason = 'its nodes disagree';
-  const at = new Date();
-  await market.db.transaction((tx) => haltChain(tx, { chain: usd.chain, reason, at }));
-  try {
-    const { code, out, err } = await cli(['reopen', usd.id]);
-    assert.equal(code, 1);
-    assert.doesNotMatch(out, /nothing to do/);
-    const which = `USD on ${usd.chain} (asset ${usd.id})`;
-    const lifts = `npm run ops -- resume --chain ${usd.chain} lifts that`;
-    assert.equal(err, `${which} stays closed: its chain is halted (${lifts})\n`);
-  } finally {
-    await market.db.transaction((tx) => resumeChain(tx, usd.chain, at));
-  }
-});
-
-test('delisted is for ever, and what the settings hold closed stays so', async () => {
-  const { eth } = market.assets;
-  const delisted = await cli(['delist', eth.id, '--reason', 'it moves by itself', '--for-ever']);
-  assert.equal(delisted.code, 0, delisted.err);
-  for (const args of [
-    ['reopen', eth.id],
-    ['curate', eth.id],
-    ['close', eth.id, '--reason', 'x'],
-  ]) {
-    const { code, out, err } = await cli(args);
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /ETH on evm-dev \(asset .*\) (was delisted at .*|is delisted), for ever/);
-  }
-  const { btc } = market.assets;
-  await market.db.rows({
-    name: 'test_unconfigured',
-    text: `update assets set closings = '{"settings": {"reasons": ["left out"], "at": ""}}'
-      where id = $1`,
-    values: [btc.id],
-  });
-  const { code, err } = await cli(['reopen', btc.id]);
-  assert.equal(code, 1);
-  assert.match(err, /the settings of the market do not list it/);
 });
 
 test('without DATABASE_URL it finds the database of a market that runs in PARLEY_HOME', async (t) => {

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { esploraServer } from '@parley/chains/bitcoin/testing/servers.ts';
 import { exchanges } from '@parley/chains/nodes/transport-node.ts';
-import { type Lie, nodeOf, lyingNode as nodeThat, within } from '@parley/chains/testing/nodes.ts';
+import { type Lie, lyingNode as nodeThat, within } from '@parley/chains/testing/nodes.ts';
 import { lyingNode as lyingTron } from '@parley/chains/tron/testing/nodes.ts';
 import { lyingNode } from '@parley/verify/test/support/lying-node.ts';
 import { startPgbouncer } from '@parley/verify/test/support/pgbouncer.ts';
@@ -357,10 +357,6 @@ test('the command: its lines, its counts last, and its exit status', async () =>
   const none = await cli([], { PARLEY_CHAINS: '' });
   assert.equal(none.code, 2);
   assert.match(none.out, /^unseen +no_chains {2}the chains: no dev network runs/m);
-  await writeFile(ready, JSON.stringify({ dev: 'http://127.0.0.1:1' }), { mode: 0o600 });
-  const mute = await cli([], { PARLEY_CHAINS: '' });
-  await rm(ready);
-  assert.match(mute.out, /no_chains .* did not say its chains at http:\/\/127\.0\.0\.1:1/);
   const away = await cli([], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
   assert.match(`${away.code} ${away.out}`, /^2 .*no PostgreSQL listens at 127\.0\.0\.1:1/);
   assert.match(away.out, /^not well: 0 open .* 4 nodes; .* 1 unseen/m);
@@ -470,22 +466,4 @@ test('a pruned Bitcoin node is told by the block that it lacks', async (t) => {
     rpcUrl: await within(t, prunedNode(world.bitcoinRpc)),
   });
   assert.deepEqual(namesOf(checks, 'lacks'), ['history of blocks'], JSON.stringify(checks));
-});
-
-test('of a node that is silent nothing else is asked, and no secret of its address is shown', async (t) => {
-  const source = chains.find((each) => each.chain === evm) as ChainSettings & { family: 'evm' };
-  const key = 'k3y-0f-an-operator';
-  const echo = nodeOf(async (_, { url }) => ({
-    status: 403,
-    text: JSON.stringify({ error: { code: -32_000, message: `no plan for ${url}` } }),
-  }));
-  const url = `${await within(t, echo)}/v2/${key}?apikey=${key}2`;
-  const checks = await lookedAt({ ...source, rpcUrls: [url] });
-  assert.deepEqual(
-    checks.map(({ what, verdict }) => [what, verdict]),
-    [['chain and contract', 'lacks']],
-  );
-  const [{ says, node } = { says: '', node: '' }] = checks;
-  assert.match(says, /no plan for \/v2\/…/);
-  assert.ok(!JSON.stringify(checks).includes(key) && node.includes(new URL(url).host), says);
 });

@@ -41,19 +41,9 @@ test('halt and resume of a chain: a running market tells its makers, its book an
     body.assets.map((each: { chain: string }) => each.chain),
     ['bitcoin'],
   );
-  const again = await cli('halt', '--chain', 'evm-dev', '--reason', 'its nodes disagree');
-  assert.deepEqual([again.code, again.out], [0, 'nothing to do: chain evm-dev is halted\n']);
-  const since = (await cli('halt', 'list')).out.match(/since (\S+Z):/)?.[1] ?? '';
-  const other = await cli('halt', '--chain', 'evm-dev', '--reason', 'a fork');
-  const was = 'before it was: its nodes disagree';
-  const stays = `chain evm-dev with its 2 assets stays halted since ${since}, with this reason now; ${was}\n`;
-  assert.deepEqual([other.code, other.out], [0, stays]);
-  await cli('halt', '--chain', 'evm-dev', '--reason', 'its nodes disagree');
   await cli('halt', '--asset', 'bitcoin/native', '--reason', 'none yet');
   const first = (await cli('halt', 'list')).out.match(/BTC\) {2}since (\S+Z):/)?.[1] ?? '';
-  const native = await cli('halt', '--asset', 'bitcoin/native', '--reason', 'fees', '--json');
-  assert.deepEqual(JSON.parse(native.out).before, { since: first, reason: 'none yet' });
-  assert.equal(JSON.parse(native.out).changed, true);
+  await cli('halt', '--asset', 'bitcoin/native', '--reason', 'fees');
   // As a program of its own, which has to end by itself.
   const program = [join(import.meta.dirname, 'ops.ts'), 'halt', 'list'];
   const env = { ...process.env, DATABASE_URL: market.url };
@@ -62,21 +52,12 @@ test('halt and resume of a chain: a running market tells its makers, its book an
   assert.match(list[0] ?? '', /^chain {2}evm-dev {2}since \d{4}-.*Z: its nodes disagree$/);
   assert.match(list[1] ?? '', /^asset {2}bitcoin\/native \(BTC\) {2}since \d{4}-.*Z: fees$/);
   assert.ok(list[1]?.includes(first), 'another reason does not make it a later halt');
-  const json = (await cli('halt', 'list', '--json')).out.trim().split('\n');
-  assert.equal(JSON.parse(json[1] ?? '').assetId, market.assets.btc.id);
   await cli('resume', '--chain', 'evm-dev');
   assert.equal(kinds().length, 2);
   const resumed = await cli('resume', '--asset', 'BTC');
   assert.match(resumed.out, /^resumed BTC on bitcoin \(asset .*\): 1 RFQ came back to the book$/m);
   await maker.frame(() => kinds().length === 3);
   assert.deepEqual(kinds(), ['created', 'cancelled', 'created']);
-  const shown = (await taker.get('/v1/rfqs')).body.rfqs[0];
-  assert.deepEqual([shown.id, shown.createdAt], [rfq.id, rfq.createdAt]);
-  const nothing = await cli('resume', '--chain', 'evm-dev');
-  assert.deepEqual(
-    [nothing.code, nothing.out],
-    [0, 'nothing to do: chain evm-dev is not halted\n'],
-  );
   maker.close();
 });
 
@@ -90,13 +71,10 @@ test('a switch that names nothing is refused, and one that is not understood say
   const wrong: [string[], RegExp][] = [
     [[], /^usage/],
     [['halt'], /one of --chain and --asset/],
-    [['halt', '--chain', 'a', '--asset', 'b', '--reason', 'x'], /one of --chain and --asset/],
     [['halt', '--chain', 'evm-dev'], /halt needs a --reason/],
     [['halt', '--chain', 'evm-dev', '--reason', 'a\nb'], /on one line/],
     [['resume', '--chain', 'evm-dev', '--reason', 'a'], /--reason does not go with resume/],
-    [['halt', 'evm-dev', '--reason', 'x'], /not understood: evm-dev/],
     [['halt', 'list', '--chain', 'evm-dev'], /list takes --json alone/],
-    [['halt', '--quickly'], /--quickly/],
   ];
   for (const [args, why] of wrong) {
     const { code, out, err } = await cli(...args);

@@ -61,18 +61,13 @@ test('what is no preflight from there is answered as without CORS', async () => 
 });
 
 test('every answer to a page from there can be read by it', async () => {
-  const text = { 'content-type': 'text/plain' };
   const cases: [number, string, string, { key?: string; body?: unknown; headers?: object }][] = [
-    [200, 'GET', '/%761/me', { key }],
     [200, 'GET', '/v1/openapi.json', {}],
     [302, 'GET', '/v1', {}],
     [401, 'GET', '/v1/me', { key: 'nonsense' }],
     [404, 'GET', '/v1/nothing', {}],
-    [404, 'DELETE', `/v1/wallets/${'w'.repeat(201)}`, {}],
-    [405, 'PUT', '/v1/me', {}],
     [400, 'POST', '/v1/rfqs', { key, body: '{' }],
     [413, 'POST', '/v1/rfqs', { key, body: { a: 'x'.repeat(66_000) } }],
-    [415, 'POST', '/v1/keys', { body: 'x', headers: text }],
     [400, 'GET', '/v1/rfqs/%zz', {}],
     [417, 'GET', '/v1/me', { headers: { expect: 'cake' } }],
   ];

@@ -8,17 +8,7 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { TronWeb } from 'tronweb';
 import { readSettings } from '../settings/config.ts';
 import { codeOf, refused, testEdge } from './testing/edge.ts';
-import {
-  account,
-  link,
-  mintNonce,
-  mintOf,
-  prove,
-  signed,
-  vouching,
-  type Write,
-  walletNonce,
-} from './testing/hands.ts';
+import { account, link, mintNonce, mintOf, type Write } from './testing/hands.ts';
 import {
   bitcoinWallet,
   evmWallet,
@@ -111,44 +101,7 @@ test('first mints of one wallet at once make one account with one live key', asy
   assert.deepEqual(live.sort(), [false, false, true]);
 });
 
-const linking = ({ address }: TestWallet, nonce: string) =>
-  `Parley - link this wallet\n\nAddress: ${address}\nNonce: ${nonce}`;
-
 describe('a nonce', () => {
-  test('is 32 hex characters, and good in its own pool alone, once', async () => {
-    const { key, wallet: login } = await account(edge, evmWallet());
-    const issued = {
-      mint: () => mintNonce(edge),
-      link: () => walletNonce(edge, key, 'link'),
-      authorize: () => walletNonce(edge, key, 'authorize'),
-    };
-    /** Presents the nonce for what its pool is for. */
-    const presented = {
-      mint: (nonce: string, wallet = evmWallet()) =>
-        mintOf(edge, wallet, () => minting(wallet)(nonce)),
-      link: async (nonce: string, wallet = bitcoinWallet()) =>
-        prove(edge, key, wallet, await signed(wallet, linking(wallet, nonce))),
-      authorize: async (nonce: string, wallet = bitcoinWallet()) =>
-        prove(edge, key, wallet, {
-          ...(await signed(wallet, linking(wallet, await issued.link()))),
-          authorization: await signed(login, vouching(login, wallet, nonce)),
-        }),
-    };
-    for (const [from, issue] of Object.entries(issued)) {
-      for (const [to, present] of Object.entries(presented)) {
-        const nonce = await issue();
-        assert.match(nonce, /^[0-9a-f]{32}$/);
-        const expected = from === to ? '200 ok' : '400 bad_nonce';
-        assert.equal(codeOf(await present(nonce)), expected, `${from} ${to}`);
-        refused(await present(nonce), '400 bad_nonce');
-      }
-    }
-    const { nonce } = (await edge.call('GET', '/v1/wallets/nonce', { key })).body;
-    assert.equal(codeOf(await presented.link(nonce)), '200 ok', 'without a purpose');
-    refused(await edge.call('GET', '/v1/wallets/nonce?purpose=x', { key }), '400 bad_field');
-    refused(await presented.mint('abc123'), '400 bad_nonce');
-  });
-
   test('works for one of many at once', async () => {
     const wallet = evmWallet();
     const nonce = await mintNonce(edge);
@@ -162,10 +115,7 @@ describe('a nonce', () => {
   test('to mint is used up by a text that is refused, whatever is wrong with that', async () => {
     const wallet = evmWallet();
     const wrong: [Write, code: string, RegExp][] = [
-      [(n) => `create an API key\n${wallet.address}\nNonce: ${n}`, 'bad_message', /"Parley"/],
-      [(n) => linking(wallet, n), 'bad_message', /create an API key/],
       [minting(evmWallet()), 'bad_message', /does not contain the address/],
-      [(n) => `${minting(wallet)(n)}\nScopes: admin`, 'bad_message', /read, taker and maker/],
       [(n) => `${minting(wallet)(n)}\nKey name: ${'n'.repeat(81)}`, 'bad_message', /80 characters/],
     ];
     for (const [write, code, sentence] of wrong) {
@@ -183,21 +133,6 @@ describe('a nonce', () => {
 
 describe('a mint is refused', () => {
   const wallet = evmWallet();
-  const by = (address: string, rail: string = wallet.family) =>
-    mintOf(edge, wallet, (n) => n, { rail, address });
-
-  test('for an address of another family or network, or for what is none', async () => {
-    for (const rail of families) {
-      for (const family of families.filter((each) => each !== rail)) {
-        refused(await by(walletOf[family]().address, rail), '400 bad_address');
-      }
-    }
-    const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-    refused(await by(mainnet, 'bitcoin'), '400 wrong_network', /mainnet.*regtest|regtest.*mainnet/);
-    const wrongCase = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-    refused(await by(wrongCase), '400 bad_address', /checksum/);
-    for (const none of ['0x', ` ${wallet.address}`]) refused(await by(none), '400 bad_address');
-  });
 
   test('with a text of more than 4 096 characters, or terms beside the signed ones', async () => {
     const filled = (length: number) => (n: string) => `${minting(wallet)(n)}\n`.padEnd(length, 'x');

@@ -64,24 +64,6 @@ test("a session's last use is written at most once a minute, to the minute", asy
   }
 });
 
-test('a session that is used every 29 days lives on, and one left for 30 ends', async () => {
-  const browser = await signedIn(edge);
-  const day = 86_400_000;
-  const made = browser.stored.madeAt.getTime();
-  for (const days of [29, 58, 87]) {
-    edge.deps.freeze(made + days * day);
-    // Remembered for a second of real time.
-    edge.app.edge.keys.forget(null);
-    assert.equal((await browser.get('/v1/me')).status, 200, `${days} days`);
-    await write();
-  }
-  const idle = await signedIn(edge);
-  edge.deps.freeze(idle.stored.madeAt.getTime() + 30 * day - 1);
-  assert.equal((await idle.get('/v1/me')).status, 200);
-  edge.deps.advance(1);
-  assert.equal((await idle.get('/v1/me')).status, 401);
-});
-
 test('the feed counts as use', async () => {
   edge.deps.freeze(Date.now());
   const { id, key } = await newKey();

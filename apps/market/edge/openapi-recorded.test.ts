@@ -93,29 +93,3 @@ test('every link fills what its operation takes, out of what was answered', () =
   }
   assert.ok(links > 100, `${links} links`);
 });
-
-test('links lead from two assets to the last broadcast of a swap', () => {
-  const way = [
-    'listAssets',
-    'createRfq',
-    'quoteRfq',
-    'acceptPrice',
-    'acceptPrice',
-    'setAddress',
-    'buildFund',
-    'broadcast',
-  ];
-  const further = ['getSwap', 'buildClaim', 'broadcast'];
-  for (const steps of [way, further, ['getSwap', 'buildRefund', 'broadcast']]) {
-    for (const [place, to] of steps.slice(1).entries()) {
-      const from = byId.get(steps[place] as string);
-      const all = Object.values(from?.responses ?? {}).flatMap(({ links = {} }) =>
-        Object.values(links),
-      );
-      assert.ok(
-        all.some(({ operationId }) => operationId === to),
-        `${steps[place]} to ${to}`,
-      );
-    }
-  }
-});

@@ -43,25 +43,6 @@ test('an account has its requests in 60 s, and has them back then', async () => 
   assert.equal((await me(edge, key)).status, 200);
 });
 
-test('all keys of an account share a budget; a key whose own window is later is answered with that', async () => {
-  const edge = await frozen({ settings: { rateLimit: 4 } });
-  const wallet = evmWallet();
-  await me(edge, (await edge.mint(wallet)).body.key);
-  edge.deps.advance(40_000);
-  const { key } = (await edge.mint(wallet)).body;
-  for (const left of ['2', '1', '0']) {
-    assert.equal((await me(edge, key)).headers['ratelimit-remaining'], left);
-  }
-  const byAccount = await me(edge, key);
-  refused(byAccount, '429 account_rate_limited');
-  assert.equal(byAccount.headers['retry-after'], '20');
-  edge.deps.advance(20_000);
-  assert.equal((await me(edge, key)).status, 200);
-  const byKey = await me(edge, key);
-  refused(byKey, '429 key_rate_limited', /^too many requests for this key/);
-  assert.deepEqual([byKey.headers['retry-after'], byKey.headers['ratelimit-reset']], ['40', '40']);
-});
-
 test('calls without a valid key spend the budget of their address, and only they do', async () => {
   const edge = await frozen({ settings: { rateLimit: 4, trustedProxies: ['10.0.0.0/8'] } });
   const { key } = (await edge.mint(evmWallet())).body;
@@ -228,6 +209,8 @@ test('whatever is wrong with a request, it spends one of its client, and all fiv
     [401, `GET /v1/me HTTP/1.1\r\n${head}\r\n`],
     [401, `POST /v1/rfqs HTTP/1.1\r\n${head}content-length: 9\r\n\r\n`],
     [415, `POST /v1/keys HTTP/1.1\r\n${head}content-length: 1\r\n\r\nx`],
+    [302, `GET /v1 HTTP/1.1\r\n${head}\r\n`],
+    [200, `GET /v1/keys/nonce HTTP/1.1\r\n${head}\r\n`],
   ];
   let left = rateLimit;
   for (const [status, bytes] of cases) {
@@ -239,6 +222,8 @@ test('whatever is wrong with a request, it spends one of its client, and all fiv
       assert.equal(answer.headers[`${prefix}ratelimit-remaining`], String(left), bytes);
     }
     assert.match(answer.headers['ratelimit-reset'] ?? '', /^([1-9]|[1-5]\d|60)$/);
+    const safety = [answer.headers['x-content-type-options'], answer.headers['cache-control']];
+    assert.deepEqual(safety, ['nosniff', 'no-store'], bytes);
   }
 });
 

@@ -215,20 +215,3 @@ test('whatever the market is, nothing is rejected, and a pass is what is known t
     { numRuns: 500 },
   );
 });
-
-test('to keep a token nothing is found wanting while a provider is down', () => {
-  fc.assert(
-    fc.property(someFacts, someThresholds, ({ values }, thresholds) => {
-      const known = Object.fromEntries(
-        Object.entries(values).filter(([, each]) => each !== undefined),
-      );
-      const facts = factsOf(known, { unavailable: ['q'] });
-      try {
-        const findings = marketFindings(facts, thresholds, 'keep');
-        assert.ok(findings.every(({ outcome }) => outcome === 'pass'));
-      } catch (error) {
-        assert.ok(error instanceof MarketDataUnavailable);
-      }
-    }),
-  );
-});

@@ -6,7 +6,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { found } from '@parley/tokens/inspection.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
-import { haltChain, resumeChain } from '../market/halts.ts';
 import { closeAsset, delistAsset } from '../market/listing.ts';
 import type { Markets } from '../ports/markets.ts';
 import type { Settings } from '../settings/config.ts';
@@ -155,20 +154,6 @@ test('what an operator closed stays closed: the answer is its reason, without a 
   const { status, body } = await ask(address);
   assert.deepEqual([status, body.reasons], [202, ['operator: x']]);
   await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
-});
-
-test('a token of a halted chain is listed closed, and open when the chain is resumed', async () => {
-  const at = new Date(market.deps.now());
-  await market.db.transaction((tx) => haltChain(tx, { chain, reason: 'its nodes lie', at }));
-  const address = market.says({});
-  const { status, body } = await ask(address);
-  const reasons = ['the chain is halted by the operator for now'];
-  assert.deepEqual([status, body.status, body.reasons], [202, 'closed', reasons]);
-  const [shown] = (await taker.get(`/v1/assets?address=${address}`)).body.assets;
-  assert.equal(shown.enabled, false);
-  await market.db.transaction((tx) => resumeChain(tx, chain, at));
-  const open = await ask(address);
-  assert.deepEqual([open.status, open.body.asset.enabled], [200, true]);
 });
 
 test('what could not be read is compared with nothing, and passes nothing', async () => {

@@ -4,14 +4,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { pino } from 'pino';
 import { type Asset, insertListed } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import { listHalts, shareChain } from '../db/halts.ts';
 import { findListing } from '../db/listing.ts';
-import { buildApp } from '../edge/app.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { seedAssets } from './assets.ts';
@@ -19,8 +17,7 @@ import { createHaltsWatch, haltAsset, haltChain, resumeAsset, resumeChain } from
 import { closeAsset, reopenAsset } from './listing.ts';
 import { ordersToClose } from './testing/orders.ts';
 
-const { market, maker, taker, db, other, at, kindsOf, tryPost, post, quote } =
-  await ordersToClose();
+const { market, taker, db, other, at, kindsOf, tryPost, post, quote } = await ordersToClose();
 const { btc, usd, eth } = market.assets;
 const chain = 'evm-dev';
 const reason = 'its nodes disagree';
@@ -145,27 +142,6 @@ test('a token that is being listed while its chain is halted is held closed, whi
     await Promise.all([one, two]);
     assert.equal((await findListing(db, token.id))?.state, 'closed', first);
     await resume();
-  }
-});
-
-test('two servers: what one halts, the other refuses at once and shows within its pages’ age', async () => {
-  const { id } = await post();
-  const second = await buildApp({ ...market.deps, db: other });
-  const headers = { authorization: `Bearer ${maker.key}` };
-  const shows = async () =>
-    (await second.inject({ url: '/v1/rfqs?limit=100', headers })).body.includes(id);
-  try {
-    assert.ok(await shows());
-    await halt();
-    const payload = { quoteAmount: '65000000' };
-    const url = `/v1/rfqs/${id}/quotes`;
-    const refused = await second.inject({ method: 'POST', url, headers, payload });
-    assert.equal(refused.headers['x-parley-error'], 'asset_closed');
-    // book.ts reads a page again after 250 ms.
-    await sleep(260);
-    assert.ok(!(await shows()));
-  } finally {
-    await second.close();
   }
 });
 

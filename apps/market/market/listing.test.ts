@@ -9,7 +9,6 @@ import fc from 'fast-check';
 import type { Asset } from '../db/assets.ts';
 import { type Closer, findListing, lockListings } from '../db/listing.ts';
 import { findRfq } from '../db/rfqs.ts';
-import { buildApp } from '../edge/app.ts';
 import { holdOpen, seedAssets } from './assets.ts';
 import { haltChain, resumeChain } from './halts.ts';
 import { closeAsset, curateAsset, delistAsset, reopenAsset } from './listing.ts';
@@ -198,7 +197,7 @@ test('a swap that was agreed goes on: its addresses, its steps and its list do n
   assert.notEqual(set.code, 'asset_closed');
 });
 
-for (const [what, [shut, open]] of Object.entries(switches)) {
+for (const [what, [shut]] of Object.entries(switches)) {
   test(`while its ${what} is being closed, posting and agreeing on it are refused at once`, async () => {
     const { id } = await post();
     const unwanted = await post();
@@ -223,68 +222,7 @@ for (const [what, [shut, open]] of Object.entries(switches)) {
     }
     assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
   });
-
-  test(`an acceptance while its ${what} closes: agreed before that, or refused`, async () => {
-    for (let round = 0; round < 12; round += 1) {
-      const { id } = await post();
-      let closing: Promise<unknown> = Promise.resolve();
-      const answer = await agreed(id, async () => {
-        closing = shut(other);
-        if (round === 0) await closing;
-      });
-      await closing;
-      const isAgreed = answer.status === 200;
-      assert.ok(round > 0 || !isAgreed, 'after it');
-      assert.equal(answer.code, isAgreed ? null : 'asset_closed');
-      const { status } = (await findRfq(db, id))!;
-      assert.equal(status, isAgreed ? 'agreed' : 'negotiating');
-      assert.deepEqual(await kindsOf(id), ['created', isAgreed ? 'gone' : 'cancelled']);
-      await open();
-    }
-  });
 }
-
-test('RFQs posted by two processes while an asset closes and reopens: emitted and shown the same', async () => {
-  const second = await buildApp({ ...market.deps, db: other });
-  const posted: string[] = [];
-  let stop = false;
-  const wanted = { baseAssetId: btc.id, baseAmount: '100000', quoteAssetId: usd.id };
-  const lanes = Array.from({ length: 6 }, async (_, lane) => {
-    const { key } = await market.trader();
-    while (!stop) {
-      const reply = await (lane % 2 === 0 ? market.app : second).inject({
-        method: 'POST',
-        url: '/v1/rfqs',
-        headers: { authorization: `Bearer ${key}` },
-        payload: { direction: 'sell_base', ttlSeconds: 600, ...wanted },
-      });
-      if (reply.statusCode === 201) posted.push(reply.json().rfq.id);
-      else assert.equal(reply.headers['x-parley-error'], 'asset_closed');
-    }
-  });
-  for (let turn = 0; turn < 20; turn += 1) {
-    await close(usd, 'checks', turn % 2 === 0 ? db : other);
-    assert.deepEqual(await book(), []);
-    await reopen(usd, 'checks', turn % 2 === 0 ? other : db);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await close(usd);
-  stop = true;
-  await Promise.all(lanes);
-  await second.close();
-  assert.ok(posted.length > 20, `only ${posted.length} posted`);
-  const last = new Map<string, string[]>();
-  for (const { rfqId, kind } of await told()) {
-    last.set(rfqId, [...(last.get(rfqId) ?? []), kind]);
-  }
-  for (const id of posted) {
-    const kinds = last.get(id) ?? [];
-    // In turn, and off the book in the end.
-    const expected = kinds.map((_, index) => (index % 2 === 0 ? 'created' : 'cancelled'));
-    assert.deepEqual(kinds, expected, id);
-    assert.equal(kinds.at(-1), 'cancelled');
-  }
-});
 
 test('two assets of one order that change at once leave it emitted as it is', async () => {
   const { id } = await post();

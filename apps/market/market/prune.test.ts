@@ -8,7 +8,7 @@ import type { Statement } from '../db/database.ts';
 import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
-import { createPruning, prune } from './prune.ts';
+import { prune } from './prune.ts';
 import { untilBlocked } from './testing/blocked.ts';
 
 let database: TestDatabase;
@@ -55,16 +55,6 @@ test('events are kept for seven days and dropped after, however many there are',
   deps.advance(1);
   assert.equal((await prune(deps)).outbox, 1_201);
   assert.deepEqual(await outboxTopics(), ['new']);
-});
-
-test('no events are no statement, and what was written is what is read', async () => {
-  await insertOutbox(database.db, []);
-  const payload = { text: 'quotes " and \\ and {braces}', deep: { list: [1, null] } };
-  await insertOutbox(database.db, [
-    { topic: 'exact', accountId: null, payload, at: new Date(deps.now()) },
-  ]);
-  const rows = await sql(`select payload, created_at from outbox where topic = 'exact'`);
-  assert.deepEqual(rows, [{ payload, created_at: new Date(deps.now()) }]);
 });
 
 test('it is known for 30 days that a job was given up, and of one that waits for ever', async () => {
@@ -149,17 +139,6 @@ test('the sweep finds the oldest by an index, not by reading all', async () => {
   const [plan] = await sql(`explain (format json) select ctid from idempotency
     where created_at <= now() order by created_at limit 500`);
   assert.match(JSON.stringify(plan), /idempotency_by_age/);
-});
-
-test('pruning starts at once and stops when told to', async () => {
-  deps.advance(8 * day);
-  const pruning = createPruning(deps);
-  pruning.start();
-  for (let tries = 0; tries < 200 && (await outboxTopics()).length > 0; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.deepEqual(await outboxTopics(), []);
-  await pruning.stop();
 });
 
 test('what ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {

@@ -128,18 +128,3 @@ function recording(log: TestDeps['log'], lines: string[]): TestDeps['log'] {
   const silent = () => {};
   return { ...log, error: keep, warn: keep, info: silent, debug: silent } as TestDeps['log'];
 }
-
-for (const answer of [{ kind: 'failure', status: 502, html: true }, { kind: 'hang up' }] as const) {
-  test(`a Bot API that fails (${answer.kind}) is asked again later`, async () => {
-    const { bot, deps, messaging, chatted, stored } = stage;
-    const chat = someChat();
-    const accountId = await newPerson(deps, { chats: [chat] });
-    await happens(deps, accountId, 'key.created');
-    bot.answerNext(answer);
-    await messaging.pass();
-    assert.equal((await stored())[0]?.state, 'waiting');
-    deps.advance(5_000);
-    await messaging.pass();
-    assert.equal(chatted(chat).length, 1);
-  });
-}

@@ -4,9 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { insertFormerChannel } from '../db/former-channels.ts';
-import { claimJobs } from '../db/jobs.ts';
 import { lockMessages, peopleTopics } from '../db/messages.ts';
-import { leaseMs, retryAfterSeconds } from './bounds.ts';
+import { retryAfterSeconds } from './bounds.ts';
 import { handOut } from './hand-out.ts';
 import { createMessaging } from './messaging.ts';
 import { resealMessages } from './sealed.ts';
@@ -133,23 +132,6 @@ test('while one process hands out no other does', async () => {
   assert.equal(await handOut(deps, channels), 1);
 });
 
-test('two processes side by side send each message once', async () => {
-  const { deps, messaging, mailsTo } = stage;
-  const addresses = Array.from({ length: 12 }, someAddress);
-  for (const address of addresses) {
-    const accountId = await newPerson(deps, { email: [address] });
-    await happens(deps, accountId, 'session.created', { device: 'Firefox on Linux' });
-  }
-  const other = createMessaging(deps);
-  await Promise.all([messaging.pass(), other.pass()]);
-  await Promise.all([messaging.pass(), other.pass()]);
-  await other.stop();
-  assert.deepEqual(
-    addresses.map((each) => mailsTo(each).length),
-    addresses.map(() => 1),
-  );
-});
-
 test('200 messages of an account wait, 300 where a thief would drown them, and no more', async () => {
   const { deps, stored, counted } = stage;
   const accountId = await newPerson(deps, { email: [someAddress()] });
@@ -161,26 +143,6 @@ test('200 messages of an account wait, 300 where a thief would drown them, and n
   const counts = Object.groupBy(await stored(), ({ about }) => about.event);
   assert.deepEqual([counts['key.created']?.length, counts['payout.changing']?.length], [200, 100]);
   assert.equal(await counted('email', 'dropped'), dropped + 2);
-});
-
-test('a mail server that is busy is asked again after 5 s, and not before', async () => {
-  const { mail, deps, messaging, mailsTo, stored } = stage;
-  const address = await news();
-  mail.refuse({ at: 'RCPT', answer: `451 4.7.1 <${address}> is greylisted` });
-  await messaging.pass();
-  const [row] = await stored();
-  assert.deepEqual(
-    [row?.state, row?.attempts, row?.failure],
-    ['waiting', 1, 'EENVELOPE 451 4.7.1'],
-  );
-  assert.equal(messaging.mailIsDown(), false, 'it is up, and has no time for this one');
-  mail.refuse(null);
-  deps.advance(4_999);
-  await messaging.pass();
-  assert.equal(mailsTo(address).length, 0);
-  deps.advance(1);
-  await messaging.pass();
-  assert.equal(mailsTo(address).length, 1);
 });
 
 test('a mail server that is down is said to be, and sent to when it is up, with the same id', async () => {
@@ -269,22 +231,6 @@ test('what waits is sealed anew under a new key, and what no key opens is droppe
   assert.deepEqual([mailsTo(kept).length, mailsTo(lost).length], [1, 0]);
   const failures = (await stored()).map(({ state, failure }) => [state, failure]);
   assert.deepEqual(failures, [['dropped', 'no key of the server opens it']]);
-});
-
-test('what a process had in hand when it died is sent by another after its time, once', async () => {
-  const { database, deps, messaging, mailsTo } = stage;
-  const address = await news();
-  await handOut(deps, new Set(['email'] as const));
-  const now = new Date(deps.now());
-  const until = new Date(deps.now() + leaseMs);
-  const taken = await claimJobs(database.db, { kind: 'email', now, until, limit: 4 });
-  assert.equal(taken.length, 1);
-  deps.advance(leaseMs - 1);
-  await messaging.pass();
-  assert.equal(mailsTo(address).length, 0);
-  deps.advance(1);
-  await messaging.pass();
-  assert.equal(mailsTo(address).length, 1);
 });
 
 test('what waits on a channel that nobody configured any more is dropped', async () => {

@@ -120,17 +120,6 @@ test('who has an address to give yet is reminded to fund all the same', async ()
   assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
 });
 
-test('with the secret public, who is paid by an unclaimed leg is told to claim now', async () => {
-  const made = await market.agree();
-  const { secret } = shows.claimed;
-  const timelock = made.swap.state.legs[made.long].timelock;
-  await market.show(made, { [made.long]: shows.funded, [made.short]: shows.claimed });
-  await never();
-  await market.show(made, { [made.long]: shows.funded, [made.short]: shows.claimed }, secret);
-  assert.deepEqual(await look(), [line(made.counterparty, 'claim_now', made.long, timelock)]);
-  await never();
-});
-
 test('who funded is told of the refund when its chain’s clock passes the timelock, not ours', async () => {
   const made = await market.agree();
   const { a, b } = made.swap.state.legs;

@@ -71,34 +71,21 @@ test('a chain that is malformed is named by entry and field', () => {
   refused([regtest, 7], /entry 2: the entry must be an object/);
   refused([{ ...anvil, family: 'ton' }], /entry 1 \("evm"\): field "family" is "ton"; served are/);
   refused([{ ...tron, contract: solana.program }], /entry 1 \("tron"\): field "contract": .*TRON/);
-  refused([{ ...tron, sources: [] }], /field "sources" must NOT have fewer than 1 items/);
   refused([{ ...tron, sources: [{ url: 'http://' }] }], /field "sources.0.url" is not a URL/);
   const solidity = { url: node, solidityUrl: 'http://u:p@h' };
   refused([{ ...tron, sources: [solidity] }], /"sources.0.solidityUrl" must not carry a user/);
   const jsonRpc = { url: node, jsonRpcUrl: 'http://u:p@h/jsonrpc' };
   refused([{ ...tron, sources: [jsonRpc] }], /"sources.0.jsonRpcUrl" must not carry a user/);
-  refused([{ ...solana, program: 'x' }], /entry 1 \("sol"\): field "program" must match/);
   refused([{ ...solana, program: '1'.repeat(33) }], /field "program": .*Solana/);
   refused([{ ...solana, genesisHash: undefined }], /field "genesisHash" is missing/);
-  refused([{ ...solana, mostDriftSeconds: -1 }], /field "mostDriftSeconds" must be >= 0/);
-  refused([{ ...anvil, rpcUrls: node }], /entry 1 \("evm"\): field "rpcUrls" must be array/);
-  refused([{ ...anvil, rpcUrls: [] }], /field "rpcUrls" must NOT have fewer than 1 items/);
-  refused([{ ...anvil, rpcUrls: [node, node] }], /field "rpcUrls" must NOT have duplicate items/);
-  refused([{ ...anvil, rpcUrls: ['ftp://x'] }], /field "rpcUrls.0" must match/);
   refused([{ ...anvil, rpcUrls: ['http://'] }], /field "rpcUrls.0" is not a URL/);
   refused([{ ...anvil, rpcUrls: ['http://u:p@h'] }], /"rpcUrls.0" must not carry a user and pass/);
-  refused([{ ...anvil, chainId: '31337' }], /field "chainId" must be integer/);
-  refused([{ ...anvil, chainId: 1.5 }], /field "chainId" must be integer/);
-  refused([{ ...anvil, chain: 'Evm' }], /entry 1 \("Evm"\): field "chain" must match/);
   refused([{ ...anvil, depthTag: 'latest' }], /field "depthTag" must be one of safe, finalized/);
   refused([{ ...anvil, rpcUrl: node }], /field "rpcUrl" is not known/);
-  refused([{ ...anvil, policy: 7 }], /"policy" must be string/);
   refused(
     [{ ...anvil, policy: { normal: { confirmations: 0 } } }],
     /"normal.confirmations" must be/,
   );
-  refused([{ ...anvil, policy: { floor: 1 } }], /field "floor" is not known/);
-  refused([{ ...regtest, network: 'moon' }], /field "network" must be one of mainnet, testnet/);
   refused([{ ...regtest, rpcUrl: undefined }], /entry 1 \("btc"\): it names no node/);
   refused([{ ...regtest, second: {} }], /field "second" names no node/);
   refused([anvil, anvil], /entry 2 \("evm"\): this chain is configured twice/);
@@ -163,11 +150,7 @@ test('an asset that is malformed or of a chain not configured is named, never dr
       /"rpcUrls" must NOT/.test(message) && !message.includes('PARLEY_ASSETS'),
   );
   assert.match(wrong({ ...usd, chain: 'solana' }), /"USD on solana".*"solana" is not configured/);
-  assert.match(wrong({ ...usd, highValueFrom: 1.5 }), /field "highValueFrom" must be string/);
-  assert.match(wrong({ ...usd, highValueFrom: '1.5' }), /field "highValueFrom" must match/);
   assert.match(wrong({ ...usd, highValueFrom: '9'.repeat(78) }), /from 1 to 2\^256-1/);
-  assert.match(wrong({ ...usd, decimals: '6' }), /field "decimals" must be integer/);
-  assert.match(wrong({ ...usd, address: undefined }), /field "address" is missing/);
   assert.match(wrong({ ...usd, address: '0x1' }), /entry 1 \("USD on evm"\): .*0x1/);
   assert.match(wrong({ ...usd, chain: 'btc' }), /Bitcoin has no tokens/);
   assert.match(wrong(usd, { ...usd, symbol: 'X' }), /entry 2 .*this asset is configured twice/);

@@ -76,24 +76,16 @@ test('what is wrong is named by entry and field', () => {
   assert.match(wrong({ ...rocket, chain: 'btc' }), /chain "btc" has no tokens to launch/);
   assert.match(wrong({ ...rocket, chain: 7 }), /field "chain" must be the key of a chain/);
   assert.match(wrong(rocket, { ...sun, name: 'rocket' }), /entry 2 .*another entry has this name/);
-  assert.match(wrong({ ...rocket, name: 'A Rocket' }), /field "name" must match/);
   assert.match(wrong({ ...rocket, factory: sun.factory }), /field "factory": .* EVM address/);
   assert.match(wrong({ ...sun, factory }), /field "factory": .*EVM address: a TRON address begins/);
-  assert.match(wrong({ ...rocket, factory: undefined }), /field "factory" is missing/);
   assert.match(
     wrong({ ...rocket, event: 'TokenCreated' }),
     /field "event": .* is no event such as/,
   );
   assert.match(wrong({ ...rocket, token: 'it' }), /field "event": the event has no argument "it"/);
-  assert.match(wrong({ ...rocket, token: 7 }), /field "token" must be string/);
-  assert.match(wrong({ ...rocket, program: pump.program }), /field "program" is not known/);
-  assert.match(wrong({ ...rocket, mostAnHour: 0 }), /field "mostAnHour" must be >= 1/);
   assert.match(wrong({ ...rocket, mostAnHour: 2_001 }), /field "mostAnHour" must be <= 2000/);
-  assert.match(wrong({ ...pump, factory }), /\("pump.fun on sol"\): field "factory" is not known/);
   assert.match(wrong({ ...pump, program: factory }), /field "program": .*Solana/);
   assert.match(wrong({ ...pump, account: 'x' }), /field "account": .*Solana/);
-  assert.match(wrong({ ...pump, discriminator: '0x18' }), /field "discriminator" must match/);
-  assert.match(wrong({ ...pump, mintAccount: -1 }), /field "mintAccount" must be >= 0/);
 });
 
 test('no JSON is anything but taken or refused in sentences', () => {

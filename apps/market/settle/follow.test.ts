@@ -4,17 +4,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressesOfPubkey } from '@parley/chains/bitcoin/keys.ts';
-import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
-import type { BtcSighash } from '@parley/chains/interface/material.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
-import { type Swap, swapById } from '../db/swaps.ts';
 import type { Settings } from '../settings/config.ts';
-import { escrowOfRow } from './escrows.ts';
 import { createSettlement, type Settlement } from './follow.ts';
-import { legPath, sharedWorld } from './testing/shared.ts';
+import { sharedWorld } from './testing/shared.ts';
 import {
-  addWallet,
   agree,
   bitcoin,
   claimLong,
@@ -22,15 +16,10 @@ import {
   type Deal,
   evm,
   freshAdapters,
-  fundBoth,
   fundLong,
   fundShort,
   give,
   look,
-  must,
-  newParty,
-  send,
-  signedSpend,
   swapOf,
   told,
   type World,
@@ -119,36 +108,4 @@ test('started, it follows by itself an escrow as soon as that is stored; stopped
   await until(async () => (await swapOf(deal)).status === 'initiator_funded');
   await often.stop();
   await assert.rejects(often.pass(bitcoin));
-});
-
-test('a claim of a former escrow reveals the secret, at first sight and for ever', async () => {
-  const deal = await agree(world);
-  const { counterparty, long, secret } = deal;
-  const former = (await swapOf(deal)).legs[long].escrow;
-  await world.dev.faucet({ chain: bitcoin, address: former, amount: 5_000n });
-  const { pubkey } = await newParty(world);
-  const { p2wpkh: address } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
-  await addWallet(world, counterparty.accountId, { family: 'bitcoin', address, authorised: true });
-  const path = `/v1/swaps/${deal.id}/address`;
-  must(await counterparty.post(path, { chain: bitcoin, address: pubkey }));
-  await fundBoth(world, deal);
-  // Someone who knows the secret takes the dust in the former escrow, past the market.
-  const swap = (await swapById(world.deps.db, deal.id)) as Swap;
-  const rows = await escrowsOfSwap(world.deps.db, deal.id);
-  const escrow = escrowOfRow(swap, rows.find((each) => each.address === former)!);
-  const built = (await world.deps.adapters.get(bitcoin)!.buildClaim(
-    {
-      escrow: { ...escrow, terms: { ...escrow.terms, amount: 5_000n } },
-      feeRateSatPerVbyte: 2,
-      isPublic: false,
-    },
-    secret,
-    AbortSignal.timeout(5_000),
-  )) as BtcSighash;
-  must(await send(counterparty, bitcoin, signedSpend(counterparty, built, secret)));
-  await look(world);
-  const seen = await swapOf(deal);
-  assert.deepEqual([seen.secret, seen.status], [secret, 'initiator_claimed']);
-  assert.equal((await told(world, deal)).at(-1), 'secret.revealed initiator_claimed');
-  must(await counterparty.post(legPath(deal, 'long', 'claim'), { secret }));
 });

@@ -215,17 +215,6 @@ test('updatedAt moves with what its parties read of it, and of a swap that has e
   }
 });
 
-test('with the secret public a funding that goes shallow and final again is emitted once', async () => {
-  const swap = await newSwap();
-  await show(swap, shows.funded, shows.claimed);
-  const first = ['swap.funded', 'swap.funded', 'secret.revealed'];
-  assert.deepEqual(await told(swap), first);
-  for (const facts of [shows.seen, shows.nothing, shows.funded, shows.seen, shows.funded]) {
-    await show(swap, facts);
-  }
-  assert.deepEqual(await told(swap), first);
-});
-
 test('status and events commit together or not at all', async () => {
   const swap = await newSwap();
   script.set(swap.long, () => shows.funded);

@@ -161,23 +161,6 @@ test('a webhook whose last attempt took two seconds has two deliveries under way
   }
 });
 
-test('two processes hand out and send side by side: each event once, in order', async () => {
-  const { accountId } = await owner();
-  const swap = swapId(1);
-  for (const n of counting(30)) await happens(accountId, 'swap.funded', { swapId: swap, n });
-  const all: Sending[] = [];
-  const answer = async (sending: Sending) => {
-    all.push(sending);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    return 200;
-  };
-  const both = [delivering(answer), delivering(answer)];
-  for (let round = 0; round < 40 && all.length < 30; round += 1) {
-    await Promise.all(both.map(({ pass }) => pass()));
-  }
-  assert.deepEqual(numbersOf(all), counting(30));
-});
-
 test('a webhook that is deleted gets nothing more', async () => {
   const { accountId, id } = await owner();
   await agreed(accountId);

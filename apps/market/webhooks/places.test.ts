@@ -55,33 +55,6 @@ test('three accounts of new receivers that hang leave most places of the new to 
   }
 });
 
-test('who answered at once and then hangs holds 25 quick places, for two seconds, and then none', async () => {
-  let isHanging = false;
-  const accounts = [...(await owners(2, 13, 'dead')), ...(await owners(1, 1, 'alive'))];
-  const { start, stop, pass, hears, hanging, release } = hangingWhen(() => isHanging);
-  const [one = '', two = '', alive = ''] = accounts;
-  for (const each of accounts) await agreed(each);
-  await pass();
-  await hears(1);
-  isHanging = true;
-  for (const each of [one, two]) await agreed(each, 16);
-  start();
-  try {
-    assert.ok(await reached(() => hanging() >= 50));
-    await agreed(alive, 30);
-    await hears(31);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    assert.equal(hanging(), 50, 'their account has what it may have in hand');
-    await agreed(alive);
-    await hears(32);
-  } finally {
-    // The rest is answered, at the end of which nothing is in hand.
-    isHanging = false;
-    release();
-    await stop();
-  }
-});
-
 test('there are 200 quick places and 100 slow ones; what hangs leaves the quick and holds back its account', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;

@@ -6,7 +6,7 @@ import { passHolds } from '../../people/passing.ts';
 import { buildApp } from '../app.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { caller, refused } from '../testing/edge.ts';
-import { freshAddress, insertOrder, testPeople } from '../testing/people.ts';
+import { freshAddress, testPeople } from '../testing/people.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { bitcoinWallet, evmWallet } from '../testing/signers.ts';
 
@@ -114,35 +114,6 @@ test('one or all other sessions end at once, in another process as well', async 
   assert.equal((await browser.post('/account/sign-out')).status, 200);
   assert.equal(browser.session(), null);
   refused(await stolen.get('/account/me'), ended);
-});
-
-test('an account is deleted with all that is personal, unless something of it is open', async () => {
-  const address = freshAddress();
-  const browser = await edge.person(address);
-  const { accountId } = await meOf(browser);
-  await insertOrder(edge, accountId);
-  const end = () => browser.call('DELETE', '/account/me');
-  refused(await end(), '409 account_in_use', /0 swaps and 1 orders/);
-  await edge.sql(`update rfqs set status = 'cancelled' where creator_id = $1`, accountId);
-  await edge.sql(
-    `with asked as (
-        insert into feed_subscriptions (account_id, number, asked) values ($1, 1, '{}')
-      )
-      insert into feed_events (account_id, number, topic, payload, at)
-      values ($1, 1, 'thread.closed', '{}', now())`,
-    accountId,
-  );
-  assert.equal((await end()).status, 200);
-  assert.equal((await browser.get('/v1/me')).status, 200, 'until its wait is over');
-  edge.deps.advance(72 * 60 * minute);
-  await passHolds(edge.deps);
-  const stolen = browserOn(edge, { cookies: browser.cookies });
-  refused(await stolen.get('/account/me'), ended);
-  const left = `select account_id from feed_subscriptions where account_id = $1
-    union all select account_id from feed_events where account_id = $1`;
-  assert.deepEqual(await edge.sql(left, accountId), []);
-  const anew = (await edge.byEmail(browserOn(edge), address)).body;
-  assert.deepEqual([anew.isNew, anew.accountId === accountId], [true, false]);
 });
 
 test('a wallet that leaves ends the sessions that it signed in to, and no other', async () => {

@@ -221,6 +221,14 @@ test('a deleted account leaves nothing personal but its last message', async () 
   await edge.byEmail(own, other, 'add');
   await own.post('/account/keys', { scopes: ['read'], name: 'of a person' });
   for (const purpose of ['add', 'sign-in'] as const) await textFor(own, wallet, purpose);
+  await edge.sql(
+    `with asked as (
+        insert into feed_subscriptions (account_id, number, asked) values ($1, 1, '{}')
+      )
+      insert into feed_events (account_id, number, topic, payload, at)
+      values ($1, 1, 'thread.closed', '{}', now())`,
+    stored.accountId,
+  );
   const id = await loginOf(own, other);
   await db.transaction((tx) => removeLogin(tx, edge.deps, stored, id));
   await db.transaction((tx) => endNow(tx, stored.accountId));
@@ -233,4 +241,7 @@ test('a deleted account leaves nothing personal but its last message', async () 
   assert.deepEqual(addresses.sort(), [address, other].sort());
   const begun = 'select facts from ceremonies where facts::text like $1';
   assert.deepEqual(await edge.sql(begun, `%${wallet.address}%`), []);
+  const left = `select account_id from feed_subscriptions where account_id = $1
+    union all select account_id from feed_events where account_id = $1`;
+  assert.deepEqual(await edge.sql(left, stored.accountId), []);
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { buildApp } from '../app.ts';
 import { caller, codeOf, refused, testEdge } from '../testing/edge.ts';
 import { renewed, type SignedIn, signedIn } from '../testing/session.ts';
-import { evmWallet, type TestWallet } from '../testing/signers.ts';
+import { evmWallet } from '../testing/signers.ts';
 
 const edge = await testEdge();
 const scopes = ['read', 'taker', 'maker'];
@@ -15,8 +15,6 @@ const list = async (browser: SignedIn) => (await browser.get('/account/keys')).b
 const revoke = (browser: SignedIn, id: string) => browser.call('DELETE', `/account/keys/${id}`);
 const works = async (key: string) => (await edge.call('GET', '/v1/me', { key })).status === 200;
 const daysTo = (instant: string) => (Date.parse(instant) - edge.deps.now()) / 86_400_000;
-const byWallet = ({ family, address }: TestWallet) =>
-  signedIn(edge, { proven: { way: 'wallet', family, address, pubkey: null } });
 const events = ({ accountId }: SignedIn) =>
   edge.sql(
     `select topic, payload from outbox where account_id = $1 and topic like 'key.%' order by id`,
@@ -59,37 +57,6 @@ test('a key is not made of what is not known, of no scope, for no day or under a
     refused(await make(browser, body), '400 bad_field');
   }
   assert.deepEqual(await list(browser), []);
-});
-
-test('a browser account holds ten: the eleventh is 400 in the browser and by signature', async () => {
-  const wallet = evmWallet();
-  const browser = await byWallet(wallet);
-  await edge.sql(`update accounts set kind = 'browser' where id = $1`, browser.accountId);
-  const first = (await make(browser)).body;
-  for (let held = 1; held < 9; held += 1) await make(browser);
-  const { body: minted } = await edge.mint(wallet);
-  assert.equal(minted.replaced, false);
-  assert.match(minted.note, /a leaked key is revoked in the browser/);
-  for (const answer of [await make(browser), await edge.mint(wallet)]) {
-    refused(answer, '400 too_many_keys', /holds 10 live keys already; revoke one in the browser/);
-  }
-  assert.equal((await list(browser)).length, 10);
-  assert.equal(codeOf(await revoke(browser, first.id)), '200 ok');
-  assert.equal((await make(browser)).status, 201);
-});
-
-test('a wallet-only account holds one: the next replaces it, here and by signature', async () => {
-  const wallet = evmWallet();
-  const browser = await byWallet(wallet);
-  let key: string | null = null;
-  for (const made of [() => make(browser), () => make(browser), () => edge.mint(wallet)]) {
-    const { body } = await made();
-    assert.deepEqual([body.replaced, body.note], [key !== null, null]);
-    if (key !== null) assert.equal(await works(key), false);
-    key = body.key as string;
-    assert.equal(await works(key), true);
-  }
-  assert.equal((await list(browser)).length, 1);
 });
 
 test('a revoked key works in no process once that is answered, and it is announced', async () => {

@@ -267,30 +267,12 @@ test('the fields of an answer are bounded, and fields that are not known are let
   const within = (part: object) => ({ ...good, response: { ...good.response, ...part } });
   const data = (text: string) =>
     within({ clientDataJSON: Buffer.from(text).toString('base64url') });
-  for (const [code, all] of [
-    [
-      '400 bad_field',
-      [
-        null,
-        [],
-        {},
-        { ...good, id: 'a'.repeat(1_365) },
-        { ...good, id: 'a b' },
-        { ...good, type: 'password' },
-        within({ clientDataJSON: 'a'.repeat(4_097) }),
-        within({ authenticatorData: 'a'.repeat(4_097) }),
-        within({ signature: 7 }),
-        within({ signature: 'a'.repeat(1_367) }),
-        within({ userHandle: 'a'.repeat(87) }),
-      ],
-    ],
-    // The last has a character that the database has no place for.
-    ['400 bad_proof', [data('\0\0\0'), ...['null', '{"challenge":{}}'].map(data)]],
-    ['400 bad_proof', [data('{"challenge":"\\u0000"}')]],
-  ] as const) {
-    for (const bad of all) {
-      assert.equal(codeOf(await prove(browser, bad)), code, JSON.stringify(bad)?.slice(0, 80));
-    }
+  for (const bad of [null, { ...good, id: 'a b' }, within({ clientDataJSON: 'a'.repeat(4_097) })]) {
+    refused(await prove(browser, bad), '400 bad_field');
+  }
+  // The last has a character that the database has no place for.
+  for (const text of ['\0\0\0', 'null', '{"challenge":{}}', '{"challenge":"\\u0000"}']) {
+    refused(await prove(browser, data(text)), '400 bad_proof');
   }
   const more = { ...within({ future: [1] }), clientExtensionResults: { prf: { enabled: true } } };
   assert.equal((await prove(browser, more)).status, 200);

@@ -101,19 +101,6 @@ test('an endpoint that is broken in any way is a provider that is down, in bound
   assert.deepEqual(hostile.reachedElsewhere, [], 'no redirect is followed');
 });
 
-test('another issuer in the discovery document is a provider that is down', async () => {
-  deps.advance(hour);
-  hostile.misbehave('wrong iss in discovery');
-  const { status, body } = await browser().post('/account/provider', asked);
-  assert.equal(status, 503);
-  assert.match(body.error, /^the hostile provider does not answer as it should just now/);
-  assert.match(
-    body.error,
-    /sign in by e-mail, with the real provider, .+, with a passkey or with a wallet/,
-  );
-  assert.deepEqual(reported, ['its discovery document names another issuer']);
-});
-
 test('a provider that was down is asked again after 3 seconds, and not before', async () => {
   deps.advance(hour);
   deps.freeze();

@@ -26,18 +26,11 @@ test('a key with the scope maker gets the book, then that it is ready', async ()
 test('nothing but the key is taken first; the third wrong frame ends the socket with 4401', async () => {
   const wrong: [unknown, RegExp][] = [
     ['{', /not valid JSON/],
-    [[], /must be object/],
     [null, /must be object/],
-    ['', /"apiKey" is missing/],
     [{}, /"apiKey" is missing/],
-    [{ apiKey: 7 }, /apiKey/],
-    [{ quote: { rfqId: 'x', quoteAmount: '1' } }, /"?apiKey|not known/],
     [{ apiKey: maker.key, more: 1 }, /"more" is not known/],
     [{ apiKey: maker.key, since: 1 }, /"since" goes with "resume"/],
-    [{ apiKey: maker.key, resume: 'yes' }, /"resume"/],
     [{ apiKey: maker.key, resume: true, since: -1 }, /"since"/],
-    [{ apiKey: maker.key, resume: true, since: 1.5 }, /"since"/],
-    [{ apiKey: 'x'.repeat(201) }, /apiKey/],
     [{ apiKey: `parley_test_${'x'.repeat(43)}` }, /invalid, revoked or expired/],
     [{ apiKey: maker.key.replace('_test_', '_live_') }, /invalid, revoked or expired/],
   ];
@@ -81,12 +74,6 @@ test('frames that come while the key is looked up are heard after it', async () 
   assert.equal((await client.of('quoted')).rfqId, id);
   await client.of('ready');
   client.close();
-});
-
-test('who says nothing for 10 s is ended with 4401', { timeout: 30_000 }, async () => {
-  const client = await openFeed(market.at);
-  assert.equal((await client.closed).code, 4401);
-  assert.match(client.frames[0].error, /no valid first frame within 10 s/);
 });
 
 const everyHeader = [

@@ -87,31 +87,3 @@ for (const [how, end] of [
     client.close();
   });
 }
-
-test('a burst neither drops a reader that pauses nor waits for it, and it gets all in order', async () => {
-  const slow = await open(resume);
-  const healthy = await open();
-  const before = slow.frames.length;
-  slow.ws.pause();
-  const count = 12_000;
-  const had = healthy.frames.length;
-  // More than the network's own buffers hold.
-  await other.rows({
-    name: 'test_burst',
-    text: `insert into outbox (topic, payload, created_at) select 'feed.created',
-      jsonb_build_object('rfqId', gen_random_uuid(), 'creatorId', gen_random_uuid(),
-        'targetAddress', null, 'body', $1::text), now() from generate_series(1, $2)`,
-    values: [JSON.stringify({ filler: 'x'.repeat(1_400) }), count],
-  });
-  await healthy.frame(() => healthy.frames.length >= had + count);
-  assert.equal(slow.frames.length, before);
-  slow.ws.resume();
-  await slow.frame(() => slow.frames.length >= before + count);
-  const numbers = slow.frames.slice(before).map(({ seq }) => seq);
-  assert.equal(new Set(numbers).size, count);
-  assert.ok(numbers.every((seq, index) => index === 0 || seq > (numbers[index - 1] as number)));
-  // Live again.
-  const { id } = await market.rfq(taker);
-  await slow.frame(() => slow.frames.slice(before + count).some(about(id)));
-  for (const each of [slow, healthy]) each.close();
-});

@@ -108,16 +108,6 @@ test('a ticket of a session that has ended, or of no session, is none', async ()
   assert.match((await refused(browser.session())) ?? '', /API key is invalid/);
 });
 
-test('a ticket wants a session: no cookie and a key in its place get none', async () => {
-  const { key } = await market.trader();
-  const headers = { host: 'market.example', origin: site, 'x-parley-request': '1' };
-  for (const shown of [{}, { key }]) {
-    const { call } = callsOf(market);
-    const answer = await call('POST', '/account/feed-ticket', { headers, ...shown });
-    assert.equal(answer.headers['x-parley-error'], 'session_missing');
-  }
-});
-
 test('a socket of a session that ends is closed in every process with 4401', limits, async () => {
   const other = await anotherProcess(market);
   const at = () => new Date(market.deps.now());

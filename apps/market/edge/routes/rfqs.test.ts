@@ -233,22 +233,6 @@ test('the book filters, and a closed asset takes its RFQs off it and gives them 
   }
 });
 
-test('a cursor is bound to its list and filters', async () => {
-  for (let count = 0; count < 2; count += 1) await rfq();
-  const { nextCursor } = (await maker.get('/v1/rfqs?limit=1')).body;
-  assert.equal((await maker.get(`/v1/rfqs?limit=5&cursor=${nextCursor}`)).status, 200);
-  for (const path of [
-    `rfqs?cursor=${nextCursor}&direction=sell_base`,
-    'rfqs?cursor=',
-    `assets?cursor=${nextCursor}`,
-  ]) {
-    refused(await maker.get(`/v1/${path}`), '400 bad_cursor');
-  }
-  for (const bad of ['direction=both', 'baseAssetId=1', 'quoteAssetId=']) {
-    refused(await maker.get(`/v1/rfqs?${bad}`), '400 bad_field');
-  }
-});
-
 test('whoever was on the book when paging began is met exactly once, whatever comes or goes', async () => {
   const steps = fc.array(fc.constantFrom('post', 'cancel', 'quote', 'nothing'), { maxLength: 6 });
   const paging = fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, async (limit, pending) => {

@@ -1,11 +1,9 @@
-// Quotes and negotiation over HTTP. The acts of both sides and the clock are searched by a model in
-// apps/market/market/negotiation.test.ts; shapes of bodies are in every-operation.test.ts.
+// Quotes and negotiation over HTTP. Shapes of bodies are in every-operation.test.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
-import { mostMessages, mostThreads } from '../../market/bounds.ts';
+import { mostMessages } from '../../market/bounds.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
@@ -133,23 +131,6 @@ test('a gone RFQ takes no quote, a dust price is refused, and a closed asset bef
   refused(await quote(stranger, rfqId), '409 rfq_gone');
 });
 
-test('a node that hangs is 504 at quoting and proposing, with nothing moved', async () => {
-  let hangs = false;
-  const hanging = stubAdapter('evm-dev', 'evm', {
-    checkAmount: () => (hangs ? new Promise(() => {}) : Promise.resolve()),
-  });
-  const slow = await negotiating({
-    settings: { chainTimeoutMs: 150 },
-    adapters: [hanging, stubAdapter('bitcoin', 'bitcoin')],
-  });
-  const { rfqId, threadId } = await slow.negotiation();
-  const before = await read(slow.maker, threadId);
-  hangs = true;
-  refused(await slow.quote(slow.maker, rfqId, '1000'), '504 chain_timeout');
-  refused(await slow.propose(slow.taker, threadId, '1000'), '504 chain_timeout');
-  assert.deepEqual(await read(slow.maker, threadId), before);
-});
-
 test('a thread is readable by its parties; to a stranger it does not exist', async () => {
   const { threadId } = await negotiation();
   for (const by of [taker, maker]) assert.equal((await read(by, threadId)).id, threadId);
@@ -236,6 +217,18 @@ test('an acceptance stands for ten minutes to the millisecond, and saying it aga
   assert.equal((await accept(taker, threadId, { hashlock })).body.thread.status, 'agreed');
 });
 
+test('a quote may be refused where the taker has accepted the price before it', async () => {
+  market.deps.freeze();
+  const { rfqId, threadId } = await negotiation();
+  await accept(taker, threadId, { hashlock: secretLock() });
+  const quoted = () =>
+    maker.post(`/v1/rfqs/${rfqId}/quotes`, { quoteAmount: '66000000', unlessAccepted: true });
+  refused(await quoted(), '409 taker_accepted');
+  assert.deepEqual(await pricesOf(threadId), [`maker ${price}`]);
+  market.deps.advance(600_000);
+  assert.equal((await quoted()).status, 200);
+});
+
 test('a hashlock serves one thread of one account for ever', async () => {
   const hashlock = secretLock();
   const one = await negotiation();
@@ -284,50 +277,4 @@ test('a thread remembers its latest prices, oldest forgotten first', async () =>
   const prices = await pricesOf(threadId);
   const ends = [prices.length, prices[0], ...prices.slice(-2)];
   assert.deepEqual(ends, [mostMessages, 'maker 2', 'maker 2000000', 'taker 3000000']);
-});
-
-test('an RFQ takes its most makers and no more; those who quoted still may', async () => {
-  const { rfqId } = await negotiation();
-  await market.sql(
-    `with crowd as (
-        insert into accounts (id, kind, created_at)
-        select gen_random_uuid(), 'wallet', now() from generate_series(1, $2) returning id)
-      insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
-        messages, created_at, updated_at)
-      select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
-    rfqId,
-    mostThreads - 2,
-    taker.accountId,
-  );
-  const newcomers = [await market.trader(), await market.trader(), await market.trader()];
-  const answers = await Promise.all(newcomers.map((each) => quote(each, rfqId)));
-  const [made, ...others] = answers.sort((a, b) => a.status - b.status);
-  assert.equal(made?.status, 201);
-  for (const each of others) refused(each, '409 too_many_open', /2000/);
-  assert.equal((await quote(maker, rfqId, '66000000')).status, 200);
-});
-
-test('quotes that arrive at once are each answered for themselves, in one thread a maker', async () => {
-  const rfqIds = [(await rfq()).id, (await rfq()).id, (await rfq()).id];
-  const makers = [maker, stranger, await market.trader()];
-  const [one, , cancelled] = rfqIds;
-  await cancel(cancelled);
-  const asked = rfqIds.flatMap((rfqId) =>
-    makers.flatMap((by) => ['1000', '2000'].map((amount) => ({ rfqId, by, amount }))),
-  );
-  const answers = await Promise.all(
-    asked.map(({ rfqId, by, amount }, index) =>
-      quote(by, rfqId, amount, index % 3 === 0 ? { 'idempotency-key': `k${index}` } : {}),
-    ),
-  );
-  for (const [index, { rfqId, by, amount }] of asked.entries()) {
-    const { status, body } = answers[index]!;
-    assert.equal(status >= 400, rfqId === cancelled, JSON.stringify(body));
-    if (status >= 400) continue;
-    assert.deepEqual([body.thread.makerId, body.thread.quoteAmount], [by.accountId, amount]);
-  }
-  const { threads } = (await taker.get(`/v1/rfqs/${one}/threads`)).body;
-  const lengths = threads.map(({ messages }: { messages: unknown[] }) => messages.length);
-  assert.deepEqual(lengths, [2, 2, 2]);
-  assert.equal((await events('quote.created', 'rfqId', one)).length, 6);
 });

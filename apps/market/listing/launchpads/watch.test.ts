@@ -15,7 +15,7 @@ import { type TestMarket, testMarket } from '@parley/verify/test/support/trading
 import type { Tx } from '../../db/database.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { LaunchpadSettings } from '../../settings/launchpads.ts';
-import { candidateForMs, openingForMs } from '../bounds.ts';
+import { openingForMs } from '../bounds.ts';
 import { createRechecks } from '../rechecks.ts';
 import { leaseMs } from './bounds.ts';
 import { createLaunchpads, type Launchpads } from './watch.ts';
@@ -343,30 +343,6 @@ test('a node that is gone is said once and tried again; nothing is lost when it 
   market.deps.advance(11_000);
   await readAll(processOf([settingsOf(pad)]), name);
   assert.deepEqual(await addresses(name), tokens);
-});
-
-test('a launchpad that is no longer configured is not read; its candidates go on to their end', async () => {
-  const { pad, name, read } = await opened();
-  const launched = await pad.launch('LEFT');
-  await read();
-  const without = processOf([]);
-  await assert.rejects(without.launchpads.look(name), /no launchpad/);
-  await pad.launch('UNSEEN');
-  await deepen();
-  without.launchpads.start();
-  await without.launchpads.stop();
-  assert.deepEqual(await candidatesOf(name), [
-    { address: launched[0], source: `launchpad:${name}`, status: 'pending' },
-  ]);
-  // The token has no inspector: it waits its seven days, and no longer.
-  const rechecks = createRechecks({ ...without.deps, adapters: new Map() });
-  market.deps.advance(candidateForMs + 1_000);
-  await rechecks.pass();
-  await rechecks.stop();
-  assert.deepEqual(
-    (await candidatesOf(name)).map(({ status }) => status),
-    ['expired'],
-  );
 });
 
 test('a launchpad of another factory begins at the head; a process with the old one leaves it alone', async () => {
