@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Address } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import { programFile as linkedProgram } from './link.ts';
 import * as instructions from './testing/instructions.ts';
 import {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
-import { type Hex } from 'viem';
+import type { Hex } from 'viem';
 import { type DevnetClient, devnetClient } from './client.ts';
 import { type ControlParts, listenForControl } from './control.ts';
 import type { ChainInfo } from './dev-chain.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import gasSnapshot from '@parley/contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { type Lie } from '../testing/nodes.ts';
+import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { gasFor, margin } from './fees.ts';
 import { escrowGas, untriedGas } from './gas-policy.ts';
