@@ -61,12 +61,6 @@ test('a party without a coin funds by a signature: it lands, and counts with its
   assert.equal((await m.attempts(deal)).length, 1);
 });
 
-test('requests for one funding at the same time are answered with one transaction', async () => {
-  const [one, other] = await Promise.all([m.askFunding(deal), m.askFunding(deal)]);
-  assert.deepEqual(other, one);
-  assert.equal((await m.attempts(deal)).length, 1);
-});
-
 test('what the cap or the balance does not allow is refused with the numbers, and leaves nothing', async () => {
   const second = await dollarDeal();
   gas.takesRequests = false;

@@ -20,18 +20,6 @@ async function revealed(): Promise<Deal> {
   return deal;
 }
 
-test('a party that acts first costs nothing', async () => {
-  const deal = await revealed();
-  await m.claim(deal, long);
-  m.mine();
-  await m.keep();
-  assert.deepEqual(await onLong(deal), [], 'one that is not final is left alone');
-  await m.deepen();
-  await m.keepAll();
-  assert.deepEqual(await onLong(deal), []);
-  assert.equal((await m.swap(deal)).legs.b.claimedBy, 'party');
-});
-
 test('who could act is waited for', async () => {
   m.key(long).graces = { claimSeconds: 600, refundSeconds: 0 };
   const deal = await revealed();
@@ -135,12 +123,4 @@ test('a day’s cap stops it, which it says once; the next day it goes on', asyn
   await m.keepAll();
   assert.equal((await onLong(deal)).length, 1);
   assert.equal(said.length, ofLong);
-});
-
-test('two servers send one transaction', async () => {
-  const deal = await revealed();
-  const other = await m.open();
-  const passes = [m, other, m, other].flatMap(({ keeper }) => keeper.pass(long));
-  await Promise.all(passes);
-  assert.equal((await onLong(deal)).length, 1);
 });

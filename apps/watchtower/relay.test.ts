@@ -38,21 +38,6 @@ async function lands(...deals: Deal[]): Promise<void> {
   for (const deal of deals) assert.equal((await m.swap(deal)).legs.a.claimedBy, 'keeper');
 }
 
-test('it is refused where the balance does not cover it beside all reserves', async () => {
-  const first = await m.funded();
-  const second = await m.funded();
-  must(await m.relay(first));
-  const reserve = BigInt((await m.job(first))?.reserve ?? 0);
-  gas.account = { ...account, balance: async () => 2n * reserve - 1n };
-  await unavailable(second, /to spare and landing this may take \d+/);
-  gas.account = account;
-  await m.passes();
-  gas.account = { ...account, balance: async () => 2n * reserve };
-  must(await m.relay(second));
-  gas.account = account;
-  await lands(first, second);
-});
-
 test('a gas key without coins refuses, and asks nobody for some', async () => {
   const deal = await m.funded();
   m.short.state.balances.set(account.address, 1n);
@@ -166,35 +151,6 @@ test('one of the long leg is sent after the time to reveal, as it is answered', 
   await m.passes(2);
   const { secret, legs } = await m.swap(deal);
   assert.deepEqual([secret, legs.b.claimedBy], [deal.secret, 'keeper']);
-});
-
-test('nothing is kept of what was signed after its lease was over', async () => {
-  const deal = await m.funded();
-  const sign: typeof account.sign = async (work, slot, signal) => {
-    const signed = await account.sign(work, slot, signal);
-    await m.run(`update keeper_turns set until = 'epoch' where chain = $1`, [short]);
-    return signed;
-  };
-  gas.account = { ...account, sign };
-  await refused(deal, 503, 'overloaded', /./);
-  gas.account = account;
-  must(await m.relay(deal));
-});
-
-test('its receiver may claim for itself at the same time: it is paid once', async () => {
-  const deal = await m.funded();
-  must(await m.relay(deal));
-  await m.claim(deal);
-  m.mine();
-  await m.look();
-  await m.keep();
-  await m.deepen();
-  await m.passes();
-  await m.keepAll();
-  const { legs } = await m.swap(deal);
-  assert.deepEqual([legs.a.status, legs.a.claimedBy], ['claimed', 'party']);
-  const job = await m.job(deal);
-  assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
 });
 
 test('what was sent before a restored backup keeps its nonce', async () => {

@@ -214,25 +214,6 @@ test('what reached no node is sent once one is there, in time', async () => {
   await lands();
 });
 
-test('a claim that nodes refuse for its fee pays more at the next poll', async () => {
-  let first: string | null = null;
-  const words = 'max fee per gas less than block base fee';
-  blind({
-    broadcast: (transaction, signal) => {
-      first ??= transaction.txid;
-      if (transaction.txid !== first) return adapter.broadcast(transaction, signal);
-      return failing('refused_by_node', words).broadcast();
-    },
-  });
-  await m.keep();
-  await m.keepAll();
-  const [refused, raised, ...more] = await attempts();
-  assert.deepEqual([refused?.txid, raised?.verb, more], [first, 'claim', []]);
-  assert.equal(raised?.nonce, refused?.nonce);
-  assert.ok(BigInt(raised?.offer ?? 0) > BigInt(refused?.offer ?? 0));
-  await lands();
-});
-
 for (const [when, isLost] of [
   ['after the time to reveal', false],
   ['after the timelock', true],

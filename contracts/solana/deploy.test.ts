@@ -1,7 +1,7 @@
 // The deployment by one command, on a dev chain whose VM runs the loader itself.
 
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -191,23 +191,6 @@ test(
     assert.ok(!isThere && /there is no account/.test(missing), missing);
   },
 );
-
-test('the command says what it needs and what is in the way, in sentences', () => {
-  const url = 'http://127.0.0.1:1';
-  const named = ['--rpc', url, '--network', 'of-nobody'];
-  for (const [args, status, words] of [
-    [['--help'], 0, /^usage: /],
-    [['--rpc', url], 2, /^--network is missing\nusage: /],
-    [named, 2, /^--program-key is missing\n/],
-    [['--unknown'], 2, /^Unknown option '--unknown'\nusage: /],
-    [[...named, '--verify'], 1, /^nothing is recorded of of-nobody\n$/],
-  ] as const) {
-    const file = join(import.meta.dirname, 'deploy.ts');
-    const ran = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8' });
-    assert.match(ran.stdout + ran.stderr, words);
-    assert.equal(ran.status, status);
-  }
-});
 
 test('a key is an array of 64 bytes or base58, and is shown in no error', async () => {
   const [signer, bytes] = await keyOf('someone');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccountRole, type Address } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import { programFile as linkedProgram } from './link.ts';
 import * as instructions from './testing/instructions.ts';
 import {
@@ -52,7 +52,6 @@ import {
   rentOf,
   SOL,
   send,
-  sentBy,
   setAccount,
   type World,
 } from './testing/vm.ts';
@@ -186,14 +185,6 @@ for (const asset of tokenAssets) {
     await refused(send(world, [byFunder], [funder]), 'WrongPayout');
     await accepted(claimTo(swap, { destination: another, signs: true }));
     assert.equal(tokensOf(world, another), AMOUNT);
-  });
-
-  test(`${asset}: a receiver who pays for its claim has signed it, and chooses its account`, async () => {
-    const swap = await funded(asset);
-    const mine = holdingOf(swap, swap.terms.payout, 'own');
-    // Its key signs the transaction: whether this instruction asks for that makes no difference.
-    await accepted(claimTo(swap, { destination: mine }, sentBy(swap.world, swap.payee)));
-    assert.equal(tokensOf(swap.world, mine), AMOUNT);
   });
 
   test(`${asset}: the associated account is known by its bump, mint, owner and token program`, async () => {
@@ -420,36 +411,4 @@ test('a token program that moves more or less than it was asked to funds and cla
   expire(swap);
   // A refund asks for no exactness: the balance leaves as far as it can.
   await accepted(refund(swap));
-});
-
-test('mints made by Token-2022 itself: metadata is taken, a fee is refused', async () => {
-  const world = await createWorld();
-  const mintOf = async (name: string, space: number, setUp: Uint8Array) => {
-    const mint = await person(name);
-    setAccount(world, mint.address, TOKEN_2022, new Uint8Array(space));
-    const call = (data: Uint8Array) => ({
-      programAddress: TOKEN_2022,
-      accounts: [{ address: mint.address, role: AccountRole.WRITABLE }],
-      data,
-    });
-    const authority = bytesOf(world.sender.address);
-    const initialize = Buffer.concat([Buffer.from([20, 6]), authority, Buffer.from([0])]);
-    const { error } = await send(world, [call(setUp), call(initialize)]);
-    assert.equal(error, undefined);
-    return mint.address;
-  };
-  const someone = bytesOf(world.sender.address);
-  const pointer = Buffer.concat([Buffer.from([39, 0]), someone, someone]);
-  const described = await mintOf('described', 166 + 4 + 64, pointer);
-  const fee = Buffer.concat([
-    Buffer.from([26, 0, 1]),
-    someone,
-    Buffer.from([1]),
-    someone,
-    Buffer.from([0, 0]),
-    word(0n),
-  ]);
-  const taxed = await mintOf('taxed', 166 + 4 + 108, fee);
-  await accepted(fund(await swapIn(world, 'Token-2022', { mint: described })));
-  await refused(fund(await swapIn(world, 'Token-2022', { mint: taxed })), 'UnsafeMint');
 });

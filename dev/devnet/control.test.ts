@@ -3,14 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deployment, escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
-import { domainOf } from '@parley/contracts/escrows/ids.ts';
-import solanaProgram from '@parley/contracts/solana/deployment.json' with { type: 'json' };
 import { TronWeb } from 'tronweb';
-import { encodeFunctionData, type Hex } from 'viem';
+import type { Hex } from 'viem';
 import { type DevnetClient, devnetClient } from './client.ts';
 import { type ControlParts, listenForControl } from './control.ts';
-import type { ChainInfo, DevToken } from './dev-chain.ts';
+import type { ChainInfo } from './dev-chain.ts';
 import type { Devnet } from './devnet.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
 import { ask, eventually, lab, recorder, someoneOn } from './testing/start.ts';
@@ -23,7 +20,7 @@ const noBitcoin = 'no bitcoind could be had: install one or set PARLEY_BITCOIND'
 let devnet: Devnet;
 let client: DevnetClient;
 const moves: number[] = [];
-const { lines, log } = recorder();
+const { log } = recorder();
 
 const { start } = await lab(after);
 
@@ -59,7 +56,6 @@ function bitcoin(): Rpc {
   return rpcTo(chainOf(bitcoinKey).rpcUrl);
 }
 
-const tronRpc = (): Rpc => rpcTo(`${chainOf('tron-dev').rpcUrl}/jsonrpc`);
 const solanaRpc = (): Rpc => rpcTo(chainOf('solana-dev').rpcUrl);
 
 /** A wallet of its own, nothing in it. */
@@ -68,35 +64,13 @@ function tronWeb(): TronWeb {
 }
 
 type Balance<Value> = { readonly value: Value };
-type Held = { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } };
 
-/** The balance of an account in the native coin, or in a token, in the words of a node. */
+/** The balance of an account of EVM in the native coin, or in a token, in the words of a node. */
 async function heldOn(key: string, token: string | null, who: string = someone): Promise<bigint> {
-  if (key === 'solana-dev') {
-    const rpc = solanaRpc();
-    const processed = { commitment: 'processed', encoding: 'jsonParsed' };
-    const of = (method: string, ...more: object[]) =>
-      rpc<Balance<never>>(method, [someoneOn.solana, ...more, processed]);
-    if (token === null) return BigInt((await of('getBalance')).value);
-    const [held]: Held[] = (await of('getTokenAccountsByOwner', { mint: token })).value;
-    return BigInt(held?.account.data.parsed.info.tokenAmount.amount ?? 0);
-  }
-  const web = tronWeb();
-  const isTron = key === 'tron-dev';
-  if (token === null && isTron) return BigInt(await web.trx.getUnconfirmedBalance(someoneOn.tron));
-  const rpc = isTron ? tronRpc() : rpcTo(chainOf(key).rpcUrl);
+  const rpc = rpcTo(chainOf(key).rpcUrl);
   if (token === null) return BigInt(await rpc<Hex>('eth_getBalance', [who, 'latest']));
-  const [to, of] = isTron
-    ? [token, someoneOn.tron].map((each) => web.address.toHex(each))
-    : [token, who];
-  const data = `0x70a08231${of!.slice(2).toLowerCase().padStart(64, '0')}`;
-  return BigInt(await rpc<Hex>('eth_call', [{ to, data }, 'latest']));
-}
-
-/** The domain that the escrow contract states. */
-async function domainOn(rpc: Rpc, to: string): Promise<string> {
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
-  return rpc<Hex>('eth_call', [{ to, data }, 'latest']);
+  const data = `0x70a08231${who.slice(2).toLowerCase().padStart(64, '0')}`;
+  return BigInt(await rpc<Hex>('eth_call', [{ to: token, data }, 'latest']));
 }
 
 async function post(path: string, given: unknown, headers: Readonly<Record<string, string>> = {}) {
@@ -106,88 +80,6 @@ async function post(path: string, given: unknown, headers: Readonly<Record<strin
 }
 
 const withBitcoin = (t: TestContext) => hasBitcoin() || t.skip(noBitcoin);
-
-test('each chain says how to reach it and what runs there, a simulator that it is one', async (t) => {
-  assert.equal(new URL(devnet.dev).hostname, '127.0.0.1');
-  assert.equal(devnet.clockOffsetSeconds, 0);
-  const { chains } = await client.status();
-  for (const info of devnet.chains) {
-    const { height, time, medianTime, native, ...same } = chains.find(
-      ({ chain }) => chain === info.chain,
-    )!;
-    assert.deepEqual(same, info);
-    assert.ok(height > 0 && time > 0 && medianTime > 0 && native.length === 3, info.chain);
-    const isReal = info.family === 'bitcoin' || info.node.name === 'anvil';
-    const words = new RegExp(`${info.family}.*simulator`, 'i');
-    const told = lines.filter(({ message }) => words.test(message));
-    assert.deepEqual([told.length, /simulator/.test(info.node.name)], [isReal ? 0 : 1, !isReal]);
-  }
-  const tokensOf = (key: string) =>
-    chainOf(key).tokens?.map(({ contract, decimals }) => `${contract} ${decimals}`);
-  for (const [at, key] of ['evm-dev', 'evm-dev-2'].entries()) {
-    const { rpcUrl, chainId = 0, escrows = '', tokens } = chainOf(key);
-    assert.equal(chainId, 31_337 + at);
-    assert.equal(Number(await rpcTo(rpcUrl)('eth_chainId')), chainId);
-    const domain = await domainOn(rpcTo(rpcUrl), escrows);
-    assert.equal(domain, domainOf(chainId, deployment.address));
-    assert.deepEqual(tokensOf(key), ['DevDollar 6', 'DevTether 6', 'DevCoin 6']);
-    // The same on every chain: terms and tests may name them.
-    assert.equal(tokens?.[0]?.address, tokenOf('evm-dev'));
-  }
-  const tron = chainOf('tron-dev');
-  const to: Hex = `0x${tronWeb().address.toHex(tron.escrows!).slice(2)}`;
-  assert.equal(await domainOn(tronRpc(), to), domainOf(tron.chainId ?? 0, to));
-  assert.equal(Number(await tronRpc()('eth_chainId')), tron.chainId);
-  assert.deepEqual(tokensOf('tron-dev'), ['ReturnsFalse 6', 'DevDollar 6']);
-  assert.equal(tron.hostileTokens?.length, 2);
-  const solana = chainOf('solana-dev');
-  assert.equal(solana.program, solanaProgram.program);
-  assert.equal(await solanaRpc()('getGenesisHash'), solana.genesisHash);
-  assert.deepEqual(tokensOf('solana-dev'), ['SplDollar 6']);
-  if (!withBitcoin(t)) return;
-  const { chain } = await bitcoin()<{ chain: string }>('getblockchaininfo');
-  assert.equal(chain, 'regtest');
-  assert.deepEqual(await bitcoin()('getpeerinfo'), []);
-});
-
-test('bitcoins from the faucet are confirmed when it answers', async (t) => {
-  if (!withBitcoin(t)) return;
-  const gift = { chain: bitcoinKey, address: someBitcoinAddress, amount: 123_456n };
-  const { txid, amount } = await client.faucet(gift);
-  assert.equal(amount, 123_456n);
-  const found = await bitcoin()<{
-    confirmations: number;
-    vout: { value: number; scriptPubKey: { address?: string } }[];
-  }>('getrawtransaction', [txid, true]);
-  assert.ok(found.confirmations >= 1);
-  const paid = found.vout.find(({ scriptPubKey }) => scriptPubKey.address === someBitcoinAddress);
-  assert.equal(paid?.value, 0.00123456);
-  const usual = await client.faucet({ chain: bitcoinKey, address: someBitcoinAddress });
-  assert.equal(usual.amount, 100_000_000n);
-});
-
-for (const [key, native] of [
-  ['evm-dev', 'ETH'],
-  ['tron-dev', 'TRX'],
-  ['solana-dev', 'SOL'],
-] as const) {
-  test(`coins and tokens arrive on ${key}, by symbol and by address`, async () => {
-    const { tokens = [], hostileTokens = [], family } = chainOf(key);
-    const give = { chain: key, address: someoneOn[family] };
-    const usual = await client.faucet(give);
-    await client.faucet({ ...give, asset: native, amount: 1_000_000n });
-    assert.equal(await heldOn(key, null), usual.amount + 1_000_000n);
-    for (const { symbol, address } of [...tokens, ...hostileTokens]) {
-      const asset = family === 'evm' ? address.toLowerCase() : address;
-      await client.faucet({ ...give, asset: symbol, amount: 10n });
-      await client.faucet({ ...give, asset, amount: 20n });
-      assert.equal(await heldOn(key, address), 30n, symbol);
-    }
-    const [{ symbol, address }] = tokens as [DevToken];
-    const { amount } = await client.faucet({ ...give, asset: symbol });
-    assert.equal(await heldOn(key, address), amount + 30n);
-  });
-}
 
 test('a token arrives by the id that the market has for it', async () => {
   const before = await heldOn('evm-dev', tokenOf('evm-dev'));
@@ -238,19 +130,6 @@ const senders: Readonly<Record<string, () => Promise<() => Promise<boolean>>>> =
 const heightOf = async (key: string) =>
   (await client.status()).chains.find(({ chain }) => chain === key)!.height;
 
-for (const [key, send] of Object.entries(senders)) {
-  test(`a transaction gets confirmed by itself on ${key}, long before the next idle blocks`, async (t) => {
-    if (key === bitcoinKey && !withBitcoin(t)) return;
-    const from = await heightOf(key);
-    const isMined = await send();
-    // Solid on TRON is four blocks under the newest; idle chains make a block in 30 s.
-    await eventually(`five blocks on ${key}`, async () => {
-      assert.ok(await isMined());
-      assert.ok((await heightOf(key)) >= from + 5);
-    });
-  });
-}
-
 test('without mining by itself a transaction waits, mine adds so many blocks, and gifts arrive', async (t) => {
   const each = async ({ chain, family }: ChainInfo) => {
     await client.mining(chain, false);
@@ -259,7 +138,7 @@ test('without mining by itself a transaction waits, mine adds so many blocks, an
     await sleep(1_200);
     assert.equal(await isMined(), false, chain);
     assert.equal(await heightOf(chain), height);
-    await client.faucet({ chain, address: someoneOn[family], amount: 100_000n });
+    await client.faucet({ chain, address: someoneOn[family] });
     assert.equal(await isMined(), true, chain);
     const { height: next } = await client.mine(chain, 1);
     assert.deepEqual(await client.mine(chain, 3), { chain, height: next + 3 });
@@ -343,35 +222,18 @@ test('a move of time reaches programs at once, and soon what is solid', async ()
   assert.ok(Math.abs(Number(clock) - now) < 60);
 });
 
-test('after a move the clocks go on', async () => {
-  await client.time(10);
-  const earlier = await client.status();
-  await sleep(3_000);
-  for (const { chain } of earlier.chains) await client.mine(chain, 1);
-  const later = await client.status();
-  for (const [at, chain] of later.chains.entries()) {
-    assert.ok(chain.time >= earlier.chains[at]!.time + 2, chain.chain);
-    assert.ok(Math.abs(chain.time - later.now) < 60, chain.chain);
-  }
-});
-
 const refusals: readonly (readonly [string, unknown, number, RegExp])[] = [
   ['/faucet', 'not json', 400, /not JSON/],
-  ['/faucet', [], 400, /JSON object/],
   ['/faucet', { address: someone }, 400, /"chain"/],
   ['/faucet', { chain: 'nowhere', address: someone }, 400, /only .*evm-dev/],
   ['/faucet', { chain: 'evm-dev' }, 400, /"address"/],
   ['/faucet', { chain: 'evm-dev', address: '0x12' }, 400, /not an EVM address/],
-  ['/faucet', { chain: 'evm-dev', address: `0x${'aB'.repeat(20)}` }, 400, /checksum/],
   ['/faucet', { chain: 'evm-dev', address: someone, amount: 5 }, 400, /"amount"/],
-  ['/faucet', { chain: 'evm-dev', address: someone, amount: '0' }, 400, /"amount"/],
-  ['/faucet', { chain: 'evm-dev', address: someone, amount: '1.5' }, 400, /"amount"/],
   ['/faucet', { chain: 'evm-dev', address: someone, amount: '9'.repeat(78) }, 400, /at a time/],
   ['/faucet', { chain: 'evm-dev', address: someone, asset: 'XXX' }, 400, /no asset "XXX"/],
   ['/faucet', { chain: 'evm-dev-2', address: someone, asset: 'asset-7' }, 400, /on evm-dev/],
   ['/faucet', { chain: 'evm-dev', address: someone, extra: 1 }, 400, /no field "extra"/],
   ['/faucet', { chain: 'tron-dev', address: someone }, 400, /not a TRON address/],
-  ['/faucet', { chain: 'tron-dev', address: someoneOn.solana }, 400, /not a TRON address/],
   ['/faucet', { chain: 'solana-dev', address: someoneOn.tron }, 400, /not a Solana address/],
   [
     '/faucet',
@@ -379,24 +241,18 @@ const refusals: readonly (readonly [string, unknown, number, RegExp])[] = [
     400,
     /at a time/,
   ],
-  ['/faucet', { chain: 'solana-dev', address: someoneOn.solana, asset: 'USDX' }, 400, /no asset/],
   ['/mine', { chain: 'evm-dev', blocks: 0 }, 400, /1 to 1000/],
   ['/mine', { chain: 'evm-dev', blocks: 1_001 }, 400, /1 to 1000/],
-  ['/mine', { chain: 'evm-dev', blocks: '3' }, 400, /"blocks"/],
   ['/time', { seconds: 0 }, 400, /1 to 2592000/],
-  ['/time', { seconds: 1.5 }, 400, /1 to 2592000/],
   ['/time', { seconds: 2_592_001 }, 400, /1 to 2592000/],
   ['/mining', { chain: 'evm-dev', automatic: 'yes' }, 400, /"automatic"/],
   ['/status', {}, 405, /GET/],
-  ['/chains', {}, 405, /GET/],
   ['/time', { seconds: 1, emptyBlocks: 1 }, 400, /"emptyBlocks" must be true or false/],
   ['/toString', {}, 404, /\/faucet/],
   ...(
     [
       [{ address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }, /regtest address/],
-      [{ address: someBitcoinAddress, amount: '1' }, /at a time/],
       [{ address: someBitcoinAddress, amount: '5000000001' }, /at a time/],
-      [{ address: someBitcoinAddress, asset: 'DUSD' }, /no asset/],
     ] as const
   ).map(([gift, sentence]) => ['/faucet', { chain: bitcoinKey, ...gift }, 400, sentence] as const),
 ];

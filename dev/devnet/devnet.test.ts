@@ -266,33 +266,6 @@ test('without a bitcoind one line says how to get it, and the rest runs', async 
   assert.match(warnings[0]!.message, /^Bitcoin is off: .*bitcoind/);
 });
 
-test('where Debian gives none either, apt’s words stay out of the one line', async (t) => {
-  const { dir, start } = await lab((task) => t.after(task));
-  const { PATH, XDG_CACHE_HOME } = process.env;
-  t.after(() => {
-    Object.assign(process.env, { PATH });
-    if (XDG_CACHE_HOME === undefined) delete process.env.XDG_CACHE_HOME;
-    else process.env.XDG_CACHE_HOME = XDG_CACHE_HOME;
-  });
-  // An apt that cannot reach its mirror, and no bitcoind of an earlier start.
-  const words = "echo 'E: Failed to fetch one' >&2; echo 'E: Failed to fetch two' >&2";
-  await writeFile(join(dir, 'apt-get'), `#!/bin/sh\n${words}; exit 100\n`, { mode: 0o755 });
-  Object.assign(process.env, { PATH: dir, XDG_CACHE_HOME: join(dir, 'cache') });
-  const { lines, log } = recorder();
-  await start({ log, bitcoin: 'auto', tron: false, solana: false });
-  const shown = lines.filter(({ level }) => level !== 'info');
-  assert.deepEqual(shown, [
-    {
-      level: 'warn',
-      facts: {},
-      message:
-        'Bitcoin is off: no bitcoind is on the PATH, and none could be fetched from Debian. ' +
-        'Install Bitcoin Core or Knots, or set PARLEY_BITCOIND to its bitcoind, and start again. ' +
-        'Until then PARLEY_DEV_EVM_CHAINS=2 gives two EVM chains to swap between',
-    },
-  ]);
-});
-
 test('a program that ends at once is named with its words, and nothing stays behind', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
   await assert.rejects(start({ bitcoind: '/bin/false', bitcoin: true }), /does not run/);

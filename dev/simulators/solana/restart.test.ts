@@ -93,12 +93,6 @@ test('blocks that are taken back take their transactions along, also through a r
   assert.equal((await again.rpc.getSignatureStatuses([id]).send()).value[0], null);
 });
 
-test('a finalized block is never taken back', async (context) => {
-  const chain = await startChain(context, { lags: { processed: 0, confirmed: 1, finalized: 3 } });
-  assert.throws(() => chain.takeBack(4), /finalized/);
-  assert.equal(address(chain.info.program), chain.info.program);
-});
-
 const of = address('SysvarC1ock11111111111111111111111111111111');
 const head = { slot: 7, height: 7, fork: 1, time: 9, ahead: 3 };
 const account = (lamports: bigint): SavedAccount => [lamports.toString(), of, 'AQ==', false];

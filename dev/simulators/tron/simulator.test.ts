@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -8,10 +8,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import falseToken from '@parley/contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
-import { RefusedRequest } from '@parley/host/failure.ts';
 import { TronWeb } from 'tronweb';
 import { recorder } from '../../devnet/testing/start.ts';
-import { tronChain } from '../../devnet/tron-chain.ts';
 import { supply } from './chain.ts';
 import {
   blockId,
@@ -27,7 +25,6 @@ import { FormatError, fromJson, type Message } from './protobuf.ts';
 import {
   faucetAddress,
   faucetKey,
-  type Simulator,
   type SimulatorOptions,
   signed,
   startSimulator,
@@ -234,21 +231,6 @@ test('the fee limit is all that a call may burn, and it is burnt when it does no
   assert.deepEqual(await ended(loops, 5_000_000n), ['OUT_OF_ENERGY', 50_000, 5_000_000]);
 });
 
-test('parameters come in the query too, and in base58 where `visible` asks', async () => {
-  type Shown = { blockID: string; block_header: { raw_data: { witness_address: string } } };
-  const get = async <T = Shown>(path: string) =>
-    (await (await fetch(`${simulator.url}${path}`)).json()) as T;
-  const hex = await get('/wallet/getblockbynum?num=1');
-  const text = await get('/wallet/getblockbynum?num=1&visible=true');
-  assert.equal(hex.blockID, simulator.chain.block(1)?.id);
-  assert.match(hex.block_header.raw_data.witness_address, /^41[0-9a-f]{40}$/);
-  assert.match(text.block_header.raw_data.witness_address, /^T[1-9A-HJ-NP-Za-km-z]{33}$/);
-  assert.deepEqual(await get('/wallet/getblockbynum?num=9999'), {});
-  assert.equal((await fetch(`${simulator.url}/wallet/freezebalancev2`)).status, 404);
-  const account = `/wallet/getaccount?address=${faucetAddress}`;
-  assert.ok((await get<{ balance: number }>(account)).balance > 0);
-});
-
 for (const [method, params, code] of [
   ['eth_sendRawTransaction', [], -32601],
   ['eth_getStorageAt', [`0x${'ab'.repeat(20)}`, '0x0', 'finalized'], -32602],
@@ -262,56 +244,6 @@ for (const [method, params, code] of [
     assert.equal((await post<Reply>('/jsonrpc', asked)).error.code, code);
   });
 }
-
-test('a restart finds every block, the state and the chain id as they were', async () => {
-  const { dir, start, stop, simulator: first } = await lab({ solidityLag: 3 });
-  await first.sendAsFaucet('TransferContract', { to_address: THERE, amount: 77n });
-  const tip = first.chain.tip('head');
-  await stop();
-  await appendFile(join(dir, 'blocks.jsonl'), '{"block":{"id":"cut o'); // as a crash leaves it
-  const second = await start();
-  assert.equal(second.chain.chainId, first.chain.chainId);
-  assert.equal(second.chain.block(tip.header.number)?.id, tip.id);
-  assert.equal((await post('/wallet/getaccount', { address: there }, second)).balance, 77);
-  await second.chain.mine();
-  await stop();
-  await start();
-});
-
-test('the solid view is as far behind as it was told; what is not solid can be taken back', async () => {
-  const { start, stop, simulator: first } = await lab({ solidityLag: 3 });
-  const viewOf = async (room: string, value: string, by: Simulator = first) => [
-    await post(`/${room}/getaccount`, { address: there }, by),
-    await post(`/${room}/gettransactioninfobyid`, { value }, by),
-  ];
-  const nothing = [{}, {}];
-  for (let n = 0; n < 4; n++) await first.chain.mine();
-  const before = first.chain.tip('head').id;
-  const give = () => first.sendAsFaucet('TransferContract', { to_address: THERE, amount: 9n });
-  const { txid } = await give();
-  await first.chain.takeBack(1);
-  assert.equal(first.chain.tip('head').id, before);
-  assert.deepEqual(await viewOf('wallet', txid), nothing);
-  await assert.rejects(first.chain.takeBack(4), /solidified/);
-  await stop();
-  const again = await start();
-  assert.deepEqual(await viewOf('wallet', txid, again), nothing);
-  const sent = await again.sendAsFaucet('TransferContract', { to_address: THERE, amount: 9n });
-  for (let n = 0; n < 2; n++) await again.chain.mine();
-  assert.deepEqual(await viewOf('walletsolidity', sent.txid, again), nothing);
-  await again.chain.mine();
-  const [account, info] = await viewOf('walletsolidity', sent.txid, again);
-  assert.deepEqual([account, info], await viewOf('wallet', sent.txid, again));
-  assert.equal(account?.balance, 9);
-});
-
-test('what expires while it waits is in no block', async () => {
-  const tx = sendTo({ amount: 6n });
-  await simulator.chain.broadcast(tx);
-  clock.now += 61_000;
-  assert.equal((await simulator.chain.mine()).transactions.length, 0);
-  assert.equal(simulator.chain.find(tx.txid), undefined);
-});
 
 const tronWeb = new TronWeb({ fullHost: simulator.url, privateKey: '11'.repeat(32) });
 const alice = tronWeb.defaultAddress;
@@ -382,30 +314,4 @@ test('tronweb: a contract is deployed, tried, called, and its failure is on chai
   const { energy_fee = 0, net_fee = 0 } = failed.receipt;
   assert.ok(energy_fee > 0);
   assert.equal(failed.fee, energy_fee + net_fee);
-});
-
-test('as a dev chain it makes blocks until what happened is solid; its faucet refuses nonsense', async () => {
-  const now = () => Math.floor(Date.now() / 1_000);
-  const options = { dir: await folder(), log, clock: { now }, solidityLag: 3 };
-  const chain = await tronChain('tron-dev', options);
-  ending.push(chain.stop);
-  const address = alice.base58 as string;
-  const heights = () =>
-    (['head', 'solid'] as const).map((view) => chain.simulator.chain.tip(view).header.number);
-  await chain.give({ address, token: null, amount: 1n });
-  const [head = 0] = heights();
-  await chain.setAutomatic(false);
-  await chain.tick();
-  assert.equal(heights()[0], head);
-  await chain.setAutomatic(true);
-  for (let n = 0; n < 9; n++) await chain.tick();
-  assert.deepEqual(heights(), [head + 3, head]);
-  for (const gift of [
-    { address: `0x${'0'.repeat(40)}`, token: null, amount: null },
-    { address: address.slice(0, -1), token: null, amount: null },
-    { address, token: null, amount: 10n ** 15n },
-    { address, token: address, amount: null },
-  ]) {
-    await assert.rejects(chain.give(gift), RefusedRequest);
-  }
 });

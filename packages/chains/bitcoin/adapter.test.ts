@@ -10,7 +10,6 @@ import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../interface/material.ts';
 import type { Bump } from '../interface/scheduled.ts';
 import { refuses } from '../testing/refusals.ts';
-import { feeAt } from './fees.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 import { buildSpend } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';
@@ -163,35 +162,6 @@ describe('fees', () => {
     const highest = await feeOf(swap, Number(most));
     assert.ok(highest <= 5_000n && highest > 4_998n, String(highest));
   });
-
-  it('rise for a claim near its timelock', async () => {
-    const swap = await paid();
-    const early = await feeOf(swap, null);
-    await node.moveClock(89_000);
-    assert.equal(await feeOf(swap, null), 2n * early);
-    await node.moveClock(-89_000);
-  });
-
-  it('of a rebuilt claim are enough to replace the one in the mempool', async () => {
-    const swap = await paid();
-    const first = await claimOf(swap, 3);
-    await adapter.broadcast(first, signal());
-    const refusal = await build(adapter, swap, 'claim', 3).catch((cause) => cause);
-    assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
-    assert.match(refusal.message, new RegExp(`sats do not replace ${first.txid}$`));
-    const least = Number(refusal.facts.least);
-    assert.ok(least > 3.9 && least < 4.1, refusal.message);
-    await assert.rejects(claimOf(swap, least - 0.01), refuses('bad_fee_rate'));
-    const second = await claimOf(swap, least);
-    assert.notEqual(second.txid, first.txid);
-    await adapter.broadcast(second, signal());
-    assert.deepEqual(await node.rpc('getrawmempool'), [second.txid]);
-    const third = await claimOf(swap, 50);
-    await adapter.broadcast(third, signal());
-    assert.equal((await read(adapter, swap)).claimed?.txid, third.txid);
-    await node.mine(1);
-    await assert.rejects(claimOf(swap), refuses('nothing_there'), 'mined');
-  });
 });
 
 describe('checkAmount', () => {
@@ -216,30 +186,6 @@ describe('checkAmount', () => {
 });
 
 describe('readSigned and broadcast', () => {
-  it('name every escrow that a transaction touches', async () => {
-    const a = swapOn(node);
-    const b = swapOn(node);
-    adapter.watch([a.escrow, b.escrow]);
-    const outputs = { [a.escrow.address]: '0.01', [b.escrow.address]: '0.02' };
-    const raw = await node.rpc<string>('createrawtransaction', [[], outputs]);
-    type Funded = { hex: string };
-    const complete = await node.wallet<Funded>('fundrawtransaction', [raw]);
-    const { hex } = await node.wallet<Funded>('signrawtransactionwithwallet', [complete.hex]);
-    const { touches, txid } = await adapter.readSigned(hex.toUpperCase(), signal());
-    assert.deepEqual(
-      new Set(touches),
-      new Set([
-        { escrow: a.escrow.address, verb: 'fund', secret: null },
-        { escrow: b.escrow.address, verb: 'fund', secret: null },
-      ]),
-    );
-    assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid);
-    assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid, 'again');
-    await node.mine(2);
-    const stranger = adapterOn(node);
-    assert.equal(await stranger.broadcast({ txid, raw: hex, touches }, signal()), txid, 'mined');
-  });
-
   it('know bytes in the mempool and in a block, with txindex and without, and no others', async () => {
     const plain = await withoutTxindex(node.rpcUrl, node.rpc);
     const bare = adapterOn(node, { coreUrl: plain.url });
@@ -265,34 +211,6 @@ describe('readSigned and broadcast', () => {
     } finally {
       await plain.close();
     }
-  });
-
-  it('make the secret of a claim public at once, also before the mempool shows it', async () => {
-    const core = coreOf(node);
-    const mempool: typeof core.mempool = async ({ unmined }, limit) => {
-      const { hash: tipHash } = await core.tip(limit);
-      return { transactions: [], gone: [...unmined], tipHash };
-    };
-    const blind = adapterOn(node, { backend: { ...core, mempool } });
-    const swap = swapOn(node);
-    blind.watch([swap.escrow]);
-    await fund(swap);
-    await node.mine(2);
-    const claim = await spend(blind, swap, 'claim');
-    await blind.changes(signal());
-    assert.deepEqual((await blind.changes(signal())).touched, []);
-    assert.equal((await read(blind, swap)).secret, null, 'only read');
-    await blind.broadcast(claim, signal());
-    assert.equal((await read(blind, swap)).secret, swap.secret);
-    assert.deepEqual((await blind.changes(signal())).touched, [swap.escrow.address]);
-  });
-
-  it('keep the words of the node', async () => {
-    const claim = await claimOfUnknown(swapOn(node), '11'.repeat(32));
-    await assert.rejects(adapter.broadcast(claim, signal()), (error: ParleyError) => {
-      assert.match(error.message, /missing-?or-?spent|missing inputs/i);
-      return refuses('refused_by_node')(error);
-    });
   });
 
   it('see a claim of an escrow whose payment was never seen', async () => {
@@ -430,47 +348,6 @@ it('a refund and a fee bump schedule are hurried by a secret that this chain has
     hurried.every((rate) => rate >= 20),
     `the receiver may claim at any moment: ${hurried}`,
   );
-});
-
-/** A payment of the wallet's own at 1 sat/vB, and from its output one to this address. */
-async function payFromUnconfirmed(address: string, sats: bigint): Promise<string> {
-  const own = await node.wallet<string>('getnewaddress', ['', 'bech32']);
-  const parent = await node.pay(own, 2n * sats, 1);
-  const { vout } = await node.rpc<{ vout: { scriptPubKey: { address: string } }[] }>(
-    'decoderawtransaction',
-    [await node.rawTransaction(parent)],
-  );
-  const input = { txid: parent, vout: vout.findIndex((each) => each.scriptPubKey.address === own) };
-  const outputs = { [address]: coins(sats), [own]: coins(sats - 200n) };
-  const raw = await node.rpc('createrawtransaction', [[input], outputs]);
-  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
-  return node.rpc<string>('sendrawtransaction', [hex]);
-}
-
-it('an Esplora server’s hint comes after twenty minutes, and counts what waits below', async () => {
-  const by = byEsplora();
-  const swap = swapOn(node);
-  const txid = await payFromUnconfirmed(swap.escrow.address, swap.terms.amount);
-  const sendBy = node.now() + 3_000;
-  const ask = () => by.stuckFunding?.(swap.escrow, sendBy, signal());
-  await by.readEscrow(swap.escrow, signal());
-  await node.moveClock(60);
-  assert.equal(await ask(), null, 'it was seen the first time');
-  await node.moveClock(fundingPatienceSeconds - 61);
-  assert.equal(await ask(), null, 'it has waited for less');
-  await node.moveClock(1);
-  const found = await ask();
-  const core = coreOf(node);
-  const entry = await core.mempoolEntry(txid, signal());
-  assert.ok(entry?.withAncestorsFeeSats !== undefined && entry.withAncestorsVsize !== undefined);
-  assert.ok(entry.withAncestorsFeeSats > entry.feeSats, 'its parent waits too');
-  const { wantedFeeRateSatPerVbyte: wanted = 0, childVsize = 0 } = found?.stuck ?? {};
-  assert.equal(
-    found?.stuck?.childFeeSats,
-    String(feeAt(entry.withAncestorsVsize + childVsize, wanted) - entry.withAncestorsFeeSats),
-  );
-  assert.doesNotMatch(found?.sentence ?? '', /more where what it spends waits too/);
-  await node.mine(1);
 });
 
 it('a funding that no block takes is reported, with a child that the node then mines', async () => {

@@ -9,12 +9,11 @@ import { freeRefund } from '@parley/core/remains.ts';
 import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
 import { readAddresses } from './address-past.ts';
 import { escrowFacts } from './escrow-facts.ts';
-import { applyTransaction, connectBlock, historyOf, minedTransactions } from './escrow-index.ts';
+import { connectBlock, historyOf } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { createFollower, follow, followToEnd, unfollow } from './follower.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { escrowBytes } from './plan.ts';
-import type { Tx } from './raw-transaction.ts';
 import { testSwap } from './testing/swaps.ts';
 
 const network = bitcoinNetworks.regtest;
@@ -166,38 +165,3 @@ it('a funding that is stored is found by its id before its page is read', async 
   await readAddresses(follower, past, address, { blocks: 1 }, signal());
   assert.deepEqual(shown(follower), [2, undefined, null]);
 });
-
-it('a machine that is behind is not believed: it lacks the newest, or the funding by its id', async () => {
-  const before = { past: pastWith(1_100, funded), tip: 102 };
-  // A count and two readings of the newest, or twice one transaction.
-  for (const isAsked of [/^\/address\/[^/]+(\/txs\/chain)?$/, /^\/tx\//]) {
-    const chain = chainOf([mined(claim, 103, 'claim'), ...before.past], 103);
-    let stale = isAsked.source.includes('address') ? 5 : 2;
-    const behind: Instead = (path) => {
-      if (!isAsked.test(path) || stale === 0) return null;
-      stale -= 1;
-      return path.startsWith('/tx/') ? { status: 404, text: '' } : answered(before, path);
-    };
-    const follower = await runningOn(chain, { ...before, tip: 103 }, behind);
-    applyTransaction(follower.index, claimed(), 103);
-    await followToEnd(follower, address, signal());
-    assert.deepEqual(shown(follower), [3, 1, secret]);
-    const readings = chain.asked.filter((path) => path.endsWith('/txs/chain'));
-    assert.equal(readings.length, 4, `${isAsked}`);
-  }
-});
-
-it('a reorganisation deeper than is walked has all of the past read again', async () => {
-  const chain = chainOf(pastWith(30, funded));
-  const follower = await restartedOn(chain);
-  const { index } = follower;
-  index.blocks = [{ height: 102, hash: hashAt(0), readAt: 1 }];
-  await followToEnd(follower, address, signal());
-  assert.equal(minedTransactions(index, address).size, 31);
-});
-
-function claimed(): Tx {
-  const witness = [new Uint8Array(71), hexToBytes(secret), Uint8Array.of(1), bytes.witnessScript];
-  const input = { outpoint: () => `${funding}:0`, scriptSig: new Uint8Array(), witness };
-  return { txid: () => claim, coinbase: false, inputs: [input], outputs: [] };
-}

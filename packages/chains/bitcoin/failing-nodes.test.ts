@@ -63,17 +63,6 @@ describe('every call', () => {
     await everyCall(esplora(url, 60_000), 'chain_timeout', () => AbortSignal.abort());
   });
 
-  it('to a server that starts its answers and never ends them is chain_timeout', async (context) => {
-    const cut = nodeOf(async () => ({ text: '{', isCut: true }));
-    await everyCall(esplora(await within(context, cut), 150), 'chain_timeout');
-  });
-
-  it('to a server that is gone is chain_unavailable', async () => {
-    const { url, stop } = await hangingNode();
-    await stop();
-    await everyCall(esplora(url, 5_000), 'chain_unavailable');
-  });
-
   it('answered by 503, 401 or nonsense is chain_unavailable; it may have what it was given', async (context) => {
     const { broadcast, ...reading } = calls;
     const answers = [
@@ -93,7 +82,6 @@ describe('every call', () => {
     await Promise.all(asking);
   });
 
-  const quota = { code: -32_007, message: '50/second request limit reached' };
   const answeredOnce = async (context: TestContext, first: Reply, yes: string) => {
     let posts = 0;
     const answer = async (_: string, { method }: IncomingMessage): Promise<Reply> => {
@@ -117,20 +105,6 @@ describe('every call', () => {
     it(`an Esplora that answers ${what} is offered the same again`, async (context) => {
       const url = await answeredOnce(context, { status, text }, transaction.txid);
       const adapter = adapterOf(esplora(url, 5_000));
-      assert.equal(await adapter.broadcast(transaction, patient()), transaction.txid);
-    });
-  }
-
-  for (const [what, status, text] of [
-    ['429', 429, 'Too Many Requests'],
-    ['503', 503, 'Work queue depth exceeded'],
-    ['that it is starting', 500, JSON.stringify({ id: 0, error: warming })],
-    ['a gateway’s limit', 200, JSON.stringify({ id: 0, error: quota })],
-  ] as const) {
-    it(`a Core node that answers ${what} is offered the same again`, async (context) => {
-      const yes = JSON.stringify({ id: 0, result: transaction.txid, error: null });
-      const coreUrl = await answeredOnce(context, { status, text }, yes);
-      const adapter = adapterOf({ coreUrl });
       assert.equal(await adapter.broadcast(transaction, patient()), transaction.txid);
     });
   }

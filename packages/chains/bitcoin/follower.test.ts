@@ -31,17 +31,6 @@ async function touched(adapter: ChainAdapter): Promise<readonly string[]> {
 }
 
 describe('changes', () => {
-  it('catches up over many blocks in bounded passes', async () => {
-    const adapter = newAdapter();
-    const swap = newSwap();
-    adapter.watch([swap.escrow]);
-    await touched(adapter);
-    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(100);
-    const found = await read(adapter, swap);
-    assert.deepEqual(found.funded, { txid, confirmations: 100, deep: true });
-  });
-
   it('reads up to four blocks at once, new ones and those of the past', async () => {
     let reading = 0;
     let most = 0;
@@ -81,23 +70,6 @@ describe('changes', () => {
     assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
     const height = await node.rpc<number>('getblockcount');
     assert.ok(blocks < 40 + 4 + height + 4, `${blocks} blocks read, of ${height}`);
-  });
-});
-
-describe('a restart', () => {
-  it('finds the past of an escrow that is watched late, while others are followed', async () => {
-    const adapter = newAdapter();
-    await read(adapter, newSwap());
-    // Long followed by then: only the blocks since the agreement are read again.
-    await node.moveClock(1_000);
-    const late = newSwap();
-    await node.mine(3);
-    await node.pay(late.escrow.address, late.terms.amount);
-    await node.mine(5);
-    await touched(adapter);
-    adapter.watch([late.escrow]);
-    assert.deepEqual(await touched(adapter), [late.escrow.address]);
-    assert.equal((await read(adapter, late)).funded?.confirmations, 5);
   });
 });
 
@@ -141,18 +113,6 @@ async function reorganise(blocks: number): Promise<void> {
 }
 
 describe('a reorganisation', () => {
-  it('to a chain of the same length or longer is walked as well', async () => {
-    const adapter = newAdapter();
-    const swap = newSwap();
-    adapter.watch([swap.escrow]);
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(5);
-    await read(adapter, swap);
-    await reorganise(4);
-    await node.mine(7);
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 8);
-  });
-
   it('that undoes a payment for good leaves nothing, and a claim leaves its secret', async () => {
     const adapter = newAdapter();
     const swap = newSwap();
@@ -380,23 +340,6 @@ describe('an Esplora server', () => {
     await node.mine(6);
     assert.equal((await read(adapter, swap)).empty, true);
     assert.deepEqual(await backend.spenders(spent, signal()), [], 'mined');
-  });
-
-  it('tells a new adapter what happened before', async () => {
-    const swap = newSwap(2_000);
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(3);
-    const adapter = byEsplora();
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
-    const refund = await spend(adapter, swap, 'refund', 2);
-    await assert.rejects(adapter.broadcast(refund, signal()), (error: ParleyError) => {
-      assert.match(error.message, /non-final/);
-      return error.code === 'refused_by_node';
-    });
-    await node.moveMedianTo(swap.terms.timelock + 1);
-    await adapter.broadcast(refund, signal());
-    await node.mine(2);
-    assert.equal(legStatus(await read(byEsplora(), swap)), 'refunded');
   });
 
   it('shows a claim in the mempool by turns, without being asked about that escrow', async () => {

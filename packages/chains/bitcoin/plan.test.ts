@@ -412,17 +412,6 @@ describe('checkSpend', () => {
     assert.throws(() => check('claim', {}, most + 1n), refuses('bad_transaction'));
   });
 
-  it('refuses a payment that is spent twice in one transaction', () => {
-    const { psbtBase64, sighashHexes } = buildSpend(
-      terms,
-      network,
-      'claim',
-      [output, output],
-      900n,
-    );
-    assert.throws(() => check('claim', { psbtBase64, sighashHexes }), isBad(/repeats/));
-  });
-
   it('refuses further outputs, another sequence or lock time', () => {
     const { psbtBase64 } = buildSpend(terms, network, 'refund', [output], 500n);
     const change = (edit: (tx: Transaction) => void) => {

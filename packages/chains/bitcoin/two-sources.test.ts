@@ -29,20 +29,9 @@ const adapterOver = (source: BitcoinSource, second?: BitcoinSource): BitcoinAdap
   adapterOn(one, source, second, now);
 const first = { coreUrl: one.rpcUrl };
 
-const newAdapter = (second = other.rpcUrl): BitcoinAdapter =>
-  adapterOver(first, { coreUrl: second, timeMs: 2_000 });
-
 const disagrees = { code: 'sources_disagree' };
 
 describe('two sources of one chain', () => {
-  it('that disagree pause funding too', async () => {
-    const swap = await fundedOn(one, 2_000);
-    const adapter = newAdapter();
-    await assert.rejects(adapter.buildFund(inputOf(swap), signal()), disagrees);
-    await copyBlocks(one, other);
-    await adapter.buildFund(inputOf(swap), signal());
-  });
-
   /** It knows `blocks` fewer, and its newest one is as old. */
   const behind = (blocks: number, seconds: number): BitcoinSource => {
     const real = coreOf(one);

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escrowsAbi, initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
 import snapshot from '@parley/contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { type Escrow, escrowId, legOf } from '@parley/contracts/escrows/ids.ts';
-import { createTvm } from '@parley/contracts/tron/testing/engine.ts';
-import { TvmState } from '@parley/contracts/tron/testing/state.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { codePoint } from '@parley/verify/test/support/code-points.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
-import { type Abi, encodeFunctionData, type Hex, hexToBytes, toFunctionSelector } from 'viem';
+import { type Abi, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
 import { evmGasPolicyOf } from '../evm/gas-policy.ts';
 import {
   callsIn,
@@ -22,12 +20,10 @@ import {
   fundedIn,
   inBatches,
   mostInBatch,
-  noToken,
   type Place,
   paymentOf,
   refundData,
   refundManyData,
-  topicOfVerb,
 } from './calls.ts';
 
 const abi = escrowsAbi as Abi;
@@ -283,54 +279,6 @@ test('batches that lie across each other are read as far as one transaction coul
     });
     assert.ok(asked <= 1_000, `${asked} of ${name}`);
   }
-});
-
-test('what the contract logs has these topics, the id, and what is read of the data', async () => {
-  const start = 1_800_000_000n;
-  const funder: Hex = `0x${'f0'.repeat(20)}`;
-  const secret = '5e'.repeat(32);
-  const escrowIn = (lane: bigint): Escrow => ({
-    terms: {
-      hashlock: `0x${hashlockOf(secret)}`,
-      payout: `0x${'aa'.repeat(20)}`,
-      refund: funder,
-      token: noToken,
-      amount: 1_000n,
-      timelock: start + 86_400n,
-      fundBefore: start + 3_600n,
-    },
-    lane,
-    counter: 1,
-  });
-  const state = new TvmState();
-  state.set(`account/${funder.slice(2)}`, '1000000');
-  const tvm = await createTvm(state, place.chainId, { cancun: true });
-  const run = async (data: Hex, { value = 0n, at = start, isMade = true } = {}) => {
-    const { failure, logs } = await tvm.run({
-      caller: hexToBytes(funder),
-      to: isMade ? hexToBytes(place.contract) : null,
-      ...(isMade ? {} : { creates: hexToBytes(place.contract) }),
-      value,
-      data: hexToBytes(data),
-      energyLimit: 10_000_000n,
-      txid: new Uint8Array(32),
-      block: { number: 1n, timestamp: at },
-    });
-    assert.equal(failure, 'none');
-    const hex = (some: Uint8Array) => `0x${Buffer.from(some).toString('hex')}`;
-    return logs.map(({ topics, data: said }) => [topics.map(hex), hex(said)] as const);
-  };
-  await run(initCode, { isMade: false });
-  const one = escrowIn(1n);
-  const other = escrowIn(2n);
-  const [funded] = await run(fundData(one), { value: 1_000n });
-  assert.deepEqual(funded?.[0], [topicOfVerb.fund, idOf(one)]);
-  assert.equal(funded?.[1].slice(0, 66), one.terms.hashlock);
-  const claimed = await run(claimData(one, secret));
-  assert.deepEqual(claimed, [[[topicOfVerb.claim, idOf(one)], `0x${secret}`]]);
-  await run(fundData(other), { value: 1_000n });
-  const refunded = await run(refundData(other), { at: other.terms.timelock });
-  assert.deepEqual(refunded[0]?.[0], [topicOfVerb.refund, idOf(other)]);
 });
 
 test('those of one payment stand side by side, and no batch is longer than it may be', () => {

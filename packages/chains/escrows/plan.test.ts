@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  escrowsAbi,
-  initCode,
-  deployment as pinned,
-} from '@parley/contracts/escrows/artifacts/abi.ts';
+import { deployment as pinned } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { mostShards, shardAt, shardOf } from '@parley/contracts/escrows/ids.ts';
-import { createTvm } from '@parley/contracts/tron/testing/engine.ts';
-import { TvmState } from '@parley/contracts/tron/testing/state.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import { contractId } from '@parley/core/rules.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, hexToBytes } from 'viem';
 import { parseEvmAddress } from '../evm/address.ts';
 import * as evm from '../evm/plan.ts';
 import { authorizationAlternative, permitAlternative } from '../evm/ways.ts';
@@ -136,35 +129,6 @@ for (const [family, plan] of Object.entries(families)) {
       for (const low of [1n, coin.amount - 1n]) assert.deepEqual(shape(low), reset);
     });
 
-    test('calls are read back to their escrows, those of a batch too', () => {
-      for (const terms of [coin, tokens]) {
-        const fund = plan.fund(terms, one, terms.amount)[0]?.[1];
-        const [, claim] = plan.claim(terms, one, secret);
-        const [, refunding] = plan.refund(terms, one);
-        const { address: escrow } = escrowOf(terms, one);
-        const found = plan.callsIn(`${fund}${claim.toUpperCase()}${refunding}`, one);
-        assert.deepEqual(
-          found.map(({ verb, escrow: name, secret: shown }) => [verb, name, shown]),
-          [
-            ['fund', escrow, null],
-            ['claim', escrow, secret],
-            ['refund', escrow, null],
-          ],
-        );
-        assert.deepEqual(
-          plan.callsIn(claim, one, () => false),
-          [],
-        );
-        assert.deepEqual(plan.callsIn(claim.slice(0, -2), one), []);
-      }
-      const legs = [coin, tokens].map((terms) => ({ terms, secret }));
-      const [, batch] = plan.batch({ verb: 'claim', legs }, one);
-      assert.deepEqual(
-        plan.callsIn(batch, one).map(({ escrow }) => escrow),
-        legs.map(({ terms }) => escrowOf(terms, one).address),
-      );
-    });
-
     test('escrows are spread over the contracts by their funder, who stays where he is', () => {
       const funders = Array.from({ length: 200 }, (_, at) => address(at));
       const homes = (of: Deployment) => funders.map((each) => plan.contractFor(each, of));
@@ -230,45 +194,6 @@ for (const [family, plan] of Object.entries(families)) {
     });
   });
 }
-
-test('ids and the domain are those of the contract on a TVM', async () => {
-  const deployment = { chainId: 728_126_428, contract: tronAddress(0xe5) };
-  const tvm = await createTvm(new TvmState(), deployment.chainId, { cancun: true });
-  const run = async (to: Uint8Array | null, data: Hex) =>
-    tvm.run({
-      caller: bytesOf(9),
-      to,
-      ...(to === null ? { creates: bytesOf(0xe5) } : {}),
-      value: 0n,
-      data: hexToBytes(data),
-      energyLimit: 10_000_000n,
-      txid: new Uint8Array(32),
-      block: { number: 1n, timestamp: 1_800_000_000n },
-    });
-  assert.equal((await run(null, initCode)).failure, 'none');
-  const abi = escrowsAbi as Abi;
-  const ask = async (functionName: string, args: readonly unknown[]) => {
-    const { output } = await run(bytesOf(0xe5), encodeFunctionData({ abi, functionName, args }));
-    const data: Hex = `0x${Buffer.from(output).toString('hex')}`;
-    return decodeFunctionResult({ abi, functionName, data });
-  };
-  assert.equal(await ask('domain', []), tron.domainOf(deployment));
-  const terms: EscrowTerms = {
-    chain: 'tron-dev',
-    hashlock: hashlockOf(secret),
-    payout: { address: tronAddress(1), pubkey: null },
-    refund: { address: tronAddress(2), pubkey: null },
-    token: tronAddress(3),
-    amount: 5n,
-    timelock: 1_800_086_400,
-    fundBefore: 1_800_003_600,
-    lane: { number: 'a5'.repeat(12), counter: 7 },
-  };
-  const { terms: own, lane, counter } = tron.contractEscrow(terms);
-  const id = (await ask('escrowOf', [own, lane, counter])) as string;
-  const { address } = tron.tronEscrow(terms, deployment);
-  assert.equal(address, `${deployment.contract}:${id.slice(2)}`);
-});
 
 const [first, second, third] = [0, 1, 2].map((each) => shardOf(each).address) as [
   string,

@@ -7,10 +7,10 @@ import type { EvmMaterial } from '../interface/material.ts';
 import { refuses } from '../testing/refusals.ts';
 import { claimCall, domainOf, evmDeployment, fundCalls } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
-import { anyone, deployToken, fund, funder, mint, newLeg, receiver } from './testing/swap.ts';
+import { anyone, deployToken, funder, mint, newLeg, receiver } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
-const { chain, adapterOf, adapterOver, mine, signal } = await evmWorld();
+const { chain, adapterOf, signal } = await evmWorld();
 const deployment = evmDeployment(31_337);
 
 test('what is built is what the plan makes, an allowance in the way taken back first', async () => {
@@ -50,59 +50,6 @@ const nothing = { to: receiver.address, data: '0x' };
 test('a transaction of another chain is none', async () => {
   const reading = adapterOf().readSigned(await signedBy(anyone, nothing, 31_338), signal());
   await assert.rejects(reading, refuses('bad_transaction', /31338.*31337/));
-});
-
-test('a secret that was broadcast is known at once, with a pending block and without', async () => {
-  const silent = await adapterOver(({ method, params }, forward) =>
-    method === 'eth_getBlockByNumber' && params[0] === 'pending' ? { result: null } : forward(),
-  );
-  for (const adapter of [adapterOf(), silent]) {
-    const leg = await newLeg(chain);
-    await fund(chain, leg);
-    adapter.watch([leg.escrow]);
-    await adapter.changes(signal());
-    assert.deepEqual((await adapter.changes(signal())).touched, []);
-    await chain.client.setAutomine(false);
-    const raw = await signedBy(anyone, claimCall(leg.terms, deployment, leg.secret));
-    const read = await adapter.readSigned(raw, signal());
-    assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null, 'only read');
-    await adapter.broadcast(read, signal());
-    assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-    assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
-    await chain.client.setAutomine(true);
-    await mine();
-  }
-});
-
-test('bytes are known while they wait and once they are mined, and others are not', async () => {
-  const adapter = adapterOf();
-  const read = await adapter.readSigned(await signedBy(anyone, nothing), signal());
-  assert.equal(await adapter.isKnown(read, signal()), false);
-  await chain.client.setAutomine(false);
-  await adapter.broadcast(read, signal());
-  assert.equal(await adapter.isKnown(read, signal()), true, 'waiting');
-  await chain.client.setAutomine(true);
-  await mine(3);
-  assert.equal(await adapter.isKnown(read, signal()), true, 'mined');
-  const next = await adapter.readSigned(await signedBy(anyone, nothing), signal());
-  assert.equal(await adapter.isKnown(next, signal()), false, 'the same again, signed anew');
-});
-
-test("the node's own refusal is answered with its words", async () => {
-  const adapter = adapterOf();
-  const raw = await signedBy(accounts[8]!, { ...nothing, value: `${10n ** 30n}` });
-  const sent = adapter.broadcast(await adapter.readSigned(raw, signal()), signal());
-  await assert.rejects(sent, refuses('refused_by_node', /insufficient funds/i));
-});
-
-test('an amount worth less than the gas of its claim is too small, a token amount is not', async () => {
-  const checked = (token: Hex | null, amount: bigint) =>
-    adapterOf().checkAmount(token, amount, signal());
-  const worth = 50_000n * (await chain.client.getGasPrice());
-  await checked(null, 2n * worth);
-  await assert.rejects(checked(null, worth / 2n), refuses('amount_too_small'));
-  await checked(receiver.address, 1n);
-  await assert.rejects(checked(receiver.address, 0n), refuses('amount_too_small'));
 });
 
 test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {

@@ -1,98 +1,12 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import { type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { ReadTransaction } from '../interface/sending.ts';
 import { refuses } from '../testing/refusals.ts';
-import type { EvmAdapter } from './adapter.ts';
 import { chainIdOfRaw, readRaw } from './broadcast.ts';
-import { claimCall, evmDeployment } from './plan.ts';
-import { fund, newLeg, receiver } from './testing/swap.ts';
-import { evmWorld } from './testing/world.ts';
-
-const { chain, urlOf, signal, ...world } = await evmWorld();
-const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
-const adapterOf = (...rpcUrls: string[]): EvmAdapter => world.adapterOf({ rpcUrls, rpc });
-const refusal = (message: string) => ({ error: { code: -32_000, message } });
-const refusing = (message: string): Promise<string> =>
-  urlOf(({ method }, forward) =>
-    method === 'eth_sendRawTransaction' ? refusal(message) : forward(),
-  );
-
-async function claimOf(adapter: EvmAdapter): Promise<ReadTransaction> {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  adapter.watch([leg.escrow]);
-  const { to, data } = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
-  const raw = await receiver.signTransaction({
-    to: to as Hex,
-    data: data as Hex,
-    chainId: 31_337,
-    nonce: await chain.client.getTransactionCount({ address: receiver.address }),
-    gas: 300_000n,
-    maxFeePerGas: 10n ** 10n,
-  });
-  return adapter.readSigned(raw, signal());
-}
-
-async function isMined(txid: string): Promise<boolean> {
-  await chain.client.mine({ blocks: 1 });
-  const receipt = await chain.client.getTransactionReceipt({ hash: txid as Hex }).catch(() => null);
-  return receipt?.status === 'success';
-}
-
-test('what one node has already is sent, whatever the others say of it', async () => {
-  const low = await refusing('nonce too low');
-  const blind = await urlOf(({ method }, forward) => {
-    if (method === 'eth_sendRawTransaction') return refusal('nonce too low');
-    return method === 'eth_getTransactionByHash' ? { result: null } : forward();
-  });
-  const read = await claimOf(adapterOf(chain.rpcUrl));
-  await adapterOf(chain.rpcUrl).broadcast(read, signal());
-  assert.equal(await isMined(read.txid), true);
-  for (const other of [low, await refusing('already known')]) {
-    assert.equal(await adapterOf(blind, other).broadcast(read, signal()), read.txid);
-  }
-  await assert.rejects(adapterOf(blind).broadcast(read, signal()), { code: 'refused_by_node' });
-});
-
-/** An honest node that refuses what it is sent, and is gone from then on. */
-async function dyingNode(context: TestContext): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    const { id, method } = JSON.parse(body);
-    if (method === 'eth_sendRawTransaction') {
-      server.close();
-      // Every other question needs another connection.
-      response.setHeader('connection', 'close');
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...refusal('nonce too low') }));
-      return;
-    }
-    const headers = { 'content-type': 'application/json' };
-    const real = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
-    response.end(await real.text());
-  });
-  context.after(() => server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-test('a node that refuses it and dies before it is asked whether it has it may have it', async (context) => {
-  const read = await claimOf(adapterOf(chain.rpcUrl));
-  const late = { code: 'chain_timeout', message: /may have it$/ };
-  const alone = adapterOf(await dyingNode(context));
-  await assert.rejects(alone.broadcast(read, signal()), late);
-  const poor = await refusing('insufficient funds for gas');
-  const both = adapterOf(await dyingNode(context), poor);
-  const words = /may have it; .*insufficient funds for gas$/;
-  await assert.rejects(both.broadcast(read, signal()), { ...late, message: words });
-});
 
 const isNone = (words: RegExp) => refuses('bad_transaction', words);
 

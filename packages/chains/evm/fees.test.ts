@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import gasSnapshot from '@parley/contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { answerOf, type Lie } from '../testing/nodes.ts';
+import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { gasFor, margin } from './fees.ts';
 import { escrowGas, untriedGas } from './gas-policy.ts';
@@ -157,25 +157,6 @@ test('gas of a claim is tried without its secret, and is what the claim takes', 
       assert.ok(most <= untriedGas(31_337, kind, 'prague'), `${gas} where nothing can be tried`);
     }
   }
-});
-
-test('an escrow that is not open is not tried with the money of others', async () => {
-  await funded();
-  const claimed = await funded();
-  await claim(chain, claimed);
-  for (const leg of [await newLeg(chain), claimed]) {
-    await assert.rejects(untried(leg), refuses('nothing_there', /"(never|claimed)"/));
-  }
-});
-
-test('a node that lends nothing to an estimate, and does not say so, is found out', async () => {
-  const forgetful = await adapterOver(({ method, params }, forward) =>
-    method === 'eth_estimateGas' && params.length > 2
-      ? answerOf(chain.rpcUrl, method, params.slice(0, 2))
-      : forward(),
-  );
-  const asked = untried(await funded(), forgetful);
-  await assert.rejects(asked, refuses('chain_unavailable', /lends no state/));
 });
 
 /** Of a node that answers so when it is asked for an estimate. */

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { legStatus } from '@parley/core/facts.ts';
 import type { Hex } from 'viem';
-import { encodeFunctionData, numberToHex, parseAbi } from 'viem/utils';
+import { numberToHex } from 'viem/utils';
 import type { EvmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
-import { accounts, deploy } from './testing/anvil.ts';
-import { compileTestContracts } from './testing/compile.ts';
+import { accounts } from './testing/anvil.ts';
 import { anyone, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
@@ -49,51 +48,6 @@ const post = (
     gas,
   });
 
-test('a reorganisation that moves a funding to another block changes its confirmations', async () => {
-  const leg = await newLeg(chain);
-  const adapter = await following([leg]);
-  const fork = await chain.client.snapshot();
-  const nonce = await chain.client.getTransactionCount({ address: funder.address });
-  const call = fundCalls(leg.terms, deployment, 0n)[0]!;
-  const raw = await funder.signTransaction({
-    to: call.to as Hex,
-    data: call.data as Hex,
-    value: 1_000n,
-    chainId: 31_337,
-    nonce,
-    gas: 500_000n,
-    gasPrice: 10n ** 10n,
-  });
-  await chain.client.sendRawTransaction({ serializedTransaction: raw });
-  await mine(4);
-  await touched(adapter);
-  assert.equal((await facts(adapter, leg)).funded?.confirmations, 5);
-  await chain.client.revert({ id: fork });
-  await mine(4);
-  await chain.client.sendRawTransaction({ serializedTransaction: raw });
-  await mine(1);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  assert.equal((await facts(adapter, leg)).funded?.confirmations, 2);
-});
-
-test('the secret of a claim that failed inside a call of another contract is found', async () => {
-  const leg = await newLeg(chain);
-  const adapter = await following([leg]);
-  const wallet = await deploy(chain, compileTestContracts('Zoo.sol').get('Rejecting')!.bytecode);
-  await touched(adapter);
-  // The escrow is not funded: it fails.
-  const data = encodeFunctionData({
-    abi: parseAbi(['function execute(address, bytes)']),
-    args: [contract as Hex, claimOf(leg).data as Hex],
-  });
-  await post(anyone, { to: wallet, data });
-  // The node answers once it has the transaction, which may be before its block.
-  await mine(1);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  const shown = await facts(adapter, leg);
-  assert.deepEqual([shown.secret, shown.claimed], [leg.secret, null]);
-});
-
 test('a secret that waits in a call of another contract, which names the hashlock, is found', async () => {
   const named = await newLeg(chain);
   const unnamed = await newLeg(chain);
@@ -129,20 +83,6 @@ test('what waits for its block is seen, and when it can succeed it shows with 0 
   assert.deepEqual(await touched(adapter), [address(leg)], 'it left the pool');
   const dropped = await facts(adapter, leg);
   assert.deepEqual([dropped.funded, dropped.empty], [null, true]);
-});
-
-test('the secret of a claim that waits for its block is known at once', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await mine(2);
-  const adapter = await following([leg]);
-  await manual();
-  const txid = await post(anyone, claimOf(leg));
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  const waiting = await facts(adapter, leg);
-  assert.deepEqual(waiting.claimed, { txid, confirmations: 0, deep: false });
-  assert.equal(waiting.secret, leg.secret);
-  assert.equal(legStatus(waiting), 'funded');
 });
 
 test('a refund that waits too early, and a claim with a wrong secret, show nothing', async () => {
@@ -238,28 +178,6 @@ function widthOf(params: readonly unknown[]): number {
   const { fromBlock, toBlock } = params[0] as Range;
   return Number(toBlock) - Number(fromBlock) + 1;
 }
-
-test('far behind, events are found by logs in ranges as small as the provider allows', async () => {
-  const leg = await newLeg(chain);
-  const failed = await newLeg(chain);
-  const asked: number[] = [];
-  const strict = await adapterOver(
-    ({ method, params }, forward) => {
-      if (method !== 'eth_getLogs') return forward();
-      const blocks = widthOf(params);
-      asked.push(blocks);
-      const message = 'query exceeds max block range 50';
-      return blocks > 50 ? { error: { code: -32_602, message } } : forward();
-    },
-    { maxLogRange: 1_000 },
-  );
-  const adapter = await following([leg, failed], strict);
-  await fund(chain, leg);
-  await mine(400);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
-  assert.ok(asked.filter((blocks) => blocks > 50).length < 20, 'it learns the limit');
-});
 
 for (const how of ['413', '502', '504', 'never']) {
   test(`far behind, a gateway that answers a wide question for logs with ${how} blinds nobody`, async () => {

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { deployContracts } from '@parley/contracts/escrows/deploy.ts';
-import { shardOf } from '@parley/contracts/escrows/ids.ts';
-import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { type Hex, parseTransaction } from 'viem';
 import { answerOf, type Lie } from '../testing/nodes.ts';
@@ -10,10 +7,8 @@ import { refuses } from '../testing/refusals.ts';
 import type { EvmGasOptions } from './gas-account.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { dearestGas } from './gas-policy.ts';
-import { evmEscrow, fundCalls } from './plan.ts';
-import { accounts, send } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, strangerOn } from './testing/gas.ts';
-import { deployToken, fund, funder, newLeg, openByStorage } from './testing/swap.ts';
+import { deployToken, fund, newLeg, openByStorage } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
 const { chain, urlOf, mine, signal } = await evmWorld();
@@ -37,17 +32,6 @@ const strangerBehind = async (lie: Lie, over: Partial<EvmGasOptions> = {}) =>
   strangerOn(chain, over, { rpcUrls: [await urlOf(lie)] });
 const reserve = ({ account }: Stranger, work: Parameters<typeof account.reserve>[0]) =>
   account.reserve(work, signal());
-
-test('a secret or a hashlock with another contract’s address in it keeps no gas key from its work', async () => {
-  const shard = shardOf(1).address;
-  await deployContracts({ rpcUrl: chain.rpcUrl, account: accounts[4]! }, 1);
-  const stranger = await strangerOn(chain, {}, { shards: [shard] });
-  const secret = `${shard.slice(2).toLowerCase()}${'5b'.repeat(12)}`;
-  const poisoned = { ...(await funded({ hashlock: hashlockOf(secret) })), secret };
-  await stranger.sign(claimOf(poisoned, false));
-  await stranger.send(claimOf(poisoned));
-  assert.notEqual((await stranger.adapter.readEscrow(poisoned.escrow, signal())).claimed, null);
-});
 
 test('what waits is replaced by one that offers an eighth more in both fields; the former is gone', async () => {
   const stranger = await strangerOn(chain);
@@ -121,20 +105,6 @@ test('a node that lends nothing, and says so or not, hears no unseen secret and 
   }
 });
 
-test('the key calls the contract that its adapter is told of', async () => {
-  const account = accounts[9]!;
-  const { contract } = await deployContracts({ rpcUrl: chain.rpcUrl, account }, 3);
-  const other = { chainId: chain.chainId, contract };
-  const leg = await newLeg(chain);
-  await send(chain, funder, fundCalls(leg.terms, other, 0n)[0] ?? assert.fail());
-  const stranger = await strangerOn(chain, {}, { contract });
-  const sent = await stranger.send(claimOf(leg));
-  assert.equal(parseTransaction(sent.raw as Hex).to, contract.toLowerCase());
-  const escrow = evmEscrow(leg.terms, other).address;
-  assert.deepEqual(sent.touches, [{ escrow, verb: 'claim', secret: leg.secret }]);
-  assert.equal(await outcome(stranger, sent), 'mined');
-});
-
 test('a receipt of a block that the chain left is not believed', async () => {
   const leg = await funded();
   const stranger = await strangerOn(chain);
@@ -152,23 +122,6 @@ test('a receipt of a block that the chain left is not believed', async () => {
   // The nonce is taken, by it or another: every node is asked before it is called gone.
   const account = { ...stranger.account, outcome: both.account.outcome };
   assert.equal(await outcome({ ...stranger, account }, { ...sent, nonce: -1 }), 'deep');
-});
-
-test('less is offered where less will do, and what could cost more than the limit is not signed', async () => {
-  const stranger = await strangerOn(chain);
-  const work = claimOf(await funded());
-  await baseFee(10n ** 10n);
-  const free = await stranger.sign(work);
-  const mostCost = (free.mostCost * 3n) / 4n;
-  const tight = await stranger.sign(work, { mostCost });
-  assert.ok(tight.offer < free.offer && tight.mostCost <= mostCost);
-  for (const slot of [
-    { mostCost: free.mostCost / 3n },
-    { above: free, mostCost: free.mostCost },
-    { mostCost: 0n },
-  ]) {
-    await assert.rejects(stranger.sign(work, slot), refuses('fee_above_limit', /wei/));
-  }
 });
 
 test('what must be at hand is more than it costs now, and never less than the policy says', async () => {

@@ -100,22 +100,6 @@ test('a token that knows a trial by its price is found out, if the key has coins
   await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail'));
 });
 
-test('a receiver that burns all gas is not paid; one that burns some costs no more than allowed', async () => {
-  const furnace = await put('Furnace');
-  const payout = { address: furnace, pubkey: null };
-  const leg = await newLeg(chain, { payout });
-  await fund(chain, leg);
-  await tell('Furnace', furnace, [true, 0n]);
-  await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail', /500000 gas/));
-  await assert.rejects(stranger.sign(claimOf(leg, false)), refuses('payout_would_fail'));
-  await tell('Furnace', furnace, [false, 40n]);
-  await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail'));
-  await tell('Furnace', furnace, [false, 3n]);
-  const signed = await stranger.send(claimOf(leg));
-  assert.ok(gasIn(signed.raw) <= devGas.mostGas);
-  assert.equal((await costOf(signed)).status, 'success');
-});
-
 test('a node that lies about gas and fees cannot raise the cost above the limit', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPowerRules, type Inspection } from '@parley/tokens/inspection.ts';
 import { mostCodeBytes } from '@parley/tokens/program.ts';
-import { type Address, type Hex, keccak256, pad, stringToHex } from 'viem';
+import { type Address, type Hex, keccak256, stringToHex } from 'viem';
 import { type Answer, hangingNode, type Lie, type Request, within } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { evmDeployment } from './plan.ts';
@@ -41,12 +41,9 @@ const zoo: Readonly<Record<string, readonly [short: string, reasons?: RegExp]>> 
   LongReason: ['transfer: wait', /^the funding of an escrow of 10{21} units fails: .{100,120}$/],
   Elsewhere: [''],
   Pausable: ['pausable: wait', /^its owner 0x\w{40} can stop all transfers: .*pause\(\)/],
-  HiddenOwner: ['pausable: wait', /^0x\w{40}, whom its owner\(\) does not name,/],
   Blacklisting: ['blacklist: wait', /single holders: .* isBlackListed\(\), addBlackList\(\)/],
   Mintable: ['mintable: wait', /^its owner 0x\w{40} can make more of it/],
-  Bytes32Names: [''],
   HugeSymbol: ['contract: wait', /symbol\(\) gives no readable text/],
-  LongSymbol: [''],
   NoSupply: ['contract: wait', /total supply is 0/],
   Generous: ['contract: reject', /of 5 for an address that nobody ever used/],
   BackDoor: ['upgradeable: wait', /DELEGATECALL/],
@@ -56,16 +53,6 @@ const zoo: Readonly<Record<string, readonly [short: string, reasons?: RegExp]>> 
 
 const nobody = '0x000000000000000000000000000000000000dEaD';
 const slotOf = (name: string) => keccak256(stringToHex(name));
-const oldForm = 'org.zeppelinos.proxy.implementation';
-/** Of EIP-1967. */
-const adminSlot: Hex = '0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103';
-
-async function withAdmin(made: Promise<Address>, value: Hex = pad(nobody)): Promise<string> {
-  const address = await made;
-  await chain.client.setStorageAt({ address, index: adminSlot, value });
-  return address;
-}
-
 /** A proxy whose target is where EIP-1967 says, and whose admin is nobody, unless given. */
 const proxied = (name?: string, admin = nobody, slot: Hex = slot1967) =>
   behind('Proxy', proxyArgs(slot, admin), name);
@@ -105,7 +92,6 @@ type Row = readonly [promise: string, token: Token, short: string, words?: RegEx
 const passing: readonly (readonly [string, Token])[] = [
   ['of which escrows hold some is weighed by what changes: it', heldByEscrows],
   ['that nobody can pause any more', () => renounced('Pausable')],
-  ['that nobody can mint any more', () => renounced('Mintable')],
   ['whose owner, who could name a successor, is gone', () => renounced('Replaceable')],
   ['behind a proxy whose admin is an address without a key', () => proxied()],
   [
@@ -117,8 +103,6 @@ const passing: readonly (readonly [string, Token])[] = [
 
 /** Of these somebody can put other code in the place of theirs. */
 const replaceable: readonly (readonly [string, Token, RegExp])[] = [
-  ['a proxy by EIP-1822', () => governed('PlainBehind', slotOf('PROXIABLE')), /EIP-1822/],
-  ['a proxy of the old form', () => governed('PlainBehind', slotOf(oldForm)), /old form/],
   [
     'a proxy with its target where nobody knows',
     () => governed('PlainBehind', slotOf('elsewhere')),
@@ -137,23 +121,7 @@ const replaceable: readonly (readonly [string, Token, RegExp])[] = [
     () => proxied('UpgradesItself'),
     /implementation can be replaced \(EIP-1967\), by upgradeTo\(\)$/,
   ],
-  [
-    'a proxy by two standards, of which one names nobody as its admin,',
-    () => proxied('PlainBehind', nobody, slotOf('PROXIABLE')),
-    /EIP-1967, EIP-1822|EIP-1822, EIP-1967/,
-  ],
-  [
-    'a proxy of a beacon whose admin is nobody',
-    () => withAdmin(beaconed()),
-    /whose beacon can replace it/,
-  ],
-  ['a token that runs other code, and has an admin,', () => withAdmin(put('BackDoor')), /DELEGATE/],
   ['a token that can name a successor', () => put('Replaceable'), /by deprecate\(\): its owner 0x/],
-  [
-    'a token whose keeper may name a successor, though its owner is gone,',
-    () => put('HiddenReplacer'),
-    /0x\w{40}, whom its owner\(\) does not name, may$/,
-  ],
 ];
 
 const rows: readonly Row[] = [
@@ -185,13 +153,6 @@ const rows: readonly Row[] = [
     /^somebody can stop all transfers/,
   ],
   ['a clone is looked into', () => clone('PausableBehind'), 'pausable: wait'],
-  ['what a clone runs can destroy it', () => clone('MortalBehind'), 'upgradeable: wait'],
-  [
-    'what lies in the place of an admin and is no address makes no proxy',
-    () => withAdmin(put('BackDoor'), slotOf('no address')),
-    'upgradeable: wait',
-    /DELEGATECALL/,
-  ],
   [
     'code behind a proxy that speaks of shares waits',
     () => proxied('NamesShares'),
@@ -255,12 +216,6 @@ for (const [what, token, words] of nothings) {
   });
 }
 
-test('symbol, name and decimals are as the token says, cut and without control characters', async () => {
-  const { symbol, name, decimals } = await look(await put('Bytes32Names'));
-  assert.deepEqual([symbol, name, decimals], ['MKR', 'Maker', 18]);
-  assert.equal((await look(await put('LongSymbol'))).symbol, 'A'.repeat(50));
-});
-
 test('a contract of more code than is read waits', async () => {
   const address = await put('Plain');
   const long = await put('Plain');
@@ -272,19 +227,6 @@ test('a contract of more code than is read waits', async () => {
   const found = notPassed(await look(long));
   assert.deepEqual(found.short, ['contract: wait']);
   assert.match(found.reasons, /more than the 65536 bytes read$/);
-});
-
-test('rules decide what a power means; what is stopped now waits under any', async () => {
-  const token = await put('Pausable');
-  const rule = (pausable: 'pass' | 'reject') => ({ ...defaultPowerRules, pausable });
-  assert.deepEqual(notPassed(await look(token, rule('pass'))).short, []);
-  assert.deepEqual(notPassed(await look(token, rule('reject'))).short, ['pausable: reject']);
-  await tell('Pausable', token, 'pause');
-  const stopped = notPassed(await look(token, rule('pass'))).short;
-  assert.deepEqual(stopped, ['transfer: wait', 'pausable: wait']);
-  const proxy = await behind('Proxy', proxyArgs(slot1967));
-  const lax = { ...defaultPowerRules, upgradeable: 'pass' } as const;
-  assert.deepEqual(notPassed(await look(proxy, lax)).short, []);
 });
 
 const lookBy = async (lie: Lie, token: string): Promise<Inspection> =>

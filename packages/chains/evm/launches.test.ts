@@ -6,7 +6,7 @@ import { allLaunches } from '../testing/launches.ts';
 import { type Answer, answerOf, hangingNode, type Lie } from '../testing/nodes.ts';
 import type { EvmAdapterOptions } from './adapter.ts';
 import { evmChains } from './policy.ts';
-import { deployLaunchpad, type Launching, tokenListed } from './testing/launches.ts';
+import { deployLaunchpad, type Launching } from './testing/launches.ts';
 import { evmWorld } from './testing/world.ts';
 
 const { chain, adapterOf, urlOf, mine, signal } = await evmWorld();
@@ -52,14 +52,6 @@ test('it begins at the head; a launch is told when it is deep, and not before', 
   assert.deepEqual((await next(page.position)).tokens, []);
 });
 
-test('a token in the data of an event, behind a text, is told as well', async () => {
-  const source = { factory: pad.factory, ...tokenListed, token: 'token' };
-  const { position } = await next(null, reader, source);
-  const launched = await pad.launch('A symbol that is longer than a word of the data', 'B');
-  await deepen();
-  assert.deepEqual((await next(position, reader, source)).tokens, launched);
-});
-
 test('what names no address is skipped; one that names no contract does not exist', async () => {
   const { position } = await next(null);
   await pad.say(0n);
@@ -88,29 +80,6 @@ test('launches that were taken back from below the cursor are read again as they
   await mine(depth + 5);
   const after = await all(before.position);
   for (const each of launched) assert.ok(after.tokens.includes(each));
-});
-
-test('a node that refuses wide ranges is asked for smaller ones, and all is told once', async () => {
-  const { position } = await next(null);
-  const launched: string[] = [];
-  for (let at = 0; at < 5; at += 1) {
-    launched.push(...(await pad.launch(`T${at}`)));
-    await mine(41);
-  }
-  await deepen();
-  const widths: number[] = [];
-  const narrow: Lie = async ({ method, params }, forward) => {
-    if (method !== 'eth_getLogs') return forward();
-    const { fromBlock, toBlock } = params[0] as Record<string, string>;
-    widths.push(Number(toBlock) - Number(fromBlock) + 1);
-    if (widths.at(-1)! <= 7) return forward();
-    return { error: { code: -32_602, message: 'block range too large' } };
-  };
-  await behind(narrow, async (by) => {
-    assert.deepEqual((await all(position, by)).tokens, launched);
-    assert.ok(Math.min(...widths) <= 7);
-    assert.ok(widths.filter((each) => each > 7).length < 12, 'it learns');
-  });
 });
 
 test('what was read before a node fails in the middle of a page counts', async () => {

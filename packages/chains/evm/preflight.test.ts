@@ -7,7 +7,7 @@ import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } 
 import { answerOf, type Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { probeCode } from './artifacts/probe.ts';
-import { evmDeployment, fundCalls } from './plan.ts';
+import { evmDeployment } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {
@@ -55,26 +55,6 @@ test('the probe is what its source compiles to', () => {
   const settings = { evmVersion: 'paris', isOptimised: true } as const;
   const compiled = compileTestContracts('../Probe.sol', settings).get('Probe');
   assert.equal(probeCode, compiled?.runtime);
-});
-
-test('a receiver that rejects the native coin is refused in its own words, and later it is not', async () => {
-  const rejecting = await put('Rejecting');
-  const terms = await termsOf({ payout: to(rejecting) });
-  const words = /to the payout address .* refuses the payment: it says "no deposits today"/;
-  await fails(tried(terms, 'funding'), words);
-  await tell('Rejecting', rejecting, 'set', true);
-  await tried(terms, 'funding');
-});
-
-test('a token works with and without a balance and an approval of the funder', async () => {
-  for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
-    const token = await deployToken(chain, name);
-    const terms = await termsOf({ token });
-    await tried(terms, 'funding');
-    await mint(chain, token, funder.address, 1_000n);
-    await send(chain, funder, fundCalls({ ...terms, amount: 1n }, evmDeployment(31_337), 0n)[0]!);
-    await tried(terms, 'funding');
-  }
 });
 
 test('a token that takes a fee is refused with the numbers', async () => {
@@ -146,21 +126,6 @@ test('a contract wallet can be the funder and be paid back', async () => {
   const refund = to(await deploy(chain, data));
   for (const token of [null, await deployToken(chain, 'DevTether')]) {
     await tried(await termsOf({ refund, token }), 'funding');
-  }
-});
-
-test('once a leg is funded, its funder’s own address stops no reveal, lent balances or not', async () => {
-  const token = await put('Governed');
-  const { terms } = await fundedIn(token);
-  const adapters = [adapterOf(), await adapterOver(lendsNothing)];
-  await tell('Governed', token, 'setBlacklisted', funder.address, true);
-  for (const adapter of adapters) {
-    await fails(tried(terms, 'payout', adapter), /./);
-    await tried(terms, 'claim', adapter);
-  }
-  await tell('Governed', token, 'setBlacklisted', receiver.address, true);
-  for (const adapter of adapters) {
-    await fails(tried(terms, 'claim', adapter), /to the payout address/);
   }
 });
 

@@ -324,11 +324,7 @@ describe('a node', () => {
 
   for (const [why, code, message, status] of [
     ['is over a limit', -32005, 'limit exceeded'],
-    ['is over a limit', 429, 'limit exceeded'],
-    ['is over a limit', -32007, '50/second request limit reached'],
-    ['is over a limit', -32000, '429 Too Many Requests: over rate limit'],
     ['lags', -32000, 'header not found'],
-    ['fails', -32603, 'Internal error'],
     ['is of another key', -32000, 'this key may not', 403],
     ['says what nobody knows', -32000, 'no'],
   ] as const) {

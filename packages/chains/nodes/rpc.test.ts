@@ -33,48 +33,6 @@ async function both(context: TestContext, first: Says, second: Says = yes) {
   return { one, two, rpc, answer: rpc.call('eth_call', [], soon()) };
 }
 
-/** Of a key, an account, a quota or a machine: whatever body they come with. */
-const ofProviders: readonly Says[] = [
-  ...[401, 402, 403, 404, 429, 500, 502, 503].map((status) => ({
-    status,
-    body: says(-32_000, 'this key may not'),
-  })),
-  { status: 401, body: 'Unauthorized' },
-  { status: 500, body: says(3, 'execution reverted', '0x08c379a0') },
-  { body: says(-32_001, 'resource not found') },
-  { body: says(-32_005, 'daily request count exceeded') },
-  { body: says(-32_601, 'the method is not available') },
-  { body: says(-32_603, 'internal error') },
-  { body: says(-32_000, 'missing trie node') },
-  { body: says(-32_000, 'project ID is disabled') },
-];
-
-test('a provider that fails in JSON is left for one that answers', async (context) => {
-  for (const first of ofProviders) {
-    const { one, two, rpc, answer } = await both(context, first);
-    assert.equal(await answer, '0x1', JSON.stringify(first));
-    assert.deepEqual([one.asked, two.asked], [1, 1]);
-    // The node that answered is asked first from now on.
-    await rpc.call('eth_call', [], soon());
-    assert.deepEqual([one.asked, two.asked], [1, 2]);
-  }
-});
-
-test('what a contract answers is the same at every node', async (context) => {
-  for (const body of [
-    says(3, 'execution reverted', '0x08c379a0'),
-    says(-32_000, 'execution reverted'),
-    says(-32_015, 'VM execution error', 'Reverted 0x'),
-    says(-32_603, 'Error: VM Exception', { data: '0x08c379a0' }),
-    says(-32_000, 'out of gas'),
-    says(-32_000, 'invalid opcode: INVALID'),
-  ]) {
-    const { two, answer } = await both(context, { body });
-    await assert.rejects(answer, { name: 'RpcError', message: body.error.message });
-    assert.equal(two.asked, 0, body.error.message);
-  }
-});
-
 test('a node’s own words are thrown where no other answers, with their revert data', async (context) => {
   for (const status of [200, 400, 404, 500]) {
     for (const second of [{ status: 502, body: '<html>' }, { body: says(-32_601, 'none') }]) {
@@ -101,22 +59,6 @@ test('where every gateway keeps a method from us its words are thrown', async (c
   const { answer } = await both(context, bare, bare);
   const unavailable = { code: 'chain_unavailable', message: /eth_call now: HTTP 401$/ };
   await assert.rejects(answer, unavailable);
-});
-
-test('a node that is busy, or a gateway that limits, has said no to nothing', async (context) => {
-  const limit = { message: '50/second request limit reached' };
-  for (const says of [
-    { status: 429, body: { error: { code: -32_000, ...limit } } },
-    { status: 503, body: { error: { code: -32_000, ...limit } } },
-    { body: { error: { code: -32_007, ...limit } } },
-    // Without an envelope, or with nothing but the text.
-    { body: { code: -32_007, ...limit } },
-    { body: { error: limit.message } },
-  ]) {
-    const { answer } = await both(context, says, says);
-    const code = 'chain_unavailable';
-    await assert.rejects(answer, { code, message: /eth_call now: .*request limit reached$/ });
-  }
 });
 
 test('only a node’s own no to bytes is their refusal', () => {

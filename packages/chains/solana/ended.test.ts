@@ -303,17 +303,3 @@ test('after a claim without the funder’s account its later refund is taken for
     await tellsNothing(await withholding(context, world, new Set([claimTx]), answer), escrow);
   }
 });
-
-test('a claim that was seen of an account is remembered when that is closed', async (context) => {
-  const { world, escrow } = await sceneOf(context);
-  const blank = await hiding(context, world, () => true);
-  const adapter = another(world, [blank], { historyWaitMs: 500 });
-  await fund(world, escrow);
-  await claim(world, escrow);
-  await finalize(world);
-  adapter.watch([escrow]);
-  assert.equal((await adapter.readEscrow(escrow, soon())).claimed?.deep, true);
-  await returned(world, escrow);
-  const { claimed, refunded: none, empty } = await adapter.readEscrow(escrow, soon());
-  assert.deepEqual([claimed?.deep, none, empty], [true, null, true]);
-});

@@ -9,7 +9,6 @@ import { solanaChains } from './policy.ts';
 import { fixedNode, lyingNode, youngNode } from './testing/nodes.ts';
 import {
   adapterOf,
-  built,
   claim,
   escrowIn,
   finalize,
@@ -18,7 +17,6 @@ import {
   refuses,
   sceneOf,
   secret,
-  signed,
   soon,
   type World,
   walletOf,
@@ -76,17 +74,6 @@ test('an account that the program never writes is no fact', async (context) => {
   assert.equal((await shown(walletOf('program'), Buffer.of(1))).funded, null);
 });
 
-test('a node that keeps history back hides no status: the account says it', async (context) => {
-  const { world, escrow } = await sceneOf(context, fund, claim, finalize);
-  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
-    method === 'getSignaturesForAddress' ? { result: [] } : forward(),
-  );
-  const facts = await over(world, [url]).readEscrow(escrow, soon());
-  assert.equal(facts.claimed?.deep, true);
-  assert.equal(facts.claimed?.txid, 'unknown');
-  assert.equal(facts.empty, true);
-});
-
 for (const how of ['504', 'never']) {
   test(`a node that answers a long list of signatures with ${how} is asked for short ones`, async (context) => {
     const { world, escrow } = await sceneOf(context);
@@ -140,18 +127,6 @@ test('a node that no longer knows what was read last is followed on, and its gap
   await adapter.changes(soon());
   await fund(world, next);
   assert.deepEqual((await adapter.changes(soon())).touched, [next.address]);
-});
-
-test('a node that has heard it and lets nobody ask what became of it may have it', async (context) => {
-  const world = await newWorld(context);
-  const material = await world.adapter.buildFund(built(escrowIn(world)), soon());
-  const read = await world.adapter.readSigned(signed(material, 'funder'), soon());
-  const closed = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) => {
-    if (method === 'getSignatureStatuses') return { status: 401 };
-    if (method !== 'sendTransaction') return forward();
-    return { error: { code: -32_002, message: 'Blockhash not found' } };
-  });
-  await refuses(over(world, [closed]).broadcast(read, soon()), 'chain_timeout', /may have it$/);
 });
 
 test('of each answer no more is read than it has a reason to be', async (context) => {

@@ -122,33 +122,6 @@ test('what died is gone once a finalized block is as late, and not before; signe
   assert.equal(await two.outcome(again), 'deep');
 });
 
-test('what could cost more than the limit, or than the key has, is not signed', async (context) => {
-  const world = await newWorld(context);
-  const one = stranger(world);
-  const payout = { address: walletOf('a newcomer'), pubkey: null };
-  const escrow = escrowIn(world, { token: world.dollar, amount: 1_000n, payout });
-  await fund(world, escrow);
-  const { mostCost, offer } = await one.sign(claimOf(escrow));
-  assert.ok(mostCost > 2_000_000n, 'the rent of the token account is counted');
-  assert.equal((await one.sign(claimOf(escrow), { mostCost })).mostCost, mostCost);
-  await refuses(one.sign(claimOf(escrow), { mostCost: mostCost - 10n }), 'fee_above_limit');
-  const poor = stranger(world, world.adapter, 'who has nothing');
-  await refuses(poor.sign(claimOf(escrow)), 'fee_above_limit');
-  const reserve = await one.account.reserve(claimOf(escrow), soon());
-  assert.ok(reserve > mostCost + (120_000n * devGas.reserveUnitPrice) / 1_000_000n - 100_000n);
-  // Others bid the price up: it is followed as far as the limit lets it, and no further.
-  const lied = await lyingAdapter(context, world, ({ method }, forward) =>
-    method === 'getRecentPrioritizationFees'
-      ? { result: [{ slot: 1, prioritizationFee: 2 ** 50 }] }
-      : forward(),
-  );
-  const two = stranger(world, lied);
-  assert.ok((await two.sign(claimOf(escrow))).mostCost <= mostCost + 10_000_000n);
-  const tight = await two.sign(claimOf(escrow), { mostCost: mostCost + 1_000n });
-  assert.ok(tight.mostCost <= mostCost + 1_000n && tight.offer > offer);
-  assert.ok((await two.account.reserve(claimOf(escrow), soon())) > reserve);
-});
-
 test('the price of speed is not for strangers to set by naming the escrow', async (context) => {
   const world = await newWorld(context);
   const escrow = escrowIn(world, { token: world.dollar, amount: 100_000_000n });

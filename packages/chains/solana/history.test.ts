@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { SolanaAdapter, SolanaAdapterOptions } from './adapter.ts';
 import { vaultAddress } from './plan.ts';
@@ -191,48 +190,6 @@ slowly(
     assert.equal(crowd.asked.size, crowd.above);
     // Twice only where the machine was too slow for the first.
     assert.ok(Math.max(...crowd.asked.values()) < 4);
-  },
-);
-
-slowly(
-  'a claim that a node takes eight seconds to give is read, and holds up nobody meanwhile',
-  async (context) => {
-    const world = await newWorld(context);
-    const victim = escrowIn(world);
-    const other = escrowIn(world, { hashlock: hashlockOf('22'.repeat(32)) });
-    await fund(world, victim);
-    await finalize(world);
-    let slow = '';
-    let given = 0;
-    const url = await lyingNode(context, world.chain.info.rpcUrl, async (call, forward) => {
-      if (!isRead(call) || call.params[0] !== slow) return forward();
-      await later(7_600);
-      given += 1;
-      return forward();
-    });
-    // As the market has it, which asks and waits for less than that.
-    const rpc = { attemptTimeoutMs: 5_000 };
-    const follower = adapterOf(world, [], { rpcUrls: [url], rpc, historyWaitMs: 500 });
-    const reader = adapterOf(world, [], { rpcUrls: [url], rpc, historyWaitMs: 500 });
-    follower.watch([victim, other]);
-    await follower.changes(soon());
-    slow = await claim(world, victim);
-    await fund(world, other);
-    await finalize(world);
-    assert.ok((await follower.changes(soon())).touched.includes(other.address));
-    assert.equal((await reader.readEscrow(victim, soon())).claimed?.deep, true);
-    assert.equal(given, 0);
-    // The one never reads the escrow by itself, the other never follows.
-    const told = new Set<string>();
-    let found: string | null = null;
-    for (let reads = 0; (found === null || !told.has(victim.address)) && reads < 100; reads += 1) {
-      await later(200);
-      for (const address of (await follower.changes(soon())).touched) told.add(address);
-      ({ secret: found } = await reader.readEscrow(victim, soon()));
-    }
-    assert.equal(found, secret);
-    assert.ok(told.has(victim.address));
-    assert.equal((await follower.readEscrow(victim, soon())).secret, secret);
   },
 );
 

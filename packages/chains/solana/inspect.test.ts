@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import {
-  type ExtensionName,
   issuerOf,
   type MintOptions,
   makeMint,
@@ -21,7 +20,6 @@ import { solanaDeployment } from './plan.ts';
 import {
   associatedTokenAccount,
   metadataProgram,
-  systemProgram,
   token2022Program,
   tokenProgram,
 } from './programs.ts';
@@ -143,36 +141,6 @@ test('who can make more or freeze is named, and becomes what the rules say', asy
   assert.deepEqual(objections(await look(world, mint, lenient)), []);
 });
 
-const unsafe: readonly (readonly [ExtensionName, string])[] = [
-  ['transferFee', 'transfer fee'],
-  ['confidential', 'confidential transfers'],
-  ['defaultFrozen', 'default account state (holdings may begin frozen)'],
-  ['nonTransferable', 'non-transferable'],
-  ['interest', 'interest-bearing'],
-  ['permanentDelegate', 'permanent delegate'],
-  ['transferHook', 'transfer hook'],
-  ['scaledAmount', 'scaled amounts'],
-  ['pausable', 'pausable'],
-];
-
-test('every Token-2022 extension that an escrow does not take is a rejection that names it', async (context) => {
-  const world = await newWorld(context);
-  for (const [extension, name] of unsafe) {
-    const mint = await made(world, { name: extension, extensions: [extension], metadata: GOOD });
-    const found = await look(world, mint);
-    const [finding] = found.findings.filter(({ check }) => check === 'extensions');
-    assert.equal(finding?.outcome, 'reject');
-    assert.ok(finding?.reason?.endsWith(`: ${name}`), finding?.reason ?? '');
-    assert.ok(!checksOf(found).includes('transfer'), 'nothing is tried in vain');
-  }
-  const both = await made(world, {
-    name: 'two of them',
-    extensions: ['pausable', 'transferHook'],
-    metadata: GOOD,
-  });
-  assert.match(objections(await look(world, both)).join(), /: pausable, transfer hook$/);
-});
-
 test('a trial goes through the escrow program itself, which refuses what it must', async (context) => {
   const world = await newWorld(context);
   const rpc = rpcClient({ chain: 'solana-dev', urls: [world.chain.info.rpcUrl] });
@@ -215,33 +183,6 @@ test('where nobody holds it who could be tried with, it passes untried', async (
   assert.deepEqual(objections(await look({ adapter }, mint)), []);
   assert.equal(count('simulateTransaction'), 0);
 });
-
-test('a wallet that holds data, a holding that is guarded and one that is elsewhere are passed over', async (context) => {
-  const world = await newWorld(context);
-  const mint = await made(world, { name: 'nonce', metadata: GOOD });
-  const put = (of: string, owner: string, data: Uint8Array) =>
-    world.chain.put(of, { lamports: 50n * SOL, owner: owner as Address, data, executable: false });
-  put(funder, systemProgram, new Uint8Array(80));
-  const { adapter, count } = await spied(context, world);
-  assert.deepEqual(objections(await look({ adapter }, mint)), []);
-  put(funder, systemProgram, new Uint8Array());
-  const holding = associatedTokenAccount(funder, mint, token2022Program);
-  const held = await holdingOf(world, holding);
-  // The guard (extension 11) is on.
-  put(holding, token2022Program, Uint8Array.from([...held, 11, 0, 1, 0, 1]));
-  assert.deepEqual(objections(await look({ adapter }, mint)), []);
-  // Where nobody looks for it, and an escrow is not funded from.
-  put(holding, token2022Program, held.fill(0, 64, 72));
-  put(walletOf('a holding elsewhere'), token2022Program, held.fill(1, 64, 72));
-  assert.deepEqual(objections(await look({ adapter }, mint)), []);
-  assert.equal(count('simulateTransaction'), 0);
-});
-
-async function holdingOf({ chain }: World, of: string): Promise<Uint8Array> {
-  const rpc = rpcClient({ chain: 'solana-dev', urls: [chain.info.rpcUrl] });
-  const { accounts } = await accountsAt(rpc, [of], 'confirmed', soon());
-  return Uint8Array.from(accounts[0]?.data ?? []);
-}
 
 test('a trial that fails is a reason to wait, in the node’s words, cleaned and cut', async (context) => {
   const world = await newWorld(context);
@@ -322,32 +263,6 @@ test('no supply is a reason to wait; more decimals than a supply can have are on
     const mint = await made(world, { name: `${decimals}`, decimals, metadata: GOOD });
     assert.match(objections(await look(world, mint)).join(), words);
   }
-});
-
-test('metadata elsewhere, of others or none at all leave a token without a symbol, and waiting', async (context) => {
-  const world = await newWorld(context);
-  const plain = await made(world, { name: 'plain' });
-  const without = async (token: string, words: RegExp) => {
-    const found = await look(world, token);
-    const [said = '', ...more] = objections(found);
-    assert.match(said, words);
-    assert.deepEqual([found.symbol, found.name, more], ['', '', []]);
-  };
-  await without(plain, /^name wait: it has no metadata/);
-  putMetaplex(world, plain, metaplexAccount(walletOf('another mint'), GOOD));
-  await without(plain, /^name wait: .* of another token/);
-  putMetaplex(world, plain, metaplexAccount(plain, GOOD), systemProgram);
-  await without(plain, /^name wait: it has no metadata/);
-  putMetaplex(world, plain, metaplexAccount(plain, { name: 'Nameless', symbol: ' \u200b\0' }));
-  await without(plain, /^name wait: its metadata give no symbol/);
-  const pointer = walletOf('a program of theirs') as Address;
-  const elsewhere = await made(world, {
-    name: 'elsewhere',
-    extensions: ['metadataPointer'],
-    pointer,
-  });
-  putMetaplex(world, elsewhere, metaplexAccount(elsewhere, GOOD));
-  await without(elsewhere, new RegExp(`^name wait: its metadata are said to be at ${pointer}`));
 });
 
 test('of an account of any size little is asked for, and what is not read is not passed', async (context) => {

@@ -87,18 +87,6 @@ for (const [what, spoil] of Object.entries(hostile)) {
   });
 }
 
-test('a claim with ten kilobytes of noise beside it has shown its secret all the same', async (context) => {
-  const world = await newWorld(context);
-  const adapter = await spoiling(context, world, (answer) => poisoned(answer));
-  const escrow = escrowIn(world);
-  const funded = await fund(world, escrow);
-  const claimed = await claim(world, escrow);
-  await finalize(world);
-  const facts = await adapter.readEscrow(escrow, soon());
-  assert.equal(facts.secret, secret);
-  assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [funded, claimed]);
-});
-
 test('every escrow is read again after transactions that nobody could read, once a minute', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const other = escrowIn(world, { amount: 1_000_000_000n });

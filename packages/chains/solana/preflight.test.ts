@@ -133,39 +133,6 @@ test('a timelock that the program refuses is said by its name', async (context) 
   }
 });
 
-test('what is no mint, and a mint that could harm an escrow, is refused', async (context) => {
-  const world = await newWorld(context);
-  const unsafe = [1, 4, 6, 9, 10, 12, 14, 16, 24, 25, 26, 28, 60].map((type): [string, RegExp] => [
-    putMint(world, token2022Program, [extension(type, 0, 0, 0, 0, 0, 0, 0, 0)]),
-    new RegExp(`extension ${type} `),
-  ]);
-  const hidden = putMint(world, token2022Program, [
-    { type: 18, value: new Uint8Array(64) },
-    { type: 12, value: new Uint8Array(32) },
-  ]);
-  for (const [token, words] of [
-    ...unsafe,
-    [hidden, /extension 12 /],
-    [walletOf('nothing there'), /no such mint/],
-    [walletOf('stranger'), /not to a token program/],
-    [associatedTokenAccount(walletOf('payee'), world.dollar, tokenProgram), /no mint/],
-  ] as [string, RegExp][]) {
-    const { terms } = tokenEscrow(world, token);
-    await refuses(world.adapter.preflight(terms, 'payout', soon()), 'payout_would_fail', words);
-    await refuses(world.adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', words);
-  }
-});
-
-test('a Token-2022 mint with safe extensions passes, trial and all', async (context) => {
-  const world = await newWorld(context);
-  for (const extensions of [[], [{ type: 18, value: new Uint8Array(64) }]]) {
-    const mint = putMint(world, token2022Program, extensions);
-    putHolding(world, walletOf('funder'), mint, token2022Program);
-    await world.adapter.preflight(tokenEscrow(world, mint).terms, 'funding', soon());
-  }
-  assert.deepEqual(world.logged, []);
-});
-
 test('a receiver’s account that is frozen, given away or picky stops both sides before funding', async (context) => {
   const world = await newWorld(context);
   const mint = putMint(world, token2022Program);

@@ -16,7 +16,6 @@ import { addedRent, materialProblems, solanaDeployment } from './plan.ts';
 import { associatedTokenAccount, systemProgram, tokenProgram, wrappedSol } from './programs.ts';
 import {
   built,
-  claim,
   escrowIn,
   finalize,
   fund,
@@ -64,17 +63,6 @@ function gasAccount({ adapter }: World) {
 
 for (const what of ['SOL', 'tokens'] as const) {
   const tokenOf = (world: World) => (what === 'SOL' ? null : world.dollar);
-
-  test(`${what}: a claim that nobody knows yet pays after the rent is back, and adds nothing`, async (context) => {
-    const world = await newWorld(context);
-    const escrow = await fundedAt(world, LOW, tokenOf(world));
-    world.chain.setRent(HIGHEST);
-    await world.adapter.preflight(escrow.terms, 'claim', soon());
-    const material = await claimOf(world, escrow);
-    assert.equal(addedBy(material.transaction), 0n);
-    await claim(world, escrow);
-    assert.ok(await hasClaimed(world, escrow));
-  });
 
   test(`${what}: beyond any rent so far the claimer adds what is missing, and the SDK agrees`, async (context) => {
     const world = await newWorld(context);

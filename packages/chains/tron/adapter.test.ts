@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { faucetAddress } from '@parley/dev/simulators/tron/simulator.ts';
-import { TronWeb } from 'tronweb';
 import type { SignedTron, TronMaterial } from '../interface/material.ts';
 import { refuses } from '../testing/refusals.ts';
 import type { TronAdapter } from './adapter.ts';
@@ -60,8 +59,6 @@ function mustHavePaid(txid: string, feeLimit: number): void {
   const fee = receipt?.energy_fee as number;
   assert.ok(fee * 1.2 <= feeLimit && feeLimit <= fee * 4, `${fee} of ${feeLimit}`);
 }
-
-const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 
 for (const token of [null, 'ReturnsFalse', 'DevTether'] as const) {
   test(`${token ?? 'TRX'}: what is built is ours, and ends within its fee limit`, async () => {
@@ -132,22 +129,6 @@ test('deep is solid, and as many blocks as the escrow wants', async () => {
   assert.deepEqual(await deepOf(), [solidityLag + 3, true]);
 });
 
-test('a funding that was sent is reported before it is in a block', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
-  const [signed] = signAll(funder, material);
-  const read = await adapter.readSigned(signed as SignedTron, signal());
-  await adapter.broadcast(read, signal());
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  await chain.dev.mine(1);
-  await chain.pass(601);
-  // expired by now, and in a block: sent again it is what it was
-  assert.equal(await adapter.broadcast(read, signal()), read.txid);
-});
-
 test('a transaction is good on whatever takes the place of the newest blocks', async () => {
   const adapter = adapterOf();
   const leg = newLeg(chain);
@@ -157,37 +138,6 @@ test('a transaction is good on whatever takes the place of the newest blocks', a
   await chain.dev.mine(2);
   await perform(adapter, material, funder);
   assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
-});
-
-test('a transaction that tronweb signed is sent, and one of tronweb alone too', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  const privateKey = Buffer.from(funder.key).toString('hex');
-  const tronWeb = new TronWeb({ fullHost: chain.url, privateKey });
-  const { transactions } = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
-  const signed = await tronWeb.trx.sign(structuredClone(transactions[0]) as never);
-  const read = await adapter.readSigned(signed as never, signal());
-  await adapter.broadcast(read, signal());
-  const transfer = await tronWeb.transactionBuilder.sendTrx(anyone.address, 5);
-  const other = await adapter.readSigned((await tronWeb.trx.sign(transfer)) as never, signal());
-  assert.deepEqual(other.touches, []);
-  assert.equal(await adapter.broadcast(other, signal()), transfer.txID);
-  await chain.dev.mine(1);
-  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
-});
-
-test('what is not worth its claim, or more sun than a transaction carries, is refused at once', async () => {
-  const checked = (token: string | null, amount: bigint) =>
-    adapterOf().checkAmount(token, amount, signal());
-  await checked(null, 2_200_001n);
-  const small = refuses('amount_too_small', /2200000 on tron-dev is not more than/);
-  await assert.rejects(checked(null, 2_200_000n), small);
-  await checked(chain.token('DevDollar'), 1n);
-  const most = BigInt(Number.MAX_SAFE_INTEGER);
-  await checked(null, most);
-  const large = refuses('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
-  await assert.rejects(checked(null, most + 1n), large);
-  await checked(chain.token('DevDollar'), 2n ** 256n - 1n);
 });
 
 test('another chain, no contract, other code and another domain are refused', async () => {
@@ -316,24 +266,6 @@ async function signedClaim() {
   const [signed] = signAll(receiver, material as TronMaterial);
   return { leg, read: await adapter.readSigned(signed as SignedTron, signal()) };
 }
-
-test('a node that has heard it and lets nobody ask what became of it may have it', async () => {
-  const { read } = await signedClaim();
-  const shut = { status: 401, body: { Error: 'ApiKey not exists' } };
-  let isShut = false;
-  const closing = await urlOf(({ path }, forward) => {
-    if (path === 'wallet/gettransactionbyid' && isShut) return shut;
-    if (path !== 'wallet/broadcasthex') return forward();
-    isShut = true;
-    return { body: { result: false, code: 'SIGERROR', message: 'no such permission' } };
-  });
-  const late = { code: 'chain_timeout', message: /one may have it$/ };
-  await assert.rejects(adapterOver(closing).broadcast(read, signal()), late);
-  // Shut from the start it is not known to be of this chain, and hears nothing.
-  const gone = { code: 'chain_unavailable', message: /gettransactionbyid now: HTTP 401/ };
-  await assert.rejects(adapterOver(closing).broadcast(read, signal()), gone);
-  assert.equal(await adapterOver(closing, chain.url).broadcast(read, signal()), read.txid);
-});
 
 test('a node without a solid view is refused by the first call, alone and beside another', async () => {
   const half = await urlOf(({ path }, forward) =>

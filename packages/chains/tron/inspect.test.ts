@@ -157,14 +157,6 @@ for (const [what, token, words] of nothings) {
   });
 }
 
-test('the rules say what becomes of a power', async () => {
-  const token = await put('Mintable');
-  const by = async (mintable: 'pass' | 'reject') =>
-    against(await lookAt(token, { ...defaultPowerRules, mintable })).join();
-  assert.equal(await by('pass'), '');
-  assert.match(await by('reject'), /^mintable reject/);
-});
-
 /** Over a node that answers so at a path. */
 const withLie = (where: string, lie: Lie) =>
   adapterOver((asked, forward) => (asked.path === where ? lie(asked, forward) : forward()));

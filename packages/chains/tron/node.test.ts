@@ -1,40 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hangingNode, within } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { readTronSigned } from './broadcast.ts';
 import { type Http, httpClient, parseAnswer, plainWords, TronRefusal } from './http.ts';
 import {
   accountOf,
   blockAt,
   blocksOf,
   burntBy,
-  chainIdOf,
-  codeAt,
   headBlock,
   infoOf,
   infosAt,
   knows,
   pricesOf,
   resourcesOf,
-  sendHex,
   storageAt,
   tryCall,
 } from './node.ts';
 import { claimCall, fundCalls, refundCall } from './plan.ts';
-import {
-  anyone,
-  funder,
-  newcomer,
-  newLeg,
-  quoting,
-  send,
-  signal,
-  solidityLag,
-} from './testing/chain.ts';
+import { anyone, funder, newcomer, newLeg, send, signal, solidityLag } from './testing/chain.ts';
 import type { Lie } from './testing/nodes.ts';
 import { tronWorld } from './testing/world.ts';
-import { allowanceOf, tokenBalance } from './views.ts';
 
 const { chain, urlOf } = await tronWorld();
 
@@ -109,26 +94,6 @@ test('a call is tried: what it uses, what it returns, how it fails', async () =>
   await assert.rejects(tryCall(http, 'head', nobody, signal()), TronRefusal);
   const poor = { ...nobody, from: newcomer(), to: chain.deployment.contract };
   await assert.rejects(tryCall(http, 'head', poor, signal()), TronRefusal);
-});
-
-test('accounts, tokens, prices, code and the chain id', async () => {
-  const { balance } = (await accountOf(http, funder.address, signal())) ?? {};
-  assert.ok(balance !== undefined && balance > 0n);
-  assert.equal(await accountOf(http, newcomer(), signal()), null);
-  const token = chain.token('ReturnsFalse');
-  assert.ok((await tokenBalance(http, 'solid', token, funder.address, signal())) > 0n);
-  assert.equal(await tokenBalance(http, 'head', token, newcomer(), signal()), 0n);
-  const { contract } = chain.deployment;
-  assert.equal(await allowanceOf(http, token, funder.address, contract, signal()), 0n);
-  assert.deepEqual(await pricesOf(http, signal()), { energySun: 100n, byteSun: 1_000n });
-  assert.ok((await codeAt(http, contract, signal()))?.length);
-  assert.equal(await codeAt(http, newcomer(), signal()), null);
-  assert.equal(await chainIdOf(http, signal()), chain.deployment.chainId);
-  const nothing = { energy: 0n, energyLimit: 0n, bandwidth: 0n };
-  assert.deepEqual(await resourcesOf(http, newcomer(), signal()), nothing);
-  assert.equal((await resourcesOf(http, anyone.address, signal())).energy, 0n);
-  const noToken = tokenBalance(http, 'head', newcomer(), anyone.address, signal());
-  await assert.rejects(noToken, refuses('chain_unavailable', /Smart contract is not exist/));
 });
 
 // Answers of a node of Nile, from tronprotocol/documentation-en, docs/api/http.
@@ -306,25 +271,6 @@ test("a node's words are read from hex or as they are, printable and cut", () =>
   assert.equal(plainWords(hex('a\nb\u0000')), 'ab');
   assert.equal(plainWords('x'.repeat(9_999)).length, 500);
   for (const nothing of [undefined, '', 5]) assert.equal(plainWords(nothing), 'no reason given');
-});
-
-test('what is broadcast twice is refused with code and words', async () => {
-  const { raw } = readTronSigned(quoting(chain, anyone, '00'));
-  await sendHex(http, raw, signal());
-  const message = /Dup transaction/;
-  await assert.rejects(sendHex(http, raw, signal()), (error: unknown) => {
-    assert.ok(error instanceof TronRefusal && error.code === 'DUP_TRANSACTION_ERROR');
-    return message.test(error.message);
-  });
-});
-
-test('a node that hangs ends in chain_timeout, one that is gone in chain_unavailable', async (t) => {
-  const hanging = await within(t, hangingNode());
-  const late = refuses('chain_timeout', /did not answer wallet\/getnowblock in time/);
-  await assert.rejects(head(httpOf(hanging)), late);
-  assert.deepEqual(await head(httpOf(hanging, chain.url)), await head(http));
-  const gone = head(httpOf('http://127.0.0.1:1'));
-  await assert.rejects(gone, unavailable(/ECONNREFUSED|ECONNRESET|bad port/));
 });
 
 const numbered = { blockID: '00'.repeat(32), block_header: { raw_data: { number: -1.5 } } };

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import fc from 'fast-check';
-import { TronWeb, utils } from 'tronweb';
+import { utils } from 'tronweb';
 import type { TronMaterial } from '../interface/material.ts';
 import { refuses } from '../testing/refusals.ts';
 import { parseTronAddress, tronAddressOf } from './address.ts';
 import {
-  bareAddress,
   claimCall,
   fundCalls,
   materialProblems,
@@ -120,17 +119,6 @@ test('tronweb makes the same bytes of the JSON, for any call, and signs it', () 
     }),
     { numRuns: 200 },
   );
-});
-
-test('tronweb signs material as it is', async () => {
-  const tronWeb = new TronWeb({ fullHost: 'http://127.0.0.1:1', privateKey: '11'.repeat(32) });
-  const from = tronWeb.defaultAddress.base58 as string;
-  const made = tronTransaction(claimCall(trx, deployment, secret, from), envelope);
-  const signed = await tronWeb.trx.sign(structuredClone(made) as never);
-  const { signature } = signed as unknown as { signature: string[] };
-  assert.equal(signature.length, 1);
-  const signer = utils.crypto.ecRecover(made.txID, signature[0] as string);
-  assert.equal(signer.toLowerCase(), `41${bareAddress(from).slice(2)}`);
 });
 
 const bounds = { nowMs, mostFeeLimitSun: 100_000_000n };

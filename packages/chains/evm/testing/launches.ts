@@ -6,11 +6,8 @@ import { compileTestContracts } from './compile.ts';
 
 export const launchpadContract = compileTestContracts('Launchpad.sol').get('Launchpad')!;
 
-/** The two events that tell of a launch: the token in a topic, and behind a text in the data. */
+/** The event that tells of a launch, the token in a topic. */
 export const tokenCreated = { event: 'TokenCreated(address indexed token, address creator)' };
-export const tokenListed = {
-  event: 'TokenListed(uint256 id, string symbol, address token, address indexed creator)',
-};
 
 export type Launching = {
   readonly factory: Hex;
