@@ -43,6 +43,7 @@ import { painter } from './painter.ts';
 import { dueOf, linesOf } from './progress.ts';
 import { runParley } from './run.ts';
 import { commands } from './table.ts';
+import { testIo } from './testing/io.ts';
 
 let dir: string;
 before(async () => {
@@ -53,28 +54,7 @@ after(() => rm(dir, { recursive: true, force: true }));
 const failing = (of: string, sentence: RegExp) => (error: unknown) =>
   error instanceof Failure && error.class === of && sentence.test(error.message);
 
-function ioOf(more: Partial<Io> = {}) {
-  const said = { out: '', err: '' };
-  const nobody = async () => assert.fail('nobody can be asked');
-  const io: Io = {
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-    isAsked: false,
-    columns: null,
-    env: { HOME: dir },
-    cwd: dir,
-    signal: new AbortController().signal,
-    ask: nobody,
-    askHidden: nobody,
-    readDescriptor: async () => assert.fail('no descriptor'),
-    ...more,
-  };
-  return { io, said };
-}
+const ioOf = (more: Partial<Io> = {}) => testIo(dir, more);
 
 const cliOf = (more: Partial<Cli> = {}): Cli => ({
   ...ioOf(more).io,

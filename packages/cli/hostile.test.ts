@@ -17,6 +17,7 @@ import { type Profile, writeProfile } from '@parley/trader/profile.ts';
 import { keepRescue } from '@parley/trader/rescue-file.ts';
 import { compareTerms, keepTerms, mustBeTerms, type Terms } from '@parley/trader/terms.ts';
 import { runParley } from './run.ts';
+import { testIo } from './testing/io.ts';
 
 let home: string;
 before(async () => {
@@ -40,22 +41,7 @@ test('claims do not wait for a list of swaps that is none', async () => {
   await writePrivate(profileFile, writeProfile({ ...named, chains: {}, keyFile }));
   await writePrivate(keyFile, words);
   await writePrivate(account, JSON.stringify({ market, key: 'k' }));
-  let said = '';
-  const nobody = async () => assert.fail('nobody is asked');
-  const io = {
-    out: () => {},
-    err: (text: string) => {
-      said += text;
-    },
-    isAsked: false,
-    columns: null,
-    env,
-    cwd: home,
-    signal: new AbortController().signal,
-    ask: nobody,
-    askHidden: nobody,
-    readDescriptor: nobody,
-  };
+  const { io, said } = testIo(home);
   try {
     let status: number;
     for ([answered, status] of [
@@ -64,14 +50,21 @@ test('claims do not wait for a list of swaps that is none', async () => {
       [{ swaps: [{ id: 'one', threadId: '../../words', status: 'agreed' }], nextCursor: null }, 0],
       [{ swaps: [{ id: '../words', threadId: 'one', status: 'agreed' }], nextCursor: null }, 0],
     ] as const) {
-      said = '';
-      assert.equal(await runParley(['settle'], io), status, `${JSON.stringify(answered)}: ${said}`);
+      said.err = '';
+      assert.equal(
+        await runParley(['settle'], io),
+        status,
+        `${JSON.stringify(answered)}: ${said.err}`,
+      );
       // Not that none is open: one may be.
-      assert.equal(/no swap is kept here, and the market lists none now/.test(said), status === 4);
+      assert.equal(
+        /no swap is kept here, and the market lists none now/.test(said.err),
+        status === 4,
+      );
     }
     await writePrivate(account, '{');
-    assert.equal(await runParley(['settle'], io), 0, said);
-    assert.match(said, /is no JSON.*claims and refunds go on/);
+    assert.equal(await runParley(['settle'], io), 0, said.err);
+    assert.match(said.err, /is no JSON.*claims and refunds go on/);
   } finally {
     server.close();
   }

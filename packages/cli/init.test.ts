@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { Io } from '@parley/trader/io.ts';
 import { placesOf, writePrivate } from '@parley/trader/places.ts';
 import { runParley } from './run.ts';
+import { testIo } from './testing/io.ts';
 
 const dir = await mkdtemp(join(tmpdir(), 'parley-init-'));
 let status: object = {};
@@ -24,30 +24,14 @@ after(async () => {
 async function init(home: string, ...more: string[]) {
   const cwd = join(dir, home);
   const env = { HOME: cwd };
-  let err = '';
-  const nobody = async () => assert.fail('nobody can be asked');
-  const io: Io = {
-    out: () => {},
-    err: (text) => {
-      err += text;
-    },
-    isAsked: false,
-    columns: null,
-    env,
-    cwd,
-    signal: new AbortController().signal,
-    ask: nobody,
-    askHidden: nobody,
-    readDescriptor: nobody,
-  };
-  // Another market of this machine, on a dev network of its own.
+  const { io, said } = testIo(cwd);
   const other = { url: 'http://127.0.0.1:1', dev: 'http://127.0.0.1:2' };
   await writePrivate(join(cwd, '.parley/ready.json'), JSON.stringify(other));
   const args = ['init', '--dev', '--control', `http://127.0.0.1:${port}`, ...more];
   const code = await runParley(args, io);
   const { profileFile } = placesOf(env, 'dev');
   const profile = code === 0 ? JSON.parse(await readFile(profileFile, 'utf8')) : null;
-  return { profile, err };
+  return { profile, err: said.err };
 }
 
 test('the market of a dev network is what its control server says, name and all', async () => {

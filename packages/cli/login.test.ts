@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Io } from '@parley/trader/io.ts';
 import { placesOf, writePrivate } from '@parley/trader/places.ts';
 import { type Profile, writeProfile } from '@parley/trader/profile.ts';
 import { runParley } from './run.ts';
+import { testIo } from './testing/io.ts';
 
 let home: string;
 before(async () => {
@@ -19,24 +19,7 @@ after(() => rm(home, { recursive: true, force: true }));
 const published = `${'abandon '.repeat(11)}about`;
 
 async function login(network: Profile['network'], ...args: string[]) {
-  const said = { out: '', err: '' };
-  const nobody = async () => assert.fail('nobody is asked');
-  const io: Io = {
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-    isAsked: false,
-    columns: null,
-    env: { HOME: home },
-    cwd: home,
-    signal: new AbortController().signal,
-    ask: nobody,
-    askHidden: nobody,
-    readDescriptor: async () => published,
-  };
+  const { io, said } = testIo(home, { readDescriptor: async () => published });
   const named = { market: 'http://127.0.0.1:1', productName: 'Parley', shortName: 'parley' };
   const { profileFile } = placesOf({ HOME: home }, network);
   await writePrivate(profileFile, writeProfile({ ...named, network, chains: {} }));

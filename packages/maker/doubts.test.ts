@@ -18,8 +18,8 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { createDoubts } from './doubts.ts';
 import { openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { createSettling, type SettlingInput } from './settling.ts';
-import { dealOf, journalOf, partsOf } from './testing/stage.ts';
+import type { SettlingInput } from './settling.ts';
+import { dealOf, settlingOf } from './testing/stage.ts';
 
 /** The maker settles a swap. A node of the long leg's chain stands still while it is told to. */
 async function settling(others: 'alone' | 'beside one that is well') {
@@ -39,28 +39,11 @@ async function settling(others: 'alone' | 'beside one that is well') {
   const nodes = [{ ...adapter, look }, ...(others === 'alone' ? [] : [adapter])];
   const chains = withChain(scene.input.chains, key, { source: { ...source, nodes } });
   const deal = dealOf(threadId, swapId, scene.wall);
-  const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
-  deals.set(threadId, deal);
-  promises.dealt(deal, null);
-  const out = new PassThrough();
-  const lines: string[] = [];
-  out.on('data', (line: Buffer) => lines.push(`${line}`));
-  const stop = new AbortController();
-  const log = openLog(out, () => 0);
-  const now = () => scene.wall * 1_000;
-  const { begin, stopped } = createSettling({
+  const { begin, promises, metrics, lines, end } = settlingOf(deal, {
     store,
-    promises,
-    metrics,
-    signal: stop.signal,
-    pollMs: 0,
-    batchMs: 0,
-    log,
-    now,
-    doubts: createDoubts({ log, metrics, now }),
+    client,
     chains: chains as SettlingInput['chains'],
-    session: { client } as unknown as SettlingInput['session'],
-    journal: journalOf(deals),
+    now: () => scene.wall * 1_000,
   });
   begin(deal);
   const until = <T>(is: () => T | Promise<T>) =>
@@ -80,10 +63,7 @@ async function settling(others: 'alone' | 'beside one that is well') {
     },
     said: (event: string) => lines.filter((line) => line.includes(`"event":"${event}"`)),
     isOver: () => promises.open.size === 0,
-    end: async () => {
-      stop.abort();
-      await stopped();
-    },
+    end,
   };
 }
 

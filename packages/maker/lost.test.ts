@@ -2,13 +2,11 @@
 // chains.
 
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { paperScene } from '@parley/sdk/testing/paper-scene.ts';
 import { timed } from '@parley/sdk/testing/timed.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { openLog } from './log.ts';
-import { createSettling, type SettlingInput } from './settling.ts';
-import { dealOf, journalOf, partsOf } from './testing/stage.ts';
+import type { SettlingInput } from './settling.ts';
+import { dealOf, settlingOf } from './testing/stage.ts';
 
 timed('a leg that was taken, and nothing paid for it, ends as lost and is an error', async () => {
   const scene = await paperScene('maker', { theirsAt: Infinity, stepSeconds: 20 });
@@ -17,26 +15,11 @@ timed('a leg that was taken, and nothing paid for it, ends as lost and is an err
   const { threadId } = trade;
   await store.putTrade(trade);
   const deal = dealOf(threadId, swapId, scene.wall);
-  const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
-  deals.set(threadId, deal);
-  promises.dealt(deal, null);
-  const out = new PassThrough();
-  const lines: string[] = [];
-  out.on('data', (line: Buffer) => lines.push(`${line}`));
-  const stop = new AbortController();
-  const { begin, stopped } = createSettling({
+  const { begin, deals, promises, lines, end } = settlingOf(deal, {
     store,
-    promises,
-    metrics,
-    signal: stop.signal,
-    pollMs: 0,
-    batchMs: 0,
-    log: openLog(out, () => 0),
-    now: () => scene.wall * 1_000,
-    doubts: { shown: () => {}, ended: () => {} },
+    client,
     chains: chains as SettlingInput['chains'],
-    session: { client } as unknown as SettlingInput['session'],
-    journal: journalOf(deals),
+    now: () => scene.wall * 1_000,
   });
   const until = (is: () => boolean) =>
     waitUntil(async () => {
@@ -56,6 +39,5 @@ timed('a leg that was taken, and nothing paid for it, ends as lost and is an err
   assert.deepEqual([deals.get(threadId)?.end, scene.endOf('a')], ['lost', 'claimed']);
   const ended = lines.map((line) => JSON.parse(line)).find(({ event }) => event === 'ended');
   assert.deepEqual([ended?.level, ended?.end], ['error', 'lost']);
-  stop.abort();
-  await stopped();
+  await end();
 });

@@ -7,9 +7,8 @@ import { onChains } from '@parley/sdk/testing/evm-account.ts';
 import { running, sideOf } from '@parley/sdk/testing/sides.ts';
 import { timed } from '@parley/sdk/testing/timed.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { createDoubts } from './doubts.ts';
-import { createSettling, type SettlingInput } from './settling.ts';
-import { dealOf, journalOf, partsOf } from './testing/stage.ts';
+import type { SettlingInput } from './settling.ts';
+import { dealOf, settlingOf } from './testing/stage.ts';
 
 const on = onChains();
 
@@ -22,26 +21,14 @@ timed(
     await store.putTrade(trade);
     const { threadId } = trade;
     const deal = dealOf(threadId, swapId, on.chains.now());
-    const { deals, promises, log, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
-    deals.set(threadId, deal);
-    promises.dealt(deal, null);
-    const stop = new AbortController();
-    const now = () => on.chains.now() * 1_000;
-    const settling = createSettling({
+    const { begin, takeRemains, deals, promises, end } = settlingOf(deal, {
       store,
-      promises,
-      log,
-      metrics,
-      signal: stop.signal,
+      client,
       pollMs: 50,
-      batchMs: 0,
       chains: chains as SettlingInput['chains'],
-      session: { client } as unknown as SettlingInput['session'],
-      journal: journalOf(deals),
-      doubts: createDoubts({ log, metrics, now }),
-      now,
+      now: () => on.chains.now() * 1_000,
     });
-    settling.begin(deal);
+    begin(deal);
     const { address, terms } = scene.market.watched('b');
     const other = running(await sideOf(scene, 'maker'));
     await other.next('funded');
@@ -51,13 +38,12 @@ timed(
     const { timelock } = terms;
     assert.deepEqual(deals.get(threadId)?.end, 'received');
     assert.equal(deals.get(threadId)?.remainsFrom, timelock);
-    await settling.takeRemains();
+    await takeRemains();
     assert.equal(deals.get(threadId)?.remainsFrom, timelock, 'not before the timelock');
     await on.chains.move(timelock - on.chains.now() + 30);
-    await settling.takeRemains();
+    await takeRemains();
     assert.ok(deals.has(threadId) && !('remainsFrom' in (deals.get(threadId) ?? {})));
     assert.equal(deals.get(threadId)?.end, 'received');
-    stop.abort();
-    await settling.stopped();
+    await end();
   },
 );

@@ -6,8 +6,7 @@ import { SettleError, VerificationError } from '@parley/sdk/errors.ts';
 import { memoryStore } from '@parley/sdk/stores/memory.ts';
 import { keptRecord } from '@parley/sdk/testing/honest.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { createSettling, type SettlingInput } from './settling.ts';
-import { dealOf, journalOf, partsOf } from './testing/stage.ts';
+import { dealOf, settlingOf } from './testing/stage.ts';
 
 const { trade, swap } = keptRecord('maker');
 
@@ -22,28 +21,11 @@ async function settling(t: TestContext, error: Error, isFunded: boolean) {
     throw error;
   };
   const deal = dealOf(trade.threadId, swap.id);
-  const { deals, promises, log, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
-  deals.set(deal.threadId, deal);
-  promises.dealt(deal, null);
-  const stop = new AbortController();
-  const { begin, stopped, running } = createSettling({
+  const { begin, running, deals, promises, metrics, end } = settlingOf(deal, {
     store: { ...store, getTrade },
-    promises,
-    log,
-    metrics,
-    signal: stop.signal,
-    pollMs: 0,
-    batchMs: 0,
     now: () => 0,
-    doubts: { shown: () => {}, ended: () => {} },
-    chains: {},
-    session: { client: {} } as unknown as SettlingInput['session'],
-    journal: journalOf(deals),
   });
-  t.after(async () => {
-    stop.abort(new Error('enough'));
-    await stopped();
-  });
+  t.after(end);
   begin(deal);
   await waitUntil(() => tries.made > 0);
   for (let each = 0; each < 20; each += 1) await new Promise((next) => setImmediate(next));

@@ -4,23 +4,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { sleep } from '@parley/chains/nodes/turn.ts';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { createPublicClient, type Hex, http, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { WalletError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import { withChain } from './testing/honest.ts';
-import {
-  evmKey,
-  hastySide,
-  isFunded,
-  later,
-  recordOf,
-  running,
-  until,
-  withAdapter,
-} from './testing/sides.ts';
+import { evmKey, hastySide, isFunded, recordOf, running, until } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { asking } from './wallets/asking.ts';
 import { type EvmSendRequest, evmSender } from './wallets/evm-sender.ts';
@@ -188,34 +178,6 @@ timed(
   },
 );
 
-timed('asked twice and sent twice, the contract takes one', async () => {
-  const { maker, taker, want, person, prompts, send, wallet, sent } = await making();
-  await until(taker, isFunded);
-  person.does = 'silent';
-  want();
-  await until(maker, isRefused);
-  await on.anvil.hold();
-  try {
-    person.does = 'sends';
-    want();
-    const funded = until(maker, isFunded);
-    await waitUntil(() => sent.length > 0);
-    // The first prompt was still open.
-    await send(prompts[0] ?? assert.fail());
-    await on.anvil.go();
-    await funded;
-    await Promise.all(sent.map((txid) => on.anvil.mined(txid)));
-    assert.equal(await on.anvil.countOf(wallet.address), 2);
-    const ended = await Promise.all(sent.map((txid) => on.anvil.receipt(txid)));
-    assert.deepEqual(
-      ended.map((each) => each?.status),
-      ['0x1', '0x0'],
-    );
-  } finally {
-    await on.anvil.go();
-  }
-});
-
 timed('while transactions of the account wait for a block, nothing is asked again', async () => {
   const { maker, taker, want, person, prompts, sent } = await making();
   await until(taker, isFunded);
@@ -248,24 +210,6 @@ timed(
     assert.deepEqual([funding, asked?.txid], [null, txid]);
   },
 );
-
-timed('a funding that was asked for is over when its chain says so, and not before', async () => {
-  const { maker, taker, want, person } = await making();
-  await until(taker, isFunded);
-  person.does = 'silent';
-  want();
-  await until(maker, isRefused);
-  const record = await recordOf(maker);
-  const late = later(maker, record.swap.deadlines.counterpartyFundBy - on.chains.now() + 4_000);
-  const at = (mayOpen: boolean) =>
-    withAdapter(late, evmKey, ({ ways }) => ({
-      ...(ways && { ways: { ...ways, mayOpen: async () => mayOpen } }),
-    }));
-  await until(at(true), ({ step, text }) => step === 'waiting' && /may land until/.test(text));
-  assert.ok((await recordOf(maker)).asked);
-  assert.equal((await settle(at(false))).end, 'nothing');
-  assert.equal((await recordOf(maker)).asked, null);
-});
 
 timed('a secret counts as public before a person’s wallet sees it', async () => {
   const own = await sending();

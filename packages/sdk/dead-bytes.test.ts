@@ -8,14 +8,11 @@ import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
 import { readTransaction } from '@parley/chains/solana/message.ts';
 import { lyingNode as solanaLies, type TestNode } from '@parley/chains/testing/nodes.ts';
-import { readTronSigned } from '@parley/chains/tron/broadcast.ts';
-import { tronDevPolicy } from '@parley/chains/tron/policy.ts';
-import { lyingNode as tronLies } from '@parley/chains/tron/testing/nodes.ts';
 import type { Party } from '@parley/core/trade.ts';
 import { base58, base64, hex } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
 import { type Progress, type SettleInput, settle } from './settle.ts';
-import { solanaSource, tronSource } from './sources.ts';
+import { solanaSource } from './sources.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
@@ -23,7 +20,6 @@ import { hastySide, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 import { solanaWallet } from './wallets/solana.ts';
-import { tronWallet } from './wallets/tron.ts';
 
 const on = onChains();
 const liars: TestNode[] = [];
@@ -63,29 +59,6 @@ async function onSolana(taker: SettleInput): Promise<SettleInput> {
   const secretKey = Uint8Array.from(Buffer.from(keysOf.taker.solana, 'hex'));
   const source = solanaSource({ chain, rpcUrls, now });
   const wallet = solanaWallet({ chain, rpcUrls, secretKey });
-  return { ...taker, chains: withChain(taker.chains, chain, { source, wallet }) };
-}
-
-/** Names a block that never was, and says that what was built by it waits. */
-async function onTron(taker: SettleInput): Promise<SettleInput> {
-  const { chain, rpcUrl, chainId, escrows: contract, creation } = on.chains.place.tron;
-  const taken = new Set<unknown>();
-  const liar = await tronLies(rpcUrl, async ({ path, body }, forward) => {
-    if (path === 'wallet/broadcasthex') {
-      taken.add(readTronSigned(String(body.transaction)).txid);
-      return { body: { result: true } };
-    }
-    if (path.endsWith('gettransactioninfobyid') && taken.has(body.value)) return { body: {} };
-    const said = await forward();
-    if (path !== 'walletsolidity/getnowblock') return said;
-    const block = said.body as { readonly blockID: string };
-    return { body: { ...block, blockID: `${block.blockID.slice(0, 16)}${'ab'.repeat(24)}` } };
-  });
-  liars.push(liar);
-  const sources = [{ url: liar.url }, { url: rpcUrl }];
-  const deployment = { chainId, contract, creation };
-  const source = tronSource({ chain, deployment, sources, policy: tronDevPolicy });
-  const wallet = tronWallet({ chain, sources, privateKey: on.chains.keysOf.taker.tron });
   return { ...taker, chains: withChain(taker.chains, chain, { source, wallet }) };
 }
 
@@ -141,10 +114,6 @@ async function isMadeAnew(
 
 timed('Solana: a claim that one node built in vain, and calls mined, is made anew', () =>
   isMadeAnew(on.chains.swap({ a: 'SOL', b: 'TRX' }), 'taker', onSolana),
-);
-
-timed('TRON: a claim that one node built in vain, and says waits, is made anew', () =>
-  isMadeAnew(on.chains.swap({ a: 'TRX', b: 'SOL' }), 'taker', onTron),
 );
 
 timed('Bitcoin: a claim of a payment that one node made up is made anew', () =>

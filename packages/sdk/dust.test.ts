@@ -32,11 +32,6 @@ async function settledBeside(...amounts: bigint[]) {
   return { scene, input, outcome };
 }
 
-timed('dust that pays no refund at any fee keeps no run open, and is nothing to tell', async () => {
-  const { outcome } = await settledBeside(330n);
-  assert.equal(outcome.remains, null);
-});
-
 timed(
   'what is worth its fee ends the run too, is told, and comes back in a later one',
   async () => {

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import { buildApp } from '@parley/market/edge/app.ts';
 import { type FeedMarket, feedMarket } from '@parley/market/edge/testing/feed-market.ts';
 import { parseAddress } from '@parley/market/market/addresses.ts';
 import { handOut } from '@parley/market/webhooks/hand-out.ts';
@@ -118,42 +117,6 @@ test('after a cut it resumes: nothing is missed, and nothing told twice', async 
   assert.equal(feed.state(), 'live');
 });
 
-test('private RFQs that are sent again after a cut are told once', async (t) => {
-  const { address } = parseAddress(someAddress('evm'), 'dev');
-  const { emitted, onChange } = telling();
-  const trader = await market.trader({ wallets: [{ family: 'evm', address }] });
-  const { proxy, feed } = await proxied(t, trader, { onChange });
-  emitted.length = 0;
-  const expected: string[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    const { id } = await market.rfq(taker, { visibility: 'private', targetAddress: address });
-    await until('it is told', () => feed.book.has(id));
-    if (round === 1) proxy.cut();
-    await taker.post(`/v1/rfqs/${id}/cancel`);
-    expected.push(`created ${id}`, `cancelled ${id}`);
-    await until('it is told', () => emitted.length === expected.length);
-    proxy.cut();
-  }
-  const { id } = await market.rfq(taker);
-  await until('what came last is told', () => feed.book.has(id));
-  assert.deepEqual(emitted, [...expected, `created ${id}`]);
-});
-
-test('it goes on at another process, from where it was', async (t) => {
-  const { emitted, onChange } = telling();
-  const { proxy } = await proxied(t, await market.trader(), { onChange });
-  const other = await buildApp(market.deps);
-  t.after(() => other.close());
-  const at = await other.listen({ host: '127.0.0.1', port: 0 });
-  proxy.pointTo();
-  proxy.cut();
-  const { id } = await market.rfq(taker);
-  emitted.length = 0;
-  proxy.pointTo(portOf(at));
-  await until('it is told', () => emitted.length > 0);
-  assert.deepEqual(emitted, [`created ${id}`]);
-});
-
 test('a book of more than a snapshot is whole when it is ready, and stays so', async (t) => {
   const own = await feedMarket();
   t.after(() => own.close());
@@ -167,36 +130,6 @@ test('a book of more than a snapshot is whole when it is ready, and stays so', a
   const feed = opened(t, { baseUrl: own.at, key: maker.key });
   await feed.ready;
   assert.deepEqual([...feed.book.keys()].sort(), ids.sort());
-});
-
-test('a quote that a cut interrupts is stored once, and answered', async (t) => {
-  const { proxy, feed } = await proxied(t, await market.trader());
-  for (let round = 0; round < 10; round += 1) {
-    const { id } = await market.rfq(taker);
-    const quoting = feed.quote(id, '65000000', { goodForMs: 10_000 });
-    setTimeout(proxy.cut, round * 2);
-    const { threadId } = await quoting;
-    const { body } = await taker.get(`/v1/threads/${threadId}`);
-    assert.equal(body.messages.length, 1);
-  }
-});
-
-test('a key that is not good for the feed ends it, with a reason', async () => {
-  const reader = await market.trader({ scopes: ['read'] });
-  const cases: [string, RegExp][] = [
-    [reader.key, /lacks the scope maker/],
-    [`parley_test_${'x'.repeat(43)}`, /not valid/],
-  ];
-  for (const [key, sentence] of cases) {
-    const said: string[] = [];
-    const feed = makerFeed({ baseUrl: market.at, key, onError: (error) => said.push(error) });
-    const quoting = feed.quote('0193f0a0-0000-7000-8000-000000000000', '1', { goodForMs: 20_000 });
-    quoting.catch(() => {});
-    await assert.rejects(feed.ready, sentence);
-    assert.equal(feed.state(), 'closed');
-    await assert.rejects(quoting, (error: QuoteError) => error.fault === 'closed');
-    assert.match(said.join(), sentence);
-  }
 });
 
 test('private RFQs come and go with the wallets of the account', async (t) => {

@@ -18,10 +18,8 @@ import { encodeFunctionData } from 'viem/utils';
 import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
-import { settleMany } from './settle-many.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import { onChains } from './testing/evm-account.ts';
-import { withChain } from './testing/honest.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import { placed } from './testing/placed.ts';
 import {
@@ -287,24 +285,6 @@ timed('it is sent with the own gas only beside all that the wallet owes', async 
   assert.deepEqual(funding?.former, [dead.txid]);
 });
 
-timed('a signature that nobody sends is over when its chain says so, and not before', async () => {
-  const { maker, taker, relay, texts } = await making({ gas: false });
-  relay.does = 'pretend';
-  await until(taker, isFunded);
-  await until(maker, isFunded);
-  const { authorization } = await recordOf(maker);
-  const late = later(maker, (authorization?.validBefore ?? 0) - on.chains.now() + 4_000);
-  const at = (mayOpen: boolean) =>
-    withAdapter(late, evmKey, ({ ways }) => ({
-      ...(ways && { ways: { ...ways, mayOpen: async () => mayOpen } }),
-    }));
-  await until(at(true), ({ step, text }) => step === 'waiting' && /may land until/.test(text));
-  assert.ok((await recordOf(maker)).authorization);
-  assert.equal((await settle(at(false))).end, 'nothing');
-  assert.equal((await recordOf(maker)).authorization, null);
-  assert.equal(texts.length, 1);
-});
-
 timed('what another key has signed is handed out to nobody', async () => {
   const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
     (await keeper.signTypedData?.(data, signal)) ?? '';
@@ -344,25 +324,4 @@ timed('a wallet with too few tokens is told both numbers before it pays an appro
   assert.equal(await on.anvil.countOf(wallet.address), 0);
   await coin.mint(wallet.address, 1n);
   await until(maker, isFunded);
-});
-
-timed('a leg without gas that somebody refunds in a batch ends its swap', async () => {
-  const { maker, taker, wallet } = await making({ gas: false });
-  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
-  const { swap } = await recordOf(maker);
-  await on.chains.move(swap.legs.a.timelock - on.chains.now() + 60);
-  const { chains, store } = maker;
-  const { adapter } = sourceIn(chains, evmKey);
-  // What was read just before the move is answered for a moment.
-  const clock = async () => (await adapter.heads(AbortSignal.timeout(15_000))).clock;
-  await waitUntil(async () => (await clock()) >= swap.legs.a.timelock);
-  const others = withChain(chains, evmKey, { wallet: keeper });
-  const { batches } = await settleMany({ chain: evmKey, chains: others, store, pollMs: 50 });
-  assert.deepEqual(
-    batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
-    [['refund', [maker.swapId], 'mined']],
-  );
-  const { end, txids } = await settle(maker);
-  assert.deepEqual([end, txids.a.refund], ['refunded', batches[0]?.txid]);
-  assert.equal(await on.anvil.countOf(wallet.address), 0);
 });

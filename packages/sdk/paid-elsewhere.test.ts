@@ -3,7 +3,6 @@
 // packages/chains/bitcoin/real-node.test.ts.
 
 import assert from 'node:assert/strict';
-import { sleep } from '@parley/chains/nodes/turn.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type Chains, walletIn } from './chains.ts';
 import { rawSpend } from './rescue/raw.ts';
@@ -107,28 +106,6 @@ timed('a refund, its fee bumps and those left with the market are paid there too
   assert.deepEqual(await paidBy(mined), [payout]);
 });
 
-timed(
-  'too little paid by hand is no funding, and is refunded; nothing paid ends as nothing',
-  async () => {
-    const scene = on.chains.swap();
-    const chains = keyAlone(scene, 'taker', elsewhere.p2sh);
-    const side = running(await sideOf(scene, 'taker', { chains }));
-    const nobody = on.chains.swap();
-    const unpaid = running(
-      await sideOf(nobody, 'taker', { chains: keyAlone(nobody, 'taker', elsewhere.p2sh) }),
-    );
-    await Promise.all([side.next('pay_by_hand'), unpaid.next('pay_by_hand')]);
-    await pay(scene, 999_000n);
-    await pastTimelock(scene);
-    assert.equal((await unpaid.end).end, 'nothing');
-    const { txid } = await side.next('refunded');
-    await side.end;
-    assert.deepEqual(await paidBy(await on.core<string>('getrawtransaction', [txid])), [
-      elsewhere.p2sh,
-    ]);
-  },
-);
-
 timed('a refund as text is signed before it is due, and any node takes it then', async () => {
   const scene = on.chains.swap();
   const gone = new AbortController();
@@ -203,26 +180,6 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
   const refund = await decoded(await on.core<string>('getrawtransaction', [txid]));
   assert.deepEqual(refund.vout[0]?.scriptPubKey.address, elsewhere.p2tr);
   assert.ok((refund.vout[0]?.value ?? 0) > 0.0149);
-});
-
-timed('once a person was told to pay, the leg moves no more, restarts included', async () => {
-  const scene = on.chains.swap();
-  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
-  const gone = new AbortController();
-  const input = await sideOf(scene, 'taker', { chains, marketPollMs: 5 });
-  const side = running({ ...input, signal: gone.signal });
-  await side.next('pay_by_hand');
-  assert.equal((await recordOf(input)).byHand, true);
-  const asked = () => scene.market.calls.filter((each) => each === 'taker fund b').length;
-  gone.abort();
-  await assert.rejects(side.end);
-  const again = new AbortController();
-  const after = running({ ...input, signal: again.signal });
-  await after.next('pay_by_hand');
-  await sleep(500);
-  assert.equal(asked(), 1, 'the market is not asked again');
-  again.abort();
-  await assert.rejects(after.end);
 });
 
 timed(

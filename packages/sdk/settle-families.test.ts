@@ -7,14 +7,13 @@ import type { Material } from '@parley/chains/interface/material.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { readTransaction } from '@parley/chains/solana/message.ts';
 import { solanaDeployment, solanaTransaction } from '@parley/chains/solana/plan.ts';
-import { ParleyError } from '@parley/core/errors.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { ParleyClient } from './client.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { type Crashing, throughCrashes } from './testing/crashing.ts';
 import { onChains } from './testing/evm-account.ts';
 import { amountOf, type Coin, type Scene } from './testing/four-chains.ts';
-import { evmKey, isFunded, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
+import { isFunded, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 
@@ -135,39 +134,6 @@ timed('a funding that died after the time to fund is forgotten: nothing has move
   await moved.promise;
   assert.ok(steps.includes('cancelled'));
   assert.equal(await on.chains.balance('taker', 'TRX'), had);
-});
-
-timed('a Bitcoin claim that no block takes is replaced, with the other chain silent', async () => {
-  const { scene, taker, maker } = await bothFunded();
-  const { chain } = scene.market.watched('b').terms;
-  const claims: string[] = [];
-  const replaced = Promise.withResolvers<void>();
-  let isSilent = false;
-  const onProgress = ({ step, leg, txid }: Progress) => {
-    // The short leg is claimed: the long one's claim is made now, and finds no block.
-    if (step !== 'claimed' || leg !== 'b' || txid === null) return;
-    isSilent = true;
-    if (claims.push(txid) >= 2) replaced.resolve();
-  };
-  const hasty = { ...maker, onProgress, replaceAfterMs: 1_000 };
-  const own = withAdapter(hasty, evmKey, ({ heads }) => ({
-    heads: async (limit) => {
-      if (isSilent) throw new ParleyError('chain_unavailable', 'no EVM node', {});
-      return heads(limit);
-    },
-  }));
-  await on.chains.dev.mining(chain, false);
-  const running = Promise.all([settle(taker), settle(own)]);
-  running.catch(replaced.reject);
-  try {
-    await replaced.promise;
-  } finally {
-    isSilent = false;
-    await on.chains.dev.mining(chain, true);
-  }
-  const [, end] = await running;
-  assert.equal(end.end, 'received');
-  assert.notEqual(end.txids.b.claim, claims[0]);
 });
 
 timed('rent that a claim without the funder’s account left comes back to the funder', async () => {

@@ -223,52 +223,6 @@ test('the key of a Web3 keystore signs in, beside keys of new words', async () =
   assert.match(again.err, /is there already/);
 });
 
-test('nothing is accepted without a person, nor at another price', async () => {
-  type Asked = { readonly rfq: { readonly id: string } };
-  const asset = ['buy', '100', 'tron-dev', 'evm-dev:USDV'];
-  const { rfq } = await answered<Asked>('alice', 'ask', ...asset);
-  for (const [named, status, sentence] of [
-    [[], 2, /must be named, by --side, --amount, --base, --quote too: the taker buys 100 tron-dev/],
-    [['--amount', '100'], 2, /by --side, --base, --quote too/],
-    [namedAs('buy', '101', 'tron-dev'), 7, /is not --amount 101: nothing was quoted/],
-    [namedAs('sell', '100', 'tron-dev'), 7, /is not --side sell/],
-    [namedAs('buy', '100', 'solana-dev'), 7, /is not --base solana-dev/],
-  ] as const) {
-    const said = await parley('bob', 'quote', rfq.id, '2', '--yes', ...named);
-    assert.equal(said.status, status, said.err);
-    assert.match(said.err, sentence);
-  }
-  const quote = ['quote', rfq.id, '2', ...namedAs('buy', '100', 'tron-dev')];
-  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
-  // What was quoted once is compared with what it was.
-  await answered('bob', 'quote', rfq.id, '2');
-  for (const [args, status, sentence] of [
-    [['accept', thread.id], 7, /give --yes, or run it in a terminal/],
-    [['accept', thread.id, '--yes'], 2, /--price AMOUNT/],
-    [['accept', thread.id, '--yes', '--price', '1.99'], 7, /the price is 2 evm-dev:USDV/],
-    [['ask', 'buy', '1', 'tron-dev', 'evm-dev:NONE', '--yes'], 7, /parley pin evm-dev:NONE/],
-    [['accept', 'none', '--yes', '--price', '1'], 3, /thread/],
-    [['settle', 'none', '--yes'], 7, /is none of this profile/],
-  ] as const) {
-    const said = await parley('alice', ...args);
-    assert.equal(said.status, status, `${args.join(' ')}: ${said.err}`);
-    assert.match(said.err, sentence);
-    assert.equal(said.out, '');
-  }
-  type Threads = { readonly threads: readonly { readonly takerAccepted: boolean }[] };
-  const { threads } = await answered<Threads>('alice', 'threads', rfq.id);
-  const unnamed = await parley('alice', 'threads');
-  assert.match(unnamed.out, /^you have no open quotes; .*"parley threads --role taker"\n$/);
-  const taken = await parley('alice', 'threads', '--role', 'taker');
-  assert.match(taken.out, new RegExp(`^${thread.id} `, 'm'));
-  const { withdrawn } = await answered<{ withdrawn: number }>('bob', 'withdraw', '--all');
-  assert.equal(withdrawn, 1);
-  assert.deepEqual(
-    threads.map(({ takerAccepted }) => takerAccepted),
-    [false],
-  );
-});
-
 test('words and rescue file bring a swap back on another machine, without the market', async () => {
   const swapId = await agreed();
   // Bob's side ends right after its funding: he holds no secret, and has paid.

@@ -149,41 +149,26 @@ test('the maker starts from its own package in an empty folder, and names what i
   }
 });
 
-test('the command line runs from its own package in an empty folder, on each Node', async () => {
-  const folder = join(dir, 'cli');
-  const cli = await pack('cli', folder);
-  await installOffline(cli, folder);
-  const { NODE_OPTIONS: _, ...env } = process.env;
-  const bin = 'node_modules/@parley/cli/dist/main.js';
-  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
-    const options = { cwd: folder, env: { ...env, HOME: folder } };
-    const { stdout, stderr } = await run(path, [bin, '--help'], options);
-    assert.match(stdout, /^usage: parley COMMAND/);
-    assert.equal(stderr, '', path);
-    const asked = run(path, [bin, 'settle'], options);
-    await assert.rejects(asked, ({ code, stderr: said }: { code: number; stderr: string }) => {
-      assert.match(said, /there is no profile: make one with "parley init"/);
-      return code === 7;
-    });
-  }
-});
-
-test('the MCP server answers its client from its own package in an empty folder, on each Node', async () => {
-  const folder = join(dir, 'mcp');
-  const mcp = await pack('mcp', folder);
-  await installOffline(mcp, folder);
-  const { NODE_OPTIONS: _, ...env } = process.env;
-  const bin = 'node_modules/@parley/mcp/dist/bin.js';
-  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
-    const options = { cwd: folder, env: { ...env, HOME: folder } };
-    const { stdout, stderr } = await run(path, [bin, '--help'], options);
-    assert.match(stdout, /^usage: parley-mcp/);
-    assert.equal(stderr, '', path);
-    const asked = run(path, [bin, '--read-only'], options);
-    await assert.rejects(asked, ({ code, stdout: out, stderr: said }: Failed) => {
-      assert.match(said, /there is no profile: make one with "parley init"/);
-      assert.equal(out, '', 'standard output is the protocol’s');
-      return code === 7;
-    });
-  }
-});
+for (const [name, main, args, usage] of [
+  ['cli', 'main.js', ['settle'], /^usage: parley COMMAND/],
+  ['mcp', 'bin.js', ['--read-only'], /^usage: parley-mcp/],
+] as const) {
+  test(`the ${name} runs from its own package in an empty folder, on each Node`, async () => {
+    const folder = join(dir, name);
+    await installOffline(await pack(name, folder), folder);
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const bin = `node_modules/@parley/${name}/dist/${main}`;
+    for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+      const options = { cwd: folder, env: { ...env, HOME: folder } };
+      const { stdout, stderr } = await run(path, [bin, '--help'], options);
+      assert.match(stdout, usage);
+      assert.equal(stderr, '', path);
+      const asked = run(path, [bin, ...args], options);
+      await assert.rejects(asked, ({ code, stdout: out, stderr: said }: Failed) => {
+        assert.match(said, /there is no profile: make one with "parley init"/);
+        assert.equal(out, '', 'standard output is the protocol’s');
+        return code === 7;
+      });
+    }
+  });
+}

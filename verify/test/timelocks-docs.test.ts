@@ -70,24 +70,6 @@ test('docs/timelocks.md shows what the policies of Ethereum, Bitcoin and Solana 
   assert.equal(third, example(ethereum, solana));
 });
 
-test('and names the numbers of their policies', () => {
-  const words = text.replaceAll('\n', ' ');
-  const { normal } = ethereum;
-  for (const said of [
-    `Ethereum \`floor\` ${n(ethereum.floorSeconds)}, \`settle\` ${n(normal.settleSeconds)}, ` +
-      `\`outage\` ${n(normal.outageSeconds)}, \`sign\` ${n(ethereum.signSeconds)}, ` +
-      `\`late\` and \`drift\` ${n(ethereum.lateClaimSeconds)}, ` +
-      `\`detect\` ${n(ethereum.detectSeconds)}.`,
-    `Bitcoin \`floor\` ${n(bitcoin.floorSeconds)}, \`settle\` ${n(bitcoin.normal.settleSeconds)} ` +
-      `(${bitcoin.normal.confirmations} blocks), \`outage\` ${n(bitcoin.normal.outageSeconds)}, ` +
-      `\`detect\` ${n(bitcoin.detectSeconds)}. \`react\` is ${n(bitcoin.reactSeconds)}.`,
-    `Solana \`settle\` ${n(solana.normal.settleSeconds)}, \`outage\` ` +
-      `${n(solana.normal.outageSeconds)}, \`late\` and \`drift\` ${n(solana.driftSeconds)}.`,
-  ]) {
-    assert.ok(words.includes(said), said);
-  }
-});
-
 const chains = {
   bitcoin,
   ethereum,
@@ -134,17 +116,4 @@ test('and the table what every pair of chains comes to, at either depth', () => 
     assert.deepEqual(rows.get(`${one}, ${other}`), wanted, `${one}, ${other}`);
   }
   assert.equal(rows.size, pairs.length);
-});
-
-test('and what 20 h of outage for usual amounts on Solana would make of Ethereum and Solana', () => {
-  const tLong = (outageSeconds: number) => {
-    const depth = { ...solana.normal, outageSeconds };
-    const legs = { a: { policy: ethereum, depth: ethereum.normal }, b: { policy: solana, depth } };
-    const { refundAt } = deadlines(0, legs, longLeg(legs));
-    return hours(Math.max(refundAt.a, refundAt.b));
-  };
-  const said =
-    `20 h for all would make \`T_long\` of Ethereum and Solana ${tLong(20 * 3_600)} h ` +
-    `instead of ${tLong(solana.normal.outageSeconds)} h.`;
-  assert.ok(text.replaceAll('\n', ' ').includes(said), said);
 });

@@ -48,14 +48,6 @@ const ways: Readonly<Record<string, Way>> = {
     IDBObjectStore.prototype.put = full;`,
     why: 'the disk is full',
   },
-  'opens no database': {
-    script: `IDBFactory.prototype.open = () => { throw ${insecure}; };`,
-    why: 'the store parley-dev failed: The operation is insecure.',
-  },
-  'has no locks': {
-    script: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });`,
-    why: 'without Web Locks two tabs could act twice',
-  },
 };
 
 const screens = ['/', '/book', '/orders', '/sign-in', '/settings', '/phrase', '/rescue', '/swaps'];

@@ -245,55 +245,6 @@ test('the agreed account is connected on the screen of the swap, and no other on
   await page.close();
 });
 
-/** Of the market that the page with wallets of Bitcoin came from. */
-const config = {
-  productName: 'Parley',
-  shortName: 'parley',
-  network: 'dev',
-  clockOffsetSeconds: 0,
-  chains: [{ chain: 'bitcoin-regtest', family: 'bitcoin', bitcoin: 'regtest' }],
-  dev: null,
-};
-
-test('a wallet of this browser pays by one click, and only the chain is believed', async () => {
-  const page = await opened();
-  const verse = { family: 'bitcoin', privateKey: '42'.repeat(32), coreUrl: origin } as const;
-  const wallets = [
-    { ...verse, name: 'Verse', network: 'regtest' },
-    { ...verse, name: 'Main', network: 'mainnet' },
-  ] as const;
-  const content = `globalThis.marketConfig = ${JSON.stringify(config)};`;
-  await page.addInitScript({ content: `${content}\n${await walletScript(wallets)}` });
-  const does = (what: Told['does']) =>
-    page.evaluate((how) => {
-      const told = walletDoubles.Verse;
-      if (told !== undefined) told.does = how;
-    }, what);
-  const pays = page.getByRole('button', { name: 'Pay with Verse' });
-  const code = page.locator('svg.qr');
-  await show(page, 'pay');
-  await page.getByRole('button', { name: 'Pay with Main' }).click();
-  await page.getByText('Your wallet is on another network. Switch it to').waitFor();
-  await does('declines');
-  await pays.click();
-  await page.getByText('You declined in your wallet. It paid nothing.').waitFor();
-  assert.equal(await code.isVisible(), true);
-  await does('lies');
-  await pays.dblclick();
-  await page.getByText('Verse says that it has paid').waitFor();
-  assert.equal(await code.count(), 0);
-  const asked = await page.evaluate(() => walletDoubles.Verse?.prompts);
-  assert.deepEqual(asked?.filter((each) => each === 'sendTransfer').length, 1);
-  await show(page, 'done');
-  await show(page, 'pay');
-  await page.getByText('1e'.repeat(32)).waitFor();
-  assert.equal(await code.count(), 0, 'no second payment is next');
-  await page.getByRole('button', { name: 'It has not paid: pay another way' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'It has not paid' }).click();
-  await code.waitFor();
-  await page.close();
-});
-
 declare const told: string[];
 declare const away: { is: boolean };
 declare const tell: (news: Record<string, string>) => Promise<void>;
@@ -408,42 +359,5 @@ test('a phrase is hidden until asked for, typed back, and then shown no more', a
   await page.keyboard.press('Enter');
   await page.getByText('Your phrase is checked').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Show the words' }).count(), 0);
-  await page.close();
-});
-
-test('a rescue goes from phrase to file to nodes to swaps, and says what is missing', async () => {
-  const page = await opened();
-  await show(page, 'rescue');
-  await page.getByLabel('The twelve words').fill('one two');
-  await page.getByRole('button', { name: 'Take this phrase' }).click();
-  await page.getByText('These are 2 words. A phrase has 12.').waitFor();
-  await page.getByLabel('The twelve words').fill('word '.repeat(12));
-  await page.getByRole('button', { name: 'Take this phrase' }).click();
-  await page.getByText('Your phrase is here').waitFor();
-  const choose = (content: string) =>
-    page.locator('input[type=file]').setInputFiles({
-      name: 'rescue.json',
-      mimeType: 'application/json',
-      buffer: Buffer.from(content),
-    });
-  await choose('another');
-  await page.getByText('another program’s file').waitFor();
-  await choose('right');
-  await page.getByText('has 1 open swap').waitFor();
-  const go = page.getByRole('button', { name: 'Bring back 1 open swap' });
-  await go.click({ force: true });
-  await page.getByText('Name nodes first, of both chains of a swap.').waitFor();
-  const keep = async (chain: string, url: string) => {
-    await page.getByLabel(`Node of ${chain}`).fill(url);
-    await page.getByLabel(`Node of ${chain}`).press('Enter');
-  };
-  await keep('Bitcoin regtest', 'ftp://nowhere');
-  await page.getByText('It is not used: "ftp://nowhere" is no URL').waitFor();
-  await keep('Bitcoin regtest', 'http://127.0.0.1:3000');
-  await keep('A dev chain (chain id 31337)', 'http://127.0.0.1:8545');
-  await page.getByText('Its newest block is 812.').nth(1).waitFor();
-  await go.click();
-  await page.getByText('Its secret was not found').waitFor();
-  await picture(page, 'wide rescue done');
   await page.close();
 });

@@ -131,26 +131,6 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   assert.equal((await taker.client.rfq(id)).status, 'cancelled');
 });
 
-test('whom a private order is not for is told so in plain words, and no quote is sent', async (t) => {
-  const { assets } = await one.client.assets({ limit: 100 });
-  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
-  const { id } = await one.client.createRfq({
-    direction: 'sell_base',
-    baseAssetId: idOf('ETH'),
-    baseAmount: `${10n ** 17n}`,
-    quoteAssetId: idOf('BTC'),
-    ttlSeconds: 600,
-    visibility: 'private',
-    targetAddress: `0x${'11'.repeat(20)}`,
-  });
-  t.after(() => one.client.cancelRfq(id));
-  const page = await web.open(t, `/orders/${id}`, { as: taker });
-  await page.getByLabel('You give (BTC)').fill('0.004');
-  await page.getByRole('button', { name: 'Send the quote' }).click();
-  await says(page, 'This private order is for another account');
-  assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /RFQ/);
-});
-
 /** What a maker accepts. */
 async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
   const { assets } = await maker.client.assets({ limit: 100 });

@@ -3,6 +3,7 @@
 
 import { PassThrough } from 'node:stream';
 import type { AssetConfig, Limits, PairConfig } from '../config/config.ts';
+import { createDoubts } from '../doubts.ts';
 import type { Deal, Journal } from '../journal.ts';
 import { openLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
@@ -10,6 +11,7 @@ import type { Prices } from '../prices/sources.ts';
 import { createPromises } from '../promises.ts';
 import type { Mode } from '../rules/decide.ts';
 import { parsePrice } from '../rules/price.ts';
+import { createSettling, type SettlingInput } from '../settling.ts';
 import { createTurns } from '../turns.ts';
 
 const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
@@ -121,8 +123,41 @@ export const dealOf = (threadId: string, swapId: string, acceptedAt = 0): Deal =
 });
 
 /** In memory alone. */
-export const journalOf = (deals: Map<string, Deal>): Journal => ({
+const journalOf = (deals: Map<string, Deal>): Journal => ({
   deals,
   keep: async (deal) => void deals.set(deal.threadId, deal),
   close: async () => {},
 });
+
+type Settled = Pick<SettlingInput, 'store' | 'now'> &
+  Partial<SettlingInput> & { readonly client?: object | null };
+
+/** A desk that settles `deal` alone; `lines` is its log. */
+export function settlingOf(deal: Deal, { client = {}, ...given }: Settled) {
+  const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
+  deals.set(deal.threadId, deal);
+  promises.dealt(deal, null);
+  const out = new PassThrough();
+  const lines: string[] = [];
+  out.on('data', (line: Buffer) => lines.push(`${line}`));
+  const stop = new AbortController();
+  const log = openLog(out, () => 0);
+  const settling = createSettling({
+    promises,
+    metrics,
+    log,
+    signal: stop.signal,
+    pollMs: 0,
+    batchMs: 0,
+    chains: {},
+    session: { client } as unknown as SettlingInput['session'],
+    journal: journalOf(deals),
+    doubts: createDoubts({ log, metrics, now: given.now }),
+    ...given,
+  });
+  const end = async () => {
+    stop.abort(new Error('enough'));
+    await settling.stopped();
+  };
+  return { ...settling, deals, promises, metrics, lines, end };
+}

@@ -1,14 +1,10 @@
-// Devices that are lost in the middle of a swap: on paper chains at any moment, and on dev chains
-// with Bitcoin. What goes on is another device with the phrase.
+// Devices that are lost in the middle of a swap, at any moment, on paper chains. What goes on is
+// another device with the phrase.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 import fc from 'fast-check';
-import { settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { newHashlock, type Store } from '../stores/store.ts';
-import { type FourChains, fourChains } from '../testing/four-chains.ts';
-import { withChain } from '../testing/honest.ts';
 import {
   agreedAt,
   alter,
@@ -17,10 +13,7 @@ import {
   paperScene,
   run,
 } from '../testing/paper-scene.ts';
-import { isFunded, running, sideOf, stopAll, until } from '../testing/sides.ts';
 import { timed } from '../testing/timed.ts';
-import { bitcoinWallet } from '../wallets/bitcoin.ts';
-import { coreCoins } from '../wallets/coins.ts';
 import { phraseKeys } from './derive.ts';
 import { writeRescue } from './file.ts';
 import { newPhrase } from './phrase.ts';
@@ -184,78 +177,3 @@ timed('what is restored is watched on, whatever a node or wallet answers for a w
   assert.equal((await run(scene, { store: next }))?.end, 'received');
   assert.equal(odd >= 4, true);
 });
-
-let chains: FourChains;
-before(async () => {
-  chains = await fourChains();
-});
-after(async () => {
-  stopAll();
-  await chains?.stop();
-});
-
-/** The taker gives Bitcoin of the phrase's own key, and is stopped where it has funded. */
-async function funded() {
-  const { now, place, dev } = chains;
-  const { store, secret } = await firstDevice(now);
-  const walletBy = (index: number) =>
-    bitcoinWallet({
-      privateKey: keys.bitcoinKey(index).privateKey,
-      network: 'regtest',
-      source: coreCoins(place.bitcoin.rpcUrl),
-    });
-  const bitcoin = walletBy(0);
-  const { chain } = place.bitcoin;
-  await dev.faucet({ chain, address: bitcoin.address, amount: 5_000_000n });
-  const scene = chains.swap({ a: 'EVM dollar', b: 'BTC' }, { secret, bitcoin });
-  const taker = { ...scene.input('taker'), store };
-  /** All that another device has: the phrase, nodes, and the person's other wallets. */
-  const another = (next: PhraseStore, [restored]: readonly Restored[]) => {
-    assert.deepEqual(
-      [restored?.outcome, restored?.secret, restored?.bitcoinKey],
-      ['restored', 'found', 0],
-      restored?.why,
-    );
-    const { trade: _, ...input } = scene.input('taker');
-    const wallet = walletBy(restored?.bitcoinKey ?? -1);
-    return { ...input, chains: withChain(input.chains, chain, { wallet }), store: next };
-  };
-  return { scene, taker, another, side: { market: scene.market, input: taker } };
-}
-
-timed('half settled and lost: phrase and market alone go on to the end, with Bitcoin', async () => {
-  const { scene, taker, another, side } = await funded();
-  const maker = running(await sideOf(scene, 'maker'));
-  await until(taker, isFunded);
-  await maker.next('funded');
-  const next = device(chains.now);
-  const { swaps } = await restoreFromMarket(next, fromMarket(side, 'taker'));
-  assert.equal((await settle(another(next, swaps))).end, 'received');
-  assert.equal((await maker.end).end, 'received');
-});
-
-timed(
-  'the rescue drill: phrase, file and nodes, with the market gone, claim and refund',
-  async () => {
-    for (const end of ['received', 'refunded'] as const) {
-      const { scene, taker, another } = await funded();
-      const maker = end === 'received' ? running(await sideOf(scene, 'maker')) : null;
-      await until(taker, isFunded);
-      await maker?.next('funded');
-      const file = await writeRescue(taker.store, taker.chains);
-      scene.market.die();
-      const next = device(chains.now);
-      const input = another(next, await restoreFromFile(next, file, { chains: taker.chains }));
-      if (end === 'refunded') {
-        await until(
-          { ...input, client: null },
-          ({ step, text }) => step === 'seen' && / deep/.test(text),
-        );
-        const timelock = (await next.getSwap(input.swapId))?.swap.legs.b.timelock ?? 0;
-        await chains.move(timelock - chains.now() + 7_200);
-      }
-      assert.equal((await settle({ ...input, client: null })).end, end);
-      if (maker) assert.equal((await maker.end).end, 'received');
-    }
-  },
-);

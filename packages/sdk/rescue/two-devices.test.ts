@@ -129,17 +129,3 @@ timed('two devices collect on Bitcoin: one of both claims is mined, and both say
   assert.equal((await paid()).length, 1);
   await taker.end;
 });
-
-timed(
-  'two devices take back on Bitcoin: one of both refunds is mined, and both say so',
-  async () => {
-    const scene = chains.swap({ a: 'EVM dollar', b: 'BTC' });
-    const taker = await sideOf(scene, 'taker');
-    await until(taker, ({ step, text }) => step === 'seen' && / deep/.test(text));
-    const { swap } = await recordOf(taker);
-    await chains.move(swap.legs.b.timelock - chains.now() + 7_200);
-    const { devices, paid } = await twoDevices('taker', taker, scene.secret);
-    assert.deepEqual(await bothSend(devices, 'refunded'), ['refunded', 'refunded']);
-    assert.equal((await paid()).length, 1);
-  },
-);

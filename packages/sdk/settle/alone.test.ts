@@ -76,24 +76,6 @@ for (const [party, node] of [
   });
 }
 
-timed('a chain that is slow to fail holds up no pass of the one that pays', async () => {
-  const scene = await stoppedOncePublic('maker');
-  scene.chains.a.node = 'silent';
-  let polls = 0;
-  const began = performance.now();
-  alter(scene, 'b', ({ look }) => ({
-    look: (...about: Parameters<typeof look>) => {
-      polls += 1;
-      return look(...about);
-    },
-  }));
-  const chainTimeoutMs = 60_000;
-  await run(scene, { client: null, chainTimeoutMs }, () => polls > 20);
-  const tookMs = performance.now() - began;
-  assert.equal(scene.endOf('b'), 'claimed');
-  assert.ok(tookMs < chainTimeoutMs, `20 polls took ${tookMs} ms`);
-});
-
 const full = new Error('ENOSPC: no space left on device');
 const refuses = async () => Promise.reject(full);
 const hangs = () => new Promise<never>(() => {});
@@ -197,32 +179,6 @@ timed("another process's lock keeps back a reveal, and no public claim or refund
   }
   assert.deepEqual([claims.endOf('b'), refunds.endOf('b')], ['claimed', 'refunded']);
   assert.deepEqual(sent(reveals, 'a', 'claim'), []);
-});
-
-timed('a claim that is left to a batch is sent once its timelock comes near', async () => {
-  for (const [leaveToBatchMs, hasBatches] of [
-    [Infinity, true],
-    [1, true],
-    [Infinity, false],
-  ] as const) {
-    const scene = await paperScene('maker');
-    const paying = scene.chains.b;
-    const none = async () => {
-      throw new ParleyError('payout_would_fail', 'nobody sends batches here', {});
-    };
-    if (hasBatches) alter(scene, 'b', () => ({ buildBatch: none }));
-    let before: number | null = null;
-    scene.onStep = () => {
-      if (sent(scene, 'b', 'claim').length > 0) before ??= scene.timelock('b') - scene.wall;
-    };
-    assert.equal((await run(scene, { leaveToBatchMs }))?.end, 'received');
-    const { high, reactSeconds } = paying.source.view.policy;
-    const needs = high.outageSeconds + reactSeconds + high.settleSeconds;
-    const isLeft = leaveToBatchMs === Infinity && hasBatches;
-    assert.ok(before !== null && before > needs - 1_800, `${before} of ${needs} seconds before`);
-    assert.equal(before <= needs, isLeft, `${before} of ${needs} seconds before`);
-    if (isLeft) assert.ok(emitted(scene).some((each) => /leg b is left to a batch/.test(each)));
-  }
 });
 
 /** Whom the adapters of this side follow now, and whom they ever did. */

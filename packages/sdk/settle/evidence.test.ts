@@ -8,8 +8,6 @@ import type { Look, WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Chains } from '../chains.ts';
-import type { ParleyClient } from '../client.ts';
-import { ParleyApiError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { keptRecord, now, secret } from '../testing/honest.ts';
@@ -379,36 +377,6 @@ timed(
     assert.equal((await run(scene, { store }))?.end, 'nothing');
   },
 );
-
-timed('the secret that the market shows is used by a restored record too', async () => {
-  const scene = await ownFunded('maker');
-  const store = await restored(scene);
-  scene.theirsAt = 0;
-  for (let at = 0; at < 4; at += 1) await scene.input.now?.();
-  scene.chains.a.node = 'gone';
-  scene.market.lie((shown) => ({ ...shown, secret: scene.secret }) as typeof shown);
-  scene.stepSeconds = 60;
-  const isPaid = () => scene.endOf('b') !== null || isOver(scene);
-  await run(scene, { store, marketPollMs: 0 }, isPaid);
-  assert.equal(scene.endOf('b'), 'claimed');
-});
-
-timed('a node that hides the gas stops no claim of a public secret', async () => {
-  const scene = await paperScene('taker', { stepSeconds: 60 });
-  const { key } = scene.chains.a;
-  const relayClaim = async () => {
-    scene.isLeaked = true;
-    const message = 'not now';
-    throw new ParleyApiError({ status: 503, code: 'relay_unavailable', message });
-  };
-  const status = async () => ({ chains: [{ chain: key, sendsClaims: true }] });
-  const client = { ...scene.input.client, relayClaim, status } as unknown as ParleyClient;
-  const lack = { code: 'fee_poor', verb: 'claim', need: 10n, has: 0n, address: '' };
-  alter(scene, 'a', () => ({ claimShortage: async () => ({ ...lack, sentence: 'no gas' }) }));
-  const end = await run(scene, { client, relay: 'without_gas' }, () => isOver(scene));
-  assert.equal(end?.end, 'received');
-  assert.equal(scene.endOf('a'), 'claimed');
-});
 
 timed(
   'a payment in an escrow that the leg moved off is claimed with the public secret',

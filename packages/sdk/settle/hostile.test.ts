@@ -208,16 +208,6 @@ timed('a listener that throws each time ends no settlement', async () => {
   assert.ok(calls > 3);
 });
 
-timed('a wallet that ran dry shows no secret until it is filled again', async () => {
-  const scene = await aboutToReveal();
-  let isDry = true;
-  alter(scene, 'a', () => ({ fundsShortage: async () => (isDry ? dry : null) }));
-  await run(scene, {}, () => says(scene, dry.sentence));
-  assert.deepEqual(sent(scene, 'a', 'claim'), []);
-  isDry = false;
-  assert.equal((await run(scene))?.end, 'received');
-});
-
 timed('what the short leg’s funder does to its own account stops no reveal', async () => {
   const scene = await aboutToReveal();
   preflight(scene, 'a', (about) => about !== 'claim');

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { evmDeployment, evmEscrow, fundCalls } from '@parley/chains/evm/plan.ts';
 import { shardOf } from '@parley/contracts/escrows/ids.ts';
 import type { ParleyClient } from '../client.ts';
-import { ParleyApiError } from '../errors.ts';
 import { withChain } from '../testing/honest.ts';
 import { type PaperScene, paperScene, run, says } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
@@ -110,21 +109,6 @@ timed('a leg that left a contract which takes none now is funded in the other', 
   assert.equal(terms.lane?.contract, former);
   assert.equal(evmEscrow(terms, deployment).address, address);
   await receives(scene, own);
-  assert.ok(says(scene, checked));
-});
-
-timed('a leg leaves a contract which takes none now when its build is asked', async () => {
-  const { scene, client, own, stay } = await inFormer();
-  stay();
-  let asked = 0;
-  const fund: ParleyClient['fund'] = async (...args) => {
-    asked += 1;
-    if (asked > 1) return client.fund(...args);
-    scene.market.lie((swap) => swap);
-    const message = 'leg b moved to another escrow';
-    throw new ParleyApiError({ status: 409, code: 'escrow_moved', message });
-  };
-  await receives(scene, { ...own, client: { ...client, fund } });
   assert.ok(says(scene, checked));
 });
 

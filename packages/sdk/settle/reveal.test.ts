@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { Warning } from '@parley/chains/interface/gas.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -18,7 +17,6 @@ import {
   type PaperScene,
   paperScene,
   run,
-  says,
   sent,
   untilMined,
 } from '../testing/paper-scene.ts';
@@ -165,24 +163,6 @@ timed(
   },
 );
 
-timed('a claim that the market does not send is sent by the side itself', async () => {
-  const { scene, input } = await relaying();
-  const relayClaim = () => Promise.reject(new Error('this market has no gas key'));
-  const client = { ...input.client, relayClaim } as unknown as ParleyClient;
-  await run(scene, { ...input, client }, () => scene.endOf('a') === 'claimed');
-  assert.equal(scene.endOf('a'), 'claimed');
-  const refused = scene.emitted.find(({ step }) => step === 'market_refused');
-  assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
-});
-
-timed('what is missing for a claim to be relayed is told before the funding', async () => {
-  const { scene, input } = await relaying();
-  const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
-  alter(scene, 'a', () => ({ fundsShortage: async () => lack }));
-  await untilMined(scene, 'b', input);
-  const said = 'funded all the same, to be relayed: no gas; if the market does not send the claim';
-  assert.ok(says(scene, `${said} of leg a, nobody can`));
-});
 /** One node of the chain that pays refuses it, and the other one, asked first, hides it. */
 const refusals: Record<string, Partial<ChainAdapter>> = {
   'the payout fails': {

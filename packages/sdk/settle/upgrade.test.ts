@@ -52,18 +52,6 @@ timed('who has not funded does not after an upgrade, and says so', async () => {
   assert.equal((await run(scene))?.end, 'received');
 });
 
-timed('a market that shows other times after an upgrade is reported as a liar', async () => {
-  const scene = await leftAlone('taker', 60);
-  await untilMined(scene, 'b');
-  scene.market.lie((swap) => {
-    const { refundAt } = swap.deadlines;
-    const longer = { ...refundAt, a: refundAt.a + 1 };
-    return { ...swap, deadlines: { ...swap.deadlines, refundAt: longer } };
-  });
-  await run(scene, upgraded(scene), () => lies(scene).length > 0 || isOver(scene));
-  assert.equal(lies(scene).length, 1);
-});
-
 timed('a funding that died is not made anew after an upgrade, and is watched', async () => {
   const scene = await paperScene('maker');
   const { a } = scene.chains;

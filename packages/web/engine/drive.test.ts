@@ -70,12 +70,8 @@ const api = (status: number) =>
 
 const passing: readonly [Error, string][] = [
   [api(0), 'market'],
-  [api(503), 'market'],
   [new ParleyError('chain_unavailable', 'no node'), 'node'],
-  [new ParleyError('chain_timeout', 'no node'), 'node'],
-  [new ParleyError('sources_disagree', 'two nodes'), 'node'],
   [new StoreError('failed', 'a write'), 'store'],
-  [new TypeError('a file of the app did not come'), 'settle'],
 ];
 for (const [error, kind] of passing) {
   test(`tried again by itself, less and less often: ${kind}, ${error.message}`, async (t) => {
@@ -96,13 +92,9 @@ for (const [error, kind] of passing) {
 }
 
 const stopping: readonly [Error, string][] = [
-  [new SettleError('secret_lost', 'no secret'), 'settle'],
   [new SettleError('terms_outdated', 'an old acceptance'), 'terms'],
   [new VerificationError('legs.a.amount', '1', '2'), 'market_lied'],
-  [new StoreError('gone', 'closed'), 'store'],
   [new StoreError('full', 'no room'), 'store'],
-  [new ParleyError('bad_address', 'no address'), 'settle'],
-  [new ParleyError('not_payable', 'not yours'), 'settle'],
 ];
 for (const [error, kind] of stopping) {
   test(`waits for a person: ${kind}, ${error.message}`, async (t) => {

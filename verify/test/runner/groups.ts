@@ -30,18 +30,7 @@ export const long: readonly string[] = [
  * app with a market and without one are two, so that the second core is used.
  */
 export const together: readonly (readonly string[])[] = [
-  [
-    'web',
-    'web-swap',
-    'web-take',
-    'web-engine',
-    'web-console',
-    'web-drill',
-    'maker',
-    'cli',
-    'python',
-    'mcp',
-  ],
+  ['web', 'web-swap', 'web-take', 'web-console', 'web-drill', 'maker', 'cli', 'python', 'mcp'],
   ['web-settle-states', 'people-browser'],
   ['tour', 'sdk-readme', 'families', 'demo'],
 ].map((names) => names.map((name) => `verify/test/${name}.test.ts`));

@@ -3,7 +3,6 @@
 
 import '@parley/web/style/style.css';
 import { RescueError } from '@parley/sdk/errors.ts';
-import type { RescueFile } from '@parley/sdk/rescue/file.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
 import { memoryKept } from '@parley/web/engine/kept.ts';
 import { held } from '@parley/web/engine/live.ts';
@@ -79,27 +78,13 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
         if (wrong.length === 0) kept.set(checked);
         return { wrong };
       },
-      restore: async (typed) => {
-        const count = typed.trim().split(/\s+/).length;
-        if (count !== 12) return { ok: false, fault: 'count', count };
-        kept.set(checked);
-        return { ok: true, phrase: '' };
-      },
+      restore: async () => assertNever(),
       forget: async () => kept.set({ kind: 'none' }),
     },
     nodes: {
       chains: nodes,
       check: async () => assertNever(),
-      keep: async (chain, [url = '']) => {
-        const isGood = url.startsWith('http');
-        if (!isGood) {
-          return [{ ok: false, url, fault: 'bad_url', sentence: `"${url}" is no URL` }];
-        }
-        nodes.set(
-          nodes.now().map((each) => (each.chain === chain ? { ...each, nodes: [url] } : each)),
-        );
-        return [{ ok: true, url, height: 812, atMs: 0 }];
-      },
+      keep: async () => assertNever(),
     },
     swaps: {
       all: held(swaps),
@@ -134,22 +119,9 @@ function rescueOf(): Engine['rescue'] {
   return {
     file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
     save: async () => '{}',
-    open: async (content) => {
-      if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
-      return rescueFile;
-    },
-    fromFile: async () =>
-      (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
-        swapId: `swap-${index}`,
-        outcome,
-        why: 'legs.a.escrow differs',
-        secret: index === 1 ? 'missing' : 'found',
-        bitcoinKey: 0,
-      })),
-    fromMarket: async (confirm) => {
-      await confirm(rescueFile.swaps[0] as RescueFile['swaps'][number]);
-      return { swaps: [], isWhole: false };
-    },
+    open: async () => assertNever(),
+    fromFile: async () => assertNever(),
+    fromMarket: async () => assertNever(),
   };
 }
 
@@ -158,32 +130,6 @@ function assertNever(): never {
 }
 
 const checked: VaultState = { kind: 'checked', madeAt: agreedAt, checkedAt: agreedAt };
-const { swap } = seen();
-const rescueFile: RescueFile = {
-  network: 'dev',
-  writtenAt: agreedAt,
-  chains: [
-    { chain: 'bitcoin-regtest', family: 'bitcoin', network: 'regtest' },
-    { chain: 'evm-dev', family: 'evm', chainId: 31_337, deployment: {} as never },
-  ],
-  swaps: [
-    {
-      trade: swap.trade,
-      swap: {
-        id: swap.id,
-        party: swap.party,
-        role: swap.role,
-        hashlock: '',
-        agreedAt,
-        deadlines: swap.deadlines,
-        legs: {
-          a: { ...swap.legs.a, assetId: 'usd', escrow: null, funder: 'maker', long: false },
-          b: { ...swap.legs.b, assetId: 'btc', escrow: null, funder: 'taker', long: true },
-        },
-      },
-    },
-  ],
-};
 
 const problems: SwapView['problems'] = (
   ['node', 'market', 'market_lied', 'clock', 'gas', 'store', 'settle', 'terms'] as const
