@@ -369,10 +369,10 @@ create index threads_closed_by_maker on threads (maker_id, id desc) where status
 create index threads_closed_by_taker on threads (taker_id, id desc) where status = 'closed';
 
 -- Every hashlock ever offered, for ever: reusing one whose secret is public is theft. It outlives
--- the thread that it was offered on, and the account; one found on a chain alone has neither.
+-- the thread that it was offered on.
 create table hashlocks (
   hashlock text primary key check (hashlock ~ '^[0-9a-f]{64}$'),
-  account_id uuid references accounts (id),
+  account_id uuid not null references accounts (id),
   thread_id uuid references threads (id),
   created_at timestamptz not null
 );
@@ -943,8 +943,7 @@ create table delivery_attempts (
 
 create table idempotency (
   account_id uuid not null,
-  method text not null,
-  path text not null,
+  -- Method, path and Idempotency-Key of the request, hashed.
   key text not null,
   body_hash bytea not null,
   -- A request that still runs has no row: it holds an advisory lock.
@@ -953,7 +952,7 @@ create table idempotency (
   -- Version of the key that encrypted `reply`; null: not encrypted.
   key_version integer,
   created_at timestamptz not null,
-  primary key (account_id, method, path, key)
+  primary key (account_id, key)
 );
 create index idempotency_by_age on idempotency (created_at);
 
@@ -965,9 +964,9 @@ create table kept_replies (
   day date not null,
   refusals integer not null,
   bytes bigint not null default 0,
-  constraint kept_refusals_pkey primary key (account_id, day)
+  primary key (account_id, day)
 );
-create index kept_refusals_day on kept_replies (day);
+create index kept_replies_by_day on kept_replies (day);
 
 -- Work that waits for any process: messages to people and signed refunds.
 create table jobs (
