@@ -476,7 +476,8 @@ test('a swap that is there is judged by its own times, whatever the rules are by
   const store = memoryStore();
   await accept(agreeing('taker', { store }));
   const said: Words[] = [];
-  const again = agreeing('taker', { store, said, shown: { swapId, rules: null } });
+  const moved = { ...rules, formula: rules.formula + 1 };
+  const again = agreeing('taker', { store, said, shown: { swapId, rules: moved } });
   await accept(again);
   assert.deepEqual(Object.keys(said[0] ?? {}).sort(), ['hashlock', 'quoteAmount']);
   // Without words of before there is no such swap to follow from them.

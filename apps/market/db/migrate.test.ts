@@ -79,7 +79,12 @@ test('a table that is held for too long fails the start with what to do', async 
 
 test('an index is built while others write, once by two that start, whatever was left of it', async (t) => {
   const name = '900_swaps_by_maker.sql';
-  const { url, client, other: writer, folder } = await ofLater(t, {
+  const {
+    url,
+    client,
+    other: writer,
+    folder,
+  } = await ofLater(t, {
     [name]: `-- no transaction: swaps is large
 drop index concurrently if exists swaps_by_one;
 create index concurrently swaps_by_one on swaps (maker_id);

@@ -686,7 +686,7 @@ create table swaps (
   updated_at timestamp with time zone not null,
   kept boolean default false not null,
   stays boolean default false not null,
-  rules jsonb,
+  rules jsonb not null,
   named_late_by text,
   high_value boolean default false not null,
   constraint swaps_hashlock_fkey FOREIGN KEY (hashlock) REFERENCES hashlocks(hashlock),

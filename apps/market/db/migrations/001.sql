@@ -455,7 +455,7 @@ create table swaps (
   -- An expired swap that is never pruned is read once, and not in every pass.
   stays boolean not null default false,
   -- The rules it was agreed under, as packages/core/rules.ts has them.
-  rules jsonb,
+  rules jsonb not null,
   -- The side that named the swap's last address too late for the other side to fund.
   named_late_by text check (named_late_by in ('maker', 'taker')),
   -- An amount of it is of high value.
