@@ -12,13 +12,8 @@ export type ReplyRow = {
   readonly keyVersion: number | null;
 };
 
-/** Method, path and key of a request, hashed; or as a server of the version before stored them. */
-export type SlotKey = {
-  readonly accountId: string;
-  readonly method: string;
-  readonly path: string;
-  readonly key: string;
-};
+/** `key`: method, path and Idempotency-Key of a request, hashed. */
+export type SlotKey = { readonly accountId: string; readonly key: string };
 
 /** False while another transaction holds the number; held until this one ends. */
 export const tryLock = is<[number: bigint]>('try_lock')`
@@ -31,14 +26,9 @@ export const tryLockSession = is<[number: bigint]>('try_lock_session')`
 export const leaveSession = none<[number: bigint]>('leave_session')`
   select pg_advisory_unlock($1)`;
 
-export const findReplyRow = one<[slot: SlotKey, former: SlotKey, since: Date], ReplyRow>(
-  'find_reply',
-)`
+export const findReplyRow = one<[slot: SlotKey, since: Date], ReplyRow>('find_reply')`
   select ${columns('bodyHash status reply keyVersion')} from idempotency
-    where account_id = $1.accountId and created_at > $3
-      and ((method = $1.method and path = $1.path and key = $1.key)
-        or (method = $2.method and path = $2.path and key = $2.key))
-    order by created_at limit 1`;
+    where account_id = :accountId and key = :key and created_at > $2`;
 
 /** The share of a reply in an account's daily (UTC) limit, and that limit. */
 export type Charge = {
@@ -62,11 +52,11 @@ export const keepReply = did<[slot: SlotKey, row: ReplyRow, createdAt: Date, of:
       returning 1
     )
     insert into idempotency
-      (account_id, method, path, key, body_hash, status, reply, key_version, created_at)
-    select :accountId::uuid, :method, :path, :key, :bodyHash::bytea, :status::int, :reply::bytea,
+      (account_id, key, body_hash, status, reply, key_version, created_at)
+    select :accountId::uuid, :key, :bodyHash::bytea, :status::int, :reply::bytea,
       :keyVersion::int, $3::timestamptz
     from counted
-    on conflict (account_id, method, path, key) do update set
+    on conflict (account_id, key) do update set
       body_hash = excluded.body_hash, status = excluded.status, reply = excluded.reply,
       key_version = excluded.key_version, created_at = excluded.created_at
     returning 1`;
@@ -77,7 +67,8 @@ export const pruneKeptReplies = changed<[before: Date, limit: number]>('prune_ke
     (select account_id, day from kept_replies where day < $1::date limit $2) returning 1`;
 
 /** Deletes at most `most` replies older than `before`; returns how many. */
-// Asked twice: older servers delete the row that they waited for, whatever it holds by then.
+// The age is asked twice: older versions of PostgreSQL delete a row that they waited for, whatever
+// it holds by then.
 export const deleteReplies = changed<[before: Date, most: number]>('delete_replies')`
   delete from idempotency where created_at <= $1 and ctid = any(array(
       select ctid from idempotency where created_at <= $1 order by created_at limit $2

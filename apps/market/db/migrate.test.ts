@@ -1,7 +1,7 @@
 // A migration beside the version before: it waits for nobody's table at the cost of everybody.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -10,10 +10,7 @@ import { testDatabase } from '@parley/verify/test/support/database.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import pg from 'pg';
 import { migrate } from './migrate.ts';
-import { knows, version } from './version.ts';
-
-/** A column, and an index with it. */
-const names = ['058_swaps_by_value.sql', '059_open_swaps_by_value.sql'];
+import { knows, migrationsFolder, version } from './version.ts';
 
 /** Until a migration waits for somebody's lock. */
 const waitsForLock = (client: pg.Client) =>
@@ -24,27 +21,45 @@ const waitsForLock = (client: pg.Client) =>
     return rowCount !== 0;
   });
 
-/** A database before these, while somebody reads their table for long, as a backup does. */
-async function beingRead(t: TestContext) {
-  const { url, drop } = await testDatabase();
-  const reader = new pg.Client(url);
+/** A database with two clients, and a later version that adds these files. */
+async function ofLater(t: TestContext, files: Readonly<Record<string, string>>) {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-migrations-'));
+  const { url, db, drop } = await testDatabase();
+  const client = new pg.Client(url);
   const other = new pg.Client(url);
   t.after(async () => {
-    await Promise.all([reader.end(), other.end()]);
+    await Promise.all([client.end(), other.end()]);
     await drop();
+    await rm(dir, { recursive: true });
   });
-  await Promise.all([reader.connect(), other.connect()]);
-  await other.query('alter table swaps drop column high_value');
-  await other.query('delete from migrations where name = any($1)', [names]);
+  await cp(migrationsFolder, dir, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+  await Promise.all([client.connect(), other.connect()]);
+  return { url, db, client, other, folder: pathToFileURL(`${dir}/`) };
+}
+
+/** A column, and an index with it. */
+const files = {
+  '900_notes.sql': `alter table swaps add column note text;
+`,
+  '901_swaps_by_note.sql': `-- small swaps: a test has few
+create index swaps_by_note on swaps (note);
+`,
+};
+const names = Object.keys(files);
+
+/** A database before these, while somebody reads their table for long, as a backup does. */
+async function beingRead(t: TestContext) {
+  const { url, client: reader, other, folder } = await ofLater(t, files);
   await reader.query('begin; select from swaps');
   const applied = async () =>
     (await other.query('select from migrations where name = any($1)', [names])).rowCount;
-  return { url, reader, other, applied };
+  return { url, reader, other, folder, applied };
 }
 
 test('while a migration waits for a table, others are answered from it', async (t) => {
-  const { url, reader, other, applied } = await beingRead(t);
-  const migrating = migrate(url, { lockMs: 100, mostLockMs: 600_000 });
+  const { url, reader, other, folder, applied } = await beingRead(t);
+  const migrating = migrate(url, { folder, lockMs: 100, mostLockMs: 600_000 });
   await waitsForLock(other);
   await other.query(`set statement_timeout = '20s'`);
   await other.query('select from swaps');
@@ -55,45 +70,32 @@ test('while a migration waits for a table, others are answered from it', async (
 });
 
 test('a table that is held for too long fails the start with what to do', async (t) => {
-  const { url, applied } = await beingRead(t);
-  await assert.rejects(migrate(url, { lockMs: 1, mostLockMs: 0 }), {
+  const { url, folder, applied } = await beingRead(t);
+  await assert.rejects(migrate(url, { folder, lockMs: 1, mostLockMs: 0 }), {
     message: new RegExp(`^migration ${names[0]} could not lock a table for 0 s: end what holds it`),
   });
   assert.equal(await applied(), 0);
 });
 
-/** A database with a client, and a version that has these files alone. */
-async function ofLater(t: TestContext, files: Readonly<Record<string, string>>) {
-  const dir = await mkdtemp(join(tmpdir(), 'parley-migrations-'));
-  const { url, db, drop } = await testDatabase();
-  const client = new pg.Client(url);
-  t.after(async () => {
-    await client.end();
-    await drop();
-    await rm(dir, { recursive: true });
-  });
-  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-  await client.connect();
-  return { url, db, client, folder: pathToFileURL(`${dir}/`) };
-}
-
 test('an index is built while others write, once by two that start, whatever was left of it', async (t) => {
   const name = '900_swaps_by_maker.sql';
-  const { url, client, folder } = await ofLater(t, {
+  const {
+    url,
+    client,
+    other: writer,
+    folder,
+  } = await ofLater(t, {
     [name]: `-- no transaction: swaps is large
 drop index concurrently if exists swaps_by_one;
 create index concurrently swaps_by_one on swaps (maker_id);
 `,
   });
   await client.query('create index swaps_by_one on swaps (taker_id)');
-  const writer = new pg.Client(url);
-  await writer.connect();
   await writer.query('begin; lock swaps in row exclusive mode');
   const migrating = [migrate(url, { folder }), migrate(url, { folder })];
   await waitsForLock(client);
   await client.query(`set statement_timeout = '20s'; update swaps set done = true`);
   await writer.query('commit');
-  await writer.end();
   assert.deepEqual((await Promise.all(migrating)).flat(), [name]);
   const { rows } = await client.query(`select pg_get_indexdef(indexrelid) as text, indisvalid
     from pg_index where indexrelid = 'swaps_by_one'::regclass`);
@@ -127,4 +129,23 @@ alter table swaps drop column high_value;
   });
   await client.query(`update migrations set compatible_from = $1 where name = $2`, [knows, name]);
   assert.deepEqual(await migrate(url), []);
+});
+
+test('a database of an unreleased version is refused by its numbers, and nothing in it changes', async (t) => {
+  const { url, client } = await ofLater(t, {});
+  await client.query(`update migrations set name = '001_market.sql';
+    insert into migrations (name, sha256) values ('083_jobs.sql', '');
+    alter table migrations drop column version, drop column compatible_from`);
+  await assert.rejects(migrate(url), {
+    message:
+      'an unreleased version made this database, with migrations 001_market.sql to 083_jobs.sql, ' +
+      `and this version (${version}) begins with 001.sql and cannot bring it over: finish or ` +
+      'refund its swaps by the version that made it and remove it, or take an empty one ' +
+      '(another PARLEY_HOME or DATABASE_URL)',
+  });
+  const { rows } = await client.query('select name from migrations order by name');
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['001_market.sql', '083_jobs.sql'],
+  );
 });

@@ -1,7 +1,7 @@
 // Brings a database to the newest schema: each file of migrations/ once, in order of name, under a
 // lock so that two servers may start at once. A file is one transaction. Lines of it that say
 // otherwise are told in docs/upgrade.md: `no transaction` is for indexes that are built
-// `concurrently`, and `compatible from 066` takes away what versions need that know less.
+// `concurrently`, and `compatible from 002` takes away what versions need that know less.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ type Limits = { readonly lockMs: number; readonly mostLockMs: number };
  * Applies what is missing, and returns the names. Throws when an applied file has changed since,
  * and when somebody holds a table or the turn for longer than `mostLockMs`. It throws too when a
  * later version took away what this one needs, or a file would do so to a session of an earlier
- * version.
+ * version, or when the database began with another file than 001.sql.
  */
 export async function migrate(url: string, options: Options = {}): Promise<string[]> {
   const limits = { lockMs, mostLockMs, ...options };
@@ -55,10 +55,15 @@ export async function migrate(url: string, options: Options = {}): Promise<strin
     await takeTurn(client, limits.mostLockMs);
     await client.query(
       `create table if not exists migrations (
-         name text primary key, sha256 text not null, applied_at timestamptz not null default now()
+         name text primary key,
+         sha256 text not null,
+         applied_at timestamptz not null default now(),
+         version text,
+         compatible_from text
        )`,
     );
     const names = migrationsIn(folder);
+    await mustBeOfARelease(client, names);
     const applied = await appliedOf(client);
     mustBeCompatible(names, [...applied.values()]);
     const fresh: string[] = [];
@@ -100,12 +105,27 @@ type Applied = {
   readonly compatibleFrom: string | null;
 };
 
+/**
+ * Versions before 0.1.0 were never released, and their files are one now, 001.sql. A database of
+ * theirs begins with 001_market.sql, for example, and may lack columns that are read below.
+ */
+async function mustBeOfARelease(client: pg.Client, [first = '']: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('select name from migrations');
+  const applied = rows.map(({ name }) => name).sort();
+  const [from, to] = [applied[0], applied.at(-1)];
+  if (from === undefined || applied.includes(first)) return;
+  throw new Error(
+    `an unreleased version made this database, with migrations ${from} to ${to}, and this version ` +
+      `(${version}) begins with ${first} and cannot bring it over: finish or refund its swaps by ` +
+      'the version that made it and remove it, or take an empty one (another PARLEY_HOME or ' +
+      'DATABASE_URL)',
+  );
+}
+
 async function appliedOf(client: pg.Client): Promise<Map<string, Applied>> {
-  // Both columns came later than the table.
   const { rows } = await client.query<Applied>(
-    `select name, sha256, row ->> 'version' as version,
-       row ->> 'compatible_from' as "compatibleFrom"
-     from migrations m, to_jsonb(m) row order by name`,
+    `select name, sha256, version, compatible_from as "compatibleFrom"
+     from migrations order by name`,
   );
   return new Map(rows.map((row) => [row.name, row]));
 }
@@ -126,15 +146,13 @@ function mustBeCompatible(names: readonly string[], applied: readonly Applied[])
 /** A user of the database knows enough for the rest that the file leaves of it. */
 async function mustSpare(client: pg.Client, { name, compatibleFrom }: File): Promise<void> {
   if (compatibleFrom === null) return;
-  // Sessions of versions before 067 are called `parley`.
   const { rows } = await client.query<{ knows: string; sessions: number; from: string }>(
-    `select coalesce(substring(application_name from '/(\\d{3})$'), '066') as knows,
-       count(*)::int as sessions,
+    `select right(application_name, 3) as knows, count(*)::int as sessions,
        string_agg(distinct coalesce(host(client_addr), 'this host'), ', ') as from
      from pg_stat_activity
-     where datname = current_database() and application_name ~ '^parley(/\\d{3})?$'
-     group by 1 having coalesce(substring(application_name from '/(\\d{3})$'), '066') < $1
-     order by 1 limit 1`,
+     where datname = current_database() and application_name ~ '^parley/\\d{3}$'
+       and right(application_name, 3) < $1
+     group by 1 order by 1 limit 1`,
     [compatibleFrom],
   );
   const [older] = rows;
@@ -207,14 +225,10 @@ async function oneByOne(
 }
 
 async function note(client: pg.Client, file: File): Promise<void> {
-  const { name, sha256, compatibleFrom } = file;
-  const own = 'insert into migrations (name, sha256';
-  // Older files are applied before the columns are there.
-  if (numberOf(name) < '067') await client.query(`${own}) values ($1, $2)`, [name, sha256]);
-  else {
-    const values = [name, sha256, version, compatibleFrom];
-    await client.query(`${own}, version, compatible_from) values ($1, $2, $3, $4)`, values);
-  }
+  await client.query(
+    `insert into migrations (name, sha256, version, compatible_from) values ($1, $2, $3, $4)`,
+    [file.name, file.sha256, version, file.compatibleFrom],
+  );
 }
 
 function held(name: string, ms: number): string {

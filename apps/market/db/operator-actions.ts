@@ -1,5 +1,5 @@
 // The actions of operators: rows that are only added, each in the transaction of its effect. The
-// table refuses everything else by a trigger (migrations/061_operator_actions.sql).
+// table refuses everything else by a trigger (migrations/001.sql).
 
 import { columns, many, none } from '@parley/host/postgres/statements.ts';
 

@@ -276,7 +276,7 @@ create table halts (
 
 create table hashlocks (
   hashlock text not null,
-  account_id uuid,
+  account_id uuid not null,
   thread_id uuid,
   created_at timestamp with time zone not null,
   constraint hashlocks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
@@ -297,15 +297,13 @@ create table heartbeat (
 
 create table idempotency (
   account_id uuid not null,
-  method text not null,
-  path text not null,
   key text not null,
   body_hash bytea not null,
   status integer not null,
   reply bytea not null,
   key_version integer,
   created_at timestamp with time zone not null,
-  constraint idempotency_pkey PRIMARY KEY (account_id, method, path, key)
+  constraint idempotency_pkey PRIMARY KEY (account_id, key)
 );
 
 create table jobs (
@@ -418,7 +416,7 @@ create table kept_replies (
   day date not null,
   refusals integer not null,
   bytes bigint default 0 not null,
-  constraint kept_refusals_pkey PRIMARY KEY (account_id, day)
+  constraint kept_replies_pkey PRIMARY KEY (account_id, day)
 );
 
 create table lanes (
@@ -688,7 +686,7 @@ create table swaps (
   updated_at timestamp with time zone not null,
   kept boolean default false not null,
   stays boolean default false not null,
-  rules jsonb,
+  rules jsonb not null,
   named_late_by text,
   high_value boolean default false not null,
   constraint swaps_hashlock_fkey FOREIGN KEY (hashlock) REFERENCES hashlocks(hashlock),
@@ -889,7 +887,7 @@ CREATE INDEX keeper_jobs_due ON public.keeper_jobs USING btree (chain, ((purpose
 
 CREATE INDEX keeper_jobs_sealed ON public.keeper_jobs USING btree (id) WHERE (secret IS NOT NULL);
 
-CREATE INDEX kept_refusals_day ON public.kept_replies USING btree (day);
+CREATE INDEX kept_replies_by_day ON public.kept_replies USING btree (day);
 
 CREATE INDEX levels_by_account ON public.levels USING btree (account_id, low_asset_id, high_asset_id);
 

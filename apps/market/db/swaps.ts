@@ -34,8 +34,8 @@ export type Swap = {
   readonly initiator: Party;
   /** Unix seconds. */
   readonly agreedAt: number;
-  /** Those it was agreed under; null = agreed before they were kept. */
-  readonly rules: Rules | null;
+  /** Those it was agreed under. */
+  readonly rules: Rules;
   /** As last stored: a cache of packages/core/status.ts. */
   readonly status: SwapStatus;
   readonly dueAt: number | null;

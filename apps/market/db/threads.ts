@@ -20,7 +20,7 @@ export type Price = {
   readonly takerAcceptedAt: number | null;
   /** The hashlock in the initiator's last acceptance of this price. */
   readonly hashlock: Hashlock | null;
-  /** Those that it was accepted under; null where nobody has, or nobody knows. */
+  /** Those that it was accepted under; null where nobody has. */
   readonly rules: Rules | null;
 };
 
@@ -31,7 +31,7 @@ export type AgreedLegs = {
   readonly long: LegName;
   /** From the agreement to each escrow's timelock. */
   readonly timelockSeconds: Readonly<Record<LegName, number>>;
-  readonly rules: Rules | null;
+  readonly rules: Rules;
 };
 
 export type Thread = {

@@ -17,7 +17,7 @@ export function migrationsIn(folder: URL): readonly string[] {
 
 export const ownMigrations = migrationsIn(migrationsFolder);
 
-/** `058` of `058_swaps_by_value.sql`. Numbers compare as texts. */
+/** `001` of `001.sql`, `002` of `002_fees.sql`. Numbers compare as texts. */
 export function numberOf(migration: string): string {
   return migration.slice(0, 3);
 }

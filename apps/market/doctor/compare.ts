@@ -166,7 +166,7 @@ function compareTimes({ swap, adapters }: SwapRead): Finding[] {
     words.length === 0 ? [] : [danger('deadlines_differ', where, words.join('; '), altered)];
   const today = rulesOf({ a: rulesOfChain(a), b: rulesOfChain(b) });
   // Another instance of the contract moves no time.
-  const isOfToday = sameRules(swap.rules && { ...swap.rules, contract: today.contract }, today);
+  const isOfToday = sameRules({ ...swap.rules, contract: today.contract }, today);
   if (!isOfToday) return wrong(outOfOrder(swap));
   const depthsOf = (leg: LegName, { policy }: ChainAdapter) =>
     [policy.normal, policy.high]

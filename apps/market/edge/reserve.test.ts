@@ -74,9 +74,10 @@ test('a party keeps its broadcasts, however many of its swaps expired since', as
     await run('set local session_replication_role = replica');
     await run(`insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
         status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,
-        created_at, updated_at)
+        created_at, updated_at, rules)
       select ('ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(),
-        gen_random_uuid(), n::text, maker_id, taker_id, 'a', 'expired', 0, 0, 0, 0, 0, now(), now()
+        gen_random_uuid(), n::text, maker_id, taker_id, 'a', 'expired', 0, 0, 0, 0, 0, now(), now(),
+        rules
       from swaps, generate_series(1, 1001) n`);
   });
   await sql('analyze swaps');

@@ -61,7 +61,7 @@ export async function accept(
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   await assertMayAgree(tx, deps.presence);
   const accepted = acceptPrice(acceptedUnder(thread.price, rules), by, words, nowMs, ttlMs);
-  if (rules !== null && words.rules !== undefined) assertSameRules(rules, words.rules);
+  if (words.rules !== undefined) assertSameRules(rules, words.rules);
   if (!accepted.changed) return thread;
   const maker = { id: thread.makerId, isCaller: party === 'maker' };
   await assertStillSettled(tx, thread.rfq, maker, nowMs);

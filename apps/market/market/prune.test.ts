@@ -78,12 +78,7 @@ test('it is known for 30 days that a job was given up, and of one that waits for
   assert.deepEqual(await sql('delete from jobs returning id'), [{ id: 'waits' }]);
 });
 
-const slotNamed = (key: string) => ({
-  accountId: '0193b5a0-0000-7000-8000-000000000000',
-  method: 'POST',
-  path: '/v1/any',
-  key,
-});
+const slotNamed = (key: string) => ({ accountId: '0193b5a0-0000-7000-8000-000000000000', key });
 const someReply = {
   bodyHash: Buffer.alloc(32),
   status: 200,
@@ -95,9 +90,8 @@ const free = { day: '2030-01-01', refusals: 0, bytes: 0, most: { refusals: 0, by
 test('stored replies go after 24 hours and a minute, however many there are', async () => {
   const { db } = database;
   await sql(
-    `insert into idempotency (account_id, method, path, key, body_hash, status, reply,
-        created_at)
-      select '0193b5a0-0000-7000-8000-000000000000', 'POST', '/v1/any', 'old-' || n,
+    `insert into idempotency (account_id, key, body_hash, status, reply, created_at)
+      select '0193b5a0-0000-7000-8000-000000000000', 'old-' || n,
         decode(repeat('00', 32), 'hex'), 200, '{}', $1
       from generate_series(1, 10501) n`,
     new Date(deps.now()),
@@ -131,7 +125,7 @@ test('a reply stored while the expired one in its place is being swept stays', a
   release.resolve();
   await storing;
   await sweeping;
-  const kept = await findReplyRow(db, slot, slot, new Date(deps.now() - day));
+  const kept = await findReplyRow(db, slot, new Date(deps.now() - day));
   assert.equal(kept?.status, 201);
 });
 

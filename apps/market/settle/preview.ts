@@ -53,8 +53,7 @@ export type LegPreview = {
 
 export type LegsPreview = {
   readonly initiator: Party;
-  /** Null where the swap was agreed before they were kept. */
-  readonly rules: Rules | null;
+  readonly rules: Rules;
   readonly legs: { readonly a: LegPreview; readonly b: LegPreview };
 };
 

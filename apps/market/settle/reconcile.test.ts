@@ -384,7 +384,7 @@ test('other policies under an open swap move nothing of it; what is agreed now h
   assert.equal(depthOf(swap), began.fixed[1]?.requiredConfirmations);
   const fresh = await newSwap(restarted);
   await show(fresh, nothingSeen);
-  assert.notDeepEqual((await kept(fresh)).rules?.policies, began.rules?.policies);
+  assert.notDeepEqual((await kept(fresh)).rules.policies, began.rules.policies);
   assert.equal(depthOf(fresh), Number(depthOf(swap)) + 3);
 });
 

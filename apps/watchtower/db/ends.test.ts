@@ -27,8 +27,8 @@ before(async () => {
   await client.query(
     `insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status,
       agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by, created_at,
-      updated_at)
-    values ($1, $1, $1, 'h', $1, $1, 'a', 'agreed', 0, 0, 0, 0, 0, now(), now())`,
+      updated_at, rules)
+    values ($1, $1, $1, 'h', $1, $1, 'a', 'agreed', 0, 0, 0, 0, 0, now(), now(), '{}')`,
     [swapId],
   );
 });

@@ -18,9 +18,9 @@ export async function insertSwap(
     await run(
       `insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status,
           agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by, created_at,
-          updated_at, done)
+          updated_at, done, rules)
         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $1, $2, $3, 'b', $4,
-          $5, 0, 0, 0, 0, now(), now(), true`,
+          $5, 0, 0, 0, 0, now(), now(), true, '{}'`,
       hashlock,
       makerId,
       takerId,

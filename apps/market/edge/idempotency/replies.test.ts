@@ -2,11 +2,9 @@
 // room that an account has for them. That no room stops no claim: routes/swaps.test.ts.
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import fc from 'fast-check';
-import { keepReply } from '../../db/idempotency.ts';
 import { mostKeptRefusals, mostReplyBytes, replyRowBytes } from '../../market/bounds.ts';
 import { bodyHash } from '../body.ts';
 import { refused, testEdge } from '../testing/edge.ts';
@@ -137,38 +135,8 @@ test('a slot takes little room however long its path and key are, and is no othe
     assert.equal(await found(slotAt(path, name.slice(1))), null);
     assert.equal(await found({ ...slotAt(path, name), method: 'DELETE' }), null);
   }
-  const [row] = await edge.sql(
-    'select max(length(method || path || key)) as longest from idempotency',
-  );
+  const [row] = await edge.sql('select max(length(key)) as longest from idempotency');
   assert.equal(row.longest, 43);
-});
-
-test('what the version before stored is found, and of two answers the first is given', async () => {
-  const long = `/v1/${'z'.repeat(300)}`;
-  const hashed = `sha256:${createHash('sha256').update(long).digest('hex')}`;
-  const body = { former: true };
-  const keepFormer = (path: string, at: number) => {
-    const reply = Buffer.from(JSON.stringify({ body, code: null }));
-    const row = { bodyHash: Buffer.alloc(32), status: 200, reply, keyVersion: null };
-    const charge = { day: '2020-01-01', refusals: 0, bytes: 0, most: { refusals: 0, bytes: 0 } };
-    const former = { accountId, method: 'POST', path, key: 'k' };
-    return keepReply(db, former, row, new Date(deps.now() + at * 60_000), charge);
-  };
-  for (const [path, stored] of [
-    ['/v1/former', '/v1/former'],
-    [long, hashed],
-  ] as const) {
-    await keepFormer(stored, 0);
-    assert.deepEqual(await found(slotAt(path)), { status: 200, body, code: null });
-  }
-  for (const [path, late] of [
-    ['/v1/former-first', -1],
-    ['/v1/former-last', 1],
-  ] as const) {
-    await store(slotAt(path), 201);
-    await keepFormer(path, late);
-    assert.equal(((await found(slotAt(path))) as { status: number }).status, late < 0 ? 200 : 201);
-  }
 });
 
 test('a reply above 32 KiB is not kept: it is a build, which is made anew', async () => {

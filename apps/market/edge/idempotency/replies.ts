@@ -70,7 +70,7 @@ export async function findReply(
   slot: Slot,
 ): Promise<StoredReply | SealedReply | 'differs' | null> {
   const since = new Date(deps.now() - keptMs);
-  const row = await findReplyRow(tx, rowKey(slot), formerKey(slot), since);
+  const row = await findReplyRow(tx, rowKey(slot), since);
   if (row === null) return null;
   if (!row.bodyHash.equals(slot.bodyHash)) return 'differs';
   const plain =
@@ -135,14 +135,5 @@ export function unpacked(stored: Buffer): Buffer {
 /** The hash of all but the account: 43 letters instead of up to 450. */
 function rowKey(slot: Slot): SlotKey {
   const digest = createHash('sha256').update(slotName(slot)).digest('base64url');
-  return { accountId: slot.accountId, method: '', path: '', key: digest };
-}
-
-// A longer path was hashed.
-const longestFormerPath = 200;
-
-/** As the version before stored it, for the day in which its replies are good. */
-function formerKey({ accountId, method, path, key }: Slot): SlotKey {
-  const hashed = `sha256:${createHash('sha256').update(path).digest('hex')}`;
-  return { accountId, method, path: path.length <= longestFormerPath ? path : hashed, key };
+  return { accountId: slot.accountId, key: digest };
 }

@@ -139,19 +139,3 @@ test('an acceptance ends with the rules it was given under, and with nothing les
     assert.equal(done.body.swap.hashlock, own.hashlock);
   }
 });
-
-test('before they were kept a swap has none, and an acceptance stands no longer', async () => {
-  const id = await negotiation();
-  await accept(taker, id, lock());
-  const forget = (table: 'swaps' | 'threads', column: string) =>
-    market.sql(`update ${table} set ${column} = null`);
-  await forget('threads', 'accepted_rules');
-  assert.equal((await read(`/v1/threads/${id}`)).takerAccepted, false);
-  assert.equal((await accept(maker, id)).body.thread.status, 'open');
-  const { body } = await accept(taker, id, lock());
-  assert.equal(body.thread.status, 'agreed');
-  await forget('swaps', 'rules');
-  const thread = await read(`/v1/threads/${id}`);
-  assert.deepEqual([thread.rules, thread.status, thread.takerAccepted], [null, 'agreed', true]);
-  assert.equal((await read(`/v1/swaps/${body.swap.id}`)).rules, null);
-});

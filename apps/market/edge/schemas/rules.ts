@@ -17,7 +17,9 @@ const digest = s.text(
   { pattern: '^[0-9a-f]{16}$' },
 );
 
-export const rules = s.model('Rules', 'What a swap is agreed under.', {
+const isOf =
+  'What a swap is agreed under, for good; before that, what an acceptance would mean now.';
+export const rules = s.model('Rules', isOf, {
   formula,
   contract: s.group("of each leg's chain", { a: id, b: id }),
   policies: s.group("of each leg's chain", { a: digest, b: digest }),

@@ -145,10 +145,7 @@ export const swapSchema = s.model('Swap', 'A swap as one of its parties sees it.
   takerId: s.as(s.accountId, 'UUID of the account that asked'),
   legs: s.group('what each side funds', { a: legSchema, b: legSchema }),
   deadlines,
-  rules: s.nullable(
-    rules,
-    'what it was agreed under, for good; null: agreed before they were kept',
-  ),
+  rules,
   next: s.list('what each side can do now', step),
   createdAt: s.instant('when both had accepted'),
   updatedAt: s.instant('when it last changed'),

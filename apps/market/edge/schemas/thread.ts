@@ -109,11 +109,7 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   ),
   initiator: party('who makes the secret and funds first'),
   legs: s.group('what each side would fund', { a: leg, b: leg }),
-  rules: s.nullable(
-    rules,
-    'what an acceptance would mean now, or what the swap began with; null: the swap began ' +
-      'before they were kept',
-  ),
+  rules,
   swapId: s.nullable(s.swapId, 'the swap, once both have accepted'),
   messages: s.list(
     'the price history, newest last, the latest 100',
