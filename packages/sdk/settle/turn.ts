@@ -1,5 +1,6 @@
 // One run of a swap at a time, where the store has locks: two tabs or processes would fund twice.
-// What two may do waits for nobody for long: a holder may be frozen, and hold it all the same.
+// An act that two may do does not wait long for the lock: a holder may be frozen, and hold it all
+// the same.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import type { StoreLock } from '../stores/store.ts';
