@@ -94,7 +94,7 @@ function isHttp(text: unknown): text is string {
   return typeof text === 'string' && /^https?:\/\/./.test(text) && URL.canParse(text);
 }
 
-/** The API key goes there: nobody on the way may read it. */
+/** The API key goes there: a third party on the way must not read it. */
 function isSafe(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);

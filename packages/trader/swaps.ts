@@ -88,8 +88,10 @@ export async function dueSwaps(
   return { due, unread: unread.size };
 }
 
-/** Whatever it answers, or does not: the swaps that are kept here are claimed and refunded all the
- * same. */
+/**
+ * The market's answer, or silence, decides no claim: the swaps that are kept here are claimed and
+ * refunded all the same.
+ */
 export async function marketSwaps(
   cli: Noting,
   client: ParleyClient | null,

@@ -55,7 +55,7 @@ const codes = {
   ],
   409: [
     // The page shows another account (`x-<short name>-account`) than the one that is signed in by
-    // now, or names none: nothing was done. Load it again.
+    // now, or names none: the request had no effect. Load it again.
     'other_account',
     // The first request with this `Idempotency-Key` still runs: ask again in a second.
     'still_running',

@@ -115,7 +115,7 @@ const passing: readonly (readonly [string, Token])[] = [
   ['that is a clone of one contract for good', () => clone('PlainBehind')],
 ];
 
-/** Of these somebody can put other code in the place of theirs. */
+/** Some account can replace the code of these. */
 const replaceable: readonly (readonly [string, Token, RegExp])[] = [
   ['a proxy by EIP-1822', () => governed('PlainBehind', slotOf('PROXIABLE')), /EIP-1822/],
   ['a proxy of the old form', () => governed('PlainBehind', slotOf(oldForm)), /old form/],

@@ -209,7 +209,7 @@ function isNoBatch(error: unknown): boolean {
   return error instanceof RpcError && !isTooLong && worth(error) === 'another node';
 }
 
-/** What it answers, and who: its words are told without its address. */
+/** The answer, and its node: its words are told without its address. */
 type Spoken = Pick<NodeReply, 'status'> & { readonly url: string };
 
 function readAnswers(reply: NodeReply, url: string, ids: readonly number[]): (Answered | null)[] {

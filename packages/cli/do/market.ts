@@ -191,7 +191,7 @@ export const feed: Run = (cli, { text }) =>
     }
   });
 
-/** Of an empty book nothing else would be written until something happens. */
+/** An empty book would otherwise print no line until something happens. */
 function waitsFor(rfqs: number): string {
   const there = rfqs === 0 ? 'no request is open' : `${rfqs} open`;
   return `, ${there}: waits for requests, and for news of your threads, until you end it`;
