@@ -1,4 +1,4 @@
-"""Hashes, keys and signatures. The curves are those of libraries; none is written here."""
+"""Hashes, keys and signatures. The curves are those of libraries; this module writes none."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def ed25519_sign(seed: bytes, message: bytes) -> bytes:
     return eddsa.new(key, "rfc8032").sign(message)
 
 
-#: Of edwards25519 (RFC 8032, 5.1).
+#: The field and curve of edwards25519 (RFC 8032, 5.1).
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
 

@@ -28,7 +28,7 @@ class Instruction:
 
 
 def unsigned_transaction(payer: str, instructions: list[Instruction], blockhash: str) -> bytes:
-    """Of one signer, who pays for it: a signature of zeros, then the message."""
+    """The transaction of one signer, who pays for it: a signature of zeros, then the message."""
     slots: dict[str, tuple[bool, bool]] = {payer: (True, True)}
 
     def name(address: str, signs: bool, writes: bool) -> None:
