@@ -200,7 +200,7 @@ test('the command says what it needs and what is in the way, in sentences', () =
     [['--rpc', url], 2, /^--network is missing\nusage: /],
     [named, 2, /^--program-key is missing\n/],
     [['--unknown'], 2, /^Unknown option '--unknown'\nusage: /],
-    [[...named, '--verify'], 1, /^nothing is recorded of of-nobody\n$/],
+    [[...named, '--verify'], 1, /^no deployment is recorded of of-nobody\n$/],
   ] as const) {
     const file = join(import.meta.dirname, 'deploy.ts');
     const ran = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8' });

@@ -126,7 +126,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       takeBack: async (name, blocks) => {
         const entry = parts.chains.get(name);
         if (entry?.chain.takeBack === undefined) {
-          throw new DevnetError(`nothing can be taken back on "${name}" here`);
+          throw new DevnetError(`no block can be taken back on "${name}" here`);
         }
         await entry.queue(async () => entry.chain.takeBack?.(blocks));
       },

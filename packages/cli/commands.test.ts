@@ -269,7 +269,7 @@ test('nobody is taken at a word that was not said', async () => {
   ] as const) {
     const asked = mustConfirm(cliOf({ isAsked: true, ask: async () => said }), plan, 'Go?');
     if (isYes) await asked;
-    else await assert.rejects(asked, failing('needs_you', /nothing was done/), said);
+    else await assert.rejects(asked, failing('needs_you', /the command did nothing/), said);
   }
   await assert.rejects(passphraseOf(cliOf(), 'P: '), failing('needs_you', /--passphrase-fd/));
   const typed = ['one', 'other'];

@@ -31,7 +31,7 @@ export async function verifyTypedData(
   const separator = await reads.separator(terms.token ?? '', signal);
   const field = `alternatives.${alternative.way}`;
   if (separator === null) {
-    throw new VerificationError(`${field}.typedData.domain`, 'of a token that has one', 'some');
+    throw new VerificationError(`${field}.typedData.domain`, 'a domain of the token', 'some');
   }
   // A permit's number is the own node's to say: the market may be a block ahead.
   const view = { separator, nonce: null, ...limits };

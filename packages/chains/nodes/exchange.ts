@@ -117,7 +117,7 @@ export function turnsAway(status: number): boolean {
 export class NothingReadable extends Error {
   constructor() {
     const why = 'the node is gone, redirects, or does not answer pages of this origin (CORS)';
-    super(`nothing that this page may read: ${why}`);
+    super(`the page may read no answer: ${why}`);
     this.name = 'NothingReadable';
   }
 }

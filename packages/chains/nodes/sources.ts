@@ -153,7 +153,7 @@ export function disagree(
   sentence: string,
   facts: Record<string, Fact>,
 ): ParleyError {
-  const whole = `nothing is funded or revealed by what ${chain} shows: ${sentence}`;
+  const whole = `no side may fund or reveal by the state of ${chain}: ${sentence}`;
   return new ParleyError('sources_disagree', whole, { chain, ...facts });
 }
 

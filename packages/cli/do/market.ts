@@ -52,7 +52,7 @@ async function pair(cli: Cli, session: Session, { args: [, base, quote] }: Given
   const { median } = price;
   const traded =
     median === null
-      ? 'what others traded at: too few agreements'
+      ? 'prices of others: too few agreements'
       : `others traded at ${shownAmount(median.baseAmount, names.of(ids.baseAssetId))} for ` +
         `${shownAmount(median.quoteAmount, names.of(ids.quoteAssetId))} (median, a hint)`;
   answer(cli, { pair: found, price }, [...pairLines(session, found), traded].join('\n'));
@@ -86,7 +86,7 @@ async function status(cli: Cli, session: Session): Promise<void> {
   const { network, agrees, waitsFor, chains } = found;
   const works = agrees
     ? 'swaps are agreed'
-    : `nothing is agreed: it waits for ${waitsFor.join(', ')}`;
+    : `no swap is agreed: the market waits for ${waitsFor.join(', ')}`;
   const rows = chains.map(({ chain, height, isQuiet, haltedSince }) => [
     chain,
     height === null ? 'not seen yet' : String(height),

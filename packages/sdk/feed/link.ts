@@ -126,7 +126,7 @@ export function createLink(options: LinkOptions) {
       (ticket) => closed || begin(ticket),
       (error: unknown) => {
         if (closed) return;
-        if (signedOut(error)) return end('nobody is signed in here any more');
+        if (signedOut(error)) return end('no account is signed in here any more');
         troubled(`no ticket for the feed (${messageOf(error)}): trying again`);
         timer = setTimeout(connect, waitMs(null));
       },

@@ -94,7 +94,7 @@ export async function snapshot(context: Context): Promise<Seen> {
 /** With a public secret nothing waits for nodes to agree. */
 function sure({ record }: Context, seen: Seen): Seen {
   if (seen.doubt === undefined || record.publicSecret !== null) return seen;
-  throw new ParleyError('sources_disagree', `nothing is begun now: ${seen.doubt}`, {});
+  throw new ParleyError('sources_disagree', `no step begins now: ${seen.doubt}`, {});
 }
 
 export async function refreshed(

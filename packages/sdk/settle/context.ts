@@ -217,7 +217,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
   const current = () => {
     const record = store.latest();
     if (record !== null) return record;
-    throw new SettleError('unknown_record', `nothing is kept of swap ${input.swapId}`);
+    throw new SettleError('unknown_record', `the store keeps no record of swap ${input.swapId}`);
   };
   return {
     ...input,

@@ -82,7 +82,7 @@ timed('a store that takes nothing of what is seen stops nothing', async () => {
     },
   };
   assert.equal((await run(scene, { store: full }))?.end, 'received');
-  assert.ok(says(scene, 'what the chains show is not kept: no space'));
+  assert.ok(says(scene, 'the store did not keep the state of the chains: no space'));
 });
 
 for (const [party, verb, how] of [

@@ -311,7 +311,7 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
   if (unsure.length === 0) return effects;
   const legs = unsure.join(' and ');
-  const why = `nothing is begun or ended while the nodes of leg ${legs} are not sure`;
+  const why = `no step begins or ends while the nodes of leg ${legs} are not sure`;
   return [...effects, { ...effect('wait', null), why }];
 }
 

@@ -59,7 +59,7 @@ async function untilLeft(
     since = isStill ? (since ?? now) : null;
     // A clock that was set back makes no wait longer.
     if (since === null || Math.abs(now - since) < patienceSeconds) continue;
-    const what = 'what can be done twice was open for five minutes, and the other did not do it';
+    const what = 'a step was open for five minutes, and the other run did not take it';
     context.emit('elsewhere', null, `${what}: it is done here`);
     return null;
   }

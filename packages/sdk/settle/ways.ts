@@ -302,7 +302,7 @@ async function handOut(context: Context, kept: Authorization): Promise<void> {
   const isStuck = overdue(context, leg, { txid: keyOf(kept), keptAtMs: kept.keptAtMs });
   if (isTaken && !isStuck) return;
   if (await lacksGas(context, leg)) {
-    const until = `whoever has it may send it before ${timeOf(kept.validBefore)}`;
+    const until = `any holder may send it before ${timeOf(kept.validBefore)}`;
     return context.waits(leg, `the funding of leg ${leg.leg} is signed: ${until}`);
   }
   await asPersonWants(context, leg, 'fund', () =>

@@ -29,7 +29,7 @@ export function newSecret(held: string | null, hashlock: Hashlock, secret: Secre
 /** Throws SettleError `bad_record`. */
 export function heldSecret(held: string | null, hashlock: Hashlock): Secret | null {
   if (held === null || isSecret(held, hashlock)) return held;
-  throw new SettleError('bad_record', `what is kept as the secret of ${hashlock} does not open it`);
+  throw new SettleError('bad_record', `the kept secret of ${hashlock} does not open it`);
 }
 
 const isSecret = (text: string, hashlock: Hashlock) =>
