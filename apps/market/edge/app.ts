@@ -110,7 +110,7 @@ declare module 'fastify' {
 
 /** The app for browsers, and what tests change. */
 export type AppOptions = {
-  /** None: `/` says how it is built. */
+  /** Absent: `/` says how it is built. */
   readonly web?: Web | null;
   /** The folder of the documents' site, instead of the repository's own. */
   readonly documents?: string;

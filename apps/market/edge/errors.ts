@@ -120,8 +120,8 @@ const codes = {
     'headers_too_large',
   ],
   500: [
-    // A fault of ours, logged under the request that its sentence names (`X-Request-Id`). Nothing
-    // happened; the same `Idempotency-Key` gets this answer again, a new one runs.
+    // A fault of ours, logged under the request that its sentence names (`X-Request-Id`). The
+    // request had no effect; its `Idempotency-Key` gets this answer again, a new one runs.
     'internal',
   ],
   503: [

@@ -52,7 +52,7 @@ export type TvmCall = {
 };
 
 export type TvmResult = {
-  /** None; REVERT keeps the energy that is left; anything else has used all of it. */
+  /** REVERT keeps the energy that is left; anything else has used all of it. */
   readonly failure: 'none' | 'revert' | 'out of energy' | 'other';
   readonly message: string;
   readonly energyUsed: bigint;

@@ -179,7 +179,7 @@ export async function countByAll(
   const believed = () => said.toSorted((one, other) => one - other)[(said.length - 1) >> 1] ?? 0;
   const isOne = () => said.length === 1;
   try {
-    // None answered: ask again as a plain call does, which says why.
+    // Without an answer, ask again as a plain call does, which says why.
     await Promise.any(asking).catch(() => {});
     if (said.length === 0) return await transactionCount(rpc, own, signal, at);
     await Promise.race([all, sleep(othersMs, until).catch(() => {})]);

@@ -57,7 +57,7 @@ const zoo: Readonly<Record<string, readonly [short: string, reasons?: RegExp]>> 
 const nobody = '0x000000000000000000000000000000000000dEaD';
 const slotOf = (name: string) => keccak256(stringToHex(name));
 const oldForm = 'org.zeppelinos.proxy.implementation';
-/** Of EIP-1967. */
+/** The admin's slot of EIP-1967. */
 const adminSlot: Hex = '0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103';
 
 async function withAdmin(made: Promise<Address>, value: Hex = pad(nobody)): Promise<string> {

@@ -22,7 +22,7 @@ import type { Order } from './sources.ts';
 export class RpcError extends Error {
   readonly code: number;
   readonly data: string | null;
-  /** Of HTTP: some nodes give errors of theirs with 400 or 500. */
+  /** The status of HTTP: some nodes give errors of theirs with 400 or 500. */
   readonly status: number;
   constructor(
     code: number,

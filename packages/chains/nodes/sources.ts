@@ -63,7 +63,7 @@ export async function askEach<C, T>(
     }
   });
   const answers = (await Promise.all(asking)).flat();
-  // None answered: say why, as a plain call does.
+  // Without an answer, say why, as a plain call does.
   return answers.length > 0 ? answers : [{ one: client, answer: await ask(client) }];
 }
 

@@ -253,7 +253,7 @@ function addRent(payer: string, escrow: string, lamports: bigint): Instruction[]
   return [{ program: systemProgram, accounts: [pays(payer), writes(escrow)], data }];
 }
 
-/** Base64. Whoever pays: the escrow's rent is the funder's, a token account's its owner's. */
+/** Base64. Any payer may sign: the escrow's rent is the funder's, a token account's its owner's. */
 export function solanaTransaction(
   terms: EscrowTerms,
   deployment: SolanaDeployment,

@@ -63,7 +63,7 @@ export type TronGasOptions = {
 type Account = {
   readonly options: TronGasOptions;
   readonly address: string;
-  /** Of nothing: the helpers that read a chain want one. */
+  /** An empty watch: the helpers that read a chain want one. */
   readonly watch: Watch;
 };
 

@@ -323,7 +323,7 @@ function isRefusal(error: unknown): true {
   return true;
 }
 
-/** Of `assert.throws`: refused by this field. */
+/** For `assert.throws`: refused by this field. */
 export const byField = (field: string) => (error: unknown) =>
   error instanceof VerificationError && error.field === field;
 

@@ -156,7 +156,7 @@ class _Reader:
 
 
 def decode_psbt(text: str) -> Psbt:
-    """Of base64. Throws ``bad_transaction``."""
+    """Decodes base64. Throws ``bad_transaction``."""
     if len(text) > _MOST_CHARACTERS:
         raise bad_psbt(f"the PSBT has {len(text)} characters, more than {_MOST_CHARACTERS}")
     try:

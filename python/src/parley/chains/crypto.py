@@ -39,7 +39,7 @@ def _key(private_key: bytes) -> PrivateKey:
 
 
 def public_key(private_key: bytes, compressed: bool = True) -> bytes:
-    """Of secp256k1: 33 bytes, or 65."""
+    """The public key of secp256k1: 33 bytes, or 65."""
     return _key(private_key).public_key.format(compressed=compressed)
 
 

@@ -118,7 +118,7 @@ class _Reader:
 
 
 def read_transaction(text: str) -> ReadMessage:
-    """Of base64. Throws ``bad_transaction``."""
+    """Decodes base64. Throws ``bad_transaction``."""
     try:
         if len(text) > MOST_TRANSACTION_BYTES * 2:
             raise ValueError(f"{len(text)} characters")
