@@ -261,7 +261,11 @@ test('help names every command, and says of each how it is used', async () => {
 });
 
 test('webhooks: those that fail are listed, what was given up is sent again, and off is off', async () => {
-  assert.deepEqual(await ops(['webhooks', 'list']), { code: 0, out: 'no webhook fails\n', err: '' });
+  assert.deepEqual(await ops(['webhooks', 'list']), {
+    code: 0,
+    out: 'no webhook fails\n',
+    err: '',
+  });
   const id = await newWebhook();
   const delivery = randomUUID();
   await run(`update webhooks set failing_since = '2026-11-21T10:00:00Z', last_status = 500

@@ -298,7 +298,10 @@ async function sendAgain(
     // A refusal of a chain may quote what was sent.
     const failure = error instanceof ParleyError ? error.code : (error as Error).name;
     const { txid } = attempt;
-    deps.log.warn({ chain: job.chain, txid, failure }, 'a waiting transaction could not be sent again');
+    deps.log.warn(
+      { chain: job.chain, txid, failure },
+      'a waiting transaction could not be sent again',
+    );
   }
 }
 

@@ -195,7 +195,11 @@ const all = [
     args: [rfq, { name: 'AMOUNT' }],
     options: {
       valid,
-      side: { value: 'SIDE', choices: ['sell', 'buy'], about: 'the side of the taker, who sells or buys the base' },
+      side: {
+        value: 'SIDE',
+        choices: ['sell', 'buy'],
+        about: 'the side of the taker, who sells or buys the base',
+      },
       amount: { value: 'AMOUNT', about: 'how much of the base asset it is about' },
       base: { value: 'ASSET', about: 'the base asset' },
       quote: { value: 'ASSET', about: 'the quote asset, in which you name your price' },

@@ -22,7 +22,11 @@ export function createMetrics() {
     ended: counter('ended', 'Swaps ended, by how', 'end'),
     failures: counter('failures', 'Work that failed and is done again', 'what'),
     balance: gauge('balance', 'The balance of a wallet, whole coins', 'asset'),
-    promised: gauge('promised', 'The most that open quotes and swaps may take, whole coins', 'asset'),
+    promised: gauge(
+      'promised',
+      'The most that open quotes and swaps may take, whole coins',
+      'asset',
+    ),
     price: gauge('price', 'The good price of a source; absent without one', 'source'),
     swapsPayable: gauge('swaps_payable', 'Swaps that the coin of a chain pays for', 'chain'),
     openQuotes: gauge('open_quotes', 'Quotes that may be accepted'),

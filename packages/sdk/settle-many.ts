@@ -286,11 +286,13 @@ async function sent(
   async function signed(): Promise<Kept> {
     if (wallet.family !== 'evm' || material.sign !== 'evm-tx') {
       const [sign] = hand.signFunding(material);
-      if (sign === undefined) throw new SettleError('no_wallet', 'the batch has no transaction to sign');
+      if (sign === undefined)
+        throw new SettleError('no_wallet', 'the batch has no transaction to sign');
       return sign();
     }
     const [call] = material.txs;
-    if (call === undefined) throw new SettleError('no_wallet', 'the batch has no transaction to sign');
+    if (call === undefined)
+      throw new SettleError('no_wallet', 'the batch has no transaction to sign');
     const taken = await takenNonces({ context, leg, wallet }, true);
     const { mostGas } = evmGasPolicyOf(material.chainId);
     const limit = gas === null ? {} : { gas: smaller((gas * gasSharePercent) / 100n, mostGas) };

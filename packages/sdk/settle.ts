@@ -350,7 +350,11 @@ export async function remember(context: Context, { fresh }: Poll): Promise<void>
     // A store that fails here stops nothing: the next pass sees it again, and tries again.
     await context.keep(news).catch((error: unknown) => {
       context.signal?.throwIfAborted();
-      context.emit('store', null, `the store did not keep the state of the chains: ${messageOf(error)}`);
+      context.emit(
+        'store',
+        null,
+        `the store did not keep the state of the chains: ${messageOf(error)}`,
+      );
     });
   }
   for (const { leg: name, facts, requiredConfirmations } of legs) {

@@ -65,7 +65,8 @@ export function readProfile(text: string, file: string): Profile {
   if (typeof productName !== 'string' || /[\r\n]/.test(productName)) {
     throw bad('productName', 'one line of text');
   }
-  if (!/^[a-z\d]{1,16}$/.test(String(shortName))) throw bad('shortName', 'letters a to z and digits');
+  if (!/^[a-z\d]{1,16}$/.test(String(shortName)))
+    throw bad('shortName', 'letters a to z and digits');
   if (network !== 'mainnet' && network !== 'testnet' && network !== 'dev') {
     throw bad('network', 'mainnet, testnet or dev');
   }

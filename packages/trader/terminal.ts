@@ -90,7 +90,8 @@ function hidden(question: string, signal: AbortSignal): Promise<string> {
       work();
       typed = [];
     };
-    const stop = () => end(() => reject(needsYou('declined', 'the answer was no: the command did nothing')));
+    const stop = () =>
+      end(() => reject(needsYou('declined', 'the answer was no: the command did nothing')));
     const take = (chunk: Buffer) => {
       for (const byte of chunk) {
         if (byte === endOfText || byte === endOfInput) return stop();

@@ -129,7 +129,8 @@ async function rawRefund(
   swapId: string,
   record: SwapRecord | null,
 ): Promise<void> {
-  if (record === null) throw needsYou('unknown_swap', `this profile keeps no record of swap ${swapId}`);
+  if (record === null)
+    throw needsYou('unknown_swap', `this profile keeps no record of swap ${swapId}`);
   const { rawSpend } = await import('@parley/sdk/rescue/raw.ts');
   const chains = await chainsOf(session, own, record.trade);
   const input = { swapId, chains, store: own.store, now: session.now, signal: cli.signal };

@@ -227,5 +227,8 @@ test('each connection has a ticket of its own; nobody signed in is the end, all 
   await again();
   await again();
   assert.deepEqual([sockets.length, given.length], [3, 0]);
-  assert.deepEqual([states.at(-1), said.at(-1)], ['closed', 'no account is signed in here any more']);
+  assert.deepEqual(
+    [states.at(-1), said.at(-1)],
+    ['closed', 'no account is signed in here any more'],
+  );
 });
