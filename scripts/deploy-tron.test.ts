@@ -49,7 +49,10 @@ test('the contract is deployed by an operator’s key, recorded, and found again
   const common = ['--url', chain.info.rpcUrl, '--records', join(dir, 'records')];
   const unknown = await cli([...common, '--verify']);
   assert.equal(unknown.code, 1);
-  assert.match(unknown.said, /nothing is recorded of chain \d+: --contract and --creation name it/);
+  assert.match(
+    unknown.said,
+    /no deployment is recorded of chain \d+: --contract and --creation name it/,
+  );
   const done = await cli([...common, '--network', 'dev'], { PARLEY_DEPLOYER_KEY: key });
   assert.equal(done.code, 0, done.said);
   const { contract, creation, chainId } = JSON.parse(done.said);

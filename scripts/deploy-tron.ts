@@ -309,7 +309,7 @@ async function verifyRecorded(
   const known = escrowRecordsOf(records, { family: 'tron', network, chainId });
   if (known.length === 0) {
     const what = network ?? `chain ${chainId}`;
-    throw new Error(`nothing is recorded of ${what}: --contract and --creation name it`);
+    throw new Error(`no deployment is recorded of ${what}: --contract and --creation name it`);
   }
   let status = 0;
   for (const record of known) {

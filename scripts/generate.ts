@@ -40,5 +40,5 @@ export async function generate(): Promise<string[]> {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const written = await generate();
-  console.log(written.length === 0 ? 'nothing has changed' : `${written.join(', ')}: written`);
+  console.log(written.length === 0 ? 'no file has changed' : `${written.join(', ')}: written`);
 }

@@ -55,7 +55,7 @@ const devNetwork = 'dev/devnet/devnet.ts';
 /** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
   ['apps/market', /\.(?:sql|js)$/],
-  // What /llms.txt is made of, and pages for an operator without a browser.
+  // Sources of /llms.txt, and pages for an operator without a browser.
   ['docs', /\.md$/],
   [
     'apps/market/deploy',
@@ -282,7 +282,10 @@ async function digest(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Of everybody at the beginning of time: neither user, umask nor clock of the builder is in it. */
+/**
+ * The archive's files belong to everybody, at the beginning of time: neither user, umask nor clock
+ * of the builder is in it.
+ */
 async function pressed(work: string, name: string, file: string): Promise<void> {
   const tar = join(work, 'release.tar');
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];

@@ -4,7 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { filesOf } from './sources.ts';
 
-/** Tokens of one package: of the product, and of its tests with all that exists for tests. */
+/**
+ * Tokens of one package: those of the product, and those of its tests with all that exists for
+ * tests.
+ */
 export type Weight = { product: number; tests: number };
 
 export const kinds = ['product', 'tests'] as const;

@@ -1,10 +1,10 @@
 // A description as types of TypeScript: each component, the path, query, body and answer of each
-// operation, and the frames of the feed. Nothing of it runs.
+// operation, and the frames of the feed. The result has no code that runs.
 
 import type { AsyncApi, Content, OpenApi, Operation, Parameter } from './python/generate.ts';
 import { mustBeKnown, type Schema } from './python/schema.ts';
 
-/** What an optional field may be beside its type: `undefined` where a request takes it. */
+/** The form of an optional field beside its type: `undefined` where a request takes it. */
 type Way = 'answer' | 'request';
 
 /** Components that `core` computes with, and the modules that have them. */

@@ -31,7 +31,7 @@ test('halt and resume of a chain: a running market tells its makers, its book an
       .filter((frame: Frame) => frame.type === 'rfq' && frame.rfq.id === rfq.id)
       .map(({ kind }: Frame) => kind);
   await maker.frame(() => kinds().length === 1);
-  assert.match((await cli('halt', 'list')).out, /^nothing is halted$/m);
+  assert.match((await cli('halt', 'list')).out, /^no halt is in force$/m);
   const halted = await cli('halt', '--chain', 'evm-dev', '--reason', 'its nodes disagree');
   assert.deepEqual([halted.code, halted.err], [0, '']);
   assert.equal(halted.out, 'halted chain evm-dev with its 2 assets: 1 RFQ left the book\n');

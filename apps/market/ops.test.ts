@@ -261,7 +261,11 @@ test('help names every command, and says of each how it is used', async () => {
 });
 
 test('webhooks: those that fail are listed, what was given up is sent again, and off is off', async () => {
-  assert.deepEqual(await ops(['webhooks', 'list']), { code: 0, out: 'none fails\n', err: '' });
+  assert.deepEqual(await ops(['webhooks', 'list']), {
+    code: 0,
+    out: 'no webhook fails\n',
+    err: '',
+  });
   const id = await newWebhook();
   const delivery = randomUUID();
   await run(`update webhooks set failing_since = '2026-11-21T10:00:00Z', last_status = 500
@@ -337,7 +341,7 @@ test('stats: what began on a day, by asset with both legs, and nothing of anothe
 
 test('keeper: what today cost and what is stuck, which is exit status 1', async () => {
   const nothing = await ops(['keeper']);
-  assert.deepEqual([nothing.code, nothing.out], [0, 'nothing is open, nothing spent\n']);
+  assert.deepEqual([nothing.code, nothing.out], [0, 'no job is open, and the day has no costs\n']);
   await run(`insert into keeper_turns (chain, until) values ('evm-dev', now())`);
   await run(`insert into keeper_attempts (chain, address, verb, txid, offer, most_cost, charged,
       signed_at, fate, purpose)

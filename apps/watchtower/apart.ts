@@ -198,7 +198,7 @@ async function answerOne(
     },
   };
   try {
-    if (plain === null) throw new Error('what was asked cannot be opened');
+    if (plain === null) throw new Error('the question cannot be opened');
     const own = JSON.parse(plain.toString());
     const { txid } = await desk[row.verb]({ ...asking, ...own });
     await asked.answerRow(deps.db, id, sealAnswer(deps, { txid }));

@@ -209,7 +209,7 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       return putOff(on, decision.seconds);
     case 'give up':
       if (await giveUpUnsent(deps.db, decision.attempt.id)) {
-        tell(on, 'what was signed never left, and is given up');
+        tell(on, 'a signed transaction never left, and is given up');
       }
       return putOff(on, 0);
     case 'send': {
@@ -298,7 +298,10 @@ async function sendAgain(
     // A refusal of a chain may quote what was sent.
     const failure = error instanceof ParleyError ? error.code : (error as Error).name;
     const { txid } = attempt;
-    deps.log.warn({ chain: job.chain, txid, failure }, 'what waits could not be sent again');
+    deps.log.warn(
+      { chain: job.chain, txid, failure },
+      'a waiting transaction could not be sent again',
+    );
   }
 }
 

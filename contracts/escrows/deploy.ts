@@ -206,7 +206,7 @@ async function isAsRecorded(
   const all = escrowRecordsOf(records, { family: 'evm', network, chainId });
   const known = all.filter((each) => each.contract === contract);
   if (known.length === 0) {
-    process.stdout.write(`chain ${chainId}: nothing is recorded of ${network ?? 'it'}\n`);
+    process.stdout.write(`chain ${chainId}: no deployment is recorded of ${network ?? 'it'}\n`);
     return network === null;
   }
   const faults = await Promise.all(known.map((record) => evmRecordFault({ rpcUrl }, record)));
@@ -319,7 +319,7 @@ async function madeBy(client: Reader, instance: Shard): Promise<Hex> {
     (await client.getCode({ address, blockNumber })) !== undefined;
   let without = -1n;
   let withCode = await client.getBlockNumber();
-  if ((await codeHashAt(client, address)) === null) throw new Error(`nothing is at ${address}`);
+  if ((await codeHashAt(client, address)) === null) throw new Error(`no code is at ${address}`);
   while (withCode - without > 1n) {
     const middle = (without + withCode) / 2n;
     const found = await isThere(middle).catch((cause: unknown) => {

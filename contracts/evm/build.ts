@@ -43,7 +43,7 @@ async function deployed(
   await reader.waitForTransactionReceipt({ hash, pollingInterval: 50 });
   const address = getCreate2Address({ from: deployer.address, salt: devSalt, bytecode });
   const code = await reader.getCode({ address });
-  if (code === undefined) throw new Error(`nothing was deployed at ${address}`);
+  if (code === undefined) throw new Error(`no code was deployed at ${address}`);
   return { address, codeHash: keccak256(code) };
 }
 

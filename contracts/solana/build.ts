@@ -156,7 +156,7 @@ function compileLibrary(rustc: string, library: string, folder: string): void {
       `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`,
     ]);
   crate('core', '2024', join(library, 'core/src/lib.rs'));
-  // Every crate names it; none of it is used.
+  // Every crate names it; this program uses none of it.
   const empty = join(folder, 'empty.rs');
   const features = '#![feature(compiler_builtins, no_core)]';
   writeFileSync(empty, `${features}\n#![compiler_builtins]\n#![no_core]\n`);

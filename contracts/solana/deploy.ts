@@ -298,7 +298,7 @@ async function main(args: string[]): Promise<void> {
   const { rpcUrl, network, programFile, payerFile } = asked;
   if (programFile === null) {
     const record = recordIn<SolanaRecord>(network, solanaRecords);
-    if (record === null) throw new Error(`nothing is recorded of ${network}`);
+    if (record === null) throw new Error(`no deployment is recorded of ${network}`);
     const fault = await recordFault(rpcUrl, record);
     console.log(`${record.contract}: ${fault ?? 'the pinned program, and nobody can replace it'}`);
     if (fault !== null) process.exitCode = 1;

@@ -12,7 +12,7 @@ export const contractTypes = {
 type ContractType = keyof typeof contractTypes;
 export const urlOf = (type: ContractType) => `type.googleapis.com/protocol.${type}`;
 
-/** What of a transaction does not follow from its call. */
+/** The fields of a transaction that do not follow from its call. */
 export type Envelope = {
   /** Two bytes of the referred block's number and eight of its id, hex. */
   readonly refBlockBytes: string;

@@ -13,7 +13,7 @@ const wallet = 'faucet';
 const faucetBlocks = 40;
 /** A coinbase can be spent when a hundred blocks lie on top of it. */
 const maturityBlocks = 100;
-/** Whoever looks for an escrow begins two hours before it, by how much block times may be off. */
+/** A search for an escrow begins two hours before it, by how much block times may be off. */
 const ageSeconds = 6 * 3_600;
 const satsPerCoin = 100_000_000n;
 const gifts = { usual: satsPerCoin, most: 50n * satsPerCoin, unit: 'satoshi', least: 1_000n };

@@ -16,13 +16,16 @@ export type NodeClock = { now(): number; isMoved(): boolean };
 export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
   const rhythm = pace();
   let ownTip = '';
-  /** What waited when a block left it out: fees too low to mine, so no reason to mine again. */
+  /**
+   * Transactions that waited when a block left them out: fees too low to mine, so no reason to mine
+   * again.
+   */
   let leftOut = '';
 
   const readState = () => rpc<ChainState>('getblockchaininfo');
   const make = async (blocks: number) => {
     const hashes = await rpc<readonly string[]>('generatetodescriptor', [blocks, everydayMiner]);
-    // Nothing else writes the chain state at once: a kill -9 would take an hour of it.
+    // This command alone writes the chain state at once: a kill -9 would take an hour of it.
     await rpc('gettxoutsetinfo', ['none']);
     ownTip = hashes.at(-1) ?? ownTip;
     rhythm.mined(performance.now());

@@ -28,7 +28,7 @@ export type DevnetClient = {
     amount?: bigint;
   }): Promise<{ txid: string; amount: bigint }>;
   mine(chain: string, blocks: number): Promise<{ chain: string; height: number }>;
-  /** Moves all clocks forward. `emptyBlocks`: what waits on Bitcoin waits on. */
+  /** Moves all clocks forward. `emptyBlocks`: a transaction that waits on Bitcoin waits on. */
   time(seconds: number, emptyBlocks?: boolean): Promise<DevnetStatus>;
   /** Off: the chain makes no block unless `mine` or `faucet` asks for it. */
   mining(chain: string, automatic: boolean): Promise<void>;

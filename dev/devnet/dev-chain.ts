@@ -35,7 +35,7 @@ export type ChainInfo = {
   readonly genesisHash?: string;
   /** Bitcoin: the address of the faucet's wallet, for people who have no address of this chain. */
   readonly ownAddress?: string;
-  /** To trade; none on Bitcoin. */
+  /** Tokens to trade; Bitcoin has no such tokens. */
   readonly tokens?: readonly DevToken[];
   /** Tokens that misbehave, for tests. */
   readonly hostileTokens?: readonly DevToken[];

@@ -33,7 +33,10 @@ const miningStopMs = 2_000;
 const bitcoinKey = 'bitcoin-regtest';
 const tronKey = 'tron-dev';
 const solanaKey = 'solana-dev';
-/** Of TRON's 19 blocks until one is solid: people who try the market should not wait for more. */
+/**
+ * The lag of TRON's solid block, which is 19 blocks there: people who try the market should not
+ * wait for more.
+ */
 const tronSolidityLag = 4;
 
 export type DevnetOptions = {
@@ -123,7 +126,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       takeBack: async (name, blocks) => {
         const entry = parts.chains.get(name);
         if (entry?.chain.takeBack === undefined) {
-          throw new DevnetError(`nothing can be taken back on "${name}" here`);
+          throw new DevnetError(`no block can be taken back on "${name}" here`);
         }
         await entry.queue(async () => entry.chain.takeBack?.(blocks));
       },

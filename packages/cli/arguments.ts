@@ -186,7 +186,7 @@ export function wholeNumber(
   throw misused(`${option} is a whole number from ${least} to ${most}, not "${given}"`);
 }
 
-/** null: none is given. */
+/** null: the option is absent. */
 export function descriptorOf(option: string, given: string | undefined): number | null {
   return given === undefined ? null : wholeNumber(option, given, { least: 0, most: 1_023 });
 }

@@ -249,7 +249,7 @@ test('nobody is taken at a word that was not said', async () => {
   ] as const) {
     const asked = mustConfirm(cliOf({ isAsked: true, ask: async () => said }), plan, 'Go?');
     if (isYes) await asked;
-    else await assert.rejects(asked, failing('needs_you', /nothing was done/), said);
+    else await assert.rejects(asked, failing('needs_you', /the command did nothing/), said);
   }
   await assert.rejects(passphraseOf(cliOf(), 'P: '), failing('needs_you', /--passphrase-fd/));
   const typed = ['one', 'other'];
@@ -363,7 +363,7 @@ test('files are private, are never half written, and a key is never written over
   await mustBePrivate(places.keystore, null);
   await chmod(places.keystore, 0o600);
   await mustBePrivate(places.keystore);
-  // What is root's is let be, so that root gives it away.
+  // Files of root's are left alone, so root gives this one away.
   if (process.geteuid?.() === 0) await chown(places.keystore, 8, 8);
   const { uid } = await stat(places.keystore);
   const fault = failing(

@@ -95,7 +95,7 @@ function valueOptions(): string[] {
   return [...new Set(all.flatMap(([name, { value }]) => (value === undefined ? [] : [name])))];
 }
 
-/** Of zsh: in single quotes, where a colon parts a word from what is said of it. */
+/** For zsh: in single quotes, where a colon parts a word from what is said of it. */
 const quoted = (text: string) => text.replaceAll("'", "'\\''").replaceAll(':', '\\:');
 
 function zsh(): string {

@@ -27,7 +27,7 @@ function overview(): string {
     '',
     ...names,
     '',
-    'of every command:',
+    'options of every command:',
     ...optionLines(globals),
     '',
     'An ASSET is CHAIN for its own coin, such as bitcoin; else CHAIN:SYMBOL or CHAIN:CONTRACT.',
@@ -46,7 +46,7 @@ function page({ name, about, more = [], args, options, examples = [] }: Command)
     ...(more.length > 0 ? ['', ...more] : []),
     ...(own ? ['', 'options:', ...optionLines(options)] : []),
     '',
-    'of every command:',
+    'options of every command:',
     ...optionLines(globals),
     ...(examples.length > 0 ? ['', 'examples:', ...examples.map((each) => `  ${each}`)] : []),
   ].join('\n');

@@ -83,9 +83,9 @@ const all = [
         value: 'SCOPE',
         choices: ['read', 'taker', 'maker'],
         many: true,
-        about: 'what the API key may do; default all',
+        about: 'scopes of the API key; default all',
       },
-      name: { value: 'TEXT', about: 'what the market calls the API key' },
+      name: { value: 'TEXT', about: 'the name of the API key at the market' },
     },
     examples: ['parley login --new', 'parley login --key-file ~/dev.words --new'],
   },
@@ -118,7 +118,7 @@ const all = [
   },
   {
     name: 'market',
-    about: 'what the market trades, what a pair costs, or whether it works',
+    about: 'assets of the market, costs of a pair, or whether it works',
     args: [
       { name: 'WHAT', choices: ['assets', 'pair', 'status'] },
       { ...asset, optional: true },
@@ -173,7 +173,7 @@ const all = [
       { name: 'QUOTE' },
     ],
     options: {
-      price: { value: 'AMOUNT', about: 'what you ask for all of it, in the quote asset' },
+      price: { value: 'AMOUNT', about: 'the price for all of it, in the quote asset' },
       for: { value: 'SECONDS', about: 'how long it stands; default 600' },
       to: { value: 'ADDRESS', about: 'private, for the account that holds this address' },
     },
@@ -195,7 +195,11 @@ const all = [
     args: [rfq, { name: 'AMOUNT' }],
     options: {
       valid,
-      side: { value: 'SIDE', choices: ['sell', 'buy'], about: 'what the taker does with the base' },
+      side: {
+        value: 'SIDE',
+        choices: ['sell', 'buy'],
+        about: 'the side of the taker, who sells or buys the base',
+      },
       amount: { value: 'AMOUNT', about: 'how much of the base asset it is about' },
       base: { value: 'ASSET', about: 'the base asset' },
       quote: { value: 'ASSET', about: 'the quote asset, in which you name your price' },
@@ -215,7 +219,7 @@ const all = [
     about: 'negotiations: of one request, or all of yours; default your open quotes',
     args: [{ ...rfq, optional: true }],
     options: {
-      role: { value: 'ROLE', choices: parties, about: 'what you are in them' },
+      role: { value: 'ROLE', choices: parties, about: 'your role in them' },
       status: { value: 'STATUS', choices: threadStatuses, about: 'where they stand' },
       limit: { value: 'N', about: 'at most so many; default 100' },
     },
@@ -255,7 +259,7 @@ const all = [
   {
     name: 'refund',
     about: 'gives a swap up: funds nothing any more, and takes back what is yours',
-    more: ['What the other side has paid is still claimed where its secret is public.'],
+    more: ['The payment of the other side is still claimed where its secret is public.'],
     args: [{ name: 'SWAP' }],
     options: { raw: { about: 'prints the refund as text instead, for any node or wallet' } },
   },

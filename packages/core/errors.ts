@@ -147,7 +147,7 @@ const codes = {
     'last_login',
     // The session that this was begun in has ended: sign in and begin again.
     'session_ended',
-    // The account was deleted while this was asked for: nothing was done.
+    // The account was deleted while this was asked for: the request had no effect.
     'account_deleted',
     // The account has what is still open; the sentence says what. End it or wait, then delete the
     // account.

@@ -98,7 +98,7 @@ const whoTells: Readonly<Record<Family, readonly [string, string]>> = {
 export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
   const [why, who] = whoTells[family];
   return (
-    `what became of the escrow of leg ${leg} on ${chain} is not known: ${why}, and the nodes ` +
+    `the outcome of the escrow of leg ${leg} on ${chain} is not known: ${why}, and the nodes ` +
     `configured show no transaction of it; ${who} would tell` +
     (family === 'evm' || family === 'tron' ? unlessNever : '')
   );

@@ -63,6 +63,6 @@ export async function mustHaveChains(
   const each = [...missing].map(([chain, of]) => `"${chain}" for ${of.join(', ')}`);
   throw new ChainMissing(
     `the settings name no chain ${each.join(' and ')}, which is open: ` +
-      'nothing was begun. Add [chains.NAME] again, at least until that has ended',
+      'the maker did not start. Add [chains.NAME] again, at least until that has ended',
   );
 }

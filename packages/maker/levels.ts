@@ -25,7 +25,10 @@ const directions: Readonly<Record<Direction, Terms['gives']>> = {
   sell_base: 'quote',
   buy_base: 'base',
 };
-/** Of nobody: what is asked is whether it could be quoted, to whoever has settled enough. */
+/**
+ * A request of no party: the question is whether it could be quoted, to any taker that has settled
+ * enough.
+ */
 const nobody = {
   id: 'levels',
   creatorId: 'levels',

@@ -29,7 +29,7 @@ export type Session = {
   readonly client: ParleyClient;
   /** The same, which tries once: an overdue request is decided anew. */
   readonly once: ParleyClient;
-  /** Of now: a renewed one takes its place. */
+  /** The present key: a renewed one takes its place. */
   readonly key: () => string;
   /** Mints a key where there is none that is good, and links the wallets: the account's id. */
   signIn(): Promise<string>;

@@ -146,7 +146,7 @@ async function signedBy(session: Session, apiKeyFile: string | null): Promise<Si
     const account = await accountOf(session);
     if (account !== null) return { account, client: await marketOf(session, account.key) };
     const { market } = session.profile;
-    throw needsYou('not_signed_in', `nobody is signed in at ${market}: ${howToSignIn}`);
+    throw needsYou('not_signed_in', `no account is signed in at ${market}: ${howToSignIn}`);
   }
   const text = await readUpTo(apiKeyFile, mostKeyBytes);
   if (text === null) throw new Failure('local', 'no_key', `there is no file ${apiKeyFile}`);

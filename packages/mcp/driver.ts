@@ -47,7 +47,7 @@ export type Driver = {
 };
 
 type Made = {
-  /** Of the whole server. */
+  /** The signal of the whole server. */
   readonly signal: AbortSignal;
   readonly session: Session;
   readonly own: Unlocked;

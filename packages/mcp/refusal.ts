@@ -63,7 +63,7 @@ const sentences: Partial<Record<FailureClass, string>> = {
   needs_you: 'a person is needed',
   local: 'a file of this machine is missing, damaged or in use',
   fault: 'a fault of this program',
-  usage: 'what was given is not understood',
+  usage: 'the input is not understood',
 };
 
 const mostSaid = 400;

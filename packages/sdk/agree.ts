@@ -52,11 +52,12 @@ export type Agreeing = {
   readonly rfqId: string;
   readonly threadId: string;
   /**
-   * From here to `quoteAmount`: what the customer asked for, or decided to quote on. Never what a
-   * market answers in that moment: the thread is compared with it. `taker`: it made the RFQ.
+   * From here to `quoteAmount`: the customer's own request, or the terms that it decided to quote
+   * on. Never a market's answer of that moment: the thread is compared with it. `taker`: it made
+   * the RFQ.
    */
   readonly party: Party;
-  /** Of the taker: `sell_base` gives the base asset. */
+  /** The taker's direction: `sell_base` gives the base asset. */
   readonly direction: Direction;
   readonly base: PinnedAsset;
   readonly baseAmount: BaseUnits;
@@ -82,7 +83,7 @@ export type Agreed = {
   readonly swapId: string | null;
 };
 
-/** What an acceptance would come to: the own trade without its hashlock, and its times. */
+/** The result of an acceptance: the own trade without its hashlock, and its times. */
 export type Examined = {
   readonly trade: OwnTrade;
   readonly role: Role;
@@ -91,7 +92,7 @@ export type Examined = {
 };
 
 /**
- * What `accept` would check of the thread, telling the market nothing. Throws as it does: first of
+ * Checks a thread as `accept` would, and sends the market nothing. Throws as it does: first of
  * terms, then of rules, then of times.
  */
 export async function examine(
@@ -106,7 +107,7 @@ export async function examine(
   return comesTo(trade, input.chains, Math.floor(await input.now()));
 }
 
-/** What an own trade comes to where it is agreed at that moment. */
+/** The own trade if it is agreed at that moment. */
 export function comesTo(trade: OwnTrade, chains: PinnedChains, at: UnixSeconds): Examined {
   const own = ownLegs(trade, chains);
   const role = roleOf(trade.party, own.long);
@@ -238,7 +239,7 @@ export async function keepToFund(store: Store, trade: OwnTrade, swap: VerifiedSw
   }
 }
 
-/** What may have been paid once is not handed out again as another escrow, nor at other times. */
+/** An escrow that may have been paid is not handed out again as another one, nor at other times. */
 function mustBeTheKept(record: SwapRecord, trade: OwnTrade, swap: VerifiedSwap): void {
   mustBeOfThread(record, trade);
   const { swap: kept, restored } = record;
@@ -256,7 +257,7 @@ function mustBeTheKept(record: SwapRecord, trade: OwnTrade, swap: VerifiedSwap):
   throw new SettleError('hashlock_used', `swap ${swap.id} ${why}: never fund it again`);
 }
 
-/** Whoever offers a hashlock again after its secret was used gives the second swap away. */
+/** A customer that offers a hashlock again after its secret was used gives the second swap away. */
 function used(threadId: string, swapId: string): SettleError {
   const sentence =
     `the RFQ, hashlock or price of thread ${threadId} belongs to swap ${swapId} already: settle ` +
@@ -308,7 +309,7 @@ async function tradeOf(
   return { trade, own: ownLegs(trade, input.chains) };
 }
 
-/** The earlier of two ends; nothing where there is none. */
+/** The earlier of two ends; null without one. */
 function endOf(
   one: UnixSeconds | null | undefined,
   other: UnixSeconds | null | undefined,

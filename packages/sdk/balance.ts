@@ -1,4 +1,4 @@
-// What a wallet holds of an asset, by the customer's own node.
+// A wallet's balance of an asset, by the customer's own node.
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { PartyChain } from './chains.ts';

@@ -1,4 +1,4 @@
-// What is the customer's own on each chain, in one map: nodes that it trusts, and its wallet.
+// The customer's own part of each chain, in one map: nodes that it trusts, and its wallet.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { ChainKey } from '@parley/core/families.ts';
@@ -12,7 +12,7 @@ export type ChainSource = {
   readonly view: ChainView;
   /** Over all nodes, in turn: builds and sends. */
   readonly adapter: ChainAdapter;
-  /** Of several nodes: one by each alone, held against each other (packages/sdk/evidence/). */
+  /** One adapter for each of several nodes, held against each other (packages/sdk/evidence/). */
   readonly nodes?: readonly ChainAdapter[];
 };
 

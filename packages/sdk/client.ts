@@ -39,7 +39,7 @@ export function parleyClient(options: HttpOptions) {
   const isOnce = (_: string, operation: string) => operation === 'POST /v1/keys';
   const ask = operationsOf<Operations>(given, isOnce);
   return {
-    /** Of this machine against the market's, by its last answer; null: it has said no date. */
+    /** This machine's clock against the market's, by its last answer; null: it has sent no date. */
     clock: clock as Readonly<typeof clock>,
     baseUrl: options.baseUrl,
     productName: options.productName ?? defaultProductName,
@@ -124,7 +124,7 @@ function threads({ ask, byId, list }: Asking) {
     /** Your threads, newest first; unless named those that are open and you are the maker of. */
     quotes: list('GET /v1/threads'),
     thread: byId('GET /v1/threads/{id}'),
-    /** Of the other side of a thread of yours. */
+    /** The record of the other side of a thread of yours. */
     recordOf: byId('GET /v1/threads/{id}/record'),
     propose: async (
       id: string,

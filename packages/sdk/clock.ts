@@ -8,9 +8,9 @@ import { clockToleranceSeconds } from './clock-tolerance.ts';
 
 /** Seconds by which one's own clock is ahead; below 0 it is behind. */
 export type ClockLook = {
-  /** Of the market's; null: it has not said. */
+  /** Seconds to the market's clock; null: it has sent no date. */
   readonly market: number | null;
-  /** Of the last block: it may be old, and of the future by its chain's drift alone. */
+  /** The last block's time: it may be old, and in the future by its chain's drift alone. */
   readonly chains: Readonly<Record<ChainKey, BlockLook>>;
 };
 
@@ -27,7 +27,7 @@ export function aheadOfMarket(client: Dated | null): ClockLook['market'] {
   return client?.clock?.aheadSeconds ?? null;
 }
 
-/** Of the chains whose nodes answer in time. */
+/** Blocks of the chains whose nodes answer in time. */
 export async function lookAtBlocks(
   sources: readonly ChainSource[],
   now: () => UnixSeconds | Promise<UnixSeconds>,
@@ -44,7 +44,7 @@ export async function lookAtBlocks(
   );
 }
 
-/** In one sentence, by how much; null: nothing shows that it is wrong. */
+/** In one sentence, by how much; null: no sign that it is wrong. */
 export function clockFault({ market, chains }: ClockLook): string | null {
   const isOff = market !== null && Math.abs(market) > clockToleranceSeconds;
   const all = Object.entries(chains);

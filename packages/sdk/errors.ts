@@ -1,4 +1,4 @@
-// What goes wrong on the customer's side. Each is a code and its facts.
+// Errors on the customer's side. Each is a code and its facts.
 
 import { withoutAddresses } from '@parley/chains/nodes/exchange.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -11,7 +11,9 @@ export function messageOf(error: unknown): string {
   return isOwn ? words : withoutAddresses(words);
 }
 
-/** Of an error of this package, of a chain's adapter or of the market; null: it has none. */
+/**
+ * The code of an error of this package, of a chain's adapter or of the market; null without one.
+ */
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null;
 }
@@ -32,7 +34,7 @@ export class ParleyApiError extends Error {
   readonly txid: string | null;
   /** On a 422 of `listAsset`: why the token can never be traded, each with the check's name. */
   readonly reasons: readonly string[];
-  /** What the market calls the request (`X-Request-Id`): its operator finds the log lines by it. */
+  /** The market's id of the request (`X-Request-Id`): its operator finds the log lines by it. */
   readonly requestId: string | null;
 
   constructor(
@@ -57,7 +59,7 @@ export class ParleyApiError extends Error {
     this.requestId = facts.requestId ?? null;
   }
 
-  /** Nobody decided anything: the market is gone, overloaded or shutting down. */
+  /** The request was not decided: the market is gone, overloaded or shutting down. */
   get unreachable(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -139,13 +141,13 @@ export class SettleError extends CodedError<SettleCode> {
 }
 
 export type WalletFault =
-  /** The person said no. Nothing was signed. */
+  /** The person said no. The wallet signed nothing. */
   | 'declined'
   /** No answer in time. It may still sign. */
   | 'silent'
   | 'wrong_network'
   | 'wrong_account'
-  /** What it answered is not what it was asked for. */
+  /** Its answer is not the requested one. */
   | 'lied'
   /** It says that it has sent it, and one's own node does not show it. */
   | 'unseen'
@@ -154,7 +156,7 @@ export type WalletFault =
 /** A wallet of a person has not signed as asked. It is asked again when the person wants it. */
 export class WalletError extends Error {
   readonly code: WalletFault;
-  /** What it says that it has sent; null: nothing, or nothing that is known. */
+  /** The id that the wallet reports as sent; null: it sent nothing, or the id is not known. */
   readonly txid: string | null;
 
   constructor(
@@ -181,7 +183,7 @@ export type StoreFault =
   | 'full'
   | 'failed';
 
-/** What a browser's store could not do. Nothing of a refused write is kept. */
+/** A failure of a browser's store. A refused write stores nothing. */
 export class StoreError extends CodedError<StoreFault> {
   override name = 'StoreError';
 }
@@ -199,7 +201,7 @@ export type RescueCode =
   | 'too_large'
   | 'not_as_text';
 
-/** Of a rescue phrase or rescue file. Holds no word of the phrase. */
+/** A fault of a rescue phrase or rescue file. Holds no word of the phrase. */
 export class RescueError extends CodedError<RescueCode> {
   override name = 'RescueError';
 }

@@ -38,7 +38,7 @@ function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
   return feed;
 }
 
-/** What a feed says of the book. */
+/** The feed's words about the book. */
 function telling() {
   const emitted: string[] = [];
   const onChange: MakerFeedOptions['onChange'] = ({ kind, rfq }) => {

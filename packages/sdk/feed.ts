@@ -27,13 +27,15 @@ export type MakerFeedOptions = HttpOptions & {
   readonly events?: readonly FeedEvent['type'][];
   /** In order, and none twice; those that were missed when a connection is there again. */
   readonly onEvent?: (event: FeedEvent) => void;
-  /** Of an earlier run: the last `eventSeq` that `onEvent` was told of. */
+  /** The last `eventSeq` that an earlier run gave to `onEvent`. */
   readonly sinceEvent?: number;
-  /** What was before is not told: at the beginning, or when too much was missed. Read `quotes`. */
+  /**
+   * Earlier entries are not emitted: at the beginning, or when too much was missed. Read `quotes`.
+   */
   readonly onGap?: () => void;
   /** Your open quotes and levels are withdrawn when you were gone for so many seconds, 5 to 60. */
   readonly cancelOnDisconnect?: number;
-  /** What was refused and is no answer to a quote, lost connections, why it was given up. */
+  /** Refusals that answer no quote, lost connections, the reason why it was given up. */
   readonly onError?: (sentence: string) => void;
   /** From 0 to 1: the part of its longest wait after which it connects again. */
   readonly random?: () => number;
@@ -64,20 +66,20 @@ export type MakerFeed = {
    */
   quote(rfqId: string, quoteAmount: string | bigint, how?: QuoteHow): Promise<Quoted>;
   /**
-   * In place of your levels of the pair; none withdraws them. Sent once, and only while there is a
-   * connection. Rejects with a QuoteError.
+   * In place of your levels of the pair; an empty list withdraws them. Sent once, and only while
+   * there is a connection. Rejects with a QuoteError.
    */
   publishLevels(levels: PublishLevels): Promise<PublishedLevels>;
   /**
-   * Of this feed, from now on; null = your quotes stay when you go. Resolves when the market has
-   * stored it; rejects where the feed is closed before.
+   * Sets how long your quotes outlive this feed, from now on; null = they stay when you go.
+   * Resolves when the market has stored it; rejects where the feed is closed before.
    */
   cancelOnDisconnect(seconds: number | null): Promise<void>;
   close(): void;
 };
 
 const defaultGoodForMs = 5_000;
-/** What a snapshot holds at most: the rest is read by REST. */
+/** The most entries of a snapshot: the rest is read by REST. */
 const snapshotSize = pageLimit.most;
 const mostPages = 1_000;
 const againMs = 1_000;
@@ -92,7 +94,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   first.promise.catch(() => {});
   const stop = new AbortController();
   let state: LinkState = 'connecting';
-  /** Counts snapshots: what was being read for an earlier one is of no use. */
+  /** Counts snapshots: a page that was being read for an earlier one is of no use. */
   let filling = 0;
   let whole = false;
 

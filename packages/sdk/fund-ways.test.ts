@@ -55,10 +55,10 @@ const gasFor = ({ address }: EvmWallet) => on.chains.dev.faucet({ chain: evmKey,
 type Makes = {
   readonly key?: Hex;
   readonly gas: boolean;
-  /** Of the coin. */
+  /** The balance of the coin. */
   readonly held?: bigint;
   readonly more?: Partial<SettleInput>;
-  /** What stands in the place of the wallet's own signing. */
+  /** A stand-in for the wallet's own signing. */
   readonly signs?: (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => Promise<string>;
 };
 
@@ -180,7 +180,7 @@ timed(
     };
     await until({ ...maker, store }, ({ step }) => step === 'signed');
     assert.deepEqual(relay.given, []);
-    // Whatever the market says of the leg meanwhile.
+    // The market's later word on the leg changes nothing.
     const { escrow } = (await recordOf(maker)).authorization ?? {};
     assert.equal(escrow, scene.market.watched('a').address);
     assert.deepEqual(await ends(maker), ['received']);
@@ -215,7 +215,7 @@ timed('where the market does not send it, this side does once it has gas', async
   assert.ok(relay.given.every((given) => given.escrow === signed));
   assert.equal((await recordOf(maker)).swap.legs.a.escrow?.address, signed);
   scene.market.lie((swap) => swap);
-  // What it says that it has sent is not believed for ever either.
+  // A relay's word that it has sent one is not believed for ever either.
   relay.does = 'pretend';
   await gasFor(wallet);
   assert.equal((await own.end).end, 'received');

@@ -1,4 +1,4 @@
-// What a side of a swap may take of its chain's own coin.
+// The costs of a side of a swap in its chain's own coin.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

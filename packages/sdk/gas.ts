@@ -1,5 +1,5 @@
-// What a wallet has of its chain's own coin, and what its side of a swap may take of it: read by
-// the customer's own node, before anything is agreed. It refuses nothing.
+// A wallet's balance of its chain's own coin, and the most that its side of a swap may take of it:
+// read by the customer's own node, before anything is agreed. It refuses nothing.
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { ChainSource } from './chains.ts';
@@ -14,7 +14,7 @@ export type GasSide = {
   readonly address: string;
 };
 
-/** Base units of the chain's own coin. What may be taken is the most, at the fees of now. */
+/** Base units of the chain's own coin. Costs are the most that may be taken, at present fees. */
 export type GasLook = {
   readonly has: BaseUnits;
   /** To pay in: fees, the amount where it is that coin, and a deposit. */
@@ -22,7 +22,7 @@ export type GasLook = {
   /** To take it back, after that. */
   readonly refund: BaseUnits;
   readonly claim: BaseUnits;
-  /** Of the token that it gives; null: it gives none, or its chain does not say. */
+  /** The balance of the token that it gives; null: it gives none, or its chain does not say. */
   readonly holds: BaseUnits | null;
   /** Whether the token can be paid in by a signature that somebody else sends (EIP-3009). */
   readonly isSignable: boolean;

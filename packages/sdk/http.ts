@@ -18,7 +18,7 @@ export type HttpOptions = {
   readonly shortName?: string;
   /** Hears by how many seconds this machine's clock is ahead of the date of each answer. */
   readonly heardClock?: (aheadSeconds: number) => void;
-  /** What the market calls itself in the texts that wallets sign; default `Parley`. */
+  /** The market's name in the texts that wallets sign; default `Parley`. */
   readonly productName?: string;
 };
 
@@ -180,7 +180,7 @@ function refusal(shortName: string, response: Response, text: string): ParleyApi
   });
 }
 
-/** It is shown to people and agents: what reads like a sentence is no name. */
+/** It is shown to people and agents: a text that reads like a sentence is no name. */
 function nameOf(given: string | null): string | null {
   return given !== null && /^[\w.:=+/@-]{1,64}$/.test(given) ? given : null;
 }

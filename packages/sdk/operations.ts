@@ -1,5 +1,5 @@
-// Calls of the operations that a description names: what each takes and answers is typed by the
-// description, and nothing of it is written again.
+// Calls of the operations that a description names: the description types the parameters and the
+// answer of each, so no shape is written twice.
 
 import { call, type HttpOptions, type Request } from './http.ts';
 
@@ -25,7 +25,7 @@ type AnyGiven = {
   readonly body?: unknown;
 };
 
-/** `isOnce`: what can succeed once, and so is not tried again. */
+/** `isOnce`: the operations that can succeed once, and so are not tried again. */
 export function operationsOf<All extends Table>(
   options: HttpOptions,
   isOnce: (method: Request['method'], operation: string) => boolean,
@@ -41,7 +41,7 @@ export function operationsOf<All extends Table>(
     return call(options, {
       ...how,
       method,
-      // Whatever the market calls a thing, its id must not leave its place.
+      // An id of the market's, however odd, must not leave its place.
       path: template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? '')),
       once: isOnce(method, operation),
       query,

@@ -1,4 +1,4 @@
-// Amounts, prices and times as people type and read them. Nothing is rounded: a typed number is
+// Amounts, prices and times as people type and read them. No amount is rounded: a typed number is
 // exact or refused, and a shown one says what was cut.
 
 import { formatUnits, maxAmount } from '@parley/core/amounts.ts';
@@ -14,7 +14,7 @@ export type Locale = { readonly locale?: string | undefined };
  * country and is the decimal mark of another.
  */
 const groupMark = '\u202f';
-/** What people type or paste between thousands: never a decimal mark anywhere. */
+/** Separators that people type or paste between thousands: never a decimal mark anywhere. */
 const typedGroups = "[ \u00a0\u2009\u202f'\u2019]";
 const grouped = new RegExp(`^\\d{1,3}(?:${typedGroups}\\d{3})+$`);
 /** Behind one of these, groups may be seen in another order than they stand in. */
@@ -126,7 +126,7 @@ export function parseAmount(
 /** An exponent or a number in hex is no unit. */
 const noUnit = /^[+-]?(?:[\d.,]+e[+-]?\d+|0x[\da-f]+)$/i;
 
-/** Whatever stands behind the digits, where the asset has a symbol. */
+/** The text behind the digits, where the asset has a symbol. */
 function unitBehind(typed: string, symbol: string): { number: string; unit: string } {
   const none = { number: typed, unit: '' };
   if (!/\p{L}/u.test(symbol) || noUnit.test(typed)) return none;
@@ -140,7 +140,7 @@ function unitBehind(typed: string, symbol: string): { number: string; unit: stri
 }
 
 export type AmountShown = Locale & {
-  /** Most decimals; default all. What is cut off is marked by `…`, or by `<` below the least. */
+  /** Most decimals; default all. A cut is marked by `…`, or by `<` below the least. */
   readonly most?: number;
 };
 
@@ -207,7 +207,9 @@ export function isoTime(at: UnixSeconds): string {
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Of an RFC 3339 time with its zone, whole seconds, earlier ones first. Throws `bad_field`. */
+/**
+ * Unix seconds of an RFC 3339 time with its zone; fractions are rounded down. Throws `bad_field`.
+ */
 export function parseIsoTime(text: string): UnixSeconds {
   const ms = iso.test(text) ? Date.parse(text) : Number.NaN;
   // A day that its month does not have is taken for one of the next month.

@@ -8,7 +8,7 @@ export type Pinning = Pick<PinnedAsset, 'chain' | 'token' | 'decimals'> &
   Partial<Pick<PinnedAsset, 'highValueFrom'>>;
 
 const pageSize = 100;
-/** Of one chain: more assets than that are read by their contract alone. */
+/** The most pages of one chain's list: more assets than that are read by their contract alone. */
 const mostPages = 20;
 
 /**

@@ -27,7 +27,7 @@ export type ScheduleInput = {
   readonly escrow: WatchedEscrow;
   readonly former?: boolean;
   readonly source: ChainSource;
-  /** Of the refund key, and where it pays. Asked once, for all the signatures. */
+  /** The wallet of the refund key and its payout. It is asked once, for all the signatures. */
   readonly wallet: Pick<BitcoinKey, 'signSighashes' | 'payout'>;
   readonly signal: AbortSignal;
 };
@@ -86,7 +86,7 @@ export type RefundPlan = {
   readonly highestFeeRate: number;
 };
 
-/** What would be signed, up to `leastTop` sat per vbyte at least. Throws `nothing_there`. */
+/** The refunds to be signed, up to `leastTop` sat per vbyte at least. Throws `nothing_there`. */
 export async function planRefunds({
   escrow: agreed,
   source: { adapter, view },

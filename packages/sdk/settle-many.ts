@@ -1,5 +1,5 @@
 // Claims and refunds of many swaps on one chain, in few transactions, with public secrets alone.
-// What no batch settles is left to `settle` of its swap.
+// Spends that no batch settles are left to `settle` of their swap.
 
 import { inBatches, mostInBatch, paymentOf } from '@parley/chains/escrows/calls.ts';
 import { evmGasPolicyOf } from '@parley/chains/evm/gas-policy.ts';
@@ -42,7 +42,7 @@ export type SentBatch = {
 
 export type ManyOutcome = {
   readonly batches: readonly SentBatch[];
-  /** What is open to this side and in no batch. */
+  /** Spends that are open to this side and in no batch. */
   readonly left: readonly {
     readonly swapId: string;
     readonly leg: LegName;
@@ -63,7 +63,7 @@ const readsAtOnce = 8;
 /** A transaction that no block takes is raised so often, and then left to the next call. */
 const mostRaises = 5;
 
-/** What was in a batch that reverted: whoever made it fail could make the next one fail. */
+/** Spends of a batch that reverted: an attacker who made it fail could make the next one fail. */
 const reverted = new WeakMap<Store, Set<string>>();
 
 function revertedOf(store: Store): Set<string> {
@@ -75,8 +75,8 @@ function revertedOf(store: Store): Set<string> {
 const keyOf = (verb: 'claim' | 'refund', swapId: string) => `${verb} ${swapId}`;
 
 /**
- * Claims and refunds what is open on one chain. Throws SettleError where the chain has no batches.
- * What one swap or batch lacks is said in `left`.
+ * Sends the open claims and refunds of one chain. Throws SettleError where the chain has no
+ * batches. `left` says why a swap or batch was not settled.
  */
 export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   const { chain, swapIds, most = mostInBatch } = input;
@@ -140,7 +140,10 @@ async function openItems(
   return found;
 }
 
-/** What this leg lets this side do now; null: nothing, or `settle` has sent it already. */
+/**
+ * The spend that this leg lets this side make now; null: no spend is open, or `settle` has sent it
+ * already.
+ */
 async function openItem(
   context: Context,
   record: SwapRecord,
@@ -184,7 +187,7 @@ async function publicSecret(
   return secret !== null && opens(secret, hashlock) ? secret : null;
 }
 
-/** null: none of them can be paid. A failure takes nothing from the batches before. */
+/** null: the payer can pay for none of them. A failure takes nothing from the batches before. */
 async function settleSome(
   context: Context,
   chain: ChainKey,
@@ -283,11 +286,13 @@ async function sent(
   async function signed(): Promise<Kept> {
     if (wallet.family !== 'evm' || material.sign !== 'evm-tx') {
       const [sign] = hand.signFunding(material);
-      if (sign === undefined) throw new SettleError('no_wallet', 'nothing to sign');
+      if (sign === undefined)
+        throw new SettleError('no_wallet', 'the batch has no transaction to sign');
       return sign();
     }
     const [call] = material.txs;
-    if (call === undefined) throw new SettleError('no_wallet', 'nothing to sign');
+    if (call === undefined)
+      throw new SettleError('no_wallet', 'the batch has no transaction to sign');
     const taken = await takenNonces({ context, leg, wallet }, true);
     const { mostGas } = evmGasPolicyOf(material.chainId);
     const limit = gas === null ? {} : { gas: smaller((gas * gasSharePercent) / 100n, mostGas) };
@@ -323,7 +328,7 @@ async function until(
   }
 }
 
-/** What became of it in the time that is given. A node that does not answer shows nothing. */
+/** The outcome of the batch within the given time. A node that does not answer shows nothing. */
 async function waited(
   context: Context,
   { family }: SetLeg,

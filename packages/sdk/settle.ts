@@ -83,7 +83,7 @@ export type Outcome = {
  * market. Call again to go on.
  */
 export async function settle(input: SettleInput): Promise<Outcome> {
-  // What goes on beside the passes ends with them.
+  // Work beside the passes ends with them.
   const over = new AbortController();
   const signals = input.signal === undefined ? [over.signal] : [over.signal, input.signal];
   const signal = AbortSignal.any(signals);
@@ -160,7 +160,7 @@ async function pass(context: Context): Promise<Outcome | null> {
   const found = next(context.state, factsOf(context, polled), clocksOf(polled));
   const { state, unconfirmed = state, effects, owes } = found;
   const shows = (entered: SettleState) => {
-    // Whoever draws both would show the end beside what was seen before it.
+    // A screen that draws both would show the end beside the state before it.
     if (entered !== context.state) context.shows(polled.legs, failures.map(failureOf));
     context.enter(entered);
   };
@@ -182,7 +182,7 @@ async function pass(context: Context): Promise<Outcome | null> {
   return null;
 }
 
-/** Of what was done for the whole swap the error itself may name the leg that it is about. */
+/** An error about the whole swap may itself name the leg that it is about. */
 function failureOf([about, error]: readonly [LegName | null, unknown]): Failure {
   const { leg: named = null } = error instanceof ParleyError ? error.facts : {};
   const leg = named === 'a' || named === 'b' ? named : null;
@@ -276,7 +276,7 @@ async function runAlone(context: Context, effect: Effect, { fresh, wall }: Poll)
   }
 }
 
-/** One after the other: what one fails with keeps the others for the next pass. */
+/** One after the other: a failure of one keeps the others for the next pass. */
 async function runTogether(
   context: Context,
   seen: Seen,
@@ -285,7 +285,7 @@ async function runTogether(
 ): Promise<void> {
   const [first, ...rest] = effects;
   const asks = first?.do === 'ask_market';
-  // What was seen is of another escrow then.
+  // The poll saw another escrow then.
   if (asks && (await takeMoves(context, seen))) return;
   if (owes !== null) await keepOwed(context, owes);
   for (const effect of asks ? rest : effects) await runOne(context, seen, effect);
@@ -318,7 +318,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
 
 const held = '; nothing is begun or ended by it';
 
-/** Once, until it is something else: what is wrong with the answers about a leg, and its end. */
+/** Emitted once, until it changes: doubts about the answers for a leg, and its end. */
 function tellDoubts({ emit, doubted, ending }: Context, name: LegName, seen: LegSeen): void {
   const doubts = toldOf(seen);
   const [first] = doubts;
@@ -343,14 +343,18 @@ function tellDoubts({ emit, doubted, ending }: Context, name: LegName, seen: Leg
 export async function remember(context: Context, { fresh }: Poll): Promise<void> {
   const legs = [...fresh.values()].map(({ leg }) => leg);
   for (const [name, each] of fresh) tellDoubts(context, name, each);
-  // What one node alone shows, or an answer that was refused, is no memory.
+  // A fact that one node alone shows, or an answer that was refused, is no memory.
   const sure = [...fresh.values()].filter(({ evidence }) => evidence?.agreed !== false);
   const news = newsOf(context.record, sure);
   if (news !== null) {
     // A store that fails here stops nothing: the next pass sees it again, and tries again.
     await context.keep(news).catch((error: unknown) => {
       context.signal?.throwIfAborted();
-      context.emit('store', null, `what the chains show is not kept: ${messageOf(error)}`);
+      context.emit(
+        'store',
+        null,
+        `the store did not keep the state of the chains: ${messageOf(error)}`,
+      );
     });
   }
   for (const { leg: name, facts, requiredConfirmations } of legs) {

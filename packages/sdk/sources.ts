@@ -1,5 +1,5 @@
-// Chain sources of the customer's own: what it pins about a chain, and an adapter by its own nodes.
-// A page that needs one family loads that file of `sources/` alone.
+// Chain sources of the customer's own: its pinned facts about a chain, and an adapter by its own
+// nodes. A page that needs one family loads that file of `sources/` alone.
 
 import type { Family } from '@parley/core/families.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
@@ -14,7 +14,7 @@ export { type SolanaSourceOptions, solanaSource } from './sources/solana.ts';
 export { type TronSourceOptions, tronSource } from './sources/tron.ts';
 
 /**
- * Of dev networks, as `policy`: a dev chain of TRON or Solana has no lasting id. Never with money
- * on it.
+ * The policies of dev networks, as `policy`: a dev chain of TRON or Solana has no lasting id. Never
+ * with money on it.
  */
 export const devPolicies = { tron, solana } as const satisfies Partial<Record<Family, ChainPolicy>>;

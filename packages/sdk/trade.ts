@@ -42,7 +42,7 @@ type View<F extends Family, Own> = Own & {
   readonly policy: ChainPolicy;
 };
 
-/** What the customer holds true about a chain, whatever the market says. */
+/** The customer's own facts about a chain, whatever the market says. */
 export type ChainView =
   | View<'evm', { readonly chainId: number; readonly deployment: EvmDeployment }>
   | View<
@@ -63,7 +63,7 @@ export type ChainView =
     >
   | View<'solana', { readonly deployment: SolanaDeployment }>;
 
-/** What checks need of `Chains`, by the chain's key: no node is asked. */
+/** The part of `Chains` that checks need, by the chain's key: no node is asked. */
 export type PinnedChains = Readonly<Record<ChainKey, { readonly source: Pinned }>>;
 
 type Pinned = { readonly view: ChainView };
@@ -137,7 +137,7 @@ export type VerifiedSwap = {
   readonly legs: Readonly<Record<LegName, VerifiedLeg>>;
 };
 
-/** What the market has by default (PARLEY_ACCEPT_TTL). */
+/** The market's default (PARLEY_ACCEPT_TTL). */
 export const defaultAcceptTtlSeconds = 600;
 
 /** Until when the customer's acceptance stands, by its own clock. */

@@ -9,13 +9,13 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { ChainSource } from './chains.ts';
 import { SettleError, VerificationError } from './errors.ts';
 
-// biome-ignore lint/performance/noBarrelFile: what is done with a text once it is verified.
+// biome-ignore lint/performance/noBarrelFile: the uses of a text once it is verified.
 export { signedCall, typedDataToSign } from '@parley/chains/evm/ways.ts';
 
 export type TextLimits = {
-  /** Of a permit: the amount alone, or any number of later fundings too. */
+  /** The allowance of a permit: the amount alone, or any number of later fundings too. */
   readonly allowance: Allowance;
-  /** Of a permit: it must not be usable any later. */
+  /** The end of a permit: it must not be usable any later. */
   readonly latestDeadline: UnixSeconds;
 };
 
@@ -31,7 +31,7 @@ export async function verifyTypedData(
   const separator = await reads.separator(terms.token ?? '', signal);
   const field = `alternatives.${alternative.way}`;
   if (separator === null) {
-    throw new VerificationError(`${field}.typedData.domain`, 'of a token that has one', 'some');
+    throw new VerificationError(`${field}.typedData.domain`, 'a domain of the token', 'some');
   }
   // A permit's number is the own node's to say: the market may be a block ahead.
   const view = { separator, nonce: null, ...limits };

@@ -1,5 +1,5 @@
-// What the market answers, as its description says it (generated.ts). Amounts are strings of base
-// units, chain times Unix seconds. Nothing is believed: verify.ts checks.
+// The market's answers, as its description has them (generated.ts). Amounts are strings of base
+// units, chain times Unix seconds. The types prove no value: verify.ts checks.
 
 import type { Aliases } from '@parley/chains/interface/aliases.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
@@ -58,14 +58,17 @@ export type StandingCounts = Standing['high'];
 /** The `thread.` ones go to webhooks that name them, and to no other. */
 export type WebhookEvent = WebhookTopic;
 
-/** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */
+/** A builder's answer: the bytes to sign, and until when they may be sent (Unix seconds). */
 export type Built = Material & Aliases & { validUntil?: number | null };
 
 export type Page<Name extends string, T> = { [K in Name]: T[] } & { nextCursor: string | null };
 
 type Without<T, Name extends string> = T extends unknown ? Readonly<Omit<T, Name>> : never;
 
-/** Of your own threads, for who names them: by webhook with `deliveryId`, and on the feed. */
+/**
+ * Events of your own threads, as two channels carry them: by webhook with `deliveryId`, and on the
+ * feed.
+ */
 export type ThreadEvent = Without<
   ThreadAcceptedFrame | ThreadProposedFrame | ThreadClosedFrame,
   'eventSeq' | 'seq'

@@ -34,8 +34,8 @@ export type Asked =
 export type Limits = {
   readonly validUntil: number | null;
   /**
-   * Of Bitcoin claims and refunds, from the customer's own source: inputs could be coins that do
-   * not exist.
+   * The escrow's outputs for Bitcoin claims and refunds, from the customer's own source: inputs
+   * could be coins that do not exist.
    */
   readonly outputs: readonly EscrowOutput[] | null;
   /** Whether the secret is: a claim on Bitcoin may then cost nearly all that it takes. */
@@ -65,7 +65,7 @@ export function verifyMaterial(
   } catch (error) {
     if (asked.verb !== 'claim' || !(error instanceof VerificationError)) throw error;
     const { field, expected } = error;
-    // Whatever a node or the market put there.
+    // A value that a node or the market put there.
     const got = String(error.got);
     const short = cut(expected);
     const said = cut(got);
@@ -130,7 +130,7 @@ function verifyValidUntil(said: number | null, own: number | null): void {
   throw new VerificationError('validUntil', `${own} at the latest`, String(said));
 }
 
-/** Whoever signs by a second name signs what was checked by the first. */
+/** A wallet that signs by a second name signs the bytes that were checked by the first. */
 function verifyAliases(material: Material & Aliases, secret: string | null): void {
   const right = aliasesOf(material, secret);
   for (const name of aliasNames) {
@@ -176,7 +176,7 @@ function mustBeData(field: string, expected: string, got: unknown): void {
   throw new VerificationError(field, cut(expected), place);
 }
 
-/** How many approvals come first depends on the token's state: none, one, or a reset and one. */
+/** How many approvals come first depends on the token's state: zero, one, or a reset and one. */
 function callsFor(
   asked: Asked,
   terms: EscrowTerms,
@@ -230,7 +230,7 @@ function verifySolana(
 
 /** Each problem begins with the path of its field. */
 function mustHaveNone({ verb }: Asked, problems: readonly string[]): void {
-  // Ids and bytes follow from the rest: what else differs says more.
+  // Ids and bytes follow from the rest: any other difference says more.
   const first = problems.find((each) => !/\.(txID|raw_data_hex) /.test(each)) ?? problems[0];
   if (first === undefined) return;
   const [field = ''] = first.split(' ', 1);
@@ -279,7 +279,7 @@ function verifySpend(
     const rate = rateOf(feeSats, vsize);
     mustEqual('feeRateSatPerVbyte', rate, material.feeRateSatPerVbyte);
     mustBe('a list', 'ladder', material.ladder);
-    // Later steps are advice, and an own node gives better: nothing here pays by them.
+    // Later steps are advice, and an own node gives better: this code pays by none of them.
     const { feeRateSatPerVbyte, feeSats: first } = material.ladder[0] ?? {};
     mustEqual('ladder[0].feeSats', material.feeSats, first);
     mustEqual('ladder[0].feeRateSatPerVbyte', rate, feeRateSatPerVbyte);
@@ -290,7 +290,7 @@ function verifySpend(
 }
 
 /**
- * The escrow as its claim or refund is built and checked: of Bitcoin paid to `payout`, where its
+ * The escrow as its claim or refund is built and checked: on Bitcoin paid to `payout`, where its
  * key's owner names one. Throws `bad_address`, `wrong_network`.
  */
 export function paidWhere(

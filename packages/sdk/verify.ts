@@ -1,5 +1,5 @@
-// Does the market's swap follow from the customer's own trade? What it returns is made of the
-// customer's values, never of the answer.
+// Does the market's swap follow from the customer's own trade? The result is made of the customer's
+// values, never of the answer.
 
 import { addressesOfPubkey } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinEscrow } from '@parley/chains/bitcoin/plan.ts';
@@ -85,7 +85,7 @@ export function verifySwap(
   return { id: swap.id, party: trade.party, role, hashlock, agreedAt, deadlines: times, legs };
 }
 
-/** All of the swap but its legs: whose it is, its hashlock, and when it was agreed. */
+/** All of the swap but its legs: its parties, its hashlock, and when it was agreed. */
 export function verifyAgreement(
   swap: Swap,
   trade: OwnTrade,
@@ -120,7 +120,7 @@ export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hashl
   const role = roleOf(trade.party, long);
   mustMatch('', { threadId, rfqId, makerId, takerId, initiatorUserId, role }, swap);
   const hashlock = hashlockIn(swap.hashlock);
-  // Whoever has the secret of an initiator's leg takes that leg, and need not pay for it.
+  // A party that has the secret of an initiator's leg takes that leg, and need not pay for it.
   if (role === 'initiator' || trade.hashlock !== null) {
     mustEqual('hashlock', trade.hashlock ?? 'your own', hashlock);
   }

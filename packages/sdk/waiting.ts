@@ -10,7 +10,7 @@ export function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-/** Rejects with the signal's reason once it aborts: whatever comes of the work then is dropped. */
+/** Rejects with the signal's reason once it aborts: a later result of the work is dropped. */
 export async function inTime<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   return unlessAborted(work(), signal);
@@ -18,7 +18,7 @@ export async function inTime<T>(work: () => Promise<T>, signal: AbortSignal): Pr
 
 const lasts = new Map<unknown, Promise<unknown>>();
 
-/** `late`: what is done instead when the lock was not had within the limit. */
+/** `late`: the work to do instead when the lock was not had within the limit. */
 export type Patience<T> = { readonly limit: AbortSignal; readonly late: () => Promise<T> };
 
 /** Begins when everything given before under this key has ended, however it did. */
@@ -31,7 +31,7 @@ export function locked<T>(key: unknown, work: () => Promise<T>, patience?: Patie
     return (await Promise.race([came, aborted(limit).then(() => false)])) ? work() : late();
   };
   const run = begin();
-  // Who did not wait to the end is no reason for others not to.
+  // A caller that did not wait to the end is no reason for others not to.
   const ended = Promise.allSettled([before, run]);
   lasts.set(key, ended);
   void ended.then(() => {

@@ -6,7 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 export type WebhookFault =
-  /** What was given as the secret cannot be one. */
+  /** The given secret cannot be one. */
   | 'bad_secret'
   /** A header of a delivery is missing or not of its form. */
   | 'bad_header'
@@ -27,8 +27,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * What every delivery has; the rest depends on `type`, of a thread's as `ThreadEvent` says. Types
- * that are not known: answer 2xx.
+ * The fields of every delivery; the rest depends on `type`, of a thread's as `ThreadEvent` says.
+ * Types that are not known: answer 2xx.
  */
 export type WebhookDelivery = {
   readonly type: string;

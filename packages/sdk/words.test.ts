@@ -1,4 +1,5 @@
-// What a person reads before signing follows from the terms and from the bytes that are signed.
+// The words that a person reads before signing follow from the terms and from the bytes to be
+// signed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

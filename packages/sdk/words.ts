@@ -1,5 +1,5 @@
-// What a person is about to sign, as values for a screen. Of material that was checked before:
-// nothing here is believed, or checks anything. Pure.
+// A person's next signature, as values for a screen. The material was checked before: this module
+// believes and checks nothing. Pure.
 
 import type { Material } from '@parley/chains/interface/material.ts';
 import type { ChainKey } from '@parley/core/families.ts';
@@ -8,15 +8,15 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Asked } from './verify-material.ts';
 
 export type Signing = {
-  /** `reset`: of an approval that has to be nothing before it can be another amount. */
+  /** `reset`: an approval that has to be zero before it can be another amount. */
   readonly what: 'fund' | 'approve' | 'reset' | 'claim' | 'refund';
-  /** Of the asset, base units. null: an approval of any amount. */
+  /** Base units of the asset. null: an approval of any amount. */
   readonly amount: BaseUnits | null;
   readonly token: string | null;
-  /** Who may take it: the contract of the escrow, else the escrow or whoever is paid. */
+  /** The party that may take it: the contract of the escrow, else the escrow or the paid party. */
   readonly to: string;
   readonly chain: ChainKey;
-  /** Of the chain's own coin, base units; null: the wallet chooses and shows it. */
+  /** Base units of the chain's own coin; null: the wallet chooses and displays it. */
   readonly feeAtMost: BaseUnits | null;
   /** No block takes it later; null: no such time is in it. */
   readonly until: UnixSeconds | null;

@@ -1,5 +1,5 @@
-// A look at a token contract of an EVM-like chain: what it says of itself, the code that runs for
-// it, its owner, and one transfer in and out, which its family tries.
+// Checks of a token contract of an EVM-like chain: its own words, the code that runs for it, its
+// owner, and one transfer in and out, which its family tries.
 
 import { judgeFace, type Said } from './face.ts';
 import { type Finding, found, type Inspection, notAToken, type PowerRules } from './inspection.ts';
@@ -12,7 +12,9 @@ import { dataOf } from './words.ts';
 
 export const transferCheck = 'transfer';
 
-/** Of the supply: large enough to be no dust, and below most limits of a transfer. */
+/**
+ * The tried part of the supply: large enough to be no dust, and below most limits of a transfer.
+ */
 const triedShare = 1_000n;
 
 /** `transfer` tries this amount. */

@@ -20,7 +20,7 @@ export type Said = {
   readonly supply: bigint;
 };
 
-/** `balance`: of an address never used; `hidden`: its symbol's first character that nobody sees. */
+/** `balance`: that of an address never used; `hidden`: its symbol's first invisible character. */
 export function judgeFace(
   { symbol, name, decimals, supply }: Said,
   balance: bigint,

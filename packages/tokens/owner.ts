@@ -13,7 +13,7 @@ export type Owner = {
 const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
 const heirGetter = 'pendingOwner()';
 
-/** Nobody has their keys. TRON writes the first T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb. */
+/** Addresses without a known key. TRON writes the first T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb. */
 const dead: ReadonlySet<string> = new Set([
   '0x0000000000000000000000000000000000000000',
   '0x0000000000000000000000000000000000000001',
@@ -30,7 +30,7 @@ type Asked = {
   /** The answers of the getters. */
   readonly named: readonly string[];
   readonly heir: string | null;
-  /** Of all code that runs. */
+  /** The selectors of all code that runs. */
   readonly selectors: ReadonlySet<string>;
   /** Whether that code may be replaced: then nothing is given up. */
   readonly changes: boolean;

@@ -66,7 +66,7 @@ async function replacedFinding(
   const { reads, program } = subject;
   const { change, selectors, beneath } = program;
   if (change === null) return succession(subject, outcome);
-  // The code itself may upgrade (UUPS): who may ask it to is not looked into.
+  // The code itself may upgrade (UUPS): its permission for that is not checked.
   const itself = namesIn(upgradeSignals, beneath).length > 0;
   if (!itself && (await adminGone(reads, change.admin))) return passed(check);
   const names = namesIn(upgradeSignals, selectors);
@@ -81,7 +81,7 @@ async function succession(subject: Subject, outcome: Exclude<Outcome, 'pass'>): 
   if (who !== null) {
     return found(check, outcome, `its code can be replaced by ${successor}: ${who} may`);
   }
-  // What the successor may do, and who rules it, is not looked into.
+  // The successor's powers, and its owner, are not checked.
   if ((await flagAt(reads, token, successionFlag)) !== true) return passed(check);
   const sentence = `it hands its calls on to a successor: ${successionFlag} answers true`;
   return found(check, 'wait', sentence);

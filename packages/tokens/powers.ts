@@ -125,7 +125,10 @@ export async function stoppedNow(flag: Flag): Promise<string | null> {
   return null;
 }
 
-/** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
+/**
+ * The party that could use one of these functions, for the beginning of a sentence; null: no party
+ * could.
+ */
 export async function userOf(
   found: Signals,
   selectors: ReadonlySet<string>,
@@ -154,13 +157,13 @@ const mostNames = 3;
 
 type Use = {
   readonly names: readonly string[];
-  /** Who could use it, for the beginning of a sentence; null: nobody. */
+  /** The party that could use it, for the beginning of a sentence; null: no party could. */
   readonly who: string | null;
   /** The sign that transfers are stopped at present. */
   readonly now: string | null;
 };
 
-/** `rule`: what becomes of a token over which somebody has the power. */
+/** `rule`: the outcome for a token over which somebody has the power. */
 export function judgePower(power: Plain, { names, who, now }: Use, rule: Outcome): Finding {
   if (names.length > 0 && who !== null && rule !== 'pass') {
     const sentence = `${who} ${can[power]}: its code has ${names.slice(0, mostNames).join(', ')}`;

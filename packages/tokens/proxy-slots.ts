@@ -43,7 +43,10 @@ type ProxyForm = {
   readonly kind: string;
   readonly implementations: readonly string[];
   readonly beacon: string | null;
-  /** Who alone may replace the implementation, as far as the slots say; null: they do not. */
+  /**
+   * The only address that may replace the implementation, as far as the slots say; null: they do
+   * not.
+   */
   readonly admin: string | null;
 };
 

@@ -20,7 +20,9 @@ function rawText(answer: string): string {
   return Buffer.from(raw.filter((byte) => byte !== 0)).toString('utf8');
 }
 
-/** What takes no room or turns text around; a form chosen for a character is seen (U+FE0F). */
+/**
+ * Characters that take no room or turn text around; a form chosen for a character is seen (U+FE0F).
+ */
 const hidden = /(?![\ufe00-\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
 /** The first character that nobody sees, as `U+200B`; null where there is none. */
@@ -50,7 +52,9 @@ function numberAt(bytes: Buffer, at: number): number | null {
   return value < 2n ** 32n ? Number(value) : null;
 }
 
-/** One line: blanks become a space; what takes no room or turns text around leaves none. */
+/**
+ * One line: blanks become a space; a character that takes no room or turns text around leaves none.
+ */
 export function cleanText(text: string, most: number = mostNameLength): string {
   const visible = text
     .slice(0, lookedAtForEach * most)

@@ -1,5 +1,5 @@
-// A price before it is accepted: who gives what, by when, and what wallets lack. Everything is
-// computed from the own trade; the market's word is compared with it.
+// A price before it is accepted: each side's payment, its time, and the shortages of wallets.
+// Everything is computed from the own trade; the market's word is compared with it.
 
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import { VerificationError } from '@parley/sdk/errors.ts';
@@ -20,7 +20,7 @@ const nodeMs = 15_000;
 export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thread, 'rfq'>) {
   const of = (assetId: string): OwnAsset => {
     const { chain, token, name } = names.of(assetId);
-    // Of what the market calls it only contract and chain are taken.
+    // Only contract and chain of the market's name for it are taken.
     return ownAsset(session, token === null ? chain || name : `${chain}:${token}`);
   };
   return { base: of(rfq.baseAssetId), quote: of(rfq.quoteAssetId) };

@@ -38,7 +38,7 @@ export type Driving = {
 export type Events = {
   readonly progress: (progress: Progress) => void;
   readonly shown: (shown: Shown) => void;
-  /** Of a run that failed: the next one follows, or the swap stands still. */
+  /** The trouble of a run that failed: the next one follows, or the swap stands still. */
   readonly trouble: (told: Told) => void;
   /** On disk by then. */
   readonly ended: (outcome: Outcome) => void;

@@ -71,7 +71,7 @@ export async function mustConfirm(cli: Cli, plan: readonly string[], question: s
   }
   const said = (await cli.ask(`${question} [y/N] `)).trim().toLowerCase();
   if (said === 'y' || said === 'yes') return;
-  throw needsYou('declined', 'nothing was done');
+  throw needsYou('declined', 'the answer was no: the command did nothing');
 }
 
 /** From the descriptor that `--passphrase-fd` names, else asked; never an argument. */

@@ -74,7 +74,10 @@ export function evmTitle(chainId: number): string {
   return evmNames[chainId] ?? `EVM chain ${chainId}`;
 }
 
-/** `network`: what the market says that it trades on. A chain of no table is a dev chain there. */
+/**
+ * `network`: the network that the market says it trades on. A chain of no table is a dev chain
+ * there.
+ */
 export function titleOf(chain: PinnedChain, network: Network): string {
   const world = worldOf(chain) ?? (network === 'dev' ? 'dev' : null);
   const kind = world === null ? ' unknown network' : worldNames[world];

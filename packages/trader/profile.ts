@@ -65,7 +65,8 @@ export function readProfile(text: string, file: string): Profile {
   if (typeof productName !== 'string' || /[\r\n]/.test(productName)) {
     throw bad('productName', 'one line of text');
   }
-  if (!/^[a-z\d]{1,16}$/.test(String(shortName))) throw bad('shortName', 'of a to z and digits');
+  if (!/^[a-z\d]{1,16}$/.test(String(shortName)))
+    throw bad('shortName', 'letters a to z and digits');
   if (network !== 'mainnet' && network !== 'testnet' && network !== 'dev') {
     throw bad('network', 'mainnet, testnet or dev');
   }
@@ -94,7 +95,7 @@ function isHttp(text: unknown): text is string {
   return typeof text === 'string' && /^https?:\/\/./.test(text) && URL.canParse(text);
 }
 
-/** The API key goes there: nobody on the way may read it. */
+/** The API key goes there: a third party on the way must not read it. */
 function isSafe(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);

@@ -16,7 +16,8 @@ export async function program(
       stop.abort(new Error('interrupted'));
     });
   }
-  // A reader that leaves, such as `head`, ends the program without a word. What ran is not done.
+  // A reader that leaves, such as `head`, ends the program without a word. The interrupted command
+  // is not done.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(statuses.interrupted);

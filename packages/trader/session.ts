@@ -166,7 +166,7 @@ export type SignedIn = { readonly client: ParleyClient; readonly account: Accoun
 export async function signedIn(session: Session): Promise<SignedIn> {
   const account = await accountOf(session);
   if (account === null) {
-    const sentence = `nobody is signed in at ${session.profile.market}: run "parley login"`;
+    const sentence = `no account is signed in at ${session.profile.market}: run "parley login"`;
     throw needsYou('not_signed_in', sentence);
   }
   return { account, client: await marketOf(session, account.key) };

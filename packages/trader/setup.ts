@@ -1,4 +1,4 @@
-// The making of a profile: of a dev network by its own word, of any other market by ids that this
+// The making of a profile: for a dev network by its own word, for any other market by ids that this
 // program knows. The faucet of a dev network fills its wallets.
 
 import { messageOf } from '@parley/sdk/errors.ts';

@@ -1,4 +1,4 @@
-// Who gives what in a trade, by its party and direction.
+// The payments of both sides in a trade, by its party and direction.
 
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import type { OwnAsset } from './assets.ts';

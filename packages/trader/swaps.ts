@@ -88,8 +88,10 @@ export async function dueSwaps(
   return { due, unread: unread.size };
 }
 
-/** Whatever it answers, or does not: the swaps that are kept here are claimed and refunded all the
- * same. */
+/**
+ * The market's answer, or silence, decides no claim: the swaps that are kept here are claimed and
+ * refunded all the same.
+ */
 export async function marketSwaps(
   cli: Noting,
   client: ParleyClient | null,
@@ -148,13 +150,13 @@ export async function fundingWords(
 }
 
 export function refundWords(session: Session, record: SwapRecord | null): string[] {
-  if (record === null) return ['nothing of it was funded: nothing will be'];
+  if (record === null) return ['your leg was not funded, and never will be'];
   const { trade, swap } = record;
   const from = deadlineOf(swap.deadlines.refundAt[givenLeg(trade.party)], session.now());
   return [
     mayBeFunded(record)
       ? `what you funded comes back to ${trade.refundTo.address}, from ${from}`
-      : 'nothing of it was funded: nothing will be',
+      : 'your leg was not funded, and never will be',
     'until then the other side may still claim it, by showing the secret',
   ];
 }

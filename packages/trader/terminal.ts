@@ -30,7 +30,7 @@ export function terminalIo(signal: AbortSignal): Io {
 async function asked(question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const no = new AbortController();
-  const refuse = () => no.abort(needsYou('declined', 'nothing was done'));
+  const refuse = () => no.abort(needsYou('declined', 'the answer was no: the command did nothing'));
   lines.once('SIGINT', refuse).once('close', refuse);
   try {
     return await lines.question(question, { signal: AbortSignal.any([no.signal, signal]) });
@@ -90,7 +90,8 @@ function hidden(question: string, signal: AbortSignal): Promise<string> {
       work();
       typed = [];
     };
-    const stop = () => end(() => reject(needsYou('declined', 'nothing was done')));
+    const stop = () =>
+      end(() => reject(needsYou('declined', 'the answer was no: the command did nothing')));
     const take = (chunk: Buffer) => {
       for (const byte of chunk) {
         if (byte === endOfText || byte === endOfInput) return stop();

@@ -36,7 +36,7 @@ export async function keepTerms(session: Placed, rfqId: string, terms: Terms): P
   await prune(dirname(file), Date.now() - keptMs);
 }
 
-/** Of whatever clock the market has: by the machine's, which wrote the files. */
+/** The market's clock does not matter: by the machine's, which wrote the files. */
 async function prune(folder: string, beforeMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = join(folder, name);

@@ -4,7 +4,7 @@
 import { refusalKinds } from '@parley/core/errors.ts';
 import { httpCodes, statusOfKind } from '@parley/market/edge/errors.ts';
 
-/** What each code of a source wants next. Codes below one comment share it. */
+/** The next step for each code of a source. Codes below one comment share it. */
 export function nextSteps(text: string): Map<string, string> {
   const [, body = ''] = /^const codes = \{\n([\s\S]*?)^\} as const;/m.exec(text) ?? [];
   const steps = new Map<string, string>();

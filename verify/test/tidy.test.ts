@@ -292,22 +292,19 @@ function waits(file: string, text: string): string[] {
   );
 }
 
-/** Folders and documents whose sentences are held to the style so far. */
-const styled = [
-  ...[
-    'packages/chains/bitcoin/',
-    'packages/chains/gas/',
-    'packages/chains/interface/',
-    'packages/chains/adapter.ts',
-  ],
-  'packages/web/',
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', '.github/SECURITY.md', 'docs/'],
+/** Sentences not held to the style: those of tests and benches so far, and of pinned sources. */
+const unstyled = [
+  /^(?:verify|bench)\//,
+  /^CHANGELOG\.md$/,
+  // Comments there are part of the bytes that are compiled and pinned.
+  /^(?:contracts|packages\/chains\/evm)\/.*\.(?:sol|rs)$/,
 ];
-const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
+const beginsWrongly =
+  /^(?:what|whatever|who|whoever|whose|nobody|nothing|none|of|that (?:which|there))\b/i;
 
 /** A sentence begins with its subject, in comments and in documents. */
 function beginnings(file: string, text: string): string[] {
-  if (!styled.some((each) => file.startsWith(each))) return [];
+  if (unstyled.some((each) => each.test(file))) return [];
   const parts = file.endsWith('.md') ? paragraphsOf(text) : commentsOf(file, text);
   return parts
     .flatMap((part) => part.trim().split(/(?<=[.!?])\s+/))
@@ -336,7 +333,7 @@ function paragraphsOf(text: string): string[] {
 const sources = filesOf('**/*.{ts,tsx}')
   .filter((file) => !file.includes('/artifacts/') && !file.includes('/vendor/'))
   .map(read);
-const written = filesOf('**/*.{sol,rs,py}', 'docs/**/*.md', '*.md')
+const written = filesOf('**/*.{sol,rs,py,md}', '.github/*.md')
   // forge writes folders of such names there.
   .filter((file) => !file.includes('/out/'))
   .map(read);
@@ -422,6 +419,9 @@ test('the rules catch what they are for', () => {
     ],
     [beginnings, 'packages/chains/gas/x.sol', '/// Of two one counts.\n', 1],
     [beginnings, 'packages/chains/gas/x.py', '# Whoever pays.\n', 1],
+    [beginnings, 'contracts/escrows/src/x.sol', '/// Of two one counts.\n', 0],
+    [beginnings, 'apps/market/x.ts', '// Whose it is.\n', 1],
+    [beginnings, 'verify/test/x.ts', '// Whose it is.\n', 0],
     [beginnings, 'docs/nodes.md', 'One.\n\n- Two is it. None\n  is left.\n', 1],
     [beginnings, 'docs/nodes.md', '# What it is\n\n| Nothing |\n\nIt is one\nof two.\n', 0],
   ] as const) {

@@ -22,7 +22,7 @@ export type Handed = {
   readonly accountId: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly at: Date;
-  /** The thread that it is about; of a swap, the thread that it came from. */
+  /** The thread that it is about; for a swap, the thread that it came from. */
   readonly subject: string | null;
   /** Its account has asked for such events on the feed, at some time. */
   readonly onFeed: boolean;

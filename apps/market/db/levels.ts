@@ -44,7 +44,7 @@ export const countOtherPairs = count<[accountId: string, pair: StoredPair, now: 
     where account_id = $1 and expires_at > $3
       and (low_asset_id, high_asset_id) <> (:low::uuid, :high::uuid)) pairs`;
 
-/** Who publishes: by a key or by a session, the other one is null. */
+/** The publisher: by a key or by a session, the other one is null. */
 export type Publisher = {
   readonly accountId: string;
   readonly keyId: string | null;

@@ -304,7 +304,7 @@ function withoutKey(visit: Visit, { kind }: Access, shown: Credential | null) {
 }
 
 export function noSession(): HttpError {
-  return new HttpError('session_missing', 'nobody is signed in here, or the session has ended');
+  return new HttpError('session_missing', 'no account is signed in here, or the session has ended');
 }
 
 function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller | null) {

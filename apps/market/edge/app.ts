@@ -110,7 +110,7 @@ declare module 'fastify' {
 
 /** The app for browsers, and what tests change. */
 export type AppOptions = {
-  /** None: `/` says how it is built. */
+  /** Absent: `/` says how it is built. */
   readonly web?: Web | null;
   /** The folder of the documents' site, instead of the repository's own. */
   readonly documents?: string;
@@ -137,7 +137,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const health = createHealth(deps);
   const broken = (error: Error & { code?: string }, socket: Socket) => {
     const requestId = ids.next();
-    deps.log.debug({ requestId, reason: error.code }, 'what came is no request');
+    deps.log.debug({ requestId, reason: error.code }, 'the bytes received are no request');
     deps.metrics.http.malformed.inc();
     answerBrokenHttp(error, socket, budgets, shortName, requestId);
   };

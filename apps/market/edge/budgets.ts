@@ -406,7 +406,7 @@ export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 /** A customer of IPv6 may have this for little, of all kinds; an IPv4 address as it is. */
 export const siteOfClient: Prefixes = { ipv4: 32, ipv6: 48 };
 
-/** The network of an address, such as `192.0.2.0/24`; of one IPv4 address that alone. */
+/** The network of an address, such as `192.0.2.0/24`; a lone IPv4 address is its own network. */
 export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {
   const ip = addressIn(given) ?? given;
   if (isIP(ip) === 0) return ip.slice(0, longestName);

@@ -55,7 +55,7 @@ const codes = {
   ],
   409: [
     // The page shows another account (`x-<short name>-account`) than the one that is signed in by
-    // now, or names none: nothing was done. Load it again.
+    // now, or names none: the request had no effect. Load it again.
     'other_account',
     // The first request with this `Idempotency-Key` still runs: ask again in a second.
     'still_running',
@@ -120,8 +120,8 @@ const codes = {
     'headers_too_large',
   ],
   500: [
-    // A fault of ours, logged under the request that its sentence names (`X-Request-Id`). Nothing
-    // happened; the same `Idempotency-Key` gets this answer again, a new one runs.
+    // A fault of ours, logged under the request that its sentence names (`X-Request-Id`). The
+    // request had no effect; its `Idempotency-Key` gets this answer again, a new one runs.
     'internal',
   ],
   503: [

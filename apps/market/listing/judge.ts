@@ -65,7 +65,7 @@ export async function judge(
   const { outcome, reasons } = worstOf([...findings, ...markets.findings]);
   const judged = { ...look, reasons, notChecked: markets.notChecked };
   if (outcome !== 'pass') return { ...judged, outcome };
-  if (symbol === null || decimals === null) throw new Error('what was not read has passed');
+  if (symbol === null || decimals === null) throw new Error('an unread fact has passed');
   return { ...judged, outcome, symbol, decimals };
 }
 

@@ -64,7 +64,7 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     'a new way to sign in',
     `A way to sign in to your account was added at ${at}: ${loginOf(facts)}.`,
     typeof facts.waitsUntil === 'string'
-      ? `Nothing is paid to this wallet before ${instant(facts.waitsUntil)}.`
+      ? `This wallet is not paid before ${instant(facts.waitsUntil)}.`
       : '',
     `If that was not you: sign in ${page}, remove it and end all other sessions.`,
   ],
@@ -193,7 +193,7 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     isLong(facts.code)
       ? 'It is long because many were asked for. No other one is sent for half an hour.'
       : '',
-    'Nobody of us asks you for it: give it to nobody, and type it nowhere else.',
+    'We never ask you for it: give it to nobody, and type it nowhere else.',
     'If you did not ask for it, do nothing.',
   ],
 };
@@ -277,7 +277,7 @@ const reminders: Readonly<Record<ReminderKind, (facts: Facts, leg: string, at: s
     ],
     refund_possible: (_, leg, at) => [
       'a refund is possible',
-      `Nobody claimed ${leg}, and its timelock passed at ${at}: refund it.`,
+      `The other side did not claim ${leg}, and its timelock passed at ${at}: refund it.`,
       'Otherwise it stays in the escrow, where whoever has the secret may still claim it.',
     ],
   };

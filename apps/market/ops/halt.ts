@@ -94,7 +94,7 @@ async function list(db: Tx, json: boolean): Promise<void> {
     const { of, name, since, reason } = each;
     print(json ? JSON.stringify(each) : `${of}  ${name}  since ${since}: ${reason}`);
   }
-  if (all.length === 0 && !json) print('nothing is halted');
+  if (all.length === 0 && !json) print('no halt is in force');
 }
 
 function haltOf({ at = '', reasons = [] }: Partial<Closing> = {}) {

@@ -77,7 +77,11 @@ async function run({ json }: NonNullable<ReturnType<typeof understand>>): Promis
   const state = await reading((db) => keeperState(db));
   const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
   const lines = keeperLines(state);
-  print(json ? JSON.stringify(state, money) : lines.join('\n') || 'nothing is open, nothing spent');
+  print(
+    json
+      ? JSON.stringify(state, money)
+      : lines.join('\n') || 'no job is open, and the day has no costs',
+  );
   return state.stuckJobs.length + state.stuckTransactions.length > 0 ? 1 : 0;
 }
 

@@ -6,7 +6,7 @@ type Entry = { readonly about: string; readonly acts: readonly string[] };
 
 export const commands = {
   assets: {
-    about: 'what may be traded: list, close, reopen, delist, curate, candidates, forget',
+    about: 'tradable assets: list, close, reopen, delist, curate, candidates, forget',
     acts: ['assets close', 'assets reopen', 'assets delist', 'assets curate', 'assets forget'],
   },
   halt: {
@@ -26,7 +26,7 @@ export const commands = {
     acts: [],
   },
   accounts: {
-    about: 'who trades: list, show, block, unblock, sign-out',
+    about: 'accounts: list, show, block, unblock, sign-out',
     acts: ['accounts block', 'accounts unblock', 'accounts sign-out'],
   },
   webhooks: {
@@ -50,7 +50,7 @@ export const commands = {
     acts: [],
   },
   audit: {
-    about: 'what operators did',
+    about: 'acts of operators',
     acts: [],
   },
 } as const satisfies Readonly<Record<string, Entry>>;

@@ -112,7 +112,7 @@ async function run(asked: Asked): Promise<number> {
   if (verb === 'list') {
     const found = await reading((db) => (off ? offShown : failingShown)(db, count));
     for (const each of found) show(each);
-    if (found.length === 0 && !json) print(off ? 'none is off' : 'none fails');
+    if (found.length === 0 && !json) print(off ? 'no webhook is off' : 'no webhook fails');
     return found.length > 0 && !off ? 1 : 0;
   }
   if (verb === 'show') {

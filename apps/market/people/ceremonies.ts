@@ -33,7 +33,7 @@ export function begun(
   if (purpose === 'add' && session !== null) mustBeFresh(session, now());
   if (purpose === 'sign-in') return { browser, purpose, session: null };
   if (session !== null) return { browser, purpose, session };
-  throw new ParleyError('session_ended', 'nobody is signed in here; sign in first');
+  throw new ParleyError('session_ended', 'no account is signed in here; sign in first');
 }
 
 type Kept = {

@@ -1,5 +1,5 @@
 // The end of an account. It waits as payouts do, so that a thief of one login cannot take it away:
-// its person hears of it on every channel, and stops it. What stays: the row with its id and the
+// its person hears of it on every channel, and stops it. It leaves the row with its id and the
 // day it was made, keys without names, swaps and RFQs with the addresses and amounts that the
 // chains show too, how it kept its agreements in numbers, hashlocks for ever (a secret must never
 // be used twice), and the replies kept under Idempotency-Keys for their day.

@@ -97,7 +97,7 @@ test('a text with one character more, less or other is refused, with the line th
     }
   }
   refused(written.replaceAll('\n', '\r\n'), /line 1 must be .* and is ".*account:\\r"$/);
-  refused(`${written}\nRequest ID: 1`, /nothing may follow .* line 12 does/);
+  refused(`${written}\nRequest ID: 1`, /no line may follow .* line 12 does/);
   refused(written.replace('\nVersion: 1', ''), /line 7 must be "Version: 1", and is "Chain ID: 1"/);
   refused(written.replace('Issued At', 'Not Before'), /line 10 /);
   refused('', /line 1 /);

@@ -83,7 +83,7 @@ export function mustBeWritten(message: string, wanted: SignInText): void {
   const lines = written.split('\n');
   const other = lines.findIndex((line, at) => line !== given[at]);
   if (other === -1) {
-    refuse(`nothing may follow its last line, but line ${lines.length + 1} does`);
+    refuse(`no line may follow its last one, but line ${lines.length + 1} does`);
   }
   refuse(`line ${other + 1} must be "${lines[other]}", and is ${shown(given[other] ?? '')}`);
 }

@@ -140,7 +140,7 @@ function httpMetrics({ registry, nameOf, counter, histogram }: Makers) {
       };
     },
     refusals: counter('http_refusals', 'Refusals by their code (docs/errors.md)', 'code'),
-    malformed: counter('http_malformed', 'What came and was no request of HTTP'),
+    malformed: counter('http_malformed', 'Connections whose bytes were no request of HTTP'),
   };
 }
 
@@ -292,7 +292,7 @@ function marketMetrics(make: Makers) {
     ),
     overdueSteps: gauge(
       'overdue_steps',
-      'What the market should have done by itself a minute ago, by step; at most 1000',
+      'Steps that the market should have taken by itself a minute ago, by step; at most 1000',
       'step',
     ),
     overdueOldest: gauge(

@@ -13,7 +13,7 @@ import { followedByContract, insertEscrow } from '../db/escrows.ts';
 import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
 import type { Deps } from '../ports/deps.ts';
 
-/** Whose lanes. */
+/** The owner of lanes. */
 export type LaneUser = { readonly funder: string; readonly accountId: string };
 
 /** 16 hex digits. */

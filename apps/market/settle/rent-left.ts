@@ -50,7 +50,7 @@ export function createRentLooks(deps: Pick<Deps, 'adapters' | 'db' | 'log' | 'no
       await noteRentLeft(deps.db, { chain: leg.chain, address: escrow.address, facts: now });
       return now;
     } catch (error) {
-      deps.log.debug({ chain: leg.chain, err: error }, 'what a claim left was not looked at');
+      deps.log.debug({ chain: leg.chain, err: error }, 'the rest of a claim was not polled');
       return null;
     }
   };

@@ -39,7 +39,7 @@ export function meterDatabase(metrics: Metrics, usage: DatabaseUsage | undefined
       { labels: { state: 'busy' }, value: total - idle },
     ];
   });
-  show(['pool_waiting', 'Who waits for a connection of this process', 'gauge'], () => [
+  show(['pool_waiting', 'Callers that wait for a connection of this process', 'gauge'], () => [
     { labels: {}, value: usage.pool().waiting },
   ]);
 }

@@ -63,7 +63,7 @@ export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): P
   for (const kind of sealedKinds) {
     const rows = { ...sealedRows(kind), before: 0, atOnce: resealBatch };
     const unread = await sealAnew<number>(deps, rows);
-    if (unread > 0) deps.log.warn({ [kind]: unread }, 'what the keeper keeps cannot be read');
+    if (unread > 0) deps.log.warn({ [kind]: unread }, 'records of the keeper cannot be read');
   }
 }
 

@@ -32,7 +32,7 @@ export type JavaTronOptions = {
   readonly classPath: string;
   readonly dir: string;
   readonly log: Log;
-  /** Of the first block, hex: its hash ends with the chain id. Default: zeros. */
+  /** The parent hash of the first block, hex: its hash ends with the chain id. Default: zeros. */
   readonly parentHash?: string;
 };
 

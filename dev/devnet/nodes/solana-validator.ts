@@ -55,7 +55,7 @@ export async function validatorChain(chain: string, options: ValidatorOptions): 
   const rpc = rpcTo(rpcUrl);
   const slot = (commitment: string) => rpc<number>('getSlot', [{ commitment }]);
   const { running } = await startProgram(program, readyLimitMs, async () => {
-    if ((await slot('finalized')) < 1) throw new Error('nothing is final yet');
+    if ((await slot('finalized')) < 1) throw new Error('no slot is final yet');
   });
   const { 'solana-core': version } = await rpc<{ 'solana-core': string }>('getVersion');
   const clock = async () =>

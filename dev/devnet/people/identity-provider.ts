@@ -1,5 +1,5 @@
 // The dev network's identity provider: a real OpenID Connect provider on loopback that asks for a
-// name and believes it. Whoever reaches it is whoever they say: never beside real money.
+// name and believes it. Any caller is taken for the person that it names: never beside real money.
 //
 // It can stand in for Telegram (core.telegram.org/bots/telegram-login): code flow with PKCE, all
 // claims in the ID token. There `sub` is opaque; `id`, below 2^52, is the Bot API's chat_id; there

@@ -45,7 +45,7 @@ function sliced(data: Uint8Array, slice: unknown): Uint8Array {
   return data.subarray(from, from + Number(whole(length, 'dataSlice.length')));
 }
 
-/** Of a token account; null of any other, which is shown as bytes. */
+/** The fields of a token account; null for any other, which is displayed as bytes. */
 function parsedJson(account: Account, decimalsOf: (mint: Address) => number): object | null {
   const holding = holdingOf(account);
   if (holding === null) return null;

@@ -60,7 +60,7 @@ export const chainMethods: Readonly<Record<string, Method>> = {
     if (block === null) throw missing(slot);
     return block.time;
   },
-  // What is in blocks is kept longer than they are: it is for that, that this is asked.
+  // Transactions are kept longer than their blocks, and callers ask this to find them.
   getFirstAvailableBlock: () => 0,
   getLatestBlockhash: (ledger, params) => {
     const block = bankOf(ledger, configAt(params, 0));

@@ -58,7 +58,9 @@ type ChainOptions = {
   readonly log: Log;
   /** Its 21-byte address gets all TRX there is, in hex. */
   readonly rich: string;
-  /** Of the network that it stands for: the chain id follows from it. Default: its own. */
+  /**
+   * The genesis of the network that it stands for: the chain id follows from it. Default: its own.
+   */
   readonly genesisId?: string | undefined;
 };
 
@@ -172,7 +174,7 @@ function nextOf({ blocks, options }: Inside): BlockTime {
   };
 }
 
-/** What waits for a block is run without one: Manager.processTransaction(trx, null). */
+/** A waiting transaction is run without a block: Manager.processTransaction(trx, null). */
 const noBlock: BlockTime = { number: 0n, timestampMs: 0 };
 
 async function runWaiting(inside: Inside): Promise<void> {

@@ -55,7 +55,10 @@ function number(message: Message, name: string): bigint {
 /** Those that wait are applied again with each that comes, and when they are mined. */
 const signedWell = new WeakSet<Transaction>();
 
-/** Of the owner's single key: neither changed permissions nor several signers are simulated. */
+/**
+ * The signature must be of the owner's single key: neither changed permissions nor several signers
+ * are simulated.
+ */
 function requireSignature(tx: Transaction): void {
   if (signedWell.has(tx)) return;
   const { rawBytes, signatures, contract } = tx;

@@ -289,7 +289,7 @@ export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   const spends = new Map<string, EscrowSpend>();
   for (const { txid, height, spends: spent } of records) {
     for (const { outpoint, secret } of spent) {
-      // A mined spend stands; of unmined ones the last seen (it replaced the others).
+      // A mined spend stands; the last seen of unmined ones counts (it replaced the others).
       if (spends.get(outpoint)?.height != null && height === null) continue;
       spends.set(outpoint, { txid, height, secret });
     }

@@ -90,7 +90,7 @@ export function readEscrowScript(script: Uint8Array): EscrowScript | null {
     parsePublicKey(values.funder);
     return bytesToHex(escrowScript(values)) === bytesToHex(script) ? values : null;
   } catch {
-    // Keys off the curve or a lock time out of range: nothing that we would have written.
+    // Keys off the curve or a lock time out of range: this code would not have written it.
     return null;
   }
 }

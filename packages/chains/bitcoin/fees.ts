@@ -163,7 +163,7 @@ export type Conflict = {
 export type Ancestors = {
   readonly withAncestorsFeeSats: bigint;
   readonly withAncestorsVsize: number;
-  /** False: of what it spends not all could be read, and more may be unconfirmed. */
+  /** False: some of its parents could not be read, and more may be unconfirmed. */
   readonly isWhole: boolean;
 };
 

@@ -70,7 +70,7 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
 export const secondPatienceSeconds = 30 * 60;
 /** For all that it is asked before one sending. */
 const secondMs = 3_000;
-/** Once it is waited for no longer: nothing but a late answer is lost by going on. */
+/** Once it is waited for no longer: a late answer is all that is lost by going on. */
 const hastyMs = 500;
 /** A silence that nobody asked about for so long has ended, for all that is known. */
 const forgottenSeconds = 10 * 60;

@@ -73,7 +73,7 @@ export function readPsbt(psbtBase64: string): ReadPsbt {
   return { inputs, outputs, version, lockTime, feeSats, tx, isTemplate };
 }
 
-/** The escrow's payment that an input spends: of the same escrow as the first one. */
+/** The escrow's payment that an input spends: one of the same escrow as the first. */
 function spentBy(
   { witnessUtxo, witnessScript, sighashType }: PsbtInputMap,
   at: number,

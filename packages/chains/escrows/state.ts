@@ -15,7 +15,7 @@ export type EscrowState = {
 };
 type State = Pick<EscrowState, 'state'>;
 
-/** Of the two words of its view; null: they are none of that. */
+/** Reads the two words of the contract's view; null: they are no such words. */
 export function stateIn([code, second]: readonly (bigint | undefined)[]): EscrowState | null {
   const state = states[Number(code)];
   const changedAt = Number(second);
@@ -59,7 +59,7 @@ export function mustBeUnfunded(escrow: string, shown: State): void {
   if (!isUnfunded(shown)) throw alreadyFunded(escrow);
 }
 
-/** Throws `nothing_there`. `fact`: what its state is called in facts. */
+/** Throws `nothing_there`. `fact`: the name of its state in facts. */
 export function mustHold(chain: string, escrow: string, shown: State, fact = 'state'): void {
   const { state } = shown;
   if (state === 'open') return;

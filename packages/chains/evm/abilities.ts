@@ -122,7 +122,7 @@ function usualDomains(
   ]);
 }
 
-/** Of a text of the ABI, as it is: a character less would be another hash. */
+/** A text of the ABI, as it is: a character less would be another hash. */
 function stringIn(answer: Hex | null): string | null {
   if (answer === null || answer.length > longestDomain) return null;
   try {
@@ -325,8 +325,8 @@ export async function nonceOf(
 }
 
 /**
- * Whether nothing but a key signs for an account. Of one with code, which its holder may have lent
- * it (EIP-7702), some tokens ask the code (USDC 2.2, by EIP-1271), and the escrows ask the key.
+ * Whether only a key signs for an account. If it has code, which its holder may have lent it
+ * (EIP-7702), some tokens ask the code (USDC 2.2, by EIP-1271), and the escrows ask the key.
  */
 export async function signsByKey(rpc: Rpc, account: string, signal: AbortSignal): Promise<boolean> {
   return (await codeAt(rpc, account, 'latest', signal)) === '0x';

@@ -135,7 +135,7 @@ const trialFundSeconds = 3_600;
 const trialTimelockSeconds = 7_200;
 const laneBytes = 12;
 
-/** Of the 2^96 lanes of a funder one that it never used. */
+/** One of the funder's 2^96 lanes that it never used. */
 function unusedLane(contract: string): Lane {
   return { contract, number: bytesToHex(randomBytes(laneBytes)), counter: 1 };
 }
@@ -243,7 +243,9 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
   await tryPayout(watch, terms, 'claim', address, payer, head.timestamp, signal);
 }
 
-/** What gives a stranger the amount; null where the token's balances cannot be lent. */
+/**
+ * State overrides that give a stranger the amount; null where the token's balances cannot be lent.
+ */
 async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
   if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
   return lendBalance(rpc, token, stranger, amount, signal, slots);

@@ -166,7 +166,7 @@ async function trialOf(account: Account, offers: readonly (Offer | null)[], sign
 }
 
 const voidGas = 30_000n;
-/** What waits longer behind its timelock is weighed again when it is sent. */
+/** A transaction that waits longer behind its timelock is weighed again when it is sent. */
 const sentWithinSeconds = 86_400;
 
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
@@ -214,6 +214,6 @@ function isOwn(
   const touches = touchesOf(work, (terms) => evmEscrow(terms, deployment));
   const areOurs = areThese(callsIn(data, calledBy(to, deployment)), touches);
   if (!areOurs || !contractsOf(deployment).some((each) => sameAddress(to, each))) return false;
-  // What `fund` itself takes in is its sender's: the key has none to give.
+  // The amount that `fund` itself takes in is its sender's: the key has none to give.
   return work.verb !== 'fund' || data.startsWith(fundedBySignature);
 }

@@ -134,7 +134,7 @@ export type Fees = {
 
 type Said = { readonly present: Present; readonly height: number };
 
-/** The dearest; of three or more the second, so that one alone does not decide. */
+/** The dearest; the second of three or more, so that one alone does not decide. */
 export async function presentFees(
   rpc: Rpc,
   policy: EvmGasPolicy,

@@ -1,4 +1,4 @@
-// What became of a gas key's transaction. A receipt of a block that was taken back counts for
+// The outcome of a gas key's transaction. A receipt of a block that was taken back counts for
 // nothing.
 
 import { withResolvers } from '@parley/core/engines.ts';
@@ -34,7 +34,7 @@ export async function outcomeOf(
   const outcomeIn = async (one: Rpc, receipt: Receipt): Promise<GasOutcome> => {
     const outcome = await outcomeBy(one, own, depths, txid, receipt, signal);
     if (outcome !== 'deep' || nonce === null || isPast) return outcome;
-    // Of what is deep nothing is kept, and its nonce is never given out again.
+    // A final transaction leaves no entry, and its nonce is never given out again.
     return (await isUsed(rpc, own, nonce, receipt.block, signal)) ? 'deep' : 'mined';
   };
   const receipt = await liveReceipt(rpc, txid, signal);
@@ -145,7 +145,7 @@ function askingAll(
   });
 }
 
-/** What each node that answers counts, with what waits in its mempool; the lowest first. */
+/** The nonce count of each node that answers, with its mempool; the lowest first. */
 export async function pendingCounts(
   rpc: Rpc,
   own: string,
@@ -157,7 +157,9 @@ export async function pendingCounts(
   return said.toSorted((one, other) => one - other);
 }
 
-/** What more than half of the nodes say. Above `most` a second answer is waited for. */
+/**
+ * The count that more than half of the nodes report. Above `most` a second answer is waited for.
+ */
 export async function countByAll(
   rpc: Rpc,
   own: string,
@@ -177,7 +179,7 @@ export async function countByAll(
   const believed = () => said.toSorted((one, other) => one - other)[(said.length - 1) >> 1] ?? 0;
   const isOne = () => said.length === 1;
   try {
-    // None answered: ask again as a plain call does, which says why.
+    // Without an answer, ask again as a plain call does, which says why.
     await Promise.any(asking).catch(() => {});
     if (said.length === 0) return await transactionCount(rpc, own, signal, at);
     await Promise.race([all, sleep(othersMs, until).catch(() => {})]);

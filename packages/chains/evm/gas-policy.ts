@@ -1,4 +1,4 @@
-// What a gas key pays on the EVM chains, as data. `reserveFeePerGas` covers 99.9 % of times; it was
+// A gas key's fees on the EVM chains, as data. `reserveFeePerGas` covers 99.9 % of times; it was
 // chosen from published figures, not measured.
 
 import { measuredGas } from '@parley/contracts/escrows/artifacts/gas.ts';
@@ -8,7 +8,10 @@ import { once, saidInTime, unlessAborted } from '../nodes/sources.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
-  /** Most gas of one transaction: what a hostile token or receiver can burn of the key's coins. */
+  /**
+   * Most gas of one transaction: the amount of the key's coins that a hostile token or receiver can
+   * burn.
+   */
   readonly mostGas: bigint;
   /** Bounds of the tip; between them it is what recent blocks were paid. */
   readonly leastTip: bigint;
@@ -74,7 +77,7 @@ const arbitrum: EvmGasPolicy = {
   forks: ownSchedule,
 };
 
-/** Nothing is scarce on a test network, and least of all coins. anvil has one fork from block 0. */
+/** A test network has plenty of everything, and of coins most. anvil has one fork from block 0. */
 const dev: EvmGasPolicy = {
   ...ethereum,
   reserveFeePerGas: 20n * gwei,
@@ -102,7 +105,7 @@ export function isKnownEvmChain(chainId: number): boolean {
 
 const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false, forks: ownSchedule };
 
-/** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
+/** By the chain's id, whatever it is called; an unknown id has Ethereum's. */
 export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);
   return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
@@ -210,7 +213,7 @@ export const newForks = (
 const againMs = 5 * 60_000;
 /** Where no node answered: the other questions of a request fail then, too. */
 const failedAgainMs = 30_000;
-/** What was known stands in so long for nodes that are silent. */
+/** Earlier fees stand in so long for nodes that are silent. */
 const staleMs = 24 * 3_600_000;
 const waitMs = 4_000;
 /** A node that hangs holds up nobody. */

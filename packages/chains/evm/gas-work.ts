@@ -1,4 +1,4 @@
-// What a gas key sends, and its gas: tried on the best block before it is signed.
+// The transactions of a gas key, and their gas: tried on the best block before it is signed.
 
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { smaller } from '@parley/core/amounts.ts';
@@ -175,7 +175,7 @@ export async function unseenClaim(
 
 const notOpen = 'NotOpen';
 
-/** Of an unseen claim that failed: the node has not lent the word, whatever it took. */
+/** The reason why an unseen claim failed: the node has not lent the word, whatever it took. */
 export function isUnlent(failure: RpcError | Revert): boolean {
   const { name } =
     failure instanceof RpcError ? readRevert(failure.data, failure.message) : failure;

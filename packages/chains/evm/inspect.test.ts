@@ -101,7 +101,7 @@ const passing: readonly (readonly [string, Token])[] = [
   ['that is a clone of one contract for good', () => clone('PlainBehind')],
 ];
 
-/** Of these somebody can put other code in the place of theirs. */
+/** Some account can replace the code of these. */
 const replaceable: readonly (readonly [string, Token, RegExp])[] = [
   [
     'a proxy with its target where nobody knows',

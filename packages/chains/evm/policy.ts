@@ -97,7 +97,7 @@ export const evmChains = {
   'evm-dev-2': { chainId: 31_338, policy: dev, depthTag: null, blockSeconds: 1 },
 } as const satisfies Record<string, EvmChainSettings>;
 
-/** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
+/** By the chain's id, whatever it is called; an unknown id has Ethereum's. */
 export function evmBlockSeconds(chainId: number): number {
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
   return known?.blockSeconds ?? evmChains.ethereum.blockSeconds;

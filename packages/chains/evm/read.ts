@@ -62,7 +62,7 @@ export async function look(
   }
 }
 
-/** Nothing is answered of a block that was taken back, or its logs are gone. */
+/** The node has no answer for a block that was taken back, or its logs are gone. */
 function mayBeOfReorganisation(error: unknown): boolean {
   if (!(error instanceof ParleyError)) return false;
   return error.facts.rpcCode !== undefined || error.facts.escrow !== undefined;
@@ -162,7 +162,7 @@ function endedUnseen(
   return (claimed ?? refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
 }
 
-/** The state says whether it was a claim or a refund; of one that ended only its logs do. */
+/** The state says whether it was a claim or a refund; for an ended one only its logs do. */
 function settlingOf(
   { state }: EscrowState,
   { claim, refund }: History,
@@ -330,7 +330,10 @@ function firsts(known: Known, head: number): History {
   return { fund: first('fund'), claim: first('claim'), refund: first('refund') };
 }
 
-/** What is not yet deep, and then not yet final, is reported again by changes() when it is. */
+/**
+ * A sighting that is not yet confirmed, and then not yet final, is reported again by changes() when
+ * it is.
+ */
 function noteDepth(watch: Watch, { address }: WatchedEscrow, facts: EscrowFacts, head: Block) {
   for (const found of [facts.funded, facts.claimed, facts.refunded]) {
     if (found === null || found.deep || found.confirmations === 0) continue;

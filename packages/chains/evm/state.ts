@@ -56,7 +56,7 @@ export async function mustBeOpen(
 }
 
 export function nothingThere(terms: EscrowTerms, escrow: string, why: string): ParleyError {
-  const sentence = `nothing to take from the escrow ${escrow} on ${terms.chain}: ${why}`;
+  const sentence = `the escrow ${escrow} on ${terms.chain} has no balance to take: ${why}`;
   return new ParleyError('nothing_there', sentence, { chain: terms.chain, escrow });
 }
 

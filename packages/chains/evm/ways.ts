@@ -268,9 +268,9 @@ export function checkDomain(
 export type SigningView = {
   readonly separator: string | null;
   readonly nonce?: bigint | null;
-  /** Of a permit: the amount alone, or any number of later fundings too. */
+  /** The allowance of a permit: the amount alone, or any number of later fundings too. */
   readonly allowance: Allowance;
-  /** Of a permit, Unix seconds: it must not be usable any later. */
+  /** The end of a permit, Unix seconds: it must not be usable any later. */
   readonly latestDeadline: number;
 };
 

@@ -42,7 +42,7 @@ export type Paid = {
   readonly said: number;
 };
 
-/** By the best block. `failed`: without effect. `gone`: none can take it. Only `deep` stays. */
+/** By the best block. `failed`: without effect. `gone`: no block can take it. Only `deep` stays. */
 export type GasOutcome = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gone';
 
 export type GasSent = Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'> & {
@@ -53,16 +53,16 @@ export type GasSent = Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'> & {
 export type CountAsked = {
   /** Above it no node is believed alone while another may still answer. */
   readonly most?: number;
-  /** How long each node has for its answer; default: what every call has. */
+  /** How long each node has for its answer; default: the limit of every call. */
   readonly answerMs?: number;
 };
 
 export type GasSlot = {
   /** EVM: which nonce to take; null elsewhere. */
   readonly nonce: number | null;
-  /** EVM: what it replaces, by as much more as nodes want. Null elsewhere. */
+  /** EVM: the transaction that it replaces, by as much more as nodes want. Null elsewhere. */
   readonly above: Pick<GasTransaction, 'offer' | 'raw'> | null;
-  /** Base units: nothing that could cost more is signed (`fee_above_limit`). */
+  /** Base units: a transaction that could cost more is not signed (`fee_above_limit`). */
   readonly mostCost: bigint;
 };
 
@@ -74,7 +74,7 @@ export type GasAccount = {
   minedNonce(signal: AbortSignal, asked?: CountAsked): Promise<number | null>;
   /** EVM: the mempool included. Above `most` one node decides nothing. */
   pendingNonce?(signal: AbortSignal, asked?: CountAsked): Promise<number>;
-  /** EVM: what each node that answers says of the same, the lowest first. */
+  /** EVM: the same count by each node that answers, the lowest first. */
   pendingNonces?(signal: AbortSignal): Promise<readonly number[]>;
   /** Its cost at fees that 99.9 % of times stay below. Base units. */
   reserve(work: GasWork, signal: AbortSignal): Promise<bigint>;
@@ -82,7 +82,7 @@ export type GasAccount = {
   quote(work: GasWork, signal: AbortSignal): Promise<bigint>;
   /**
    * Tries and signs it. Throws `nothing_there`, `payout_would_fail`, `fee_above_limit` above
-   * `mostCost`, `wrong_secret`; of a funding `funding_would_fail`, `bad_signature`.
+   * `mostCost`, `wrong_secret`; for a funding `funding_would_fail`, `bad_signature`.
    */
   sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
   /** EVM: whether paying more would help; null: not. `refused`: no node takes its fee. */
@@ -91,6 +91,6 @@ export type GasAccount = {
     signal: AbortSignal,
   ): Promise<Outbid | null>;
   outcome(sent: GasSent, signal: AbortSignal): Promise<GasOutcome>;
-  /** By the nodes' word alone, which the caller bounds; null: none can tell. */
+  /** By the nodes' word alone, which the caller bounds; null: no node can tell. */
   paid?(txid: string, signal: AbortSignal): Promise<Paid | null>;
 };

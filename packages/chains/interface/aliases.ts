@@ -1,5 +1,5 @@
-// Second names of what is to be signed, for clients that know these: of what is single, and never
-// anything else than what it stands for (decision 0044 in docs/decisions/README.md).
+// Second names of what is to be signed, for clients that know these: each of a single value, and
+// never of anything else than that value (decision 0044 in docs/decisions/README.md).
 
 import type { Material } from './material.ts';
 
@@ -16,7 +16,7 @@ export type Aliases = {
 
 export const aliasNames = ['transactionBase64', 'txID', 'sighashHex', 'preimageHex'] as const;
 
-/** Those that the material has. `secret`: of a claim. */
+/** Those that the material has. `secret`: the one of a claim. */
 export function aliasesOf(material: Material, secret: string | null = null): Aliases {
   switch (material.sign) {
     case 'solana-tx':

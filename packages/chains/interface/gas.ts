@@ -72,7 +72,10 @@ export type Gas = {
   /** Whether a leg's parties can pay for what they send. */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 
-  /** Bitcoin: of a funding that waits too long for its first block; to be sent by `sendBy`. */
+  /**
+   * Bitcoin: the rescue of a funding that waits too long for its first block; to be sent by
+   * `sendBy`.
+   */
   stuckFunding?(
     escrow: WatchedEscrow,
     sendBy: UnixSeconds,

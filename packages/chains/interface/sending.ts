@@ -10,7 +10,7 @@ export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
   readonly secret: Secret | null;
-  /** EVM: of a funding that anybody may send, what is said to be its funder's signature. */
+  /** EVM: the alleged signature of the funder, for a funding that anybody may send. */
   readonly authorization?: string;
 };
 
@@ -28,7 +28,7 @@ export type ReadTransaction = {
 export type Sending = {
   /**
    * Txid and watched escrows touched; its `raw` is cheap to read again. `bad_transaction`:
-   * malformed, or of another network. `care`: of bytes that anybody may have made up.
+   * malformed, or of another network. `care`: the care for bytes that anybody may have made up.
    */
   readSigned(signed: Signed, signal: AbortSignal, care?: Care): Promise<ReadTransaction>;
 

@@ -10,6 +10,6 @@ export const atAStretch: InTurns = async (steps) => atOnce(steps);
 /** How a server reads what anybody may have made up. */
 export type Care = {
   readonly inTurns: InTurns;
-  /** Whether an escrow is one of its own: of others no PSBT is verified. */
+  /** Whether an escrow is one of its own: no PSBT of another one is verified. */
   readonly isOurs: (escrow: string) => Promise<boolean>;
 };

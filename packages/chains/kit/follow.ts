@@ -13,7 +13,7 @@ type Followed<Past extends Seen> = Pick<Watching, 'chain' | 'log' | 'known' | 'o
 export type Steps<Watch, Block extends Seen, Past extends Seen> = {
   readonly fullBlocks: number;
   blockAt(watch: Watch, number: number, signal: AbortSignal): Promise<Block | null>;
-  /** Of a block that nothing was read of. */
+  /** The past of a block from which no transaction was read. */
   past(block: Block): Past;
   /** Everything from this block on is read. */
   begun?(watch: Watch, from: number): void;

@@ -19,7 +19,7 @@ export type Sum = {
 export type Counts<Watch> = {
   readonly unit: string;
   readonly code: Warning['code'];
-  /** What warnings count on top, for what changes until something is sent. */
+  /** The reserve that warnings add, for changes until the transaction is sent. */
   readonly spared?: bigint;
   owed(watch: Watch, owed: Owed, payer: string, signal: AbortSignal): Promise<Sum>;
   funding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Sum>;
@@ -27,7 +27,7 @@ export type Counts<Watch> = {
   pays?(watch: Watch, address: string, signal: AbortSignal): Promise<boolean>;
 };
 
-/** Of one claim `one`; else how many claims, and after how many fundings. */
+/** Words for one claim `one`; else how many claims, and after how many fundings. */
 export function owedWords({ claims, fundings }: Owed, one: string): string {
   if (claims.length === 1 && fundings.length === 0) return one;
   const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -69,7 +69,10 @@ export function unconnected(error: unknown): Error {
   return Object.assign(bare, { code, ...(syscall === undefined ? {} : { syscall }) });
 }
 
-/** A gateway's no, before any node: of our key, our account or our haste, not of the question. */
+/**
+ * A gateway's no, before any node: it is about our key, our account or our haste, not about the
+ * question.
+ */
 export class TurnedAway extends Error {
   /** Not where it is of a key or an account. Shields before a node say 403 of haste, too. */
   readonly passes: boolean;
@@ -114,7 +117,7 @@ export function turnsAway(status: number): boolean {
 export class NothingReadable extends Error {
   constructor() {
     const why = 'the node is gone, redirects, or does not answer pages of this origin (CORS)';
-    super(`nothing that this page may read: ${why}`);
+    super(`the page may read no answer: ${why}`);
     this.name = 'NothingReadable';
   }
 }

@@ -30,7 +30,7 @@ export type Question<Answer> = {
   readonly isToldAsIs?: (failure: unknown) => boolean;
 };
 
-/** The next try after a failure: none, each other node of this round, or further rounds. */
+/** The next try after a failure: no try, each other node of this round, or further rounds. */
 export type Worth = 'nothing' | 'another node' | 'another round';
 
 export type InTurn = {

@@ -60,7 +60,7 @@ export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
     const waited = withResolvers<void>();
     const timers: NodeJS.Timeout[] = [];
     let isAnswered = false;
-    // By then it is told who has it: nobody is given it anew.
+    // By then it is told who has it: the transaction is given to no node anew.
     const isRefused = () => outcomes.some(({ is }) => is === 'refused');
     const giving = outcomes.map(async (_, at) => {
       const goesOn = (round: number, failure: unknown) =>
@@ -134,7 +134,7 @@ class Heard extends Error {
   }
 }
 
-/** What a source that has said no is asked then: that it is gone by now takes nothing back. */
+/** The later questions to a source that has said no: that it is gone by now takes nothing back. */
 export async function onceHeard<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;

@@ -7,7 +7,7 @@ export type Opened = <A extends unknown[], T>(
 ) => (...args: [...A, AbortSignal]) => Promise<T>;
 
 type Work<Of> = (of: Of, ...args: never[]) => Promise<unknown>;
-/** Of them a value may be told. */
+/** Members that take the value that they work on. */
 export type Works<Of, Members> = Members & { readonly [Name in keyof Members]: Work<Of> };
 
 /** The same members, told of what they work on. */

@@ -26,7 +26,7 @@ const says = (code: number, message: string, data?: unknown) => ({
 });
 const yes = { body: { result: '0x1' } };
 
-/** What two nodes make of a question, the first of which says this. */
+/** The result for a question of two nodes, the first of which says this. */
 async function both(context: TestContext, first: Says, second: Says = yes) {
   const [one, two] = await Promise.all([node(context, first), node(context, second)]);
   const rpc = rpcClient({ chain: 'evm-dev', urls: [one.url, two.url] });

@@ -22,7 +22,7 @@ import type { Order } from './sources.ts';
 export class RpcError extends Error {
   readonly code: number;
   readonly data: string | null;
-  /** Of HTTP: some nodes give errors of theirs with 400 or 500. */
+  /** The status of HTTP: some nodes give errors of theirs with 400 or 500. */
   readonly status: number;
   constructor(
     code: number,
@@ -209,7 +209,7 @@ function isNoBatch(error: unknown): boolean {
   return error instanceof RpcError && !isTooLong && worth(error) === 'another node';
 }
 
-/** What it answers, and who: its words are told without its address. */
+/** The answer, and its node: its words are told without its address. */
 type Spoken = Pick<NodeReply, 'status'> & { readonly url: string };
 
 function readAnswers(reply: NodeReply, url: string, ids: readonly number[]): (Answered | null)[] {

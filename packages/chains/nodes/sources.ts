@@ -63,7 +63,7 @@ export async function askEach<C, T>(
     }
   });
   const answers = (await Promise.all(asking)).flat();
-  // None answered: say why, as a plain call does.
+  // Without an answer, say why, as a plain call does.
   return answers.length > 0 ? answers : [{ one: client, answer: await ask(client) }];
 }
 
@@ -153,7 +153,7 @@ export function disagree(
   sentence: string,
   facts: Record<string, Fact>,
 ): ParleyError {
-  const whole = `nothing is funded or revealed by what ${chain} shows: ${sentence}`;
+  const whole = `no side may fund or reveal by the state of ${chain}: ${sentence}`;
   return new ParleyError('sources_disagree', whole, { chain, ...facts });
 }
 

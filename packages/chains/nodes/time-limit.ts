@@ -1,5 +1,5 @@
-// The time limit of one read of a chain: whatever the work does with the signal itself, the wait
-// ends with it, as a refusal and not as a fault.
+// The time limit of one read of a chain: the wait ends with it, however the work treats the signal,
+// as a refusal and not as a fault.
 
 import { withResolvers } from '@parley/core/engines.ts';
 import { ParleyError } from '@parley/core/errors.ts';

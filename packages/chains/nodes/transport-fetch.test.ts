@@ -66,7 +66,7 @@ test('a redirection is a failure, and where it leads is not asked', async (t) =>
     reply.end('{}');
   });
   const url = await urlOf(t, (_, reply) => void reply.writeHead(307, { location }).end());
-  assert.match((await failureOf(get(url))).message, /^nothing that this page may read: /);
+  assert.match((await failureOf(get(url))).message, /^the page may read no answer: /);
   assert.equal(isAsked, false);
 });
 
@@ -94,7 +94,7 @@ test('of no failure is it said that nobody heard it, and none quotes the address
   for (const url of [cut, 'http://me:secret@127.0.0.1:1/key']) {
     const failure = await failureOf(get(url));
     assert.equal(isUnreached(failure), false);
-    assert.match(failure.message, /^nothing that this page may read: /);
+    assert.match(failure.message, /^the page may read no answer: /);
     assert.doesNotMatch(failure.message, /127\.0\.0\.1|secret|key/);
   }
 });

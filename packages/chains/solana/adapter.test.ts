@@ -59,7 +59,7 @@ for (const asset of assets) {
   });
 }
 
-/** What it answers of accounts when it is behind: all that it has answered before, as it was. */
+/** The accounts by a node that is behind: all that it has answered before, as it was. */
 async function nodeBehind(context: TestContext, world: World) {
   const old = new Map<string, object>();
   let isBehind = false;

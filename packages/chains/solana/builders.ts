@@ -105,7 +105,7 @@ export async function isPlain(
   return account === null || (account.owner === systemProgram && !account.executable);
 }
 
-/** `lamports`: what the escrow that is claimed has. */
+/** `lamports`: the balance of the claimed escrow. */
 async function material(
   asked: Watch,
   terms: EscrowTerms,

@@ -76,7 +76,7 @@ export async function missingRent(
   );
 }
 
-/** Of several escrows; an address without one lacks nothing yet. */
+/** Missing rents of several escrows; an address without one lacks no rent yet. */
 async function missingRents(
   watch: Pick<Watch, 'rpc' | 'chain' | 'deployment'>,
   claims: readonly EscrowTerms[],

@@ -1,5 +1,5 @@
 // The transactions of the escrow program from the last finalized one on, failed ones too. Work
-// grows with them, not with the escrows. What was missed each escrow's own history tells (read.ts).
+// grows with them, not with the escrows. The history of each escrow has the missed ones (read.ts).
 
 import type { Changes, Heads } from '../interface/reading.ts';
 import { dueAgain } from './history.ts';

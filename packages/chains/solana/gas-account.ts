@@ -173,7 +173,7 @@ async function weighed(
   return { unsigned, cost, diesAt };
 }
 
-/** What each form of a claim adds for a rent that has risen. The bare one needs the most. */
+/** The addition of each form of a claim for a rent that has risen. The bare one needs the most. */
 type Missing = { readonly whole: bigint; readonly bare: bigint };
 const nothingMissing: Missing = { whole: 0n, bare: 0n };
 
@@ -243,10 +243,13 @@ async function unseen(
   return { verb: 'claim', secret, withoutRefund };
 }
 
-/** Of classic tokens, and of Token-2022, which writes down that an owner does not change. */
+/**
+ * Bytes of classic token accounts, and of Token-2022's, which write down that an owner does not
+ * change.
+ */
 const holdingBytes = { classic: 165, token2022: 170 } as const;
 
-/** What making the receiver's token account takes; 0 where it is there. */
+/** The cost of the receiver's token account; 0 where it exists. */
 async function holdingRent(
   { rpc }: Account,
   work: Settling,
@@ -398,7 +401,7 @@ async function placePrice({ rpc, terms, signal }: Asked): Promise<bigint> {
   return usualPrice(terms, await recentPrices(rpc, [], signal));
 }
 
-/** Also the escrow's price: what three of four blocks had, up to the reserve. */
+/** Also the escrow's price: the price of three in four blocks, up to the reserve. */
 async function offerPrice(
   asked: Asked,
   escrow: string,

@@ -1,9 +1,9 @@
-// What an operator's gas key pays, as data: millionths of a lamport for each compute unit.
+// The price of an operator's gas key, as data: millionths of a lamport for each compute unit.
 
 export type SolanaGasPolicy = {
   /** Offered also where nobody else has offered anything of late. */
   readonly leastUnitPrice: bigint;
-  /** What 99.9 % of times is enough. */
+  /** A price that is enough 99.9 % of times. */
   readonly reserveUnitPrice: bigint;
 };
 

@@ -140,7 +140,7 @@ slowly('an endless history that grows while it is read comes to its end', async 
   }
   assert.equal(found, secret);
   assert.ok(logged.includes('long_history'));
-  // Nothing more is to be learnt, whatever is written there.
+  // The history is complete, whatever is written there.
   const asked = crowd.asked.size;
   crowd.above += 700;
   await adapter.readEscrow(escrow, anyTime());

@@ -109,7 +109,7 @@ function isIn(marks: Known['marks'], mark: Mark): boolean {
   return marks.get(mark.verb) === mark;
 }
 
-/** Nothing more can be learnt: the end is known, with whoever made it. */
+/** The history is complete: the end is known, with its maker. */
 function isTold({ secrets }: Watch, { marks, watched }: Known, end: 'open' | End | null): boolean {
   if (!marks.has('fund')) return false;
   if (end === 'claimed') return secrets.has(watched.terms.hashlock) && marks.has('claim');
@@ -230,7 +230,7 @@ async function askBeside(watch: Watch, known: Known, again: boolean): Promise<vo
 
 type Listed = Pick<Signature, 'txid'>;
 
-/** What a gap was made of, and whether that is all of it. */
+/** The parts of a gap, and whether they are all of it. */
 type Hand = { readonly list: readonly Listed[]; readonly isWhole: boolean };
 
 /** A final transaction is kept as a gap before it is read, so nothing loses it. The rest may yet
@@ -279,7 +279,7 @@ function keepGap({ gaps, top }: History, at: string, read: readonly string[]): G
   return gap;
 }
 
-/** What was read, is not deep and is no longer listed was taken back. */
+/** A read transaction that is neither final nor listed any more was taken back. */
 function forgetTakenBack({ history, marks }: Known, list: readonly Signature[]): void {
   const listed = new Set(list.map(({ txid }) => txid));
   for (const txid of [...history.taken]) {
@@ -374,7 +374,7 @@ async function readOne(watch: Watch, history: History, txid: string): Promise<vo
   } else if (takeOrSkip(watch, transaction) === null) history.isBlind = true;
 }
 
-/** Nothing that was not asked for in vain often enough is left out. */
+/** Only a transaction that was asked for in vain often enough is left out. */
 function hasRoom(history: History): boolean {
   const { missing, asking } = history;
   if (missing.size < mostMissing) return true;

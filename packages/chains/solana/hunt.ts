@@ -55,7 +55,7 @@ export async function hunt(watch: Watch, known: Known): Promise<void> {
     const lowest = isEnd ? held + ledger.amount : null;
     const rest = await search(watch, known, ledger, { list, held, lowest, tries: 0 });
     held = rest.held;
-    // What lies below the last that could be read is searched with what follows.
+    // The part below the last one that could be read is searched with the rest.
     list = rest.list.length < list.length ? rest.list : [];
     history.hunt = isEnd || before === null ? null : { before, held };
     if (isEnd) return;
@@ -92,7 +92,9 @@ type Part = {
   readonly tries: number;
 };
 
-/** Reads into what lost something. What is below the last that was read, and was held there. */
+/**
+ * Reads into what lost something. Resolves to the part below the last that was read and held there.
+ */
 async function search(watch: Watch, known: Known, ledger: Ledger, whole: Part) {
   let rest: Pick<Part, 'list' | 'held'> = whole;
   const parts = [whole];
@@ -130,7 +132,7 @@ function spread(length: number): number[] {
   });
 }
 
-/** What lies between those that were read and lost something, and what is below the last. */
+/** The parts between the read ones that lost something, and the part below the last. */
 function divide(part: Part, read: readonly Read[]): { losses: Part[]; below: Part } {
   const { list, lowest } = part;
   const losses: Part[] = [];

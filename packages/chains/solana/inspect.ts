@@ -26,7 +26,7 @@ export async function inspect(
   const named = readNames(mint, accounts[1] ?? null);
   const itself = [checkMint(mint), checkExtensions(mint)];
   const findings = [...itself, ...checkAuthorities(mint, rules), checkName(named)];
-  // Of nothing, nothing can be tried; and what the program refuses it refuses in a trial too.
+  // A zero supply cannot be tried; and a trial meets every refusal of the program too.
   if (itself.every(({ outcome }) => outcome === 'pass')) {
     findings.push(await checkTransfer(watch, mint, signal));
   }

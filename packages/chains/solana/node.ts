@@ -38,13 +38,13 @@ const limitOf: Readonly<Record<string, OwnLimits>> = {
   getBlockTime: fewWords,
   getFirstAvailableBlock: fewWords,
   getRecentPrioritizationFees: fewMiB,
-  // What programs log and call within one transaction's units.
+  // The logs and calls of programs within one transaction's units.
   simulateTransaction: fewMiB,
   // A thousand, each with a memo as long as a transaction, every letter of it escaped.
   getSignaturesForAddress: { mostBytes: 16 * 2 ** 20 },
 };
 
-/** Of each account, in base64, and what comes beside it. */
+/** The limit for each account, in base64, and for the rest of the answer. */
 function accountsLimit(count: number, mostBytes: number | undefined): OwnLimits {
   if (mostBytes === undefined) return {};
   return { mostBytes: 2 ** 14 + count * (2 * mostBytes + 2 ** 10) };
@@ -129,7 +129,7 @@ function readAccount(value: Json): Account | null {
   };
 }
 
-/** All as of one slot; of each no more than its first `mostBytes`, where that is given. */
+/** All as of one slot; no more than the first `mostBytes` of each, where that is given. */
 export function accountsAt(
   rpc: Rpc,
   addresses: readonly string[],
@@ -234,7 +234,7 @@ export type Signature = {
 /** Signatures on a page of a node: its own limit. */
 export const signaturesPage = 1_000;
 
-/** Agave's, since 4.0: of an `until` or `before` that is in none of its blocks. */
+/** Agave's, since 4.0: an `until` or `before` that is in none of its blocks. */
 const unknownSignature = -32_020;
 
 /** A node that was pruned, restarted or taken for another does not know what was read last. */
@@ -250,7 +250,10 @@ export function isForgotten(error: unknown): boolean {
 
 type SignatureRange = { readonly until: string | null; readonly before: string | null };
 
-/** Of each client, and of the same one that asks one node alone: signatures listed at once. */
+/**
+ * The width for each client, and for the same one that asks one node alone: signatures listed at
+ * once.
+ */
 const widths = new WeakMap<Rpc['ask'], Width>();
 
 /** Newest first, failed ones too, bounds excluded. `isForgotten`: the node does not know one. */

@@ -53,7 +53,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, deployment),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
-    // What asks the nodes: each has the watch, and begins once they are checked.
+    // Members that ask the nodes: each has the watch, and begins once they are checked.
     ...kit.asked({
       mustAgree,
       preflight,

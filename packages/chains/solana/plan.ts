@@ -33,7 +33,7 @@ import {
 /** Where the escrow program is. */
 export type SolanaDeployment = {
   readonly program: string;
-  /** Of its bytes, compared before the first use. */
+  /** The hash of its bytes, compared before the first use. */
   readonly sha256: string;
 };
 
@@ -46,12 +46,12 @@ export const solanaDeployment: SolanaDeployment = {
 const mostLamports = 2n ** 64n - 1n;
 const vaultSeed = utf8ToBytes('vault/v1');
 const verbBytes = { fund: 0, claim: 1, refund: 2, close: 3 } as const;
-/** Of a `fund` or `close`, which hold the terms from 8 on. */
+/** The length of a `fund` or `close`, which hold the terms from 8 on. */
 const termsBytes = 152;
 const claimBytes = 40;
 const refundBytes = 8;
 const dataHead = 8;
-/** Of the system program, before the lamports. */
+/** The head of the system program's transfer, before the lamports. */
 const transferHead = Uint8Array.of(2, 0, 0, 0);
 
 function word(value: bigint): Uint8Array {
@@ -144,7 +144,7 @@ export type Wanted =
       /** Only what a claim without the funder's account left. */
       readonly afterClaim?: boolean;
     }
-  /** From the timelock on: what a claim has left, or somebody sent, to the funder. */
+  /** From the timelock on: the rest of a claim, or a stranger's payment, to the funder. */
   | { readonly verb: 'close' };
 
 /** More than any verb takes, the making of a token account included. */
@@ -246,14 +246,14 @@ function makeHolding(
   return [{ program: associatedTokenProgram, accounts, data: Uint8Array.of(1) }];
 }
 
-/** Of what a claim leaves at the escrow's address: the funder's, once the timelock has passed. */
+/** The rest of a claim at the escrow's address: the funder's, once the timelock has passed. */
 function addRent(payer: string, escrow: string, lamports: bigint): Instruction[] {
   if (lamports === 0n) return [];
   const data = concatBytes(transferHead, word(lamports));
   return [{ program: systemProgram, accounts: [pays(payer), writes(escrow)], data }];
 }
 
-/** Base64. Whoever pays: the escrow's rent is the funder's, a token account's its owner's. */
+/** Base64. Any payer may sign: the escrow's rent is the funder's, a token account's its owner's. */
 export function solanaTransaction(
   terms: EscrowTerms,
   deployment: SolanaDeployment,
@@ -385,7 +385,7 @@ function formsOf(wanted: Wanted): Wanted[] {
     case 'claim':
       return [false, true].map((withoutRefund) => ({ ...wanted, withoutRefund }));
     case 'refund':
-      // What is there for the funder, whatever brings it.
+      // The whole balance goes to the funder, by any verb.
       return [
         ...[false, true].map((afterClaim) => ({ ...wanted, afterClaim })),
         { verb: 'close' as const },

@@ -43,7 +43,7 @@ const cluster: ChainPolicy = {
   windowSeconds: null,
 };
 
-/** A simulator: nothing is ever lost, and its clock is the dev network's, which never stops. */
+/** A simulator: it never loses a block, and its clock is the dev network's, which never stops. */
 const dev: ChainPolicy = {
   ...common,
   normal: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },

@@ -94,7 +94,7 @@ async function mustBeWorth(watch: Watch, terms: EscrowTerms, about: About, signa
   throw wouldFail(terms, native, about, null, why);
 }
 
-/** What a funder could give; zero where its token account takes part in nothing. */
+/** The balance that a funder could give; zero where its token account has no part in it. */
 export async function heldBy(
   watch: Pick<Watch, 'rpc' | 'chain'>,
   { token, refund: { address: owner } }: Pick<EscrowTerms, 'token' | 'refund'>,
@@ -149,7 +149,7 @@ export async function tokenProgramOf(
   return (await underMint(watch, token, () => [], signal)).program;
 }
 
-/** A refused mint is no fault of who asks: nothing paid with it would arrive. */
+/** A refused mint is no fault of the caller: a payment with it would not arrive. */
 function refusedMint(terms: EscrowTerms, about: About) {
   return (error: unknown): never => {
     if (!(error instanceof ParleyError) || error.code !== 'bad_asset') throw error;
@@ -261,7 +261,7 @@ export const native = 'SOL, in lamports';
 
 const trialSecret = '00'.repeat(31).concat('01');
 const trialTimelockSeconds = 7_200;
-/** Fees and a little: what a funder must have over amount and rents. */
+/** Fees and a little: the least that a funder must have over amount and rents. */
 export const feeLamports = 100_000n;
 
 /** The needs of a simulated transaction: the node puts a blockhash of its own in. */

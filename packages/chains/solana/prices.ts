@@ -19,7 +19,7 @@ export function feeOf(terms: Token, unitPrice: bigint): bigint {
   return signatureLamports + (unitPrice * limitOf(terms) + 999_999n) / 1_000_000n;
 }
 
-/** What three of four paid of late, within the bound that customers check. */
+/** The recent price of three in four, within the bound that customers check. */
 export function usualPrice(terms: Token, prices: readonly bigint[]): bigint {
   const usual = prices[Math.floor((prices.length * 3) / 4)] ?? 0n;
   const most = (mostPriorityLamports * 1_000_000n) / limitOf(terms);
@@ -29,7 +29,7 @@ export function usualPrice(terms: Token, prices: readonly bigint[]): bigint {
 const { leastDepositLamports, stateBytes } = layout.constants;
 const accountOverhead = 128;
 
-/** Of a rent that has fallen (SIMD-0437), what it was: it may be so again (SIMD-0438). */
+/** The former rent, if it has fallen (SIMD-0437): it may be so again (SIMD-0438). */
 export async function lastingRent(
   rpc: Watch['rpc'],
   bytes: number,

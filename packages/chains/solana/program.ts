@@ -14,7 +14,7 @@ const mostAsking = 8;
 const graceMs = 250;
 /** A transaction that does not come is left out after it; so is what so many reads do not reach. */
 const patienceSeconds = 30;
-/** No further ones are begun after this: what was found must be reported. */
+/** No further ones are begun after this: the findings must be reported. */
 const programMs = 10_000;
 
 /** All signatures of the program above a cursor, newest first. */
@@ -47,7 +47,7 @@ export async function readTransactions(
   const listed = new Set(list.map(({ txid }) => txid));
   for (const txid of watch.missing.keys()) if (!listed.has(txid)) watch.missing.delete(txid);
   const isNew = ({ txid }: Signature) => !watch.missing.has(txid);
-  // What was late before comes last, unless it is being asked for anyway.
+  // Overdue ones come last, unless they are being asked for anyway.
   const late = list.filter((each) => !isNew(each));
   const order = [...list.filter(isNew), ...late.filter(({ txid }) => !watch.asking.has(txid))];
   const part = order.slice(0, mostTransactions);

@@ -39,7 +39,7 @@ export async function look(
   const together = { ...watch, rpc: gathering(watch.rpc, signal) };
   for (let tries = 1; ; tries += 1) {
     const latest = begun(latestBlockhash(together.rpc, 'confirmed', signal));
-    // The older one first: what is finalized by then is confirmed a moment later.
+    // The older one first: a finalized state is confirmed a moment later.
     const finalized =
       escrows.length === 0 ? null : begun(shownAt(together, escrows, 'finalized', signal));
     const { slot, clock, shown } = await shownAt(together, escrows, 'confirmed', signal);
@@ -118,7 +118,10 @@ type Life = {
   readonly isGoneDeep: boolean;
 };
 
-/** null: nobody funded it. `unknown`: whether somebody did, or how it ended, is not known yet. */
+/**
+ * null: the escrow is unfunded. whether it was funded, or how it ended, is not known yet. whether
+ * somebody did, or how it ended, is not known yet.
+ */
 async function lifeOf(
   watch: Watch,
   known: Known,
@@ -179,13 +182,13 @@ function noteDepth(
   else if (until !== undefined) shallow.set(address, Math.min(until, shown.finalized));
 }
 
-/** What a finalized slot says for good. */
+/** The lasting facts of a finalized slot. */
 function learnFromDeep({ history, watched }: Known, deep: Shown): void {
   const { timelock } = watched.terms;
   const isExpired = deep.clock >= timelock;
   const { status = null } = deep.state ?? {};
   if (status === 'claimed') history.ended = 'claimed';
-  // Nobody claims it any more.
+  // A claim is not possible any more.
   if (status === 'open' && isExpired) history.ended = 'refunded';
   // Between which slots a claim can be: no other noise has to be read for it.
   const mayBeSettled = status === 'claimed' || (status === null && isExpired);

@@ -1,4 +1,5 @@
-// The rent may rise between a funding and its claim: what is built, tried and told then.
+// The rent may rise between a funding and its claim: the material, the trials and the words at that
+// time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -47,12 +47,12 @@ export function stageOf(state: EscrowState | null): number {
   return state.status === 'open' ? 1 : state.isFull ? 2 : 3;
 }
 
-/** Whether an account that is not there may have been: nothing is closed before the timelock. */
+/** Whether an account that is not there may have been: no escrow is closed before the timelock. */
 export function mayBeClosed({ state, clock }: Shown, timelock: number): boolean {
   return state === null && clock >= timelock;
 }
 
-/** What gives the funder all that is there; null: nothing does, or not yet. */
+/** The verbs that give the funder the whole balance; null: no verb does, or not yet. */
 export function returning(
   shown: Shown,
   timelock: number,

@@ -59,7 +59,7 @@ function newHistory() {
     topSlot: -1,
     /** Read, and above `top`. */
     taken: new Set<string>(),
-    /** Oldest first. At most two: what is new joins the newer one while the older is read. */
+    /** Oldest first. At most two: a new gap joins the newer one while the older is read. */
     gaps: [] as Gap[],
     /** Listed by the node, and not given: how often it was asked for in vain. */
     missing: new Map<string, number>(),
@@ -83,7 +83,7 @@ function newHistory() {
     /** Whether there is no account, and there may have been one. */
     isGone: false,
     wasFunded: false,
-    /** What it can only have come to if its account is gone, as a finalized slot has shown. */
+    /** The only end that it can have if its account is gone, as a finalized slot has shown. */
     ended: null as 'claimed' | 'refunded' | null,
     /** Whether all that is listed was read, and could be. */
     isRead: false,
@@ -91,7 +91,7 @@ function newHistory() {
     reachesBack: false,
     /** Whether a transaction was left out, or is of a kind that nobody here can read. */
     isBlind: false,
-    /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
+    /** The time when missing transactions are asked for again; by the wall, Unix seconds. */
     again: 0,
     pauseSeconds: 0,
   };
@@ -123,13 +123,18 @@ export function newWatch(options: SolanaAdapterOptions) {
     mostDriftSeconds,
     now,
     historyWaitMs,
-    /** Of the program: all finalized ones up to here were read. */
+    /** The program's cursor: all finalized ones up to here were read. */
     cursor: null as Pick<Signature, 'txid' | 'slot'> | null,
     /** Whether the cursor was set; null is one too, where nobody used the program yet. */
     isFollowing: false,
-    /** Of the program, read but not finalized: whom they touched. */
+    /**
+     * The program's transactions that were read but are not finalized, with the escrows that they
+     * touched.
+     */
     recent: new Map<string, ReadonlySet<string>>(),
-    /** Of the program, listed by the node and not given: since when, by the wall. */
+    /**
+     * The program's transactions that the node listed and did not give: since when, by the wall.
+     */
     missing: new Map<string, number>(),
     /** The ones of these that are being asked for beside. */
     asking: new Set<string>(),
@@ -185,7 +190,7 @@ function secretIn(bytes: Uint8Array, hashlocks: ReadonlySet<string>): string | n
   return null;
 }
 
-/** Whoever claims through another program, in another form or in vain has shown the secret. */
+/** A claim through another program, in another form or in vain has shown the secret. */
 export function learnFrom(
   watch: Watch,
   touched: ReadonlySet<string>,
@@ -277,7 +282,7 @@ export function fundedIn(watch: Watch, read: ReadMessage, keys: readonly string[
   return own.flatMap(({ found }) => (found.verb === 'fund' ? [found.escrow] : []));
 }
 
-/** What a transaction that is not on chain yet would do, as far as its own bytes say. */
+/** The effects of a transaction that is not on chain yet, as far as its own bytes say. */
 export function touchesIn(watch: Watch, read: ReadMessage, keys: readonly string[]) {
   return ownInstructions(watch, read, keys).flatMap(({ accounts, found }) => {
     const terms = watch.known.get(found.escrow)?.watched.terms;

@@ -102,7 +102,7 @@ const ownerField = Uint8Array.of(0x0a, 21, 0x41);
 type SignedTransaction = {
   readonly txid: string;
   readonly rawData: string;
-  /** The whole transaction in protobuf, hex: what `wallet/broadcasthex` takes. */
+  /** The whole transaction in protobuf, hex: the parameter of `wallet/broadcasthex`. */
   readonly raw: string;
   readonly owner: string;
   /** The contract that it calls, base58; null where it is no call. */

@@ -29,7 +29,7 @@ export const ownEnergy = {
   newAccount: 25_000n,
   tokenFund: 60_000n,
   tokenSettle: 18_000n,
-  /** Of one that cannot be tried, because the token wants another before it. */
+  /** The energy of a call that cannot be tried, because the token wants another before it. */
   approve: 23_000n,
 } as const;
 /** For a transfer that cannot be tried: USDT to a new holder, with most of its dynamic factor. */
@@ -82,7 +82,9 @@ export async function heldBy(
   return sunOf(http, holder, signal);
 }
 
-/** Who has as much of a token now: the contract, else the funder; null where neither does. */
+/**
+ * The present holder of as much of a token: the contract, else the funder; null where neither does.
+ */
 export async function holderOf(
   watch: Watch,
   terms: EscrowTerms,

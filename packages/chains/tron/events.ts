@@ -124,7 +124,7 @@ async function search(
     take(watch, watched, fresh);
     if (fresh.length > 0 && watch.known.has(escrow)) watch.owed.add(escrow);
     if (isSeen(sought)) return;
-    // Nothing ends that was not funded in time.
+    // Only an escrow that was funded in time can end.
     if (next > lastFunding && !isSeen('fund')) return;
   }
 }

@@ -30,7 +30,10 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   return { touched: takeOwed(watch), heads: headsOf(head) };
 }
 
-/** Whom a block that is taken back had touched is in `shallow`: what is not solid is told anew. */
+/**
+ * `shallow` has the escrows of a block that is taken back: blocks that are not solid are emitted
+ * anew.
+ */
 const steps: Steps<Watch, Block, Seen> = {
   fullBlocks,
   blockAt: ({ http }, number, signal) => blockAt(http, number, signal),

@@ -1,5 +1,5 @@
-// An operator's gas key on a TRON network. Nothing is replaced: both transactions would be paid
-// for.
+// An operator's gas key on a TRON network. A transaction is never replaced: both transactions would
+// be paid for.
 
 import { larger, smaller } from '@parley/core/amounts.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
@@ -63,7 +63,7 @@ export type TronGasOptions = {
 type Account = {
   readonly options: TronGasOptions;
   readonly address: string;
-  /** Of nothing: the helpers that read a chain want one. */
+  /** An empty watch: the helpers that read a chain want one. */
   readonly watch: Watch;
 };
 

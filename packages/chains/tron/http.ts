@@ -79,7 +79,7 @@ const MiB = 2 ** 20;
 
 /** The limit of an answer, by its path's end; a path that is not here has as much as any. */
 const mostBytesOf: ReadonlyMap<string, number> = new Map([
-  // Of a block of 2 MB, five or six times as many; of a trial, all that its energy can return.
+  // A block of 2 MB takes five or six times as many, and a trial all that its energy can return.
   ...['getnowblock', 'getblockbynum', 'triggerconstantcontract'].map(
     (path) => [path, 16 * MiB] as const,
   ),

@@ -79,7 +79,7 @@ async function contradiction(http: Http, deployment: TronOrigin, signal: AbortSi
   return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
 }
 
-/** What is deep is read there: without it every read would fail, and no node could be compared. */
+/** Final facts are read there: without it every read would fail, and no node could be compared. */
 async function servesSolid(http: Http, signal: AbortSignal): Promise<boolean> {
   try {
     await headBlock(http, 'solid', signal);
@@ -124,7 +124,9 @@ const smartContractShape: Shape = {
   11: 'int',
 };
 
-/** WalletUtil.generateContractAddress: of the transaction's id and its owner, in base58. */
+/**
+ * WalletUtil.generateContractAddress: the hash of the transaction's id and its owner, in base58.
+ */
 export function createdAddress(txid: string, owner: Uint8Array): string {
   return tronAddressOf(keccak_256(concatBytes(hexToBytes(txid), owner)).subarray(12));
 }

@@ -25,7 +25,7 @@ import { parseTronAddress, tronHex } from './address.ts';
 /** `chainId` is what CHAINID answers: the last four bytes of the first block's id. */
 export type TronDeployment = Deployment;
 
-/** With the transaction that created it, hex: what proves that it is the pinned one. */
+/** With the transaction that created it, hex: the proof that it is the pinned one. */
 export type TronInstance = Instance & { readonly creation: string };
 export type TronOrigin = TronInstance & {
   readonly chainId: number;
@@ -118,7 +118,7 @@ export type Wanted =
   | { readonly verb: 'claim'; readonly secret: Secret; readonly from?: string }
   | { readonly verb: 'refund'; readonly from?: string };
 
-/** What the one who signs accepts of what does not follow from the terms. */
+/** The signer's bounds for the fields that do not follow from the terms. */
 export type EnvelopeBounds = {
   readonly nowMs: number;
   /** The most that one transaction may burn for energy. */

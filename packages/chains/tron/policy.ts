@@ -10,7 +10,7 @@ export type TronChainSettings = {
 /** One slot. */
 export const tronBlockSeconds = 3;
 
-/** Solid when 19 of 27 witnesses built on it. Nothing deeper is to be had. */
+/** Solid when 19 of 27 witnesses built on it. A deeper block does not exist. */
 const depth = { confirmations: 19, settleSeconds: 300, outageSeconds: 3_600 } as const;
 
 const tron: ChainPolicy = {
@@ -42,7 +42,9 @@ export const tronChains = {
 export const tronDevPolicy: ChainPolicy = dev;
 
 export type TronGasPolicy = {
-  /** Most energy of one call: what a hostile token or receiver can burn of the key's coins. */
+  /**
+   * Most energy of one call: the part of the key's coins that a hostile token or receiver can burn.
+   */
   readonly mostEnergy: bigint;
   /** How long a transaction may wait for its block; then it is signed again. */
   readonly lifeSeconds: number;

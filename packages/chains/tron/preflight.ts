@@ -43,7 +43,7 @@ export async function preflight(
   }
 }
 
-/** What the gates of a funding or a reveal ask of views, so that a look hears it. */
+/** Asks ahead for the views of a funding's or a reveal's gates, so that a poll hears them. */
 export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal): void {
   const { http } = watch;
   const { token, refund, payout, lane } = terms;

@@ -1,5 +1,5 @@
 // The facts of one escrow: its lane's word at the newest and the newest solid block, and what made
-// it. The word is the truth. What waits for a block shows in the head and is taken off again.
+// it. The word is the truth. A waiting transaction shows in the head and is taken off again.
 
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '@parley/core/facts.ts';
@@ -69,7 +69,7 @@ export async function recordAt(
   const holding =
     token === null ? null : begun(tokenBalance(watch.http, view, token, contract, signal));
   const record = await wordAt(watch, escrow, view, signal);
-  // What waits has taken the escrow's part out of the head's balance.
+  // A waiting transaction has taken the escrow's part out of the head's balance.
   if (holding === null || record.state !== 'open' || record.isAwaited) return record;
   return { ...record, covered: (await holding) >= amount };
 }

@@ -117,7 +117,7 @@ const apart = new WeakSet<Http['ask']>();
 
 const moments = new WeakMap<Heads, Moment>();
 
-/** Of a look: what is asked beside it is asked once with what was looked at. */
+/** The moment of a poll: questions beside it go out once, with the poll's own. */
 export function noteMoment(heads: Heads, moment: Moment): void {
   moments.set(heads, moment);
 }
@@ -179,7 +179,7 @@ function asking({ kind, to, data, words }: Asked, at: number, free: number): str
   });
   const output = `${push(words * wordBytes)}${push(at + wordBytes)}`;
   const call = `${push(data.length / 2)}${push(free)}${pushed(to)}${push(viewEnergy)}`;
-  // The length of what is answered; of a call that failed 0.
+  // The length of the answer; 0 for a call that failed.
   return `${input.join('')}${output}${call}fa3d02${store(at)}`;
 }
 
@@ -188,7 +188,7 @@ type Answer = {
   readonly result?: { readonly code?: unknown };
 };
 
-/** What it says of a call that came to no end, be it for time or energy: another one may. */
+/** The node's word for a call that came to no end, be it for time or energy: another one may. */
 const unended = 'OTHER_ERROR';
 
 /** null: it was not run. */

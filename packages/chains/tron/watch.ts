@@ -1,4 +1,4 @@
-// What one adapter remembers between calls. Secrets in claims that failed long ago are not given
+// The memory of one adapter between calls. Secrets in claims that failed long ago are not given
 // again.
 
 import type { ChainPolicy } from '@parley/core/policy.ts';
@@ -49,7 +49,7 @@ export type Watch = kit.Watching<Known> & {
   readonly contracts: ReadonlyMap<string, string>;
   /** How long a party may take to sign. */
   readonly signSeconds: number;
-  /** The contracts too: whoever names one may have called it. */
+  /** The contracts too: a transaction that names one may have called it. */
   readonly names: Names;
   readonly blocks: Seen[];
   /** The searches for transactions that did something, as far as they are under way. */

@@ -36,8 +36,8 @@ async function standing(cli: Cli, { now }: Session, client: ParleyClient): Promi
 }
 
 /**
- * Begins before swaps are listed: what becomes a swap after that list is not driven, and is told of
- * at the end. Resolves to whether this profile has to come back.
+ * Begins before swaps are listed: a thread that becomes a swap after that list is not driven, and
+ * is reported at the end. Resolves to whether this profile has to come back.
  */
 export async function watchAcceptances(cli: Cli, session: Session, client: ParleyClient | null) {
   /** A market that does not say ends nothing: that is told, and null. */

@@ -164,7 +164,7 @@ async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
 
 export const words: Run = (cli) =>
   inSession(cli, async (session) => {
-    const plan = ['Whoever sees these words can take every coin of these wallets.'];
+    const plan = ['A person who sees these words can take every coin of these wallets.'];
     await mustConfirm(cli, plan, 'Show them?');
     const { words: shown, imported } = await sealedIn(cli, session);
     if (imported?.evm !== undefined) note(cli, 'the EVM key was imported: it is not in the words');

@@ -52,7 +52,7 @@ async function pair(cli: Cli, session: Session, { args: [, base, quote] }: Given
   const { median } = price;
   const traded =
     median === null
-      ? 'what others traded at: too few agreements'
+      ? 'prices of others: too few agreements'
       : `others traded at ${shownAmount(median.baseAmount, names.of(ids.baseAssetId))} for ` +
         `${shownAmount(median.quoteAmount, names.of(ids.quoteAssetId))} (median, a hint)`;
   answer(cli, { pair: found, price }, [...pairLines(session, found), traded].join('\n'));
@@ -86,7 +86,7 @@ async function status(cli: Cli, session: Session): Promise<void> {
   const { network, agrees, waitsFor, chains } = found;
   const works = agrees
     ? 'swaps are agreed'
-    : `nothing is agreed: it waits for ${waitsFor.join(', ')}`;
+    : `no swap is agreed: the market waits for ${waitsFor.join(', ')}`;
   const rows = chains.map(({ chain, height, isQuiet, haltedSince }) => [
     chain,
     height === null ? 'not seen yet' : String(height),
@@ -191,7 +191,7 @@ export const feed: Run = (cli, { text }) =>
     }
   });
 
-/** Of an empty book nothing else would be written until something happens. */
+/** An empty book would otherwise print no line until something happens. */
 function waitsFor(rfqs: number): string {
   const there = rfqs === 0 ? 'no request is open' : `${rfqs} open`;
   return `, ${there}: waits for requests, and for news of your threads, until you end it`;

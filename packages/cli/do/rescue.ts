@@ -55,7 +55,7 @@ async function from(cli: Cli, session: Session, name: string, given: Given): Pro
     note(cli, tableOf(['swap', 'outcome', 'secret', 'why'], rows));
     const due = await dueOf(own, restored);
     if (due.length === 0) {
-      answer(cli, { restored }, 'nothing of it is to be settled');
+      answer(cli, { restored }, 'no swap of the file is to be settled');
       return statuses.not_received;
     }
     const payout = given.text('payout');

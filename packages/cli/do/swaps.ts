@@ -71,7 +71,7 @@ async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null
   } catch (error) {
     return withoutIt(messageOf(error));
   }
-  return withoutIt('nobody is signed in');
+  return withoutIt('no account is signed in');
 }
 
 /** Only what is not funded yet is asked about: all else brings money back, and waits for nobody. */
@@ -129,7 +129,8 @@ async function rawRefund(
   swapId: string,
   record: SwapRecord | null,
 ): Promise<void> {
-  if (record === null) throw needsYou('unknown_swap', `nothing is kept of swap ${swapId}`);
+  if (record === null)
+    throw needsYou('unknown_swap', `this profile keeps no record of swap ${swapId}`);
   const { rawSpend } = await import('@parley/sdk/rescue/raw.ts');
   const chains = await chainsOf(session, own, record.trade);
   const input = { swapId, chains, store: own.store, now: session.now, signal: cli.signal };
@@ -203,7 +204,7 @@ async function listed(session: Session, store: Kept, swapId: string): Promise<Li
   const record = await store.getSwap(swapId);
   const ended = await endedOf(session, swapId);
   if (record === null && ended === null) {
-    const sentence = `nothing is kept of swap ${swapId}: "parley settle" begins what is agreed`;
+    const sentence = `this profile keeps no record of swap ${swapId}: "parley settle" begins what is agreed`;
     throw needsYou('unknown_swap', sentence);
   }
   return {

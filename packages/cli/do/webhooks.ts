@@ -43,7 +43,7 @@ export const list: Run = (cli) =>
       url,
       events.length === 0 ? allOfThem : events.join(', '),
       enabled ? 'on' : 'off',
-      lastStatus === null ? 'nothing sent' : (lastError ?? String(lastStatus)),
+      lastStatus === null ? 'not sent yet' : (lastError ?? String(lastStatus)),
     ]);
     answer(cli, { webhooks }, tableOf(['webhook', 'url', 'events', '', 'last delivery'], rows));
   });

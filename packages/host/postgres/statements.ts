@@ -3,7 +3,7 @@
 // In the text `$2` is the second argument, and `$2.id` its `id`, or that of each record in it.
 // `:id` and `:lane.number` are fields of the one argument that has them. Before `::jsonb` a value
 // is sent as JSON. Values put in by `${}` are part of the text. A column "a.b" is the field `b` of
-// the object `a`. Of "a?.b" also `a` is null, where the first of its columns is.
+// the object `a`. A column "a?.b" makes `a` null, too, where the first of its columns is.
 
 /** `name` is unique to `text`: the server prepares it once a connection. */
 export type Statement = {
@@ -108,7 +108,9 @@ function readerOf(name: string, { nth, field, path }: Place, json: string): Valu
 }
 
 type Nesting = {
-  /** Objects below the row's: of which, called what, and the column that is null where it is. */
+  /**
+   * Objects below the row's: their parent, their name, and the column that is null where they are.
+   */
   readonly objects: readonly { into: number; name: string; unless: string | null }[];
   readonly fields: readonly { into: number; name: string; column: string }[];
 };
@@ -197,7 +199,7 @@ export const count = <Args extends readonly unknown[] = []>(name: string): Of<Ar
 export const is = <Args extends readonly unknown[] = []>(name: string): Of<Args, boolean> =>
   define(name, (rows) => first(rows) === true);
 
-/** How many rows it answered: of a change, how many it changed. */
+/** The number of rows that it answered or, for a change, changed. */
 export const changed = <Args extends readonly unknown[] = []>(name: string): Of<Args, number> =>
   define(name, (rows) => rows.length);
 

@@ -40,7 +40,7 @@ export function read(state: SourceState, price: Price, atMs: Millis, bounds: Bou
   const since = stays ? held : now;
   if (atMs - since.atMs >= stepStandsMs) return { state: { good: now, held: null }, fault: null };
   const seconds = stepStandsMs / 1_000;
-  // Of its first reading: a fault that stays is told once.
+  // The fault of its first reading: a fault that stays is told once.
   const far = good === null ? step : distanceBps(since.price, good.price);
   const fault = `the price moved by ${far} basis points at once: believed if it stands ${seconds} s`;
   return { state: { good, held: since }, fault };

@@ -166,7 +166,7 @@ function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hear
     const end = () => over('it was closed');
     const heard = () => {
       clearTimeout(quiet);
-      quiet = setTimeout(() => over(`nothing was heard for ${staleMs} ms`), staleMs);
+      quiet = setTimeout(() => over(`the source was silent for ${staleMs} ms`), staleMs);
     };
     heard();
     signal.addEventListener('abort', end);

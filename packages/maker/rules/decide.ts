@@ -30,7 +30,7 @@ export type PairRule = {
   readonly name: string;
   readonly base: AssetRule;
   readonly quote: AssetRule;
-  /** Of base. */
+  /** Base units of the base asset. */
   readonly least: BaseUnits;
   readonly most: BaseUnits;
   readonly spreadBps: bigint;

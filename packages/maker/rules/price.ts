@@ -117,7 +117,7 @@ export function marginBps(terms: Terms, { over, under }: Price, units: PairUnits
   const base = terms.base * over * 10n ** BigInt(units.quote);
   const quote = terms.quote * under * 10n ** BigInt(units.base);
   const [gives, gets] = terms.gives === 'base' ? [base, quote] : [quote, base];
-  if (gives === 0n) throw new RangeError('nothing is given');
+  if (gives === 0n) throw new RangeError('the amount given is zero');
   const gain = (gets - gives) * whole;
   // Division of bigint is towards zero.
   return gain < 0n ? -up(-gain, gives) : gain / gives;

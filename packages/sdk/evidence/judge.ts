@@ -8,7 +8,7 @@ import type { ChainPolicy } from '@parley/core/policy.ts';
 import { clockToleranceSeconds } from '../clock-tolerance.ts';
 import type { Marks } from './memory.ts';
 
-/** What one node showed of an escrow, at its own best block. */
+/** The escrow as one node displayed it, at its own best block. */
 export type Answer = {
   /** Its place among the chain's nodes, from 0. */
   readonly node: number;
@@ -53,7 +53,7 @@ export type Judged = {
   readonly counting: readonly number[];
   /**
    * The earliest best block's time, and the latest one's, of the nodes that count and are not
-   * ahead. Where all are ahead both are the earliest: none of them may be true before it.
+   * ahead. Where all are ahead both are the earliest: no node may be right before it.
    */
   readonly earliest: UnixSeconds;
   readonly latest: UnixSeconds;
@@ -83,7 +83,7 @@ export function mostBehindWall(bounds: Bounds): number {
   return outageOf(bounds) + trailsBy(bounds);
 }
 
-/** Of the depth that is waited for. */
+/** The outage of the depth that is waited for. */
 export function outageOf({ policy: { normal, high }, requiredConfirmations }: Bounds): number {
   return (requiredConfirmations >= high.confirmations ? high : normal).outageSeconds;
 }
@@ -128,7 +128,7 @@ export function judge(
     if (doubt !== null) doubts.push(doubt);
     return doubt === null;
   });
-  // What it shows counts on: by a clock of this device that is behind all honest nodes are ahead.
+  // Its answer counts on: by a clock of this device that is behind all honest nodes are ahead.
   const ahead = counting.filter(({ heads }) => isAhead(heads, bounds, wall));
   for (const each of ahead) doubts.push(aheadDoubt(each, bounds, wall));
   // The memory may be one node's lie: another one that denies it is no silence.
@@ -158,7 +158,7 @@ function newest(answers: readonly Answer[]): Answer[] {
   return answers.toSorted((one, other) => other.heads.clock - one.heads.clock).slice(0, 1);
 }
 
-/** Of several by its place, and by no address. */
+/** A node is named by its place among several, and by no address. */
 export function nameOf(node: number, { chain, nodes }: Pick<Bounds, 'chain' | 'nodes'>): string {
   return nodes > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
 }
@@ -205,7 +205,9 @@ function disagreement(answers: readonly Answer[], { chain }: Bounds): Doubt {
 
 const isMined = (found: Sighting | null) => found !== null && found.confirmations > 0;
 
-/** As far as two nodes may not differ. What waits for a block may be with one of them alone. */
+/**
+ * As far as two nodes may not differ. A fact that waits for a block may be with one of them alone.
+ */
 function shapeOf(facts: EscrowFacts): string {
   const { funded, claimed, refunded } = facts;
   const isThere = [funded, claimed, refunded].map(isMined).join();

@@ -11,11 +11,13 @@ export type Mark = { readonly height: number; readonly hash: string };
 /** The place of a node, of so many that were configured. */
 export type Place = { readonly node: number; readonly of: number };
 export type Marks = Readonly<Partial<Record<Kind, Mark>>> & {
-  /** What one of several nodes alone has shown, while the others were silent or did not count. */
+  /**
+   * Facts that one of several nodes alone has shown, while the others were silent or did not count.
+   */
   readonly alone?: Readonly<Partial<Record<Kind, Place>>>;
 };
 
-/** `facts` as the nodes agreed on them last; null: nothing was seen yet. */
+/** `facts` as the nodes agreed on them last; null before the first observation. */
 export type Memory = { readonly facts: EscrowFacts | null; readonly marks: Marks };
 
 /** All that was at depth and is not any more in this answer. */
@@ -43,7 +45,7 @@ export function heldAgainst(
   return held;
 }
 
-/** What was at depth by one of several nodes alone, and another one than that is among these. */
+/** Facts that were confirmed by one of several nodes alone, with another node among these. */
 export function doubtfulBy({ marks: { alone = {} } }: Memory, deniers: readonly Place[]): Kind[] {
   return kinds.filter((kind) => {
     const by = alone[kind];

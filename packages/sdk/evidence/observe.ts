@@ -66,9 +66,9 @@ export type Asking = {
   readonly wall: UnixSeconds;
   /** The clock now: before a node is said to be ahead of it. */
   readonly now: () => Promise<UnixSeconds>;
-  /** Of one look of one node. */
+  /** The limit of one poll of one node. */
   readonly limit: AbortSignal;
-  /** What slow nodes are asked, by node and escrow. Lives as long as its settlement. */
+  /** Polls of slow nodes, by node and escrow. Lives as long as its settlement. */
   readonly late: Map<string, Late>;
   /** For the others once one has answered; null: for each the whole limit, and a look of now. */
   readonly othersMs: Millis | null;
@@ -78,11 +78,11 @@ export type Observed = Judged & Evidence;
 
 export type Looked = Answer & {
   readonly formerFacts: readonly EscrowFacts[];
-  /** What was seen at depth, and this node does not show. */
+  /** Facts that were confirmed, and that this node does not show. */
   readonly denies: readonly Kind[];
 };
 
-/** What a node said, or failed with. */
+/** The answer of a node, or its failure. */
 export type Word = {
   readonly answer: Looked | null;
   readonly failure: unknown;
@@ -96,7 +96,7 @@ export type Silence = {
   readonly failedAt: UnixSeconds | null;
 };
 
-/** A look that goes on beside the passes; `last`: what came of the one before it. */
+/** A poll that goes on beside the passes; `last`: the result of the one before it. */
 export type Late = { readonly look: Promise<Word>; isGoing: boolean; last: Word | null };
 
 /** Throws what the first node fails with where none answers. */
@@ -140,9 +140,9 @@ export async function observe(asking: Asking): Promise<Observed> {
 }
 
 /**
- * What all that count deny for longer than an outage, and one node alone has shown. That one by
- * itself does not withdraw it: an honest node that is stale for so long has shown it itself, or is
- * a customer's only one.
+ * Facts that all counting nodes deny for longer than an outage, and that one node alone has shown.
+ * That one by itself does not withdraw it: an honest node that is stale for so long has shown it
+ * itself, or is a customer's only one.
  */
 function forgottenBy(
   { counting }: Judged,
@@ -194,9 +194,8 @@ type Words = {
 };
 
 /**
- * A node that was slow the last time is asked on, and waited for no more: what it said then counts
- * until it says something else. `isWhole`: no node is left that may speak against what the others
- * say.
+ * A slow node is still polled, but not waited for: its last answer counts until it gives another.
+ * `isWhole`: no node is left that may speak against what the others say.
  */
 async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promise<Words> {
   const { watched, late, silent, wall, othersMs, limit } = asking;
@@ -235,7 +234,8 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const looked: Words['looked'] = [answer as Looked, ...rest];
   const unheard: Doubt[] = [];
   const isSpoken = said.map((word, place) => {
-    // Of the node, and not of an escrow: a leg moves, and who has spoken may fail at that moment.
+    // Keyed by the node, and not by an escrow: a leg moves, and who has spoken may fail at that
+    // moment.
     const key = `${place} ${asking.source.view.chain}`;
     const before = silent.get(key) ?? { hasSpoken: false, failedAt: null };
     const isAnswer = Boolean(word?.answer);
@@ -252,7 +252,7 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   return { looked, isWhole: isSpoken.every(Boolean), unheard };
 }
 
-/** What is wrong with its chain or contract is told; what else it failed with may name its host. */
+/** A fault of its chain or contract is emitted; any other failure may name its host. */
 function silenceOf(place: number, failure: unknown, heard: number, asking: Asking): Doubt {
   const bounds = boundsOf(asking);
   const others = `${heard} of ${bounds.nodes} ${heard === 1 ? 'is' : 'are'} heard`;
@@ -277,7 +277,7 @@ function begun(look: Promise<Looked>, at: UnixSeconds, last: Word | null = null)
 async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promise<Looked> {
   const { watched, former, memory, limit } = asking;
   const escrows = [watched, ...former];
-  // Read again and again: what is learnt of it is kept.
+  // The node is read again and again; each answer is kept.
   node.watch(escrows);
   const read = () => node.look(escrows, limit);
   // A source of the customer's own may not heed its signal.
@@ -297,7 +297,7 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
     return { node: place, heads, facts: shown, isRefused: false, formerFacts, denies: [] };
   }
   const held = heldAgainst(shown, withdrawn, watched.requiredConfirmations);
-  // Of an escrow that it shows to be open more is left to be done: a try too many costs a fee.
+  // An open escrow leaves more to be done: a try too many costs a fee.
   const isOpen = !withdrawn.includes('funded');
   const believed = held ?? (isOpen ? shown : { ...remembered(memory), secret: shown.secret });
   const about = { node: place, heads, formerFacts, denies: withdrawn };
@@ -314,7 +314,7 @@ async function provesChange(
   for (const kind of withdrawn) {
     const mark = marks[kind];
     if (mark === undefined || node.blockHash === undefined || height < mark.height) return false;
-    // One too slow to name it has spoken all the same: what it denies is not proven.
+    // One too slow to name it has spoken all the same: its denial is not proven.
     const hash = await node.blockHash(mark.height, limit).catch(() => null);
     if (hash === null || hash === mark.hash) return false;
   }
@@ -322,8 +322,9 @@ async function provesChange(
 }
 
 /**
- * Of each node that agrees: one alone could name a block that never was, and have a true one
- * refused by it. A block that cannot be had, or that they name differently, is asked for again.
+ * The hash comes from each node that agrees: one alone could name a block that never was, and have
+ * a true one refused by it. A block that cannot be had, or that they name differently, is asked for
+ * again.
  */
 async function marksOf(
   nodes: readonly ChainAdapter[],
@@ -343,7 +344,7 @@ async function marksOf(
     const hash = known?.hash ?? (await hashBy(nodes, height, limit));
     if (hash !== null) kept[kind] = known ?? { height, hash };
     const by = isKnown ? marks.alone?.[kind] : { node, of };
-    // Of two that have shown it one may be silent by now.
+    // One of two that have shown it may be silent by now.
     if (isAlone && by?.node === node && by.of === of) alone[kind] = by;
   }
   return Object.keys(alone).length > 0 ? { ...kept, alone } : kept;

@@ -1,5 +1,5 @@
-// The book as the feed has it. What left is remembered, so that an older page of REST does not
-// bring it back.
+// The book as the feed has it. An entry that left is remembered, so that an older page of REST does
+// not bring it back.
 
 import type { Millis } from '@parley/core/nominal.ts';
 import type { Rfq } from '../types.ts';
@@ -62,7 +62,7 @@ export function createBook(now: () => Millis) {
           return [];
       }
     },
-    /** What a page of REST shows, but what has left since. */
+    /** The entries of a page of REST, without those that have left since. */
     fill: (page: readonly Rfq[]) => page.filter(({ id }) => !left.has(id)).flatMap(add),
     /** All private ones there are now. */
     renew: (there: readonly Rfq[]) => {

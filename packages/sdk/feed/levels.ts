@@ -1,5 +1,5 @@
-// Levels on their way: those of a pair one after the other, so that each answer is known. Nothing
-// is sent again by itself: whoever publishes does so again soon.
+// Levels on their way: those of a pair one after the other, so that each answer is known. A frame
+// is not repeated by itself: a maker publishes again soon.
 
 import { QuoteError } from '../errors.ts';
 import type { PublishedLevels, PublishLevels } from '../types.ts';

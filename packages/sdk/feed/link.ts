@@ -12,7 +12,7 @@ export type LinkOptions = {
   readonly url: string;
   /** A key, or what asks for a ticket: each connection has one of its own. */
   readonly key: string | (() => Promise<string>);
-  /** What else the first frame of each connection says. */
+  /** Further fields of the first frame of each connection. */
   readonly greeting?: () => object;
   readonly heard: (frame: ServerFrame) => void;
   readonly changed: (state: LinkState) => void;
@@ -34,9 +34,12 @@ const mostFrameLength = 8_388_608;
 const tooLongCode = 1_009;
 /** A connection that lived as long as this was a good one. */
 const provenMs = 10_000;
-/** Nobody is signed in: no ticket is given, however often one asks. */
+/** The session has ended: the market gives no ticket, however often one asks. */
 const signedOut = (error: unknown) => error instanceof ParleyApiError && error.status === 401;
-/** Of an error: the key is wrong, has ended, or lacks the scope. A close alone says less. */
+/**
+ * Codes of errors that end the feed: the key is wrong, has ended, or lacks the scope. A close alone
+ * says less.
+ */
 const fatalCodes = new Map<string, string>([
   ['key_invalid', 'the API key is not valid'],
   ['scope_missing', 'the API key lacks the scope maker'],
@@ -44,7 +47,8 @@ const fatalCodes = new Map<string, string>([
 const tooManyCode = 4429;
 
 /**
- * Knows what is sent again: who resumes from an entry's number gets all private RFQs under it anew.
+ * Knows what is sent again: a client that resumes from an entry's number gets all private RFQs
+ * under it anew.
  */
 function createRepeats() {
   /** Frames heard under the newest number, by RFQ; and how many of them are still to come again. */
@@ -86,7 +90,7 @@ export function createLink(options: LinkOptions) {
     quiet = setTimeout(() => {
       if (own !== socket) return;
       if (live) own.send(JSON.stringify({ ping: 'still there?' }));
-      // Nobody may be there to answer a close either.
+      // The other end may not be there to answer a close either.
       quiet = setTimeout(() => lost(own, null), answerMs);
     }, quietMs);
   };
@@ -122,7 +126,7 @@ export function createLink(options: LinkOptions) {
       (ticket) => closed || begin(ticket),
       (error: unknown) => {
         if (closed) return;
-        if (signedOut(error)) return end('nobody is signed in here any more');
+        if (signedOut(error)) return end('no account is signed in here any more');
         troubled(`no ticket for the feed (${messageOf(error)}): trying again`);
         timer = setTimeout(connect, waitMs(null));
       },

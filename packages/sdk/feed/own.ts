@@ -1,4 +1,4 @@
-// What the feed says of an account's own threads, and how long its quotes outlive its connections.
+// The feed's events of an account's own threads, and how long its quotes outlive its connections.
 // Each connection goes on where the last one heard of an event.
 
 import { withResolvers } from '@parley/core/engines.ts';
@@ -21,7 +21,7 @@ type Wanted = {
 
 const { least, most } = graceSeconds;
 const bounds = `cancelOnDisconnect is a whole number of seconds from ${least} to ${most}`;
-/** What refuses a grace passes, as a budget that is out. */
+/** The cause of a refused grace passes, such as an exhausted budget. */
 const askAgainMs = 2_000;
 const isGrace = (seconds: number) =>
   Number.isInteger(seconds) && seconds >= least && seconds <= most;
@@ -48,13 +48,13 @@ export function createOwn(options: OwnOptions, send: (frame: object) => boolean)
   };
 
   return {
-    /** Of the first frame. */
+    /** Fields of the first frame. */
     greeting: () => ({
       ...(events === undefined ? {} : { events }),
       ...(events === undefined || since === null ? {} : { sinceEvent: since }),
       ...(seconds === null ? {} : { cancelOnDisconnect: seconds }),
     }),
-    /** What was asked while there was no connection, or not answered by it. */
+    /** A grace that was set while there was no connection, or not answered by it. */
     connected: () => void ask(),
     take: (frame: ServerFrame): void => {
       switch (frame.type) {

@@ -1,5 +1,5 @@
-// What comes of a phrase: swap secrets, Bitcoin keys, and the seal of rescue files. By hardened
-// steps of BIP-32 alone, so that no key tells another one:
+// The keys of a phrase: swap secrets, Bitcoin keys, and the seal of rescue files. By hardened steps
+// of BIP-32 alone, so that no key tells another one:
 //
 //   m / 1347570777' / network' / 1' / 0'        secrets: HMAC-SHA256 of the index under this key
 //   m / 1347570777' / network' / 1' / 1' / i'   Bitcoin key i
@@ -27,7 +27,7 @@ const kinds = { secrets: 0, bitcoin: 1, seal: 2 } as const;
 export type SecretIndex = {
   /** Ten seconds of the maker's clock: Unix seconds / 10, rounded down. */
   readonly slot: number;
-  /** What the maker drew when it opened its store: below `draws`. */
+  /** The maker's random number of when it opened its store: below `draws`. */
   readonly draw: number;
   /** The how-manieth of the slot, from 0 on. */
   readonly nth: number;
@@ -38,7 +38,7 @@ export const draws = 4_096;
 export const mostInSlot = 100;
 
 export type BitcoinKey = {
-  /** 64 hex: what `bitcoinWallet` takes. */
+  /** 64 hex: the form that `bitcoinWallet` takes. */
   readonly privateKey: string;
   /** Compressed, 66 hex. */
   readonly pubkey: string;

@@ -19,7 +19,7 @@ export const mostBytes = 4_194_304;
 /** A swap of which nothing was seen is left out so long after its last timelock. */
 const unseenSeconds = 30 * 86_400;
 
-/** What was pinned about a chain, so that a source can be made for it; the policy is left out. */
+/** The pinned facts of a chain, so that a source can be made for it; the policy is left out. */
 export type RescueChain =
   | { readonly chain: string; readonly family: 'bitcoin'; readonly network: string }
   | Unpoliced<Exclude<ChainView, { readonly family: 'bitcoin' }>>;
@@ -56,7 +56,7 @@ export async function writeRescue(store: PhraseStore, chains: PinnedChains): Pro
   const named = new Set(swaps.flatMap(({ swap }) => [swap.legs.a.chain, swap.legs.b.chain]));
   const known = [...named].map((chain) => chainOf(sourceIn(chains, chain).view));
   const content: RescueFile = { network: store.keys.network, writtenAt, chains: known, swaps };
-  // What is signed is the text without blanks, so that no editor spoils it.
+  // The signature is over the text without blanks, so that no editor spoils it.
   const text = compact(writeKept(content));
   const checksum = bytesToHex(sha256(utf8ToBytes(text)));
   const seal = store.keys.seal(text);

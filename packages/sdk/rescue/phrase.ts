@@ -27,7 +27,7 @@ export type PhraseCheck =
   /** All words are of the list: one is another one, or two have changed places. */
   | { readonly ok: false; readonly fault: 'checksum' };
 
-/** Of the platform's randomness: 12 words with one blank between them. */
+/** Draws 12 words from the platform's randomness, with one blank between them. */
 export function newPhrase(): string {
   return entropyToMnemonic(randomBytes(entropyBytes), wordlist);
 }
@@ -54,7 +54,7 @@ function nearestTo(word: string): string {
   let nearest = '';
   let least = Infinity;
   for (const each of wordlist) {
-    // Of words that are as near, the one that begins alike.
+    // The nearest word that begins alike wins over others as near.
     const distance = distanceOf(word.slice(0, 20), each) + (each[0] === word[0] ? 0 : 0.5);
     if (distance < least) [nearest, least] = [each, distance];
   }

@@ -1,5 +1,5 @@
-// A claim or refund as text, to be sent by any node or wallet: for whoever has no node that a page
-// can reach. Nothing is sent or kept here.
+// A claim or refund as text, to be sent by any node or wallet: for a person without a node that a
+// page can reach. This module sends and keeps nothing.
 
 import { claimCall, refundCall } from '@parley/chains/evm/plan.ts';
 import type { EvmCall } from '@parley/chains/interface/material.ts';
@@ -21,17 +21,17 @@ type Spend = { readonly notBefore: UnixSeconds | null };
 
 /** `notBefore`: by the chain's own clock; a claim has none. */
 export type RawSpend = Spend &
-  /** Bitcoin: whoever sends it needs nothing else. */
+  /** Bitcoin: the sender needs no more than this. */
   (
     | { readonly is: 'signed'; readonly txid: string; readonly raw: string }
-    /** EVM: whoever sends it pays the gas, and only the agreed address is paid. */
+    /** EVM: the sender pays the gas, and only the agreed address is paid. */
     | { readonly is: 'call'; readonly chainId: number; readonly call: EvmCall }
   );
 
 export type RawInput = Pick<SettleInput, 'swapId' | 'chains' | 'store' | 'now' | 'signal'>;
 
 /**
- * Of the own leg a refund, of the other one a claim. A text may be sent at any time: a claim's
+ * A refund of the own leg, a claim of the other one. A text may be sent at any time: a claim's
  * secret has to be public already. Throws RescueError `not_as_text`, and what a build throws.
  */
 export async function rawSpend(input: RawInput, verb: 'claim' | 'refund'): Promise<RawSpend> {

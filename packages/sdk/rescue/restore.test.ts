@@ -62,7 +62,7 @@ timed('lost at any moment, with phrase and market or file: never with neither le
     for (const moment of lost.toSorted((a, b) => a - b)) {
       if (isOver(scene)) break;
       const next = await lostAt(scene, store, agreedAt + moment);
-      // Nothing is in its file yet, and nothing is funded.
+      // The file is still empty, and neither leg is funded.
       if (isByFile && (await store.getSwap(swapId)) === null) return;
       const restored = isByFile
         ? await restoreFromFile(next, await writeRescue(store, chains), { chains })

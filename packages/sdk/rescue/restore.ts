@@ -1,5 +1,5 @@
-// Gives a store of the phrase its records back, from a rescue file or from what the market lists.
-// What is restored is claimed and refunded, never funded.
+// Gives a store of the phrase its records back, from a rescue file or from what the market lists. A
+// restored swap is claimed and refunded, never funded.
 
 import { bitcoinNetworkOf } from '@parley/chains/bitcoin/networks.ts';
 import type { ChainKey } from '@parley/core/families.ts';
@@ -31,14 +31,14 @@ export type Restored = {
    */
   readonly outcome: 'restored' | 'kept' | 'over' | 'not_begun' | 'declined' | 'refused';
   readonly why: string;
-  /** `missing`: what is not claimed with a public secret is refunded only; search deeper. */
+  /** `missing`: a swap not claimed with a public secret is refunded only; search deeper. */
   readonly secret: 'found' | 'missing' | 'not_needed';
   /** Which Bitcoin key of the phrase its script names; null: none. */
   readonly bitcoinKey: number | null;
 };
 
 export type Restoring = SearchOptions & {
-  /** What the person pins about each chain. */
+  /** The chains as the person pins them. */
   readonly chains: PinnedChains;
 };
 
@@ -79,8 +79,8 @@ export async function restoreFromFile(
 }
 
 /**
- * `isWhole`: the list ended. What the market leaves out is not found. Throws ParleyApiError where
- * it does not answer.
+ * `isWhole`: the list ended. A swap that the market leaves out is not found. Throws ParleyApiError
+ * where it does not answer.
  */
 export async function restoreFromMarket(
   store: PhraseStore,
@@ -182,7 +182,9 @@ async function keep(store: PhraseStore, found: RescueSwap): Promise<void> {
   await store.putSwap(record);
 }
 
-/** An older file, or a market, may name another escrow: who reads `kept` looks for none there. */
+/**
+ * An older file, or a market, may name another escrow: readers of `kept` look for no escrow there.
+ */
 function keptAs({ swap: kept }: SwapRecord, { swap }: RescueSwap): Restored {
   const addressOf = (of: typeof swap, leg: 'a' | 'b') => of.legs[leg].escrow?.address ?? 'none';
   const moved = (['a', 'b'] as const).find((leg) => addressOf(kept, leg) !== addressOf(swap, leg));
@@ -194,7 +196,7 @@ function keptAs({ swap: kept }: SwapRecord, { swap }: RescueSwap): Restored {
   return { ...without(swap.id), outcome: 'refused', why };
 }
 
-/** What the person's side of both scripts is: where it is refunded, and where it is paid. */
+/** The person's keys in both scripts: where it is refunded, and where it is paid. */
 function pubkeysOf({ trade: { refundTo, payTo } }: RescueSwap): string[] {
   return [refundTo, payTo].flatMap(({ pubkey }) => (pubkey === null ? [] : [pubkey]));
 }

@@ -19,7 +19,7 @@ export type SearchOptions = {
    */
   readonly isDeep?: boolean;
   readonly signal?: AbortSignal;
-  /** Of one round of the search, from 0 to 1. */
+  /** The share of one round of the search, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
 

@@ -1,4 +1,4 @@
-// A store whose secrets come of a phrase: what another device has lost is found again (restore.ts).
+// A store whose secrets come of a phrase: another device finds lost ones again (restore.ts).
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Network } from '@parley/core/families.ts';

@@ -53,7 +53,10 @@ export async function poll(context: Context): Promise<Poll> {
   return { wall: await context.now(), fresh, legs: lastSeen, errors };
 }
 
-/** The same with these legs read or failed: whoever looks once has no later look for a slow one. */
+/**
+ * The same with these legs read or failed: a single poll has no later one that could include a slow
+ * leg.
+ */
 export async function pollWhole(
   context: Context,
   names: readonly LegName[] = ['a', 'b'],
@@ -81,7 +84,7 @@ function readOf(context: Context, name: LegName): LegRead {
 /** For the other nodes before something is begun: as long as to name their heads. */
 const gateMs = 4_000;
 
-/** What both chains show now. Throws `sources_disagree` where nothing may begin by it. */
+/** The present state of both chains. Throws `sources_disagree` where nothing may begin by it. */
 export async function snapshot(context: Context): Promise<Seen> {
   const look = (name: LegName) => readLeg(context, name, gateMs);
   const [a, b] = await Promise.all([look('a'), look('b')]);
@@ -91,7 +94,7 @@ export async function snapshot(context: Context): Promise<Seen> {
 /** With a public secret nothing waits for nodes to agree. */
 function sure({ record }: Context, seen: Seen): Seen {
   if (seen.doubt === undefined || record.publicSecret !== null) return seen;
-  throw new ParleyError('sources_disagree', `nothing is begun now: ${seen.doubt}`, {});
+  throw new ParleyError('sources_disagree', `no step begins now: ${seen.doubt}`, {});
 }
 
 export async function refreshed(
@@ -178,7 +181,7 @@ export async function readLeg(
     othersMs: waitsMs,
   });
   const { facts, latest, ...evidence } = observed;
-  // Of several nodes' clocks each leg has the one that ends nothing too early.
+  // Each leg takes the clock, among those of its nodes, that ends nothing too early.
   const clock = name === ownSides(record).gives ? latest : evidence.earliest;
   const leg = legWith(record, name, facts, evidence.strayed !== null);
   return { leg, clock, evidence };

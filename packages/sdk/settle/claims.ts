@@ -40,9 +40,9 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
     const fresh = await snapshot(context);
     await mayReveal(context, fresh, 'market');
     const { facts } = seen.state.legs[leg.leg];
-    // Nothing is signed between this and the telling. Once told, only haste helps.
+    // No signature comes between this and the relay. Once the secret is sent, only haste helps.
     const isWaitedFor = await relayClaim(context, facts, secret, () => inTime(context, fresh));
-    // Who may lack what it takes is told so by the next look.
+    // A side that may lack funds learns it from the next poll.
     return isWaitedFor || context.relay !== true ? undefined : claimNow(context, secret);
   }
   const hand = handOf(context, leg);
@@ -85,7 +85,7 @@ async function claimAnyway(context: Context, secret: Secret, short: Shortage | n
     await claimNow(context, secret);
   } catch (error) {
     context.signal?.throwIfAborted();
-    // What is missing says more than what the node makes of it.
+    // The shortage says more than the node's error.
     if (short === null) throw error;
   }
 }
@@ -119,7 +119,7 @@ async function claimAlone(context: Context, secret: Secret): Promise<void> {
     sign,
     // Once sent it cannot be taken back, seen or not: from then on only haste helps.
     keeps: (kept) => ({ claim: kept, publicSecret: secret }),
-    // What is public is claimed whatever a chain shows, or does not.
+    // A claim with a public secret is sent whatever a chain shows.
     ...(isPublic ? { gate: open } : revealGate(context, gas)),
     isUrgent: isPublic,
   });
@@ -127,7 +127,7 @@ async function claimAlone(context: Context, secret: Secret): Promise<void> {
   await handOf(context, leg).sendSpend('claim');
 }
 
-/** Who sends the claim pays for it: oneself, for what is offered, or the market. */
+/** The sender of the claim pays for it: oneself, for what is offered, or the market. */
 type By = { readonly offered: Offered | null } | 'market';
 
 /**
@@ -238,7 +238,7 @@ export async function withdrawClaim(context: Context): Promise<void> {
 /** Rent that a claim left in a Solana escrow. Waited for by nobody: the swap has ended. */
 export async function takeRent(context: Context): Promise<void> {
   const leg = ownLeg(context);
-  // The swap is over: nobody is asked for it.
+  // The swap is over: the person is not asked for it.
   if (walletOf(context, leg.chain).asks !== undefined) return;
   try {
     const { sign } = await builtSpend(context, leg, { verb: 'refund' });

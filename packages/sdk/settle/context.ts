@@ -1,4 +1,4 @@
-// What a settlement works with, and what it remembers while it runs.
+// The inputs of a settlement, and its memory while it runs.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
@@ -40,7 +40,9 @@ export type ProgressStep =
   | 'funded'
   | 'scheduled'
   | 'seen'
-  /** What its nodes show of a chain is not enough to begin or end anything by, or is so again. */
+  /**
+   * The evidence of a chain's nodes no longer suffices to begin or end anything, or suffices again.
+   */
   | 'evidence'
   | 'claimed'
   | 'refunded'
@@ -60,7 +62,7 @@ export type Progress = {
   readonly leg: LegName | null;
   readonly txid: string | null;
   readonly text: string;
-  /** Of an error that is waited for, such as `chain_unavailable`; null: there is none. */
+  /** The code of an error that is waited for, such as `chain_unavailable`; null without one. */
   readonly code: string | null;
 };
 
@@ -108,7 +110,7 @@ export type SettleInput = {
    * gas, permit, approval. `authorization` alone is always used.
    */
   readonly fundingWays?: readonly FundingWay[];
-  /** EVM: what an approval or a permit allows; default `exact`. */
+  /** EVM: the amount of an approval or a permit; default `exact`. */
   readonly allowance?: Allowance;
   /**
    * EVM and TRON: how long a claim or refund is left to `settleMany`. One short of time is not.
@@ -116,28 +118,28 @@ export type SettleInput = {
    */
   readonly leaveToBatchMs?: number;
   /**
-   * Of one read of a chain or one signature; default 15 s. A third of it is for one call of the
-   * store.
+   * The limit of one read of a chain or one signature; default 15 s. A third of it is for one call
+   * of the store.
    */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** After each look at the chains, and what it led to; of a new state before it is told too. */
+  /** Called after each poll of the chains and its effects; before a new state is emitted, too. */
   readonly onShown?: (shown: Shown) => void;
 };
 
-/** What is kept of a swap, and its legs as their chains showed them last. */
+/** The kept part of a swap, and its legs as their chains showed them last. */
 export type Shown = Pick<
   SwapRecord,
   'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored' | 'relay'
 > & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
-  /** What this look and what followed of it met. */
+  /** Failures of this poll and of its effects. */
   readonly failures: readonly Failure[];
 };
 
-/** What is waited for, unless `settle` throws it. */
+/** A failure that is waited for, unless `settle` throws it. */
 export type Failure = {
   readonly leg: LegName | null;
   readonly code: string | null;
@@ -165,7 +167,7 @@ const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;
 
-/** What is learnt of how nodes answer, over all looks of a settlement. */
+/** The behaviour of nodes, learnt over all polls of a settlement. */
 export type Hearing = Pick<Asking, 'differing' | 'denied' | 'silent' | 'late'> & {
   /** How often a claim or refund of a leg was built: each second time by another node. */
   readonly builds: Map<LegName, number>;
@@ -181,7 +183,7 @@ export function newHearing(): Hearing {
   };
 }
 
-/** `hearing`: of former looks, where a program looks at one swap again and again. */
+/** `hearing`: that of former polls, where a program polls one swap again and again. */
 export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
@@ -208,19 +210,19 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     try {
       input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid, code });
     } catch {
-      // What a listener does wrong must not keep a claim from being sent.
+      // A listener's error must not keep a claim from being sent.
     }
   };
   const store = keptStore({ ...input, limitMs: limitMs * storeShare, signal, emit });
   const current = () => {
     const record = store.latest();
     if (record !== null) return record;
-    throw new SettleError('unknown_record', `nothing is kept of swap ${input.swapId}`);
+    throw new SettleError('unknown_record', `the store keeps no record of swap ${input.swapId}`);
   };
   return {
     ...input,
     store,
-    /** What this side has kept last. Throws before there is anything. */
+    /** The last kept record of this side. Throws before the first one. */
     get record(): SwapRecord {
       return current();
     },
@@ -251,7 +253,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     emit,
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
-        // Not the whole record: what is signed and kept may hold a secret.
+        // Not the whole record: a signed transaction in it may hold a secret.
         const { trade, swap, byHand, scheduled, restored, relay } = current();
         const shown = [...legs].map(([name, seen]) => [name, withTold(seen)] as const);
         input.onShown?.({
@@ -290,16 +292,16 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     ending: { isTried: false },
     /** Whom each escrow is watched by. */
     watching: new Map<string, readonly ChainAdapter[]>(),
-    /** What was told last of the nodes of a leg that are not well. */
+    /** The last emitted doubts about the nodes of a leg. */
     doubted: new Map<LegName, string>(),
     ...hearing,
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */
     lastSeen: new Map<LegName, LegSeen>(),
-    /** What the market says the secret is, where it opens the hashlock. */
+    /** The secret by the market's word, where it opens the hashlock. */
     heard: { secret: null as Secret | null, askedAtMs: -Infinity },
-    /** -Infinity before anything is funded. `doubted`: of a build that did not fit. */
+    /** -Infinity before anything is funded. `doubted`: the build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
     /** Chains whose claims the market says that it sends. */
     sending: { askedAtMs: -Infinity, chains: new Set() as ReadonlySet<ChainKey> },
@@ -330,8 +332,8 @@ export function payingLeg({ record }: Pick<Context, 'record'>): SetLeg {
 }
 
 /**
- * Does what a wallet signs for, or says that a person has to want it first. What the wallet refuses
- * ends nothing: it is asked again when the person wants that again.
+ * Does what a wallet signs for, or says that a person has to want it first. A wallet's refusal ends
+ * nothing: it is asked again when the person wants that again.
  */
 export async function asPersonWants(
   context: Context,
@@ -361,7 +363,7 @@ export async function asPersonWants(
   }
 }
 
-/** Tells a wallet that asks a person what it asks for next: of material that was checked. */
+/** Tells a wallet that asks a person what it asks for next: the checked material. */
 export function shows(context: Context, leg: SetLeg, asked: Asked, material: Material): void {
   const { asks } = walletOf(context, leg.chain);
   const what = { swapId: context.swapId, verb: asked.verb };

@@ -1,4 +1,4 @@
-// What lies in an escrow beyond the amount, and from when on that stops a reveal.
+// Excess in an escrow, and the moment from which it stops a reveal.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

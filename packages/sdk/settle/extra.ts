@@ -1,5 +1,5 @@
-// Bitcoin paid by hand: what lies in the own escrow beyond the amount. Whoever knows the secret can
-// take all of it, so it is not shown before a person has said that this may be lost.
+// Bitcoin paid by hand: the excess in the own escrow. The secret opens all of it, so it is not
+// revealed before a person accepts that loss.
 
 import type { EscrowPayment } from '@parley/chains/interface/reading.ts';
 import { larger } from '@parley/core/amounts.ts';
@@ -40,7 +40,7 @@ export async function paymentsByEach(
 export async function mustHoldNoMore(context: Context): Promise<void> {
   const { record, givesExtra = () => false } = context;
   const leg = ownLeg(context);
-  // What is restored does not know who paid.
+  // A restored record does not know who paid.
   const isByHand = record.byHand === true || record.restored === true;
   const lists = isByHand ? await paymentsByEach(context) : null;
   if (lists === null) return;

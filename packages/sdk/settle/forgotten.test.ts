@@ -82,7 +82,7 @@ timed('a store that takes nothing of what is seen stops nothing', async () => {
     },
   };
   assert.equal((await run(scene, { store: full }))?.end, 'received');
-  assert.ok(says(scene, 'what the chains show is not kept: no space'));
+  assert.ok(says(scene, 'the store did not keep the state of the chains: no space'));
 });
 
 for (const [party, verb, how] of [
@@ -101,7 +101,7 @@ for (const [party, verb, how] of [
     pool.clear();
     assert.equal(scene.endOf(leg), null);
     const client = how === 'alone' ? null : scene.input.client;
-    // What waits is not raised meanwhile.
+    // A waiting transaction is not raised meanwhile.
     const outcome = await run(scene, { replaceAfterMs: 60_000, client });
     assert.equal(outcome?.end, end);
     assert.equal(outcome.txids[leg][verb], taken?.txid, 'the same bytes');

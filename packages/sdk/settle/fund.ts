@@ -55,7 +55,7 @@ export async function fund(context: Context): Promise<void> {
       const sent = context.record.funding;
       if (sent !== null && sent.txid !== funding?.txid) await hand.untilMined(sent);
     });
-  // What is signed already is handed out without asking.
+  // A signed funding is handed out without asking.
   if (context.record.authorization) return work();
   // Others of the account do not wait for what nobody wants yet.
   await asPersonWants(context, ownLeg(context), 'fund', work);
@@ -114,7 +114,7 @@ async function fundOnce(context: Context): Promise<void> {
   });
 }
 
-/** What is signed and sent: one transaction with a permit, where that works. */
+/** The funding to be signed and sent: one transaction with a permit, where that works. */
 async function carried(context: Context, built: Built, way: Way): Promise<Built> {
   const leg = ownLeg(context);
   const wallet = walletOf(context, leg.chain);
@@ -174,7 +174,7 @@ async function withClocks({ client, chains, now, limit }: Context, error: unknow
   return new SettleError('clock_wrong', `${error.message}. Now ${fault}`, { cause: error });
 }
 
-/** Nobody but the initiator can begin: the other leg pays for a secret that it alone has. */
+/** Only the initiator can begin: the other leg pays for a secret that it alone has. */
 async function mustHoldSecret({ store, record: { swap } }: Context): Promise<void> {
   if (swap.role !== 'initiator') return;
   const secret = await store.getSecret(swap.hashlock);

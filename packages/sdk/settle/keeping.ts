@@ -1,5 +1,5 @@
-// The customer's store as one settlement has it. What is not on disk is not sent, until the secret
-// is public or a refund is due: then a silent or full disk stops nothing.
+// The customer's store as one settlement has it. A transaction that is not on disk is not sent,
+// until the secret is public or a refund is due: then a silent or full disk stops nothing.
 
 import { withResolvers } from '@parley/core/engines.ts';
 import { messageOf } from '../errors.ts';
@@ -29,7 +29,9 @@ export type Keeping = {
   readonly emit: (step: 'store', leg: null, text: string) => void;
 };
 
-/** What no write has taken yet: whoever has the same store in this process reads it here. */
+/**
+ * Records that no write has taken yet: others with the same store in this process read them here.
+ */
 const unwritten = new WeakMap<Store, Map<string, SwapRecord>>();
 
 function unwrittenOf(store: Store): Map<string, SwapRecord> {
@@ -44,7 +46,10 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
   let hanging = 0;
   let isBehind = false;
   let isSilent = false;
-  /** What was not kept, or was taken back, may be there all the same. Nothing of it was sent. */
+  /**
+   * A write that failed, or was taken back, may be there all the same. Its transaction was not
+   * sent.
+   */
   let isDoubted = false;
 
   const inTime = async <T>(ask: () => Promise<T>): Promise<T> => {

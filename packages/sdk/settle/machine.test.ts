@@ -48,7 +48,7 @@ function answer(party: Party, given: Given) {
 
 const both = { a: 'final', b: 'final' } as const;
 
-/** What this side has kept, in a word. */
+/** The kept record of this side, in a word. */
 const keeps: Record<string, Partial<SwapRecord>> = {
   sent: funded,
   stuck: { ...funded, approval: kept },

@@ -1,4 +1,4 @@
-// What one side of a swap does next, as a pure state machine. Gates are passed once more right
+// The next step of one side of a swap, as a pure state machine. Gates are passed once more right
 // before anything is sent.
 
 import { ParleyError } from '@parley/core/errors.ts';
@@ -24,7 +24,7 @@ export type SettleState =
   | 'received'
   | 'settled';
 
-/** What may go by one chain alone, in whatever state the other one is. */
+/** Effects that need one chain alone, in whatever state the other one is. */
 const alone = ['claim', 'withdraw_claim', 'refund', 'replace', 'leave_to_batch'] as const;
 
 export type Effect = {
@@ -52,7 +52,7 @@ export function isAlone(effect: Effect): boolean {
 /** How long claims and refunds of a leg are left to a batch (settle-many.ts). */
 export type Leaving = {
   readonly ms: number;
-  /** What the chain's policy reckons for an outage, time to react, and the way to the depth. */
+  /** The policy's sum of an outage, time to react, and the way to the depth. */
   readonly needsSeconds: number;
   /** Since when one is open; null: it was not. Unix seconds. */
   readonly since: number | null;
@@ -69,13 +69,13 @@ export type Facts = {
   readonly legs: Partial<Record<LegName, LegShown>>;
   /** Whether it is time to ask the market where the legs are. */
   readonly isMarketDue: boolean;
-  /** Absent: nothing is left. */
+  /** Absent: the escrow is empty. */
   readonly leaving?: Partial<Record<LegName, Leaving>>;
   /** Whether this run has sent a refund, or found that none can be paid. Absent: it has not. */
   readonly isRefundTried?: boolean;
 };
 
-/** What the wallets of this side have to be good for, beside other swaps. */
+/** Debts that the wallets of this side have to cover, beside other swaps. */
 export type Owes = {
   /** The cost of the own claim. */
   readonly claim: boolean;
@@ -135,13 +135,13 @@ function nearEnd(last: SettleState, { state: { legs } }: Seen, gives: LegName): 
   return legStatus(legs[gives].facts) === 'refunded' ? 'refunding' : last;
 }
 
-/** What was told as received stays so while nodes differ about it, though the claim is tried. */
+/** A swap that was emitted as received stays so while nodes differ, though the claim is tried. */
 function forward(last: SettleState, now: SettleState, paying: LegSeen | undefined): SettleState {
   const isUnsure = paying?.evidence?.agreed === false;
   return last === 'received' && now === 'claiming' && isUnsure ? last : now;
 }
 
-/** By one chain: what was shown to be paid stays so while the other one is silent. */
+/** By one chain: a payment that was observed stays paid while the other chain is silent. */
 function halfSeen(
   state: SettleState,
   { publicSecret }: SwapRecord,
@@ -193,7 +193,7 @@ function stateOf(record: SwapRecord, seen: Seen, isPast: boolean): SettleState {
   const open = openSteps(record, seen);
   const has = (action: Step['action'], leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
-  // Whoever claimed the own leg has shown the secret, found yet or not.
+  // The claimer of the own leg has shown the secret, found yet or not.
   const isPublic = seen.state.secret !== null || ownStatus === 'claimed';
   const isPaying = otherStatus === 'seen' || otherStatus === 'funded' || ownStatus === 'claimed';
   if (isPublic && isPaying && otherStatus !== 'claimed' && !isPast) return 'claiming';
@@ -208,7 +208,7 @@ function stateOf(record: SwapRecord, seen: Seen, isPast: boolean): SettleState {
   return isBegun || mayBegin ? 'funding' : 'waiting_to_fund';
 }
 
-/** Of the nodes of the own leg's chain: what the one that is furthest behind knows of. */
+/** The earliest clock among the nodes of the own leg's chain. */
 function ownEarliest(record: SwapRecord, legs: Partial<Record<LegName, LegSeen>>): UnixSeconds {
   const own = legs[ownSides(record).gives];
   return own?.evidence?.earliest ?? own?.clock ?? 0;
@@ -227,10 +227,10 @@ function hasEnded(
   const otherStatus = legStatus(other.facts);
   const latest = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
   const { funded, claimed, refunded, balance, empty } = own.facts;
-  // What lies beside the funding is tried once a run: strangers could renew it without end.
+  // A balance beside the funding is tried once a run: strangers could renew it without end.
   const isDue = balance > 0n && hasPassed(own, own.timelock, clocks) && !isRefundTried;
-  // Too little, paid by hand, is refunded. What comes after the end is left to another run. What is
-  // restored does not know who paid.
+  // Too little, paid by hand, is refunded. Payments after the end are left to another run. A
+  // restored record does not know who paid.
   const isUnmined = (claimed ?? refunded) === null && (funded?.confirmations ?? 0) === 0;
   const isByOthers = record.byHand === true || record.restored === true;
   const isWatched = ownClock <= own.timelock + lateWatchSeconds;
@@ -239,7 +239,7 @@ function hasEnded(
   // A payment that this side never signed, and that no block takes, is a stranger's.
   const isOfNobody = funded !== null && isUnmined;
   const untouched = (ownStatus === 'unfunded' || isOfNobody) && !isBegun;
-  // What a lost device signed may still come: on Bitcoin no time ends it.
+  // A funding that a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
   // A payment of others is not known to this device: its chain has to be past the time.
   const isOver = isByOthers ? ownClock > last : latest > last || state.secret !== null;
@@ -252,12 +252,12 @@ function hasEnded(
   const isTakenBack = otherStatus === 'unfunded' && clocks[gets] < other.timelock;
   const otherOpen =
     otherStatus === 'funded' || otherStatus === 'seen' || (ownStatus === 'claimed' && isTakenBack);
-  // Whoever claimed the own leg has shown the secret, found yet or not: it opens the other leg.
+  // The claimer of the own leg has shown the secret, found yet or not: it opens the other leg.
   const isPublic = state.secret !== null || ownStatus === 'claimed';
   return !otherOpen || !isPublic;
 }
 
-/** A claim with a public secret, or a refund: what this chain alone opens to this side. */
+/** Effects that this chain alone opens to this side: a claim with a public secret, or a refund. */
 function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): Effect[] {
   const { leg, clock } = seen;
   const { leg: name, facts, timelock } = leg;
@@ -295,7 +295,7 @@ function isLeft(
   return (wall - (since ?? wall)) * 1_000 < ms;
 }
 
-/** What takes both chains: funding and revealing. */
+/** Effects that need both chains: funding and revealing. */
 function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): Effect[] {
   const { record, isMarketDue } = facts;
   const effects: Effect[] = [];
@@ -307,11 +307,11 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
   if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
-  // In the same words at each look: what is wrong is told beside it, with its numbers.
+  // In the same words at each look: the doubt is emitted beside it, with its numbers.
   const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
   if (unsure.length === 0) return effects;
   const legs = unsure.join(' and ');
-  const why = `nothing is begun or ended while the nodes of leg ${legs} are not sure`;
+  const why = `no step begins or ends while the nodes of leg ${legs} are not sure`;
   return [...effects, { ...effect('wait', null), why }];
 }
 
@@ -338,7 +338,7 @@ export function mayMove(record: SwapRecord, { state, doubt }: Seen, name: LegNam
   return record.publicSecret === null && isOpen && isSure && !wasFunded && !isFixed;
 }
 
-/** Whether signed refunds of the own leg may be left with the market: of what is final there. */
+/** Whether signed refunds of the own leg's final payments may be left with the market. */
 function maySchedule(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { gives, gets } = ownSides(record);
   const { family, facts, timelock } = state.legs[gives];
@@ -363,7 +363,7 @@ function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
   const by = fundBy(seen.state, seen.state.legs[gives]);
   const raise = mayRaise(record, seen) ? [effect('raise_funding', gives, by)] : [];
   if (find('fund', gives) && !record.restored) return [...raise, effect('fund', gives, by)];
-  // What takes the late funding's nonce waits behind the approval, if that waits.
+  // The transaction that takes the late funding's nonce waits behind a waiting approval.
   const push = record.approval ? [effect('push_approval', gives)] : [];
   if (isLate(record, seen)) return [...push, effect('cancel_funding', gives)];
   const [first] = open;

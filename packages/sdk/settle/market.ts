@@ -46,7 +46,10 @@ export async function willRelay(context: Context, leg: SetLeg): Promise<boolean>
 
 const sendingMs = 30_000;
 
-/** What the market says of itself. It is asked seldom, and one that is silent sends none. */
+/**
+ * The market's own word on whether it sends claims. It is asked seldom, and one that is silent
+ * sends none.
+ */
 export async function sendsClaims(context: Context, chain: ChainKey): Promise<boolean> {
   const { client, sending } = context;
   if (client !== null && performance.now() - sending.askedAtMs > sendingMs) {
@@ -65,10 +68,7 @@ export async function sendsClaims(context: Context, chain: ChainKey): Promise<bo
 /** Between two questions for the secret, in pauses between questions to the market. */
 const pausesBetween = 5;
 
-/**
- * Who has a preimage has the secret: nothing is believed. What the market answers counts in a later
- * pass.
- */
+/** A preimage proves itself: no trust is needed. The market's answer counts in a later pass. */
 export function heardSecret(context: Context): Secret | null {
   const { client, heard, swapId, record } = context;
   const now = performance.now();
@@ -114,7 +114,7 @@ export async function unquoted<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ParleyError || error instanceof SettleError) throw error;
     const words = error instanceof Error ? error.message : String(error);
-    // Nothing else of it is kept: stack, cause and fields may quote the same.
+    // The rest of the error is dropped: stack, cause and fields may quote the same.
     if (isRaw(words)) throw new Error('it failed, and not in words');
     const cut = [longWord, hexWord, bytesInARow].reduce(
       (kept, each) => kept.replace(each, '…'),

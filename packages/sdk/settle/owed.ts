@@ -26,7 +26,7 @@ function note(book: Book, key: string, swapId: string, terms: EscrowTerms | null
   else book.set(key, page);
 }
 
-/** Whoever signs pays; on EVM that need not be the party that is paid. */
+/** The signer pays; on EVM that need not be the party that is paid. */
 export function payerOf({ chains }: Context, { chain }: SetLeg, party: string): string {
   const wallet = chains[chain]?.wallet;
   return wallet?.family === 'evm' ? wallet.address : party;
@@ -78,13 +78,13 @@ export async function owing(
   try {
     await work();
   } catch (error) {
-    // What was kept may be sent, and is owed.
+    // A kept transaction may be sent, and is owed.
     if (!mayBeFunded(context.record)) noteOwn(context, { claim: false, funding: false });
     throw error;
   }
 }
 
-/** A claim that the market is to send keeps nothing from being funded: what is missing is said. */
+/** A claim that the market is to send keeps nothing from being funded: the shortage is emitted. */
 async function mustCover(context: Context, name: LegName): Promise<void> {
   const { leg, terms, isGiven, payer, key } = debtOf(context, name);
   const { adapter } = sourceOf(context, leg.chain);
@@ -119,7 +119,7 @@ function listed(swapIds: readonly string[]): string {
   return `swap ${shown}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** What the account owes for other swaps. No claim is taken after its timelock. */
+/** The account's debts for other swaps. No claim is taken after its timelock. */
 async function owedBeside(context: Context, { chain, family }: SetLeg, key: string) {
   const clock = await clockOf(context, chain);
   const { swapId: own, store } = context;

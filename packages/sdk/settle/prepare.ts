@@ -64,7 +64,7 @@ function complete(swap: VerifiedSwap): boolean {
   return swap.legs.a.escrow !== null && swap.legs.b.escrow !== null;
 }
 
-/** Nothing has moved yet, so a market that is away is waited for. */
+/** No money has moved yet, so a market that is away is waited for. */
 async function untilAnswered(context: Context, client: ParleyClient): Promise<Swap> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// What follows from a kept record alone, and what it comes to with what the chains show.
+// Conclusions from a kept record alone, and from the record with the chains' state.
 
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
@@ -56,7 +56,7 @@ export type LegSeen = {
 export type Seen = {
   readonly state: SwapState;
   readonly clocks: Clocks;
-  /** Why nothing may begin or end by it; absent: nothing speaks against it. */
+  /** Why nothing may begin or end by it; absent: no objection. */
   readonly doubt?: string;
 };
 
@@ -96,7 +96,10 @@ export function seenOf(
   return doubts.length === 0 ? seen : { ...seen, doubt: doubts.join('; ') };
 }
 
-/** What is to be told of a leg's nodes. What lasts a moment is no news, and stops all the same. */
+/**
+ * Doubts about a leg's nodes that are to be emitted. A momentary doubt is no news, but it stops
+ * effects all the same.
+ */
 export function toldOf({ evidence }: Pick<LegSeen, 'evidence'>): readonly Doubt[] {
   const { doubts = [], isBrief = false } = evidence ?? {};
   return isBrief ? doubts.filter(({ code }) => code !== 'nodes_disagree') : doubts;

@@ -1,5 +1,5 @@
-// Having the market send the own claim: who has it sent, how long it is waited for, and what is
-// missing where nobody sends it.
+// Having the market send the own claim: the reason to ask it, the time to wait, and the shortage if
+// neither side sends it.
 
 import type { Shortage } from '@parley/chains/interface/gas.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -15,12 +15,12 @@ import { putTelling, type Still } from './sign.ts';
 /** How long a relayed claim may be unseen before the own one is sent. */
 const unseenMs = 30_000;
 /**
- * What a market wants before `revealBy` is 270 s at most (apps/watchtower/bounds.ts). Who cannot claim
- * alone tells no secret that would be refused.
+ * A market wants at most 270 s before `revealBy` (apps/watchtower/bounds.ts). A side that cannot
+ * claim alone sends no secret that would be refused.
  */
 export const leadSeconds = 300;
 
-/** What the wallet lacks for its claim, where that decides who sends it. Else null. */
+/** The wallet's shortage for its claim, where that decides the sender. Else null. */
 async function lacking(context: Context): Promise<Shortage | null> {
   const leg = payingLeg(context);
   if (context.relay !== 'without_gas' || leg.family === 'bitcoin') return null;
@@ -29,7 +29,7 @@ async function lacking(context: Context): Promise<Shortage | null> {
   return (await adapter.claimShortage?.(terms, claimPayerOf(context), context.limit())) ?? null;
 }
 
-/** Of a claim with a public secret: a node that does not tell stops none. */
+/** The shortage for a claim with a public secret: a node that does not tell stops none. */
 export async function shortage(context: Context): Promise<Shortage | null> {
   try {
     return await lacking(context);
@@ -46,7 +46,9 @@ export function unpayable(context: Context, short: Shortage, why = ''): ParleyEr
   return new ParleyError('claim_unpayable', sentence, { leg, address, lack: code, need, has });
 }
 
-/** Who sends the claim that shows the secret. Throws `claim_unpayable` where nobody can. */
+/**
+ * The sender of the claim that shows the secret. Throws `claim_unpayable` if neither can send it.
+ */
 export async function revealer(context: Context, { clocks }: Seen): Promise<'self' | 'market'> {
   const leg = payingLeg(context);
   if (!isRelaying(context, leg)) return 'self';
@@ -91,7 +93,7 @@ export async function relayClaim(
     context.waits(leg, 'the market sends the claim', { txid });
     return true;
   }
-  // Who cannot send it may as well ask on: what was given up is begun again.
+  // A side that cannot send it asks on: an attempt that was given up is begun again.
   const isDue = !isAlone && claimed === null && !isWithin(unseenMs, againAtMs);
   if (isDue) await askToClaim(context, secret);
   return false;
@@ -106,7 +108,7 @@ async function askToClaim(context: Context, secret: Secret, still?: Still): Prom
   const { leg } = payingLeg(context);
   const { relay: before } = context.record;
   const now = Date.now();
-  // Kept before it is told: who has it may show it.
+  // Kept before it is told: the market may show it once it has it.
   const relay = before?.txid ? { ...before, againAtMs: now } : { askedAtMs: now, txid: null };
   const change = { publicSecret: secret, relay };
   await (still === undefined ? context.keep(change) : putTelling(context, change, still));

@@ -1,4 +1,4 @@
-// What is read, tried and kept before the secret is told: to the market that is to send the claim,
+// The reads, trials and writes before the secret is sent: to the market that is to send the claim,
 // or to a node. On paper chains.
 
 import assert from 'node:assert/strict';
@@ -46,7 +46,7 @@ timed('the secret is noted before the market has it, after both chains agreed', 
     const tried = async (_: unknown, about: string) => void asked.add(`${about} ${leg}`);
     alter(scene, leg, () => ({ mustAgree: agreed, preflight: tried }));
   }
-  // Nobody can pay for it but the market.
+  // Only the market can pay for it.
   const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
   alter(scene, 'a', () => ({
     claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
@@ -63,7 +63,7 @@ const putting = ({ input: { store } }: PaperScene, putSwap: Put) => ({
   store: { ...store, putSwap },
 });
 
-/** What changes after the poll that found the reveal open, and what then keeps the secret. */
+/** Changes after the poll that found the reveal open, and the rule that then keeps the secret. */
 const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | undefined> = {
   'its time is over once the payout was tried': (scene) => {
     const preflight = async (_: unknown, about: string) => {

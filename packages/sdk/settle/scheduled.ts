@@ -33,13 +33,14 @@ export async function leaveRefunds(context: Context, { state }: Seen): Promise<v
   try {
     const source = sourceOf(context, leg.chain);
     const escrow = watchedOf(record, gives);
-    // Whoever pays dust in quiet hours must not have a schedule replaced by one that ends lower.
+    // An attacker who pays dust in quiet hours must not have a schedule replaced by one that ends
+    // lower.
     const leastTop = record.scheduledUpTo ?? 0;
     const plan = await planRefunds({ escrow, source, wallet, signal: context.limit(), leastTop });
     // Those that pay elsewhere are signed again.
     const paid = wallet.payout === undefined ? [] : [`to ${wallet.payout}`];
     const about = [...plan.outpoints.toSorted(), ...paid].join(' ');
-    // What one refund does not take is final and not new.
+    // A payment that does not fit into one refund is final and not new.
     const scheduledOf = plan.allDeepSats;
     const left = leftBy(plan);
     if (isKept(record, about, plan)) {

@@ -1,5 +1,5 @@
-// What a screen has of both legs when it is told of a state, and when what it asks for is done:
-// paper chains, drawn at every change.
+// A screen's view of both legs when a state is emitted, and when its request is done: paper chains,
+// drawn at every change.
 
 import assert from 'node:assert/strict';
 import { legStatus } from '@parley/core/facts.ts';
@@ -8,7 +8,7 @@ import type { Progress } from '../settle.ts';
 import { leftAlone, type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
-/** What was shown last of `leg` each time that `state` was told. */
+/** The last view of `leg` each time that `state` was emitted. */
 async function shownAt(scene: PaperScene, state: Progress['state'], leg: LegName) {
   let last: string | null = null;
   const seen: (string | null)[] = [];

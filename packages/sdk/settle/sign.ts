@@ -1,4 +1,4 @@
-// What stands between building and sending. Claims and refunds are built by the customer alone: a
+// The steps between building and sending. Claims and refunds are built by the customer alone: a
 // market could lie, be slow, or learn too much.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
@@ -35,7 +35,7 @@ export const mostSnapshots = 3;
 /** Returns what is asked again right after signing, of its own chain and clock alone. */
 export type Gate = (signed: Kept | null) => Promise<(signed: Kept) => Promise<void>>;
 
-/** Of what tells a secret: whether it may still be sent once it is kept, by the clock. */
+/** Whether a transaction with a secret may still be sent once it is kept, by the clock. */
 export type Still = () => Promise<void>;
 
 type Keeping = {
@@ -85,8 +85,8 @@ export async function signAndKeep(
 }
 
 /**
- * Of a wallet that sends: all that is asked is asked before it, since nothing is taken back. A
- * refusal leaves what was kept before, and every other failure leaves open whether it was sent.
+ * A wallet that sends is checked beforehand, since nothing can be taken back. A refusal leaves what
+ * was kept before, and every other failure leaves open whether it was sent.
  */
 async function askAndKeep(
   context: Context,
@@ -106,7 +106,7 @@ async function askAndKeep(
   }
 }
 
-/** Before they ask: nothing was shown to the person, or the person said no. */
+/** Before they ask: the person saw nothing yet, or said no. */
 const unsent: readonly WalletFault[] = ['declined', 'wrong_network', 'wrong_account'];
 
 function stillAsked(
@@ -114,7 +114,7 @@ function stillAsked(
   before: AskedFunding | null,
   error: unknown,
 ): AskedFunding | null {
-  // What is no answer of the wallet was met before it was asked.
+  // Any error that is no answer of the wallet came before it was asked.
   if (!(error instanceof WalletError) || unsent.includes(error.code)) return before;
   return { ...asked, txid: error.txid };
 }
@@ -253,7 +253,7 @@ export async function mustAfford(context: Context, offered: Offered | null): Pro
   throw new ParleyError('claim_unpayable', sentence, { leg, address, lack: code });
 }
 
-/** What is offered for a claim with this gas; exactly so, once it is signed. */
+/** The offer for a claim with this gas; exactly so, once it is signed. */
 export function offeredFor(gas: bigint | null, signed: Kept | null): Offered | null {
   if (gas === null) return null;
   return { gas, feePerGas: signed === null ? null : mostFeePerGasOf(signed) };

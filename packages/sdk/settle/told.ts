@@ -1,4 +1,4 @@
-// What is wrong with the nodes of a swap's chains, as every face tells it: doubts about what they
+// The faults of the nodes of a swap's chains, as every face emits them: doubts about what they
 // showed, and gates that they keep shut.
 
 import type { LegName } from '@parley/core/trade.ts';
@@ -46,7 +46,10 @@ export function doubtsAfter(before: readonly ToldDoubt[], shown: Told): ToldDoub
   return [...before.filter(isKept), ...now];
 }
 
-/** Words before an instant, which is Unix seconds. What has no such word before it is an amount. */
+/**
+ * Words before an instant, which is Unix seconds. A number without such a word before it is an
+ * amount.
+ */
 const before = 'clock passes|timelock|until|from|before|by|it is';
 const units = 'wei|sun|sats|lamports|base';
 const instant = new RegExp(`(?<=\\b(?:${before}) )\\d{10}\\b(?! (?:\\(|${units}))`, 'g');

@@ -1,5 +1,6 @@
 // One run of a swap at a time, where the store has locks: two tabs or processes would fund twice.
-// What two may do waits for nobody for long: a holder may be frozen, and hold it all the same.
+// An act that two may do does not wait long for the lock: a holder may be frozen, and hold it all
+// the same.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import type { StoreLock } from '../stores/store.ts';
@@ -58,7 +59,7 @@ async function untilLeft(
     since = isStill ? (since ?? now) : null;
     // A clock that was set back makes no wait longer.
     if (since === null || Math.abs(now - since) < patienceSeconds) continue;
-    const what = 'what can be done twice was open for five minutes, and the other did not do it';
+    const what = 'a step was open for five minutes, and the other run did not take it';
     context.emit('elsewhere', null, `${what}: it is done here`);
     return null;
   }

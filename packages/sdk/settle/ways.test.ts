@@ -1,4 +1,4 @@
-// What a market offers to be signed is signed by an account without code. A signed authorization
+// An account without code signs the authorization that the market offers. A signed authorization
 // may be sent by anybody who has it: it is forgotten when no block can take it by what all nodes
 // say, and the leg holds nothing. On paper chains.
 
@@ -31,7 +31,7 @@ async function signedInVain(): Promise<PaperScene> {
 
 const isKept = async (scene: PaperScene) => Boolean((await recordOf(scene)).authorization);
 
-/** Once its chain was read: what it shows from then on is asked right before it is forgotten. */
+/** Once its chain was read: its state from then on is asked right before it is forgotten. */
 async function ends({ input }: PaperScene): Promise<void> {
   const context = contextOf({ ...input, chainTimeoutMs: 5_000 });
   await context.store.getSwap(input.swapId);

@@ -151,7 +151,10 @@ export async function wayOf(context: Context, built: Built): Promise<Way> {
   throw new ParleyError('funding_would_fail', sentence, { chain: leg.chain, token });
 }
 
-/** Whether the leg is funded by what is signed alone. Nobody signs what nobody could send. */
+/**
+ * Whether the leg is funded by what is signed alone. A signature that could never be sent is not
+ * asked for.
+ */
 async function goesUnsent(
   context: Context,
   leg: SetLeg,
@@ -167,7 +170,9 @@ type Offered = {
   readonly authorization?: AuthorizationAlternative;
 };
 
-/** None to an account with code, by the own nodes: its token may not take what its key signs. */
+/**
+ * An account with code, by the own nodes, gets no offer: its token may not take what its key signs.
+ */
 async function offeredBy(
   context: Context,
   { chain }: SetLeg,
@@ -184,7 +189,7 @@ async function offeredBy(
   return { ...(permit && { permit }), ...(authorization && { authorization }) };
 }
 
-/** What the market offers beside its transactions. Throws VerificationError: it is no such list. */
+/** The market's offers beside its transactions. Throws VerificationError: it is no such list. */
 export function alternativesOf({ alternatives = [] }: EvmMaterial): readonly FundAlternative[] {
   const said: unknown = alternatives;
   if (!Array.isArray(said)) throw new VerificationError('alternatives', 'a list', typeof said);
@@ -278,7 +283,7 @@ async function askForText(context: Context): Promise<Text | null> {
   return { typedData, call };
 }
 
-/** Nobody may have it yet: all is asked as before a new funding. */
+/** The authorization may still be with this side alone: all is asked as before a new funding. */
 export async function tendAuthorization(context: Context): Promise<void> {
   const { authorization: kept } = context.record;
   if (!kept || !isDue(context, kept)) return;
@@ -297,7 +302,7 @@ async function handOut(context: Context, kept: Authorization): Promise<void> {
   const isStuck = overdue(context, leg, { txid: keyOf(kept), keptAtMs: kept.keptAtMs });
   if (isTaken && !isStuck) return;
   if (await lacksGas(context, leg)) {
-    const until = `whoever has it may send it before ${timeOf(kept.validBefore)}`;
+    const until = `any holder may send it before ${timeOf(kept.validBefore)}`;
     return context.waits(leg, `the funding of leg ${leg.leg} is signed: ${until}`);
   }
   await asPersonWants(context, leg, 'fund', () =>

@@ -1,4 +1,4 @@
-// What sources of all families ask of a policy, of contracts and of a clock.
+// Checks of a policy, of contracts and of a clock that sources of all families share.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { contractsFault, type Deployment } from '@parley/chains/escrows/plan.ts';

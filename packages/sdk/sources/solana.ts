@@ -11,13 +11,18 @@ import type { ChainPolicy } from '@parley/core/policy.ts';
 import type { ChainSource } from '../chains.ts';
 import { eachNode, machineClock, policyOf } from './policy.ts';
 
-/** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */
+/**
+ * The policy of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it.
+ */
 export const devPolicy: ChainPolicy = solanaDevPolicy;
 
 export type SolanaSourceOptions = {
   readonly chain: string;
   readonly rpcUrls: readonly string[];
-  /** Of the cluster's first block; default: not checked, as on a dev chain that is made anew. */
+  /**
+   * The hash of the cluster's first block; default: not checked, as on a dev chain that is made
+   * anew.
+   */
   readonly genesisHash?: string;
   readonly program?: string;
   /** Default: the published policy of that cluster; without a genesis hash, that of dev chains. */

@@ -8,7 +8,9 @@ import type { ChainPolicy } from '@parley/core/policy.ts';
 import type { ChainSource } from '../chains.ts';
 import { eachNode, mustBeFew, policyOf } from './policy.ts';
 
-/** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */
+/**
+ * The policy of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it.
+ */
 export const devPolicy: ChainPolicy = tronDevPolicy;
 
 export type TronSourceOptions = {

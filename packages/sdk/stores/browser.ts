@@ -1,5 +1,5 @@
-// What the store uses of a browser. The types of lib.dom would make every global of a page known
-// to the whole repository.
+// The parts of a browser that the store uses. The types of lib.dom would make every global of a
+// page known to the whole repository.
 
 type Handler = (() => void) | null;
 

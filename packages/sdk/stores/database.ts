@@ -21,7 +21,7 @@ export type Layout = {
 
 export type Database = {
   read<T>(folder: string, ask: (entries: DbStore) => DbRequest<T>): Promise<T>;
-  /** `next`: of what is there; null leaves that, and what it throws is thrown. */
+  /** `next` gets the held entry; its null leaves that, and its error is thrown. */
   write(folder: string, key: string, next: (held: Entry | null) => Entry | null): Promise<void>;
   /** Throws where the database is not to be used any more. */
   mustBeOpen(): void;
@@ -44,7 +44,7 @@ export async function openDatabase(browser: Browser, layout: Layout): Promise<Da
     if (!isAwaited || layout.isBusy()) return;
     end(new StoreError('newer', `${newerOf(name)}: reload this page`));
   };
-  // Who would delete it waits until this tab is closed: a swap may need what is kept.
+  // A page that would delete it waits until this tab is closed: a swap may need the entries.
   db.onversionchange = ({ newVersion }) => {
     isAwaited ||= newVersion !== null;
     giveWay();
@@ -145,7 +145,7 @@ function completed(transaction: DbTransaction): Promise<void> {
       try {
         transaction.abort();
       } catch {
-        // It is being committed: what is told as failed may be kept.
+        // It is being committed: a write that was reported as failed may be kept.
       }
     }, transactionMs);
     transaction.oncomplete = () => {
@@ -159,7 +159,7 @@ function completed(transaction: DbTransaction): Promise<void> {
   });
 }
 
-/** What the caller's own rule threw, as it is. */
+/** The error of the caller's own rule, as it is. */
 class Refused {
   readonly why: unknown;
 

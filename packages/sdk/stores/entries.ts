@@ -1,4 +1,4 @@
-// What every store holds to, whatever it keeps its entries in: names, secrets, readable records.
+// The rules of every store, whatever it keeps its entries in: names, secrets, readable records.
 
 import { type Hashlock, opens, type Secret } from '@parley/core/hashlock.ts';
 import { SettleError } from '../errors.ts';
@@ -16,8 +16,8 @@ export function named(id: string): string {
 }
 
 /**
- * The secret to write, null where it is kept already: none is ever overwritten. Throws SettleError
- * `bad_record`.
+ * The secret to write, null where it is kept already: a kept secret is never overwritten. Throws
+ * SettleError `bad_record`.
  */
 export function newSecret(held: string | null, hashlock: Hashlock, secret: Secret): Secret | null {
   if (held === secret) return null;
@@ -29,7 +29,7 @@ export function newSecret(held: string | null, hashlock: Hashlock, secret: Secre
 /** Throws SettleError `bad_record`. */
 export function heldSecret(held: string | null, hashlock: Hashlock): Secret | null {
   if (held === null || isSecret(held, hashlock)) return held;
-  throw new SettleError('bad_record', `what is kept as the secret of ${hashlock} does not open it`);
+  throw new SettleError('bad_record', `the kept secret of ${hashlock} does not open it`);
 }
 
 const isSecret = (text: string, hashlock: Hashlock) =>

@@ -25,8 +25,8 @@ export type StoreHealth = {
    */
   readonly kept: 'persisted' | 'ephemeral' | 'unpromised';
   /**
-   * Of the whole origin, as the browser says; null: it does not. Chromium says that 10 GiB are
-   * left whatever the disk has.
+   * Bytes of the whole origin, by the browser's word; null: it does not say. Chromium says that 10
+   * GiB are left whatever the disk has.
    */
   readonly usedBytes: number | null;
   readonly leftBytes: number | null;

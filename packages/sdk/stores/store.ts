@@ -1,4 +1,4 @@
-// What the customer keeps: secrets, and all it takes to claim and refund alone. A bot may bring its
+// The customer's store: secrets, and all it takes to claim and refund alone. A bot may bring its
 // own database.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
@@ -52,7 +52,7 @@ export function inPlaceOf(kept: Kept, signed: Kept): Kept {
   return { ...signed, former: former.slice(-mostVersions) };
 }
 
-/** By it anybody may fund the own leg (EIP-3009): nothing else is signed to fund in its place. */
+/** By it anybody may fund the own leg (EIP-3009): this side signs no other funding in its place. */
 export type Authorization = {
   readonly escrow: string;
   readonly signature: string;
@@ -68,12 +68,12 @@ export type Authorization = {
  */
 export type AskedFunding = {
   readonly escrow: string;
-  /** What the wallet says that it has sent; null: no answer is known. */
+  /** The id that the wallet reports as sent; null: no answer is known. */
   readonly txid: string | null;
   readonly keptAtMs: Millis;
 };
 
-/** What became of the market's claim for this side. */
+/** The outcome of the market's claim for this side. */
 export type Relay = {
   readonly askedAtMs: Millis;
   /** null: it was not taken on yet. */
@@ -94,7 +94,7 @@ export type SwapRecord = {
   readonly refund: Kept | null;
   /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
   readonly authorization?: Authorization | null;
-  /** null: nobody was asked, the answer is kept as `funding`, or its time is over. */
+  /** null: the person was not asked, the answer is kept as `funding`, or its time is over. */
   readonly asked?: AskedFunding | null;
   readonly relay?: Relay;
   /** Bitcoin: a person was told to pay the escrow by hand, and may do so at any time. */
@@ -103,23 +103,23 @@ export type SwapRecord = {
   readonly approval?: Kept | null;
   /** The approval that was mined last: a reorganisation may take it back, with the funding. */
   readonly approved?: Kept;
-  /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
+  /** The transaction that takes the nonce, or a coin, of a late funding, so that it never comes. */
   readonly cancel?: Kept | null;
-  /** Of which payments, by their outpoints, the market keeps signed refunds, and paid where. */
+  /** The payments, by their outpoints, whose signed refunds the market keeps, and paid where. */
   readonly scheduled?: string;
-  /** What the escrow held at depth when that was looked at last. */
+  /** The escrow's confirmed balance at its last poll. */
   readonly scheduledOf?: BaseUnits;
   /** The highest rate of those, sat per vbyte. */
   readonly scheduledUpTo?: number;
   /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
   readonly claimFailed?: boolean;
-  /** What its escrows showed last when all nodes agreed, as far as anything was seen. */
+  /** The last state of its escrows on which all nodes agreed, as far as anything was seen. */
   readonly seen?: SeenFacts;
   /** The blocks of what was seen at depth, by escrow: only others there take it back. */
   readonly marks?: Readonly<Record<string, Marks>>;
   /** Escrows that a leg moved off, the newest first: still watched, and claimed with the secret. */
   readonly former?: Partial<Record<LegName, readonly EscrowOf[]>>;
-  /** Who still has to pay for the own claim; null: nobody, it is final or will never be sent. */
+  /** The payer that still owes the own claim; null: it is final or will never be sent. */
   readonly owedBy?: string | null;
   /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
@@ -190,7 +190,7 @@ export async function newHashlock(store: SecretStore): Promise<Hashlock> {
 type Of = {
   readonly hashlock: Hashlock | null;
   readonly threadId: string;
-  /** null: whatever its RFQ. */
+  /** null: any RFQ. */
   readonly rfqId: string | null;
 };
 
@@ -209,7 +209,7 @@ export async function recordsOf(store: SwapStore, of: Of): Promise<SwapRecord[]>
 }
 
 /**
- * With a second swap the secret that opens the first opens both. An RFQ has one swap: whoever
+ * With a second swap the secret that opens the first opens both. An RFQ has one swap: a taker that
  * accepted on several of its threads wants one. Throws SettleError `hashlock_used`.
  */
 export async function mustBeOnly(
@@ -218,7 +218,7 @@ export async function mustBeOnly(
 ): Promise<void> {
   const { id, hashlock } = swap;
   const { threadId } = trade;
-  // What is restored is not funded here.
+  // A restored swap is not funded here.
   const rfqId = restored === true ? null : trade.rfqId;
   const others = await recordsOf(store, { hashlock, threadId, rfqId });
   const other = others.find((each) => each.swap.id !== id);
@@ -230,7 +230,7 @@ export async function mustBeOnly(
 }
 
 /**
- * A market may give two swaps one id: of the second nothing would be looked at. Throws SettleError
+ * A market may give two swaps one id: the second one would never be polled. Throws SettleError
  * `hashlock_used`.
  */
 export function mustBeOfThread(
@@ -261,7 +261,7 @@ export function readKept<T extends object>(text: string): T {
 /** By the escrow's address: a leg that moved has another one. */
 export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
 
-/** null: no news. What nobody can tell any more leaves the last that was known. */
+/** null: no news. A fact that no node reports any more stays as it was last known. */
 export function newsOf(
   record: SwapRecord,
   legs: readonly { readonly leg: Leg; readonly evidence?: Pick<Evidence, 'marks'> }[],

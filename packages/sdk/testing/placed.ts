@@ -1,5 +1,5 @@
-// Tests only: a program of a document, placed where it can run. What it imports of the package is
-// taken from the sources.
+// Tests only: a program of a document, placed where it can run. Its imports of the package come
+// from the sources.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';

@@ -10,7 +10,7 @@ const defaultWithinMs = 120_000;
 export type Asking = Asks & {
   /** The person has clicked: the next pass of `settle` asks. */
   want(what: AskedFor): void;
-  /** What the wallet was last asked to sign for it; empty before. */
+  /** The last signings that the wallet was asked for; empty before. */
   shown(what: AskedFor): readonly Signing[];
 };
 

@@ -202,7 +202,7 @@ async function signCancel(
   return 'no_fee';
 }
 
-/** What the inputs of a transaction are worth; null when a block spends one of them. */
+/** The value of a transaction's inputs; null when a block spends one of them. */
 async function coinsOf(
   raw: string,
   source: CoinSource,

@@ -1,4 +1,4 @@
-// What a wallet is told of its coins, by a Core node and by an Esplora-shaped server over it.
+// A wallet's view of its coins, by a Core node and by an Esplora-shaped server over it.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -29,7 +29,7 @@ after(async () => {
 const core = 0;
 const esplora = 1;
 
-/** What both sources say of an output; they must agree. */
+/** Both sources' answers about an output; they must agree. */
 async function output(at: { txid: string; vout: number }) {
   const [one, other] = await Promise.all(sources.map((each) => each.output(at, signal())));
   assert.deepEqual(other, one);

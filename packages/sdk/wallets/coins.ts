@@ -24,7 +24,7 @@ export type CoinSource = {
     at: Outpoint,
     signal: AbortSignal,
   ): Promise<{ readonly amountSats: BaseUnits; readonly confirmations: number } | null>;
-  /** Of these confirmed coins those that no block spends, at once. Absent: `coins` is as fast. */
+  /** The unspent ones among these confirmed coins, at once. Absent: `coins` is as fast. */
   unspent?(coins: readonly Coin[], signal: AbortSignal): Promise<Coin[]>;
   /** For about half an hour. */
   feeRateSatPerVbyte(signal: AbortSignal): Promise<number>;
@@ -139,8 +139,9 @@ export function esploraCoins(baseUrl: string): CoinSource {
 const othersMs = 1_500;
 
 /**
- * By several nodes, the better one first. What one that stands still or lies says is held against
- * what the others say: a coin counts where all that answer have it, and so do its confirmations.
+ * By several nodes, the better one first. The answer of a node that stands still or lies is held
+ * against the others' answers: a coin counts where all that answer have it, and so do its
+ * confirmations.
  */
 export function coinsByAll(sources: readonly CoinSource[]): CoinSource {
   const [first] = sources;
@@ -186,7 +187,7 @@ export function coinsByAll(sources: readonly CoinSource[]): CoinSource {
     feeRateSatPerVbyte: async (signal) => {
       const all = await ofAll((each, until) => each.feeRateSatPerVbyte(until), signal);
       const dearest = [...all].sort((one, other) => other - one);
-      // Of three or more one alone does not decide.
+      // One alone does not decide among three or more.
       return dearest[dearest.length > 2 ? 1 : 0] ?? fallbackRate;
     },
   };

@@ -1,4 +1,4 @@
-// What an EVM wallet asks of the nodes of its chain: all of them at once, since one may be gone,
+// Questions of an EVM wallet to the nodes of its chain: all of them at once, since one may be gone,
 // stand still or lie. Neither a stopped node nor a made-up count keeps a claim from being signed.
 
 import {
@@ -31,7 +31,7 @@ export type EvmFees = {
   readonly maxPriorityFeePerGas: bigint;
 };
 
-/** Once one has answered the others have so long: nothing is sent to a block by the first word. */
+/** Once one has answered the others have so long: the first answer alone decides nothing. */
 const othersMs = 1_500;
 /** Gas beyond the estimate: the state may change between the two. */
 const gasSharePercent = 125n;
@@ -65,7 +65,7 @@ export async function estimatedGas(
   return smaller((gas * gasSharePercent) / 100n, evmTransactionGas);
 }
 
-/** What one node takes for gas, and what it says that the account has; null: it does not say. */
+/** One node's estimate of the gas, and the account's balance by it; null: it does not say. */
 export type Look = { readonly present: Present; readonly has: BaseUnits | null };
 
 export async function looksOf(nodes: EvmNodes, signal: AbortSignal): Promise<readonly Look[]> {
@@ -79,7 +79,7 @@ export async function looksOf(nodes: EvmNodes, signal: AbortSignal): Promise<rea
   return ofAll(nodes, ask, signal);
 }
 
-/** How far a base fee may rise before the block: by six full ones. What is over is not paid. */
+/** How far a base fee may rise before the block: by six full ones. The surplus is not paid. */
 const risen = (base: bigint) => 2n * base;
 
 type Priced = { readonly gas: bigint; readonly value: bigint; readonly most: bigint };
@@ -132,7 +132,7 @@ export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
   };
 }
 
-/** What a block takes for a unit of gas now, by the dearest. */
+/** The present base fee of a block, by the dearest answer. */
 export function baseFeeBy(looks: readonly Look[]): bigint {
   return looks
     .map(({ present }) => (present.kind === 'market' ? present.base : present.price))
@@ -147,7 +147,9 @@ export async function countsOf(
   return ofAll(nodes, (one, until) => transactionCount(one, nodes.address, until, at), signal);
 }
 
-/** As many blocks ago, by each of them that answers: what only one has seen ends nothing. */
+/**
+ * As many blocks ago, by each of them that answers: a block that only one has seen ends nothing.
+ */
 export async function isNonceDeep(
   nodes: EvmNodes,
   nonce: number,

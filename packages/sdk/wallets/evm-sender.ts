@@ -1,5 +1,5 @@
-// A wallet of a person on one EVM chain that sends what it signs (`eth_sendTransaction`). What it
-// has sent is known by one's own nodes alone.
+// A wallet of a person on one EVM chain that sends what it signs (`eth_sendTransaction`). Its sent
+// transactions are known by one's own nodes alone.
 
 import { sameAddress } from '@parley/chains/evm/address.ts';
 import { asked, object } from '@parley/chains/evm/node.ts';
@@ -42,7 +42,7 @@ export type EvmSendRequest = {
   readonly chainId: string;
 };
 
-/** What it answers is unchecked. Each throws WalletError. */
+/** The wallet's answers are unchecked. Each throws WalletError. */
 export type EvmSendingAccount = {
   readonly address: string;
   readonly asks: Asks;
@@ -55,7 +55,7 @@ export type EvmSendingAccount = {
 };
 
 export type EvmSenderOptions = {
-  /** A node of the chain, or several: what the wallet sent is looked for at each. */
+  /** A node of the chain, or several: the sent transaction is looked up at each. */
   readonly rpcUrl: RpcUrls;
   readonly chainId: number;
   readonly account: EvmSendingAccount;
@@ -87,7 +87,7 @@ export function evmSender(options: EvmSenderOptions): EvmWallet & MessageSigner 
     sign: async (wanted, call, signal) => {
       if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
       await account.ready();
-      // Tried by one's own nodes first: nobody is asked to pay for what fails.
+      // Tried by one's own nodes first: a person is never asked to pay for a call that fails.
       const mostFeePerGas = defaultMostFeePerGas;
       const sending = await priced({ nodes, mostFeePerGas }, call, signal);
       const { to, data, value, gas } = sending;
@@ -146,7 +146,7 @@ function onlyRefusals(error: unknown): null {
   return null;
 }
 
-/** `call`: what it has to be; null: it was checked before. Throws `lied`. */
+/** `call`: the required call; null: it was checked before. it was checked before. Throws `lied`. */
 async function bytesOf(
   nodes: EvmNodes,
   txid: string,
@@ -184,7 +184,7 @@ function transactionOf(
   return foundBySome(rpc, find, signal) as Promise<Transaction | null>;
 }
 
-/** null: of a kind that has no such bytes, as those of a rollup's own. */
+/** null: a kind without such bytes, as those of a rollup's own. */
 function rawOf(found: Transaction): Hex | null {
   const { r, s, v, yParity, input, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas, ...rest } =
     found;

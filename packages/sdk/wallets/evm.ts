@@ -48,7 +48,7 @@ type Sending = EvmFees & {
   readonly nonce: number;
 };
 
-/** What an account can: one that a node holds signs nothing by itself. */
+/** The abilities of an account: one that a node holds signs nothing by itself. */
 type Signs = {
   readonly [Verb in 'signTransaction' | 'signMessage' | 'signTypedData']?:
     | LocalAccount[Verb]
@@ -206,7 +206,7 @@ async function gapBefore(
   const [looks, nothing] = await Promise.all([looksOf(nodes, signal), nothingTo(nodes, signal)]);
   signal.throwIfAborted();
   const estimate = payableFees(looks, { ...nothing, most });
-  // Nobody raises a filler later.
+  // A filler is never raised later.
   const fees = bounded(
     {
       maxFeePerGas: estimate.maxFeePerGas * 4n,

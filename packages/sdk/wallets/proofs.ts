@@ -59,7 +59,9 @@ export function solanaSignature(
   return base58.encode(signatureOrEnvelope(signature, signed, text, key));
 }
 
-/** Of a key; a contract's is longer, and only a node of its chain can tell. */
+/**
+ * The length of a key's signature; a contract's is longer, and only a node of its chain can tell.
+ */
 const keySignatureCharacters = 132;
 
 /** As markets take it. Throws WalletError `lied`: signed by another key, or another text. */

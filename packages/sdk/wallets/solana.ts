@@ -24,7 +24,7 @@ export type SolanaSignerOptions = {
   readonly secretKey: string | Uint8Array;
 };
 
-/** A wallet of a person (`solana:signTransaction`): what it answers is checked here. */
+/** A wallet of a person (`solana:signTransaction`): its answer is checked here. */
 export type SolanaAccount = {
   readonly address: string;
   readonly asks: Asks;
@@ -111,7 +111,7 @@ function asked({ address, asks, signMessage, signTransaction }: SolanaAccount): 
   return { family: 'solana', address, asks, signMessage, signed };
 }
 
-/** Some wallets add instructions of their own: nothing of that is known, and none of it is sent. */
+/** Some wallets add instructions of their own: such a message is unknown, and is not sent. */
 function signatureIn(answer: unknown, message: Uint8Array, address: string): Uint8Array {
   const lies = (what: string, cause?: unknown) =>
     new WalletError('lied', `the wallet ${what}: nothing was sent`, { cause });
@@ -149,7 +149,7 @@ async function sign(
 }
 
 /**
- * Whoever built it may err or lie: what one's own node knows counts. A hash it knows is of a block
+ * The builder of a transaction may err or lie: one's own node counts. A hash it knows is of a block
  * at its height or below.
  */
 async function endOf(rpc: Rpc, blockhash: string, signal: AbortSignal): Promise<number> {
@@ -160,7 +160,8 @@ async function endOf(rpc: Rpc, blockhash: string, signal: AbortSignal): Promise<
 
 /** A finalized block above its last height, without the transaction in any block, is its end. */
 async function outcomeOf(rpc: Rpc, kept: Kept, signal: AbortSignal): Promise<TxOutcome> {
-  // Asked first: what comes into a block between the two questions only looks as if it waited.
+  // Asked first: a transaction that enters a block between the two questions only looks as if it
+  // waited.
   const finalized = await blockHeight(rpc, 'finalized', signal);
   const statuses = [];
   for (const txid of versionsOf(kept)) statuses.push(await statusOf(rpc, txid, signal));

@@ -22,7 +22,7 @@ export type TronSignerOptions = {
   readonly privateKey: string;
 };
 
-/** A wallet of a person, such as TronLink: what it answers is checked here. */
+/** A wallet of a person, such as TronLink: its answer is checked here. */
 export type TronAccount = {
   readonly address: string;
   readonly asks: Asks;
@@ -111,7 +111,8 @@ function nodesOf(chain: string, sources: readonly TronSource[]): readonly Http[]
  * No block takes it after its expiration: a solid block past it without the transaction is its end.
  */
 async function outcomeOf(http: Http, kept: Kept, signal: AbortSignal): Promise<TxOutcome> {
-  // Asked first: what comes into a block between the two questions only looks as if it waited.
+  // Asked first: a transaction that enters a block between the two questions only looks as if it
+  // waited.
   const solid = await headBlock(http, 'solid', signal);
   for (const txid of versionsOf(kept)) {
     const info = await infoOf(http, txid, 'head', signal);

@@ -1,4 +1,5 @@
-// What settle needs of a customer's wallet on one chain. Keys never leave it; nothing here sends.
+// The customer's wallet on one chain, as settle needs it. Keys never leave it; no function here
+// sends.
 
 import type {
   EvmCall,
@@ -20,8 +21,8 @@ import type { Kept } from '../stores/store.ts';
 import type { Signing } from '../words.ts';
 
 /**
- * Its nonce is free; `next`: it is the account's next; `gap`: nothing waits for nonces before it.
- * `isDisputed`: of several nodes some say that it can be mined and some that it cannot.
+ * Its nonce is free; `next`: it is the account's next; `gap`: no transaction waits for nonces
+ * before it. `isDisputed`: some nodes say that it can be mined and some that it cannot.
  */
 export type Waiting = {
   readonly state: 'waiting';
@@ -36,7 +37,7 @@ export type TxOutcome =
   | { readonly state: 'succeeded' | 'reverted' | 'lost'; readonly doubt?: Waiting };
 
 export type Raise = {
-  /** Nothing but the nonce stays: zero to oneself, which takes the place of the former one. */
+  /** Only the nonce stays: zero to oneself, which takes the place of the former one. */
   readonly cancel?: boolean;
   /** Most that gas and its price may come to, wei; null = only the wallet's own limit. */
   readonly mostFeeWei: BaseUnits | null;
@@ -44,28 +45,28 @@ export type Raise = {
 
 export type Gap = {
   readonly nonces: readonly number[];
-  /** What a block takes for a unit of gas now, wei. */
+  /** The present base fee, wei. */
   readonly baseFeePerGas: BaseUnits;
   /** Signs zero to oneself with this nonce, at a fee that nobody has to raise later. */
   fill(nonce: number, signal: AbortSignal): Promise<Kept>;
 };
 
-/** Nothing of a call with `gas` may be asked of any node: it may hold a secret. */
+/** No node may be asked about a call with `gas`: it may hold a secret. */
 export type EvmSending = EvmCall & { readonly gas?: bigint };
 
-/** What a person is asked to sign for. */
+/** The subject of a person's signature. */
 export type AskedFor = {
   readonly swapId: string;
   readonly verb: 'fund' | 'claim' | 'refund';
 };
 
-/** Of a wallet that asks a person for each signature: absent, it signs alone. */
+/** The prompts of a wallet that asks a person for each signature: absent, it signs alone. */
 export type Asks = {
   /** How long a person may take, from when the wallet asks. */
   readonly withinMs: Millis;
-  /** Whether the person wants to be asked now. Nothing is built or asked before. */
+  /** Whether the person wants to be asked now. No build and no question comes before. */
   isWanted(what: AskedFor): boolean;
-  /** What is asked next, of material that was checked: one a prompt. */
+  /** Called with the next signings, of checked material: one a prompt. */
   shows?(what: AskedFor, signings: readonly Signing[]): void;
   /** Asked, and not signed: it is not asked again before the person wants it again. */
   over(what: AskedFor): void;
@@ -77,7 +78,7 @@ export type EvmWallet = {
   readonly asks?: Asks;
   /**
    * `sign` sends too, with a nonce that the wallet chooses (`eth_sendTransaction`), and resolves
-   * once one's own node shows the bytes. Nothing is raised or cancelled here.
+   * once one's own node shows the bytes. Such a transaction is neither raised nor cancelled here.
    */
   readonly sends?: {
     /** The bytes under an id that it has named before; null: one's own node does not show it. */
@@ -86,7 +87,7 @@ export type EvmWallet = {
     waiting(signal: AbortSignal): Promise<number>;
   };
   /**
-   * With the next nonce not among `taken`. Whoever does not answer in time holds up no other
+   * With the next nonce not among `taken`. A wallet that does not answer in time holds up no other
    * signature.
    */
   sign(
@@ -95,7 +96,7 @@ export type EvmWallet = {
     signal: AbortSignal,
     taken?: ReadonlySet<number>,
   ): Promise<Kept>;
-  /** EIP-712: 65 bytes in hex with 0x. Absent: nothing is funded by a signature alone. */
+  /** EIP-712: 65 bytes in hex with 0x. Absent: no escrow is funded by a signature alone. */
   signTypedData?(data: TypedData, signal: AbortSignal): Promise<string>;
   /**
    * The same nonce and call, both fees an eighth higher or as estimated; null where a limit leaves
@@ -142,7 +143,7 @@ export type BitcoinKey = {
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
 };
 
-/** What funds an escrow. */
+/** The coins that fund an escrow. */
 export type BitcoinCoins = {
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */
   signPayment(payTo: BitcoinAddress, amountSats: BaseUnits, signal: AbortSignal): Promise<Kept>;
@@ -183,8 +184,8 @@ export type BitcoinCoins = {
 export type NoCoins = { readonly [Name in keyof BitcoinCoins]?: never };
 
 /**
- * Transactions that die by themselves: nothing is raised or cancelled, and the chain takes one of
- * two fundings.
+ * Transactions that die by themselves: they are never raised or cancelled, and the chain takes one
+ * of two fundings.
  */
 type Expiring = {
   /** `lost` and `reverted` only by what the chain never takes back. */

@@ -1,5 +1,5 @@
-// One swap that settles itself in this page, by `drive` of the SDK: what the page shows of it, and
-// when it goes on after a stop.
+// One swap that settles itself in this page, by `drive` of the SDK: the page's view of it, and when
+// it goes on after a stop.
 
 import type { Millis, UnixSeconds } from '@parley/core/nominal.ts';
 import { drive as driveSwap, type Trouble } from '@parley/sdk/drive.ts';

@@ -404,7 +404,7 @@ function restart(of: All, isOf: (leg: LegView) => boolean = () => true): void {
 async function recordOf({ parts }: All, swapId: string): Promise<SwapRecord> {
   const record = await parts.store.getSwap(swapId);
   if (record !== null) return record;
-  throw new EngineError('unknown_swap', `nothing is kept of swap ${swapId} in this browser`);
+  throw new EngineError('unknown_swap', `this browser keeps no record of swap ${swapId}`);
 }
 
 async function paymentsOf(of: All, swapId: string): Promise<readonly EscrowPayment[]> {

@@ -31,8 +31,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.:=+/@-]{1,64}")
 
 
 class _Connections:
-    """Of each event loop its own, since a connection ends with the loop that opened it: a client
-    lives through a second `asyncio.run`.
+    """One client for each event loop, since a connection ends with the loop that opened it: a
+    client lives through a second `asyncio.run`.
     """
 
     def __init__(self, given: httpx.AsyncClient | None) -> None:
@@ -79,11 +79,11 @@ class Caller:
     ) -> None:
         """base_url: such as `https://market.example`; plain http is for this machine alone, or
             where `allow_http` says so
-        key: an API key; without one what needs none can be asked
+        key: an API key; without one only public operations can be called
         timeout: seconds of one try, its whole answer included
-        tries: of a request that is safe to repeat
+        tries: the most for a request that is safe to repeat
         short_name: names the header of codes, `x-<short_name>-error`
-        product_name: what the market calls itself in the texts that wallets sign
+        product_name: the market's name in the texts that wallets sign
         http: for a proxy or a certificate authority of your own; it stays yours to close
         """
         self.base_url = _base(base_url, allow_http)
@@ -117,7 +117,7 @@ class Caller:
 
     @staticmethod
     def _segment(part: str) -> str:
-        """Whatever the market calls itself must not leave its place in a path."""
+        """An id of the market's, however odd, must not leave its place in a path."""
         if part in ("", ".", ".."):
             raise ValueError(f"{part!r} is no id")
         return quote(part, safe="")

@@ -1,4 +1,4 @@
-"""What all models of the API have in common."""
+"""The common ground of all models of the API."""
 
 import re
 from datetime import UTC, datetime
@@ -69,7 +69,7 @@ class _Model(BaseModel):
 
 
 class Answer(_Model):
-    """What the market answers. Unknown fields are left out."""
+    """An answer of the market. Unknown fields are left out."""
 
 
 class OpenAnswer(_Model):
@@ -79,6 +79,6 @@ class OpenAnswer(_Model):
 
 
 class Body(_Model):
-    """What the market is asked. Unknown fields are refused."""
+    """A request's body. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,4 @@
-"""What goes wrong on the customer's side. Each is a code and its facts."""
+"""Errors on the customer's side. Each is a code and its facts."""
 
 from typing import Literal
 
@@ -32,11 +32,11 @@ class ParleyApiError(ParleyError):
         self.reasons = reasons
         """On a 422 of `list_asset`: why the token can never be traded."""
         self.request_id = request_id
-        """What the market calls the request (`X-Request-Id`): its operator finds log lines by it."""
+        """The market's id of the request (`X-Request-Id`): its operator finds log lines by it."""
 
     @property
     def unreachable(self) -> bool:
-        """Nobody decided anything: the market is gone, overloaded or shutting down."""
+        """The request was not decided: the market is gone, overloaded or shutting down."""
         return self.status in (0, 429) or self.status >= 500
 
 

@@ -8,7 +8,7 @@
                 case ThreadAcceptedFrame():
                     ...
 
-A feed is one consumer's: who iterates takes items away. Log: `parley.feed`.
+A feed is one consumer's: each iteration takes items away. Log: `parley.feed`.
 """
 
 import asyncio
@@ -79,8 +79,8 @@ class MakerFeed:
         random: Callable[[], float] = chance.random,
     ) -> None:
         """market: a client whose key has the scope `maker`; it stays open for as long as the feed
-        events: of your own threads, and of quotes on your RFQs, that the feed tells of
-        since_event: of an earlier run: the last `event_seq` that you worked on
+        events: types of events to emit, for your own threads and quotes on your RFQs
+        since_event: the last `event_seq` that an earlier run worked on
         cancel_on_disconnect: your open quotes are withdrawn when you were gone for so many
             seconds, 5 to 60
         tls: for a certificate authority of your own, beside `http` of the client
@@ -97,7 +97,7 @@ class MakerFeed:
         self._ended = asyncio.Event()
         self._why_closed: str | None = None
         self._was_entered = False
-        # Counts snapshots: what was being read for an earlier one is of no use.
+        # Counts snapshots: a page that was being read for an earlier one is of no use.
         self._filling = 0
         self._is_whole = False
         self._was_whole = asyncio.Event()
@@ -123,7 +123,7 @@ class MakerFeed:
     @property
     def book(self) -> Mapping[str, m.Rfq]:
         """RFQs of others, public or for this account, by id; while `live` as the market has them.
-        100 000 at most: what comes past that is left out, and the log says so once.
+        100 000 at most: later entries are left out, and the log says so once.
         """
         return MappingProxyType(self._book.rfqs)
 
@@ -171,8 +171,9 @@ class MakerFeed:
         return await self._quotes.quote(rfq_id, terms, good_for)
 
     async def cancel_on_disconnect(self, seconds: int | None) -> None:
-        """Of this feed, from now on; None = your quotes stay when you go. Returns when the market
-        has stored it.
+        """Sets how long your quotes outlive this feed, from now on; with None they stay.
+
+        Returns when the market has stored it.
         """
         await self._own.cancel_on_disconnect(seconds)
 

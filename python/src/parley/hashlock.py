@@ -7,7 +7,7 @@ import secrets
 from typing import NewType
 
 Secret = NewType("Secret", str)
-"""32 bytes in hex, lower case. Whoever has it can take what is locked for it: never log it."""
+"""32 bytes in hex, lower case. Its holder can take the locked amount: never log it."""
 Hashlock = NewType("Hashlock", str)
 """SHA-256 of the secret's bytes in hex, lower case."""
 
@@ -15,7 +15,7 @@ _HEX32 = re.compile(r"(?:0x)?([0-9a-fA-F]{64})")
 
 
 def new_secret() -> Secret:
-    """Of the system's randomness. Keep it before anybody hears its hashlock."""
+    """Draws from the system's randomness. Keep it before anybody hears its hashlock."""
     return Secret(secrets.token_hex(32))
 
 

@@ -34,7 +34,7 @@ def link_message(*, address: str, nonce: str, product_name: str = "Parley") -> s
 def authorize_message(
     *, address: str, login_address: str, nonce: str, product_name: str = "Parley"
 ) -> str:
-    """What the login wallet signs, so that `address` may receive money."""
+    """The text that the login wallet signs, so that `address` may receive money."""
     more = [f"Login: {login_address}"]
     return _text("authorise this wallet", address, nonce, product_name, more)
 

@@ -1,6 +1,6 @@
 """Private keys that sign the texts of `parley.keys`, as wallets of the four families do.
 
-What is signed is in docs/signing.md: EIP-191 on EVM, signMessageV2 on TRON, the plain bytes on
+docs/signing.md has the signed texts: EIP-191 on EVM, signMessageV2 on TRON, the plain bytes on
 Solana, BIP-322 simple on Bitcoin. A wallet of your own keeps to `MessageSigner`.
 """
 
@@ -38,7 +38,7 @@ _NAMES: dict[BitcoinKind, str] = {
 
 
 class MessageSigner(Protocol):
-    """Who signs texts as `address`; it may ask a person or a device."""
+    """A signer of texts as `address`; it may ask a person or a device."""
 
     @property
     def family(self) -> Family: ...
@@ -106,7 +106,7 @@ class BitcoinSigner:
 
     @property
     def public_key(self) -> str:
-        """Compressed, 66 hex: what `set_address` takes."""
+        """Compressed, 66 hex: the key that `set_address` takes."""
         return public_key(self.private_key).hex()
 
     @property
@@ -198,12 +198,12 @@ def _tagged(tag: str, data: bytes) -> bytes:
 
 
 _NOTHING = bytes(4)
-# The one output of what is signed: nothing, to OP_RETURN.
+# The one output of the signed transaction: zero, to OP_RETURN.
 _OUTPUTS = bytes(8) + b"\x01\x6a"
 
 
 def _outpoint(message: str, script: bytes) -> bytes:
-    """Of the virtual transaction whose output, with `script`, is spent (BIP-322)."""
+    """The output, with `script`, of the virtual transaction that is spent (BIP-322)."""
     proof = b"\x00\x20" + _tagged("BIP0322-signed-message", message.encode())
     spent = b"\x01" + bytes(32) + b"\xff" * 4 + bytes([len(proof)]) + proof + _NOTHING
     paid = b"\x01" + bytes(8) + bytes([len(script)]) + script
@@ -211,7 +211,7 @@ def _outpoint(message: str, script: bytes) -> bytes:
 
 
 def _witness_digest(message: str, script: bytes, hashed: bytes) -> bytes:
-    """BIP 143: of the virtual transaction with one input, by its key's hash."""
+    """BIP 143: the digest of the virtual transaction with one input, by its key's hash."""
     outpoint = _outpoint(message, script)
     code = b"\x19\x76\xa9\x14" + hashed + b"\x88\xac"
     head = _NOTHING + sha256d(outpoint) + sha256d(_NOTHING) + outpoint + code

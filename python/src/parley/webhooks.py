@@ -37,7 +37,8 @@ Headers: TypeAlias = _Items | Mapping[str, _Value] | Iterable[tuple[_Text, _Valu
 
 
 class UnknownEvent(OpenAnswer):
-    """Of a type that only a newer market has: answer 2xx. Its other fields are `model_extra`."""
+    """An event of a type that only a newer market has: answer 2xx. Its other fields are
+    `model_extra`."""
 
     type: str
     delivery_id: str
@@ -56,7 +57,7 @@ def verify_webhook(
     """The delivery, verified; `delivery_id` is the same each time it is tried: do the work once.
 
     secret: the whole of it, `whsec_…`; white space around it is left out
-    headers: of the request, names in any case; a mapping or pairs, a value may be a list of one
+    headers: those of the request, names in any case; a mapping or pairs, a value may be a list
     body: as it came, not parsed
     short_name: the market's, as in `x-parley-signature`
     tolerance_seconds: how old a delivery may be, and how far ahead; 0 = any age

@@ -10,7 +10,7 @@ import { accountHeader, requestHeader } from './same-origin.ts';
 
 const errors = {
   400: 'malformed or refused input',
-  401: 'nobody is signed in here, or the session has ended',
+  401: 'no account is signed in here, or the session has ended',
   403:
     'not from a page of this site; or this needs a sign-in of the last 10 minutes, or one by a ' +
     'wallet',

@@ -73,7 +73,7 @@ export function otherAccount(
     shownAccount === undefined
       ? `the header ${name} is missing, which names the account that the page shows; ` +
         'nothing was done'
-      : 'another account is signed in here by now, or nobody; nothing was done. ' +
+      : 'another account is signed in here by now, or none; the request had no effect. ' +
         'Load the page again';
   return new HttpError('other_account', sentence);
 }

@@ -93,7 +93,7 @@ export function createPeer(
     if (!isFull() || !isOpen()) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      const sentence = `what was sent was not read within ${paceMs / 1_000} s: connect again`;
+      const sentence = `the frames sent were not read within ${paceMs / 1_000} s: connect again`;
       end(closeCodes.tooSlow, sentence);
       resolve();
     }, paceMs);

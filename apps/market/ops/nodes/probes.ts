@@ -123,7 +123,7 @@ export function once<T>(
 /** Said of the method or of who asks, not of the bytes; nodes and gateways word it as they like. */
 const notServed =
   /method.{0,80}(not|n't|un|disabled)|whitelist|forbidden|not allowed|unauthori[sz]ed|denied/i;
-/** Of JSON-RPC: no such method. */
+/** The code of JSON-RPC for an unknown method. */
 const methodNotFound = -32_601;
 
 /**

@@ -46,7 +46,7 @@ type Options = {
   chainId?: number;
   deploy?: boolean;
   hardfork?: 'prague' | 'osaka';
-  /** Nobody stops it: it ends with the process, which does not wait for it. */
+  /** The node is never stopped: it ends with the process, which does not wait for it. */
   isShared?: boolean;
 };
 
@@ -131,7 +131,7 @@ export async function send(
 export async function deploy(chain: TestChain, data: Hex): Promise<Address> {
   const hash = await send(chain, accounts[9]!, { data });
   const { contractAddress } = await chain.client.getTransactionReceipt({ hash });
-  if (!contractAddress) throw new Error('nothing was deployed');
+  if (!contractAddress) throw new Error('no contract was deployed');
   return getAddress(contractAddress);
 }
 

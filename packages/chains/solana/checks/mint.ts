@@ -38,7 +38,7 @@ export type Mint = {
   readonly isCut: boolean;
 };
 
-/** Of an account read up to one byte more than `mostMintBytes`. Throws `not_a_token`. */
+/** Takes an account read up to one byte more than `mostMintBytes`. Throws `not_a_token`. */
 export function readMintAt(chain: string, address: string, account: Account | null): Mint {
   const no = (why: string) => notAToken(chain, address, why);
   if (account === null) throw no('there is no account');

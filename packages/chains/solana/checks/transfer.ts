@@ -16,7 +16,7 @@ import type { Mint } from './mint.ts';
 const mostHoldingBytes = 1_024;
 const mostReason = 200;
 
-/** Of no known key: its holder could make a token account that takes nothing. */
+/** An address of no known key: its holder could make a token account that takes nothing. */
 const nobody = (() => {
   for (let count = 0; ; count += 1) {
     const key = sha256(utf8ToBytes(`parley trial payout ${count}`));

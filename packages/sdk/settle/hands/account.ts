@@ -1,5 +1,5 @@
-// What families of accounts have in common: a kept transaction is sent again while it waits, and
-// made anew only when no version of it can be mined.
+// Rules that the account families share: a kept transaction is sent again while it waits, and made
+// anew only when no version of it can be mined.
 
 import type { Material } from '@parley/chains/interface/material.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
@@ -38,7 +38,7 @@ export type AccountFamily = Pick<
   | 'cancelFunding'
   | 'withdrawClaim'
 > & {
-  /** What is signed for the calls of this material, in order; `how` the one of a spend is. */
+  /** The signings of this material's calls, in order; `how` the one of a spend is. */
   signingsOf(built: Material, how?: Spent): readonly Signing[];
   /** The gas limit of a claim or refund, where a transaction has one. */
   gasOf?(asked: Spending, how: SpendHow): Promise<bigint>;
@@ -60,7 +60,7 @@ export function accountHand(
   const recallApproval = async () => {
     const { approval, approved } = context.record;
     if (approval || !approved || !(await isAway(approved))) return;
-    // Of before the question: what is kept during it is kept later.
+    // The time before the question: anything kept during it is kept later.
     const keptAtMs = Date.now();
     const { txid } = approved;
     if (await isGivenAway('approval', approved)) {
@@ -130,7 +130,7 @@ export function accountHand(
       const kept = context.record[verb];
       if (kept === null) return;
       const outcome = await outcomeOf(kept);
-      // What one node calls mined goes on while another says that it waits.
+      // A transaction that one node calls mined is pushed while another says that it waits.
       const waits = outcome.state === 'waiting' ? outcome : outcome.doubt;
       if (waits !== undefined) return push(verb, kept, waits);
       lookedAfter(context, kept);

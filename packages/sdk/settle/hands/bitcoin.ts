@@ -1,5 +1,5 @@
-// Bitcoin: what waits too long is replaced by a version that spends the same coins and pays more
-// (BIP 125). A late funding gets a coin spent otherwise.
+// Bitcoin: a transaction that waits too long is replaced by one that spends the same coins and pays
+// more (BIP 125). A late funding gets a coin spent otherwise.
 
 import type { Material, Signed } from '@parley/chains/interface/material.ts';
 import { isRefusedByNode, SettleError, VerificationError } from '../../errors.ts';
@@ -92,7 +92,7 @@ function isRaiseDue(context: Context, { txid, raiseAt }: Kept, wall: number): bo
   return true;
 }
 
-/** What Core says of a fee that its mempool does not take: waiting at this fee is of no use. */
+/** Core's error for a fee below the minimum of its mempool: waiting at this fee is of no use. */
 const tooCheapForPool = /min(imum)? (relay )?fee|insufficient fee/i;
 
 /** Sends the kept funding again while it may still be sent. Never makes another beside it. */

@@ -1,5 +1,5 @@
-// EVM: what waits too long is replaced with the same nonce and higher fees; a late funding gets its
-// nonce used.
+// EVM: a transaction that waits too long is replaced with the same nonce and higher fees; a late
+// funding gets its nonce used.
 
 import { evmTransactionGas, untriedGas } from '@parley/chains/evm/gas-policy.ts';
 import type { Spend } from '@parley/chains/interface/gas.ts';
@@ -269,7 +269,8 @@ async function cancelFunding(on: OnEvm): Promise<void> {
   lookedAfter(context, cancel ?? funding);
   if (outcome.state === 'succeeded') return context.waits(leg, 'the funding was mined after all');
   if (outcome.state !== 'waiting') {
-    // Whatever used the nonce: once that is final, no version of the funding can be mined.
+    // Any transaction may have used the nonce: once that is final, no version of the funding can be
+    // mined.
     const { requiredConfirmations } = leg;
     const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
     return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
@@ -307,7 +308,7 @@ export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean):
   if (gap === null || gap === 'too_wide') return true;
   const at = { clock: await clockOf(context, leg.chain), wall: await context.now() };
   const fill = async (isAlone: boolean) => {
-    // What others did before counts.
+    // The others' earlier work counts.
     const outcome = await wallet.outcome(kept, context.limit());
     if (outcome.state !== 'waiting' || !outcome.gap) return true;
     // Others wait for as long as for a node: this ends well before they go on without a lock.
@@ -335,13 +336,13 @@ async function fillEach(on: On<EvmWallet>, filling: Filling, kept: Kept): Promis
   return isThrough;
 }
 
-/** What the node has with this nonce now; null: this nonce is for the next pass. */
+/** The node's transaction with this nonce now; null: this nonce is for the next pass. */
 async function fillOne(
   on: On<EvmWallet>,
   { gap, at, isAlone, limit }: Filling,
   nonce: number,
 ): Promise<Kept | 'nothing' | null> {
-  // What is urgent may have been given a nonce without the lock: asked for each anew.
+  // An urgent transaction may have been given a nonce without the lock: asked for each anew.
   const sinceMs = Date.now();
   const own = lastOf(await heldWith(on, nonce), at);
   if (own && (isSpend(own) || mostFeePerGasOf(own.kept) >= gap.baseFeePerGas)) {
@@ -370,9 +371,12 @@ async function isTaken(
   }
 }
 
-/** What swaps of the store keep with this nonce of the account, or have kept since then. */
+/**
+ * Transactions that swaps of the store keep with this nonce of the account, or have kept since
+ * then.
+ */
 function heldWith(on: On<EvmWallet>, nonce: number, sinceMs?: number): Promise<Held[]> {
-  // All history is in the store: whose it is takes long to find out, and is asked of few.
+  // All history is in the store: finding the owner takes long, so few are checked.
   const isWanted = async ({ kept }: Held) => nonceOf(kept) === nonce && isSentBy(on, kept);
   return keptOfAll(on.context, on.leg, isWanted, { sinceMs });
 }

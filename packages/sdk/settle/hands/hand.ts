@@ -1,5 +1,5 @@
-// What is done by hand on one leg: signing, tending, raising, taking back. Each family has a module
-// of its own.
+// The handiwork on one leg: signing, tending, raising, taking back. Each family has a module of its
+// own.
 
 import type { Material } from '@parley/chains/interface/material.ts';
 import { type Kept, keptNow } from '../../stores/store.ts';
@@ -34,7 +34,7 @@ export const unshared = {
 export type Hand = {
   /** Whether the wallet has no coins: a person pays the escrow by hand. */
   readonly paysByHand: boolean;
-  /** Whether signing sends: what is asked for is kept before the wallet asks. */
+  /** Whether signing sends: the request is kept before the wallet asks. */
   readonly sends: boolean;
   /** Whether the funding of a token can only be tried once its approval is mined. */
   readonly approvesTokens: boolean;
@@ -47,14 +47,16 @@ export type Hand = {
   /** Whether `keeping` makes others wait: chains are asked before it then. */
   readonly sharesNonces: boolean;
   /**
-   * Nothing else signed here can choose the same nonce. Urgent: a claim with a public secret, and a
-   * refund.
+   * The lock of the account, under which no other signing can choose the same nonce. Urgent: a
+   * claim with a public secret, and a refund.
    */
   keeping<T>(work: () => Promise<T>, isUrgent: boolean): Promise<T>;
 
-  /** What is signed to fund, in order: the last is the funding, what is before it are approvals. */
+  /** The signings of a funding, in order: approvals first, the funding last. */
   signFunding(built: Material): readonly Signing[];
-  /** Asks what has to be known before its lock: nothing of a secret that is not public. */
+  /**
+   * Asks for facts that must be known before its lock, and never for a secret that is not public.
+   */
   signSpend(built: Material, asked: Spending, how: SpendHow): Promise<SpendSigning>;
   forget(): void;
 
@@ -73,7 +75,10 @@ export type Hand = {
   /** Whether a claim or refund that waits for its first block should be replaced at `wall`. */
   isStuck(kept: Kept, wall: number): boolean;
   raiseFunding(): Promise<void>;
-  /** One step towards a late funding that can never be mined: none is kept in the end. */
+  /**
+   * One step towards a late funding that can never be mined: the record keeps no funding in the
+   * end.
+   */
   cancelFunding(): Promise<void>;
   /** Takes back a claim that the chain refuses since the timelock, where it holds others up. */
   withdrawClaim(): Promise<void>;

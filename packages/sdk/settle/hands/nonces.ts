@@ -17,7 +17,7 @@ type Sent = { readonly slot: Slot; readonly kept: Kept; readonly isMined?: boole
 export type Held = Sent & { readonly record: SwapRecord };
 type Asked = Sent & { readonly cancel?: boolean };
 
-/** Of a claim or refund: not of what only uses its nonce up. */
+/** Whether this is a claim or refund, and not a transaction that only uses its nonce up. */
 export function isSpend({ slot, cancel = false }: Pick<Asked, 'slot' | 'cancel'>): boolean {
   return (slot === 'claim' || slot === 'refund') && !cancel;
 }
@@ -61,7 +61,7 @@ export async function keptOfAll(
   return found;
 }
 
-/** What of a record was sent on this chain. */
+/** The transactions of a record that were sent on this chain. */
 function keptOn(chain: string, record: SwapRecord): Sent[] {
   const { gives, gets } = ownSides(record);
   const chainOf = (slot: Slot) => record.swap.legs[slot === 'claim' ? gets : gives].chain;
@@ -152,7 +152,7 @@ async function lockFor(
   return null;
 }
 
-/** Nonces of what is on its way: for nothing else now. What is urgent waits for no store. */
+/** Nonces of transactions on their way. An urgent one waits for no store. */
 export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promise<Set<number>> {
   const { context, leg } = on;
   const sinceMs = Date.now() - onItsWayMs;

@@ -1,5 +1,5 @@
-"""The book as the feed has it. What left is remembered, so that an older page of REST does not
-bring it back.
+"""The book as the feed has it. An entry that left is remembered, so that an older page of REST does
+not bring it back.
 """
 
 import logging
@@ -58,7 +58,7 @@ class Book:
                 return []
 
     def fill(self, page: Iterable[m.Rfq]) -> list[BookChange]:
-        """What a page of REST shows, but what has left since."""
+        """The entries of a page of REST, without those that have left since."""
         return self._add_all([rfq for rfq in page if rfq.id not in self._left])
 
     def renew(self, there: Iterable[m.Rfq]) -> list[BookChange]:

@@ -37,7 +37,8 @@ _MOST_WAIT_SECONDS = 30.0
 # A connection that lived as long as this was a good one.
 _PROVEN_SECONDS = 10.0
 _TOO_MANY = 4429
-# Of an error: the key is wrong, has ended, or lacks the scope. A close alone says less.
+# Codes of errors that end the feed: the key is wrong, has ended, or lacks the scope. A close alone
+# says less.
 _FATAL = {
     "key_invalid": "the API key is not valid",
     "scope_missing": "the API key lacks the scope maker",
@@ -53,8 +54,8 @@ class _Direct(connect):
 
 
 class _Repeats:
-    """Knows what is sent again: who resumes from an entry's number gets all private RFQs under it
-    anew.
+    """Knows what is sent again: a client that resumes from an entry's number gets all private RFQs
+    under it anew.
     """
 
     def __init__(self) -> None:
@@ -84,7 +85,7 @@ class _Repeats:
 
 
 def parse_frame(data: object) -> Frame | None:
-    """None for what is no frame, or one of a kind not known here."""
+    """Parses a frame; if it is no frame, or of an unknown kind, the result is None."""
     if not isinstance(data, str):
         return None
     try:
@@ -94,7 +95,7 @@ def parse_frame(data: object) -> Frame | None:
 
 
 class Link:
-    """`run` lives as long as the feed; what it hears it tells in order."""
+    """`run` lives as long as the feed; it hands frames on in order."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the feed says of an account's own threads, and how long its quotes outlive its connections.
+"""The feed's events of an account's own threads, and how long its quotes outlive its connections.
 Each connection goes on where the last one heard of an event.
 """
 
@@ -25,16 +25,16 @@ OwnEvent: TypeAlias = (
     QuoteCreatedFrame | ThreadAcceptedFrame | ThreadProposedFrame | ThreadClosedFrame
 )
 _EVENTS = (QuoteCreatedFrame, ThreadAcceptedFrame, ThreadProposedFrame, ThreadClosedFrame)
-# What refuses a grace passes, as a budget that is out.
+# The cause of a refused grace passes, such as an exhausted budget.
 _ASK_AGAIN_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was before is not told: read `feed.book` and `list_quotes`.
+    """Earlier entries are not emitted: read `feed.book` and `list_quotes`.
 
-    start: of a feed that begins. missed: more was missed than the market keeps. slow: you took
-    items more slowly than they came, and those that waited were dropped.
+    start: the feed begins. missed: more was missed than the market keeps. slow: you took items more
+    slowly than they came, and those that waited were dropped.
     """
 
     why: Literal["start", "missed", "slow"]
@@ -61,7 +61,7 @@ class Own:
         self._is_over = False
 
     def greeting(self) -> dict[str, Any]:
-        """Of the first frame."""
+        """Fields of the first frame."""
         said: dict[str, Any] = {}
         if self._events:
             said["events"] = self._events

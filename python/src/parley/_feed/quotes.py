@@ -141,7 +141,7 @@ class Quotes:
             each.answer.set_exception(error)
 
     def _forget(self, each: _Pending) -> None:
-        """Whose caller hears no more of it: the next price goes."""
+        """Drops a quote whose caller hears no more of it: the next price goes."""
         was_pending = self._pending.get(each.rfq_id) is each
         self._end(each)
         if was_pending:

@@ -113,7 +113,7 @@ def public_key_of(private_key: bytes) -> str:
 
 
 def addresses_of_public_key(pubkey: str, network: NetworkName) -> dict[str, str]:
-    """Of its wallets, by kind. Both parities have the same ``p2tr`` (BIP 86)."""
+    """Addresses of the key's wallets, by kind. Both parities have the same ``p2tr`` (BIP 86)."""
     key = bytes.fromhex(parse_public_key(pubkey))
     own = _NETWORKS[network]
     native = b"\x00\x14" + hash160(key)
@@ -158,7 +158,7 @@ class EscrowScript:
 
 
 def read_escrow_script(script: bytes) -> EscrowScript | None:
-    """None for any other script, however close."""
+    """Parses an escrow's script. Any other script, however close, gives None."""
     if not 112 <= len(script) <= 128 or script[0] != 0x63:
         return None
     after = 76 + script[75]

@@ -12,7 +12,8 @@ from .crypto import der_of, hash160, public_key, sign_compact
 from .errors import ChainError
 from .terms import EscrowOutput
 
-#: Of an input: outpoint, empty script and sequence, and a witness of a signature and a key.
+#: The size of an input: outpoint, empty script and sequence, and a witness of a signature and a
+#: key.
 _INPUT_VBYTES = 68
 #: Version, lock time, counts, and the marker of witnesses.
 _BASE_VBYTES = 11
@@ -72,7 +73,7 @@ def pay(
 
 def _signed(private_key: bytes, tx: Unsigned, coins: list[EscrowOutput]) -> SignedBitcoin:
     key = public_key(private_key)
-    # BIP 143: of P2WPKH the script that is hashed is that of the key's P2PKH.
+    # BIP 143: the hashed script of P2WPKH is that of the key's P2PKH.
     script = b"\x76\xa9\x14" + hash160(key) + b"\x88\xac"
     witnesses = []
     for at, coin in enumerate(coins):

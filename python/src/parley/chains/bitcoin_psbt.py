@@ -12,7 +12,7 @@ from .errors import ChainError
 _MAGIC = bytes.fromhex("70736274ff")
 #: Ten times a spend of the most inputs, before wallets add theirs.
 _MOST_CHARACTERS = 400_000
-#: Of one refund.
+#: The most inputs of one refund.
 MOST_INPUTS = 50
 _MOST_OUTPUTS = 10
 #: In one map: a template has three, and a wallet adds its own key's path.
@@ -84,7 +84,7 @@ class Unsigned:
         return sha256d(self.encoded())[::-1].hex()
 
     def sighash(self, at: int, script: bytes, amount: int) -> bytes:
-        """What SIGHASH_ALL signs of an input (BIP 143)."""
+        """The hash that SIGHASH_ALL signs for an input (BIP 143)."""
         spent = self.inputs[at]
         parts = [
             self.version.to_bytes(4, "little"),
@@ -156,7 +156,7 @@ class _Reader:
 
 
 def decode_psbt(text: str) -> Psbt:
-    """Of base64. Throws ``bad_transaction``."""
+    """Decodes base64. Throws ``bad_transaction``."""
     if len(text) > _MOST_CHARACTERS:
         raise bad_psbt(f"the PSBT has {len(text)} characters, more than {_MOST_CHARACTERS}")
     try:

@@ -31,13 +31,13 @@ from .terms import EscrowOutput, EscrowTerms, SpendVerb
 
 #: Signals replaceability (BIP 125) and leaves nLockTime in force (BIP 65).
 REPLACEABLE_SEQUENCE = 0xFFFF_FFFD
-#: Nothing below this is relayed (Core's minrelaytxfee), satoshis a virtual byte.
+#: The lowest rate that is relayed (Core's minrelaytxfee), satoshis a virtual byte.
 _FLOOR_SAT_PER_VBYTE = 1
 #: The fee's share of the value spent, in basis points; the floor wins where they conflict.
 _CAP_SHARE_BPS = 2_500
-#: Of a claim whose secret is public: one that is not mined in time loses the whole leg.
+#: The share of a claim whose secret is public: one that is not mined in time loses the whole leg.
 _PUBLIC_CLAIM_SHARE_BPS = 9_500
-#: What is left has to be worth an output.
+#: The rest has to be worth an output.
 _DUST_SATS = 546
 
 
@@ -51,7 +51,7 @@ def spend_vsize(verb: SpendVerb, inputs: int, script_length: int, to_length: int
 
 
 def vsize_of(terms: EscrowTerms, network: NetworkName, verb: SpendVerb, inputs: int) -> int:
-    """Of a spend of so many payments of this escrow to its destination."""
+    """The size of a spend of so many payments of this escrow to its destination."""
     script = escrow_bytes(terms, network).witness_script
     return spend_vsize(verb, inputs, len(script), len(destination(terms, network, verb).script))
 
@@ -75,7 +75,7 @@ def most_fee(
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """``sighashes``: what to sign for each input, in order (SIGHASH_ALL, BIP 143)."""
+    """``sighashes``: the digest to sign for each input, in order (SIGHASH_ALL, BIP 143)."""
 
     psbt_base64: str
     sighashes: tuple[bytes, ...]
@@ -91,7 +91,7 @@ def build_spend(
     outputs: list[EscrowOutput],
     fee_sats: int,
 ) -> Spend:
-    """Pays all but the fee to the address of the terms. ``nothing_there``: what is left is dust."""
+    """Pays all but the fee to the address of the terms. ``nothing_there``: the rest is dust."""
     escrow = escrow_bytes(terms, network)
     to = destination(terms, network, verb)
     total = sum(each.amount for each in outputs)
@@ -140,7 +140,10 @@ class ReadPsbt:
 
 
 def read_psbt(psbt_base64: str) -> ReadPsbt:
-    """Of one escrow's payments, each once. Verifies no signature. ``bad_transaction``."""
+    """Reads spends of one escrow's payments, each once. No signature is checked.
+
+    Raises ``bad_transaction``.
+    """
     psbt: Psbt = decode_psbt(psbt_base64)
     inputs: list[ReadInput] = []
     for at, entries in enumerate(psbt.maps):
@@ -160,7 +163,7 @@ def read_psbt(psbt_base64: str) -> ReadPsbt:
 def _spent_by(
     entries: InputMap, at: int, first: ReadInput | None
 ) -> tuple[Output, bytes, EscrowScript]:
-    """The escrow's payment that an input spends: of the same escrow as the first one."""
+    """The escrow's payment that an input spends: one of the same escrow as the first."""
     utxo, script = entries.witness_utxo, entries.witness_script
     if utxo is None or script is None:
         raise bad_psbt(f"input {at} of the PSBT lacks its witness UTXO or witness script")
@@ -196,7 +199,7 @@ def check_spend(
         if not holds:
             raise bad_psbt(f"the {verb} differs from the terms: {sentence}")
 
-    # What another signer makes of an entry that is stepped over here is not known.
+    # Another signer's reading of an entry that is stepped over here is not known.
     must(psbt.is_template, "it has other entries than a builder writes")
     script = escrow_bytes(terms, network).witness_script
     known = {f"{each.txid}:{each.vout}": each.amount for each in reversed(outputs)}

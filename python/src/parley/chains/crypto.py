@@ -1,4 +1,4 @@
-"""Hashes, keys and signatures. The curves are those of libraries; none is written here."""
+"""Hashes, keys and signatures. The curves are those of libraries; this module writes none."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _key(private_key: bytes) -> PrivateKey:
 
 
 def public_key(private_key: bytes, compressed: bool = True) -> bytes:
-    """Of secp256k1: 33 bytes, or 65."""
+    """The public key of secp256k1: 33 bytes, or 65."""
     return _key(private_key).public_key.format(compressed=compressed)
 
 
@@ -133,7 +133,7 @@ def ed25519_sign(seed: bytes, message: bytes) -> bytes:
     return eddsa.new(key, "rfc8032").sign(message)
 
 
-#: Of edwards25519 (RFC 8032, 5.1).
+#: The field and curve of edwards25519 (RFC 8032, 5.1).
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
 

@@ -11,12 +11,12 @@ class ChainError(ParleyError, ValueError):
         self.code = code
 
 
-#: Longer than every address: what is beyond is not repeated.
+#: Longer than every address: the rest is not repeated.
 _SHOWN_CHARACTERS = 60
 
 
 def bad_address(text: str, why: str) -> ChainError:
-    """Of a text that is no address; ``why`` goes on after it."""
+    """The error for a text that is no address; ``why`` goes on after it."""
     if len(text) > _SHOWN_CHARACTERS:
         text = f"{text[:_SHOWN_CHARACTERS]}… ({len(text)} characters)"
     return ChainError("bad_address", f'"{text}" {why}')

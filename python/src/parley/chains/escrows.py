@@ -154,7 +154,7 @@ class Plan:
     def fund(
         self, terms: EscrowTerms, deployment: ContractDeployment, allowed: int, wanted: int
     ) -> list[Call]:
-        """In order. ``allowed``: what the contract may take now, ``wanted``: from then on."""
+        """In order. ``allowed``: the contract's allowance now, ``wanted``: from then on."""
         self.must_be_good(terms, deployment)
         contract = self.contract_of(terms, deployment)
         data = FUND + self.words(terms)

@@ -68,7 +68,7 @@ def fund_calls(
     allowed: int = 0,
     allowance: Allowance = "exact",
 ) -> list[Call]:
-    """``allowed``: what the token lets the contract take now."""
+    """``allowed``: the contract's allowance of the token now."""
     wanted = terms.amount if allowance == "exact" else STANDING_ALLOWANCE
     return PLAN.fund(terms, deployment, allowed, wanted)
 
@@ -130,7 +130,7 @@ class EvmTransaction:
         ]
 
     def digest(self) -> bytes:
-        """What is signed."""
+        """The digest to sign."""
         return keccak256(b"\x02" + rlp(self._fields()))
 
 

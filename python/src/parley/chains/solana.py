@@ -33,7 +33,7 @@ UNIT_LIMIT_SOL, UNIT_LIMIT_TOKEN = 30_000, 120_000
 MOST_PRIORITY_LAMPORTS = 10_000_000
 #: The most that a claim is asked to add for a rent that has risen: 0.02 SOL.
 MOST_RENT_LAMPORTS = 20_000_000
-#: Of the system program, before the lamports.
+#: The head of the system program's transfer, before the lamports.
 TRANSFER_HEAD = b"\x02\x00\x00\x00"
 
 
@@ -127,7 +127,7 @@ def solana_escrow(terms: EscrowTerms, deployment: SolanaDeployment) -> Escrow:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be done with an escrow.
+    """The act to do with an escrow.
 
     ``without_refund`` claims and leaves what the escrow's account cost; ``after_claim`` refunds
     only that; ``close`` takes all that a claim left, or somebody sent, from the timelock on.
@@ -147,7 +147,7 @@ class Wanted:
 class Circumstances:
     """``token_program``: owner of the mint, None for SOL. ``unit_price``: micro-lamports.
 
-    ``missing_rent``: what the payer of a claim adds to the escrow, where the rent has risen.
+    ``missing_rent``: the payer's addition to the escrow of a claim, where the rent has risen.
     """
 
     blockhash: str
@@ -157,7 +157,7 @@ class Circumstances:
 
 
 def payer_of(terms: EscrowTerms, verb: str) -> str:
-    """Who signs and pays: the recipient claims, all else is the funder's."""
+    """The signer and payer: the recipient claims, all else is the funder's."""
     return terms.payout.address if verb == "claim" else terms.refund.address
 
 
@@ -228,7 +228,7 @@ def _make_holding(
 
 
 def _add_rent(payer: str, escrow: str, lamports: int) -> list[Instruction]:
-    """Of what a claim leaves at the escrow's address: the funder's, once the timelock has passed."""
+    """The rest of a claim at the escrow's address: the funder's, once the timelock has passed."""
     if lamports == 0:
         return []
     data = TRANSFER_HEAD + lamports.to_bytes(8, "little")

@@ -28,7 +28,7 @@ class Instruction:
 
 
 def unsigned_transaction(payer: str, instructions: list[Instruction], blockhash: str) -> bytes:
-    """Of one signer, who pays for it: a signature of zeros, then the message."""
+    """The transaction of one signer, who pays for it: a signature of zeros, then the message."""
     slots: dict[str, tuple[bool, bool]] = {payer: (True, True)}
 
     def name(address: str, signs: bool, writes: bool) -> None:
@@ -118,7 +118,7 @@ class _Reader:
 
 
 def read_transaction(text: str) -> ReadMessage:
-    """Of base64. Throws ``bad_transaction``."""
+    """Decodes base64. Throws ``bad_transaction``."""
     try:
         if len(text) > MOST_TRANSACTION_BYTES * 2:
             raise ValueError(f"{len(text)} characters")

@@ -1,4 +1,4 @@
-"""What an escrow commits to, and what one pins of each chain. Two sides derive the same escrow."""
+"""The terms of an escrow, and one's pins of each chain. Two sides derive the same escrow."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ContractDeployment:
 
 @dataclass(frozen=True, slots=True)
 class SolanaDeployment:
-    """The escrow program's address; ``sha256``: of its bytes."""
+    """The escrow program's address; ``sha256``: the hash of its bytes."""
 
     program: str
     sha256: str
@@ -117,7 +117,7 @@ class ChainPolicy:
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> ChainPolicy:
-        """Of JSON as one keeps it: the names of ``GET /v1/rules``."""
+        """Reads the JSON that one keeps: the names of ``GET /v1/rules``."""
 
         def depth(name: str) -> Depth:
             fields = ("confirmations", "settleSeconds", "outageSeconds")
@@ -138,7 +138,7 @@ class ChainPolicy:
 
 @dataclass(frozen=True, slots=True)
 class EvmView:
-    """What one pins of an EVM chain. ``policy`` is needed to verify swaps alone."""
+    """One's pinned facts of an EVM chain. ``policy`` is needed to verify swaps alone."""
 
     chain: str
     chain_id: int
@@ -149,7 +149,8 @@ class EvmView:
 
 @dataclass(frozen=True, slots=True)
 class TronView:
-    """``most_fee_limit_sun``: what one transaction may burn for energy; 500 TRX unless told."""
+    """``most_fee_limit_sun``: the most that one transaction may burn for energy; 500 TRX unless
+    told."""
 
     chain: str
     deployment: ContractDeployment

@@ -112,7 +112,7 @@ def refund_call(terms: EscrowTerms, deployment: ContractDeployment) -> TronCall:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What of a transaction does not follow from its call. Times in milliseconds.
+    """The fields of a transaction that do not follow from its call. Times in milliseconds.
 
     ``ref_block_bytes``: 2 bytes of the referred block's number, ``ref_block_hash``: 8 of its id.
     """

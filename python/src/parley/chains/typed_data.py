@@ -29,7 +29,7 @@ _AUTHORIZATION = (
     ("validBefore", "uint256"),
     ("nonce", "bytes32"),
 )
-#: Of a domain, in the order in which it hashes them.
+#: The fields of a domain, in the order in which it hashes them.
 DOMAIN_FIELDS = (
     ("name", "string"),
     ("version", "string"),
@@ -51,7 +51,7 @@ def permit_alternative(
     value: int,
     deadline: int,
 ) -> Json | None:
-    """As the fund builder answers it; None for the native coin."""
+    """As the fund builder answers it; the native coin has None."""
     if terms.token is None:
         return None
     contract = PLAN.contract_of(terms, deployment)
@@ -131,13 +131,13 @@ def _struct(name: str, fields: list[tuple[str, str]], values: Mapping[str, str])
 
 
 def domain_separator(domain: Mapping[str, str]) -> bytes:
-    """Of the fields that are there. Throws ChainError where one is not what it should be."""
+    """Hashes the fields that are there. Throws ChainError where one is not what it should be."""
     fields = [each for each in DOMAIN_FIELDS if each[0] in domain]
     return _struct("EIP712Domain", fields, domain)
 
 
 def digest_of(typed_data: Mapping[str, Any]) -> bytes:
-    """What is signed, of a text that was verified: no type of a field is another struct."""
+    """The digest to sign, of a text that was verified: no type of a field is another struct."""
     name = typed_data["primaryType"]
     fields = [(each["name"], each["type"]) for each in typed_data["types"][name]]
     message = _struct(name, fields, typed_data["message"])
@@ -163,7 +163,7 @@ def _parts(signature: str) -> tuple[int, str, str]:
 
 
 def signed_call(call: Mapping[str, str], signature: str) -> Json:
-    """What funds, to be sent by anyone (authorization) or by ``from`` (permit)."""
+    """The funding call, to be sent by anyone (authorization) or by ``from`` (permit)."""
     v, r, s = _parts(signature)
     data = f"{call['dataBeforeSignature']}{v:064x}{r}{s}"
     return {"to": call["to"], "data": data, "value": call["value"]}

@@ -1,4 +1,4 @@
-"""Does what the market says follow from one's own trade? Nothing here asks anybody.
+"""Checks that the market's words follow from one's own trade, without any request.
 
 ``verify_thread`` compares a thread with one's own trade, before it is accepted.
 ``sighted`` notes when its swap was first seen: one that comes too late is never funded.

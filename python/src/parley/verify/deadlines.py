@@ -106,7 +106,7 @@ def deadlines(agreed_at: int, a: LegTiming, b: LegTiming, long: LegName) -> Dead
 
 
 def broken_inequalities(short: LegTiming, long: LegTiming) -> list[str]:
-    """One sentence for each that two policies break: nobody swaps under such."""
+    """One sentence for each that two policies break: a swap under such policies is never made."""
     plan = schedule(short, long)
     react = max(short.policy.react_seconds, long.policy.react_seconds)
     lead = max(short.policy.drift_seconds, long.policy.drift_seconds)

@@ -36,7 +36,7 @@ from .words import MISSING, get, is_number, text_of
 
 @dataclass(frozen=True, slots=True)
 class Fund:
-    """``allowance``: what an approval may allow (EVM), the amount unless told."""
+    """``allowance``: the amount of an approval (EVM), that of the terms unless told."""
 
     allowance: Allowance = "exact"
 
@@ -150,7 +150,7 @@ def _verify_all(
 
 
 def _verify_aliases(material: Mapping[str, Any], asked: Asked) -> None:
-    """Whoever signs by a second name signs what was checked by the first."""
+    """A wallet that signs by a second name signs the bytes that were checked by the first."""
     right: dict[str, Any] = {}
     if material["sign"] == "solana-tx":
         right["transactionBase64"] = material["transaction"]
@@ -221,7 +221,7 @@ def _must_be_data(field: str, expected: str, got: object) -> None:
 
 
 def _calls_for(asked: Asked, terms: EscrowTerms, view: EvmView, count: int) -> list[Call]:
-    """How many approvals come first depends on the token: none, one, or a reset and one."""
+    """How many approvals come first depends on the token: zero, one, or a reset and one."""
     match asked:
         case Claim(secret):
             return [evm.claim_call(terms, view.deployment, secret)]
@@ -271,7 +271,7 @@ def _must_have_none(asked: Asked, problems: Sequence[str]) -> None:
     """Each problem begins with the path of its field."""
     if not problems:
         return
-    # Ids and bytes follow from the rest: what else differs says more.
+    # Ids and bytes follow from the rest: any other difference says more.
     telling = [each for each in problems if not re.search(r"\.(txID|raw_data_hex) ", each)]
     field = (telling or problems)[0].split(" ", 1)[0]
     expected = f"as in the {_verb(asked)} of these terms"
@@ -316,7 +316,7 @@ def _verify_spend(
     must_equal("feeRateSatPerVbyte", rate, get(material, "feeRateSatPerVbyte"))
     ladder = get(material, "ladder")
     must_be("a list", "ladder", ladder)
-    # Later steps are advice, and an own node gives better: nothing here pays by them.
+    # Later steps are advice, and an own node gives better: this code pays by none of them.
     first = ladder[0] if ladder else {}
     must_equal("ladder[0].feeSats", str(psbt.fee_sats), get(first, "feeSats"))
     must_equal("ladder[0].feeRateSatPerVbyte", rate, get(first, "feeRateSatPerVbyte"))

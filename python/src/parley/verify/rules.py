@@ -11,9 +11,10 @@ from ..chains.terms import BitcoinView, ChainPolicy, ChainView, Depth, EvmView, 
 from .trade import OwnLegs
 from .words import get, same, shown
 
-#: Of the formula in `parley.verify.deadlines`.
+#: The version of the formula in `parley.verify.deadlines`.
 FORMULA_VERSION = 1
-#: Of the init code that `contracts/escrows/deployment.json` pins: the head of its Keccak-256.
+#: The version of the init code that `contracts/escrows/deployment.json` pins: the head of its
+#: Keccak-256.
 ESCROWS_VERSION = "5e0d7b22ee4c6f75"
 _HEAD_DIGITS = 16
 _MOST_SHOWN = 200
@@ -24,13 +25,13 @@ def _head(data: bytes) -> str:
 
 
 def _bitcoin_version() -> str:
-    """Of the script with fixed values: its template has no address."""
+    """The version of the script with fixed values: its template has no address."""
     keys = (f"02{'22' * 32}", f"03{'33' * 32}")
     return _head(bitcoin.escrow_script("11" * 32, *keys, 1_800_000_000))
 
 
 def contract_id(view: ChainView) -> str:
-    """What holds the escrows of a chain, as rules name it."""
+    """The contract or program of a chain's escrows, as rules name it."""
     match view:
         case EvmView() | TronView():
             parse = evm.parse_address if isinstance(view, EvmView) else tron.parse_address
@@ -52,7 +53,7 @@ def _depth(depth: Depth) -> dict[str, int]:
 
 
 def policy_digest(policy: ChainPolicy) -> str:
-    """Of the SHA-256 of its JSON: keys sorted, no space between."""
+    """The digest of its JSON by SHA-256: keys sorted, no space between."""
     fields: dict[str, Any] = {
         "floorSeconds": policy.floor_seconds,
         "lateClaimSeconds": policy.late_claim_seconds,

@@ -69,8 +69,8 @@ def verify_swap(
 ) -> VerifiedSwap:
     """Throws VerificationError. The other side's destinations are its own business.
 
-    ``swap``: JSON, or what ``parley.client`` made of it. ``views``: what one pins, by chain.
-    ``now``: Unix seconds by one's own clock. What it returns is made of one's own values.
+    ``swap``: JSON, or what ``parley.client`` made of it. ``views``: one's pinned facts, by chain.
+    ``now``: Unix seconds by one's own clock. The result is made of one's own values.
     """
     swap = as_json(swap)
     own, hashlock, agreed_at, times = _verify_agreement(swap, trade, views, swap_id, now)
@@ -189,7 +189,7 @@ def _verify_agreement(
     swap_id: str,
     now: int,
 ) -> tuple[OwnLegs, str, int, Deadlines]:
-    """All of the swap but its legs: whose it is, its hashlock, and when it was agreed."""
+    """All of the swap but its legs: its parties, its hashlock, and when it was agreed."""
     _must_be_swap(swap, swap_id)
     own = own_legs(trade, views)
     hashlock = _verify_parties(swap, trade, own.long)
@@ -219,7 +219,7 @@ def _verify_parties(swap: Mapping[str, Json], trade: OwnTrade, long: LegName) ->
     }
     must_match("", expected, swap)
     hashlock = _hashlock_in(get(swap, "hashlock"))
-    # Whoever has the secret of an initiator's leg takes that leg, and need not pay for it.
+    # A party that has the secret of an initiator's leg takes that leg, and need not pay for it.
     if role == "initiator" or trade.hashlock is not None:
         must_equal("hashlock", trade.hashlock or "your own", hashlock)
     secret = get(swap, "secret")

@@ -27,8 +27,8 @@ def verify_thread(
 ) -> OwnTrade:
     """The trade to accept, with the end that the thread's price has. Throws VerificationError.
 
-    ``trade``: what one asked for or decided to quote on, never what a market answers in that
-    moment. Give the acceptance `own_rules`: the market refuses it under others.
+    ``trade``: one's own request, or the terms that one decided to quote on, never a market's answer
+    of that moment. Give the acceptance `own_rules`: the market refuses it under others.
     """
     thread = as_json(thread)
     own_id = trade.maker_id if trade.party == "maker" else trade.taker_id

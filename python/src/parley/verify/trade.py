@@ -12,13 +12,13 @@ from ..chains.terms import ChainPolicy, ChainView, Depth, Destination, Escrow, E
 from ..errors import VerificationError
 from .deadlines import Deadlines, LegName, LegTiming, broken_inequalities, long_leg
 
-#: What the market has by default.
+#: The market's default.
 DEFAULT_ACCEPT_TTL_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class PinnedAsset:
-    """``id``: the market's. ``token``: None for the chain's coin.
+    """``id``: the market's. ``token``: the chain's coin has None.
 
     ``high_value_from``: base units from which one wants the high-value depth; None: never.
     """

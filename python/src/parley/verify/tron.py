@@ -15,7 +15,7 @@ from .words import get, is_list, same, text_of
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeBounds:
-    """What one accepts of what does not follow from the terms."""
+    """One's bounds for the fields that do not follow from the terms."""
 
     now_ms: int
     most_fee_limit_sun: int
@@ -23,7 +23,7 @@ class EnvelopeBounds:
 
 
 def comparing(material: Mapping[str, Any], expected: Mapping[str, object]) -> list[str]:
-    """Of the fields that every material has."""
+    """Compares the fields that every material has."""
     problems: list[str] = []
     for name, wanted in expected.items():
         must(problems, name, get(material, name), wanted)

@@ -25,8 +25,8 @@ _DOMAIN_NAMES = tuple(name for name, _ in typed_data.DOMAIN_FIELDS)
 class SigningView:
     """``separator``: the token's DOMAIN_SEPARATOR() by one's own node, hex with 0x.
 
-    Of a permit: ``latest_deadline`` in Unix seconds, ``allowance``, and the owner's ``nonce``;
-    None: whatever the text says, as a wrong one only fails.
+    For a permit: ``latest_deadline`` in Unix seconds, ``allowance``, and the owner's ``nonce``;
+    None: any value in the text, as a wrong one only fails.
     """
 
     separator: str
