@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Family, families } from '@parley/core/families.ts';
+import { type Family, factsOf, families } from '@parley/core/families.ts';
 import { brandOf } from '@parley/dev/demo/market.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '@parley/dev/devnet/client.ts';
 import { openChains } from '@parley/maker/chains.ts';
@@ -29,7 +29,6 @@ const prices: Readonly<Record<string, string>> = {
   TRX: '0.32',
   SOL: '160',
 };
-const coinDecimals: Readonly<Record<Family, number>> = { bitcoin: 8, evm: 18, tron: 6, solana: 9 };
 /** In whole coins. */
 export type Gifts = Readonly<
   Record<Family | 'token', { readonly coins: bigint; readonly times: number }>
@@ -106,7 +105,7 @@ function assetsOf({ chain, family, native, tokens = [] }: Served): DevAsset[] {
     return { name, chain, family, token, decimals, source, dollars };
   };
   return [
-    asset(native, null, coinDecimals[family]),
+    asset(native, null, factsOf[family].coin.decimals),
     ...tokens.map(({ symbol, address, decimals }) => asset(symbol, address, decimals)),
   ];
 }

@@ -7,7 +7,7 @@
 import type { GasWork } from '@parley/chains/gas/account.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
-import { baseUnits, type ChainKey, type Family } from '@parley/core/families.ts';
+import { type ChainKey, type Family, factsOf, has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import {
@@ -79,7 +79,7 @@ export async function relayClaim(deps: Parts, asking: ClaimAsking): Promise<Rela
     if (!(error instanceof ParleyError) || error.code !== 'claim_unpayable') throw error;
     // The market has to fill the key: its address is not for others to send coins to.
     const { lack = null, has = null, need = null } = error.facts;
-    const key = `the gas key of "${chain}" has ${has} ${baseUnits[family]}`;
+    const key = `the gas key of "${chain}" has ${has} ${factsOf[family].coin.unit}`;
     const why = `${key} and sending this may take ${need}`;
     throw unavailable('claim', why, { chain, lack, has, need });
   });
@@ -125,14 +125,14 @@ type Able = ReadonlySet<ChainKey>;
 /** Why no claim of such a leg is sent, whoever asks and whenever; null: it may be. */
 export function unclaimable(chains: Able, { chain, family }: AskedLeg): string | null {
   if (chains.has(chain)) return null;
-  return family === 'bitcoin'
-    ? 'a Bitcoin claim needs its receiver’s own signature'
-    : `this market has no gas key on "${chain}"`;
+  return has(family, 'gasKeys')
+    ? `this market has no gas key on "${chain}"`
+    : `a ${factsOf[family].title} claim needs its receiver’s own signature`;
 }
 
 /** The same of a funding. */
 export function unfundable(chains: Able, { chain, family, token }: FundedLeg): string | null {
-  if (family !== 'evm') return `a funding on "${chain}" is sent by its funder alone`;
+  if (!has(family, 'signedFundings')) return `a funding on "${chain}" is sent by its funder alone`;
   if (token === null) return `the native coin of "${chain}" has no authorization to sign`;
   return chains.has(chain) ? null : `this market has no gas key on "${chain}"`;
 }
@@ -294,7 +294,7 @@ function mustBeWorth({ work }: Pick<Wish, 'work'>, mostCost: bigint): void {
 
 /** Bitcoin has no relays. */
 function leadOf(family: Family): number {
-  return relayLeadSeconds[family === 'bitcoin' ? 'evm' : family];
+  return relayLeadSeconds[has(family, 'gasKeys') ? family : 'evm'];
 }
 
 /** By when a claim has to be sent, and how long before. */

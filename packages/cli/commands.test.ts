@@ -77,7 +77,7 @@ test('arguments that are not understood are named, with what is', () => {
     [['cancel', 'a', 'b'], /"b" is more than "cancel" takes/],
     [['webhooks'], /"webhooks" alone does nothing: add, list/],
     [['webhooks', 'lst'], /"lst" is no webhooks: add, list/],
-    [['login', '--with', 'doge'], /--with is bitcoin, evm, tron, solana, not "doge"/],
+    [['login', '--with', 'doge'], /--with is evm, tron, bitcoin, solana, not "doge"/],
     [['words', '--passphrase-fd', 'x'], /--passphrase-fd is a whole number from 0 to 1023/],
   ] as const) {
     assert.throws(() => understood(args), failing('usage', sentence), args.join(' '));

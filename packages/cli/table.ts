@@ -1,5 +1,6 @@
 // The commands: one table from which arguments are read, help is written and shells complete.
 
+import { families } from '@parley/core/families.ts';
 import { parties, threadStatuses } from '@parley/core/trade.ts';
 
 export type Option = {
@@ -45,7 +46,6 @@ const valid = {
   value: 'SECONDS',
   about: 'how long the price holds, 5 to 604800; default as the request',
 } as const;
-const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
 
 const all = [
   {

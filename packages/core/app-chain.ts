@@ -2,7 +2,7 @@
 // with. The app believes none of it: names are checked against own tables, nodes are asked who they
 // are, and a person may name others.
 
-import type { ChainKey } from './families.ts';
+import type { ChainKey, EachOf } from './families.ts';
 
 type Of<F extends string, Known> = Known & {
   readonly family: F;
@@ -15,8 +15,9 @@ type Of<F extends string, Known> = Known & {
 type Beside<C> = { readonly shards?: readonly C[]; readonly formerContracts?: readonly C[] };
 type TronContract = { readonly contract: string; readonly creation: string };
 
-export type AppChain =
-  | Of<'bitcoin', { readonly bitcoin: 'mainnet' | 'testnet' | 'regtest' }>
-  | Of<'evm', { readonly chainId: number; readonly contract?: string } & Beside<string>>
-  | Of<'tron', { readonly chainId: number } & TronContract & Beside<TronContract>>
-  | Of<'solana', { readonly genesisHash: string; readonly program: string }>;
+export type AppChain = EachOf<{
+  bitcoin: Of<'bitcoin', { readonly bitcoin: 'mainnet' | 'testnet' | 'regtest' }>;
+  evm: Of<'evm', { readonly chainId: number; readonly contract?: string } & Beside<string>>;
+  tron: Of<'tron', { readonly chainId: number } & TronContract & Beside<TronContract>>;
+  solana: Of<'solana', { readonly genesisHash: string; readonly program: string }>;
+}>;

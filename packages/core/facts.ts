@@ -1,6 +1,6 @@
 // The facts that a chain shows of one escrow, and their consequences for its leg.
 
-import type { Family } from './families.ts';
+import { type Family, has } from './families.ts';
 import type { Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { Depth } from './policy.ts';
@@ -100,7 +100,7 @@ export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
   return (
     `the outcome of the escrow of leg ${leg} on ${chain} is not known: ${why}, and the nodes ` +
     `configured show no transaction of it; ${who} would tell` +
-    (family === 'evm' || family === 'tron' ? unlessNever : '')
+    (has(family, 'lanes') ? unlessNever : '')
   );
 }
 

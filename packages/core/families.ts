@@ -1,17 +1,216 @@
-// The chain families Parley settles on, and the names a chain goes by.
+// The chain families Parley settles on, with the facts by which they differ, and the names a chain
+// goes by. Other files compare no family by its name: they ask `has` for a fact, or switch over all.
 
-export const families = ['evm', 'tron', 'bitcoin', 'solana'] as const;
+type Coin = { readonly symbol: string; readonly decimals: number; readonly unit: string };
+
+type Facts = {
+  readonly title: string;
+  /** Its own coin, where a chain names no other, and the unit in which it is counted. */
+  readonly coin: Coin;
+  /** Money is unspent outputs, and a party is a public key that signs its own claim and refund. */
+  readonly coins: boolean;
+  readonly tokens: boolean;
+  /** Claims and refunds may be sent by anyone, so that the market may have gas keys. */
+  readonly gasKeys: boolean;
+  /** A timelock is compared with the median of the last blocks, and must lie before it. */
+  readonly medianTime: boolean;
+  /** The escrow takes a claim after its timelock, until the refund. */
+  readonly lateClaims: boolean;
+  /** A signed text proves its address by itself, so that the text may leave it out. */
+  readonly bindsAddress: boolean;
+  /** Two spellings of an address that differ in case are the same address. */
+  readonly foldsCase: boolean;
+  /** A signed text may spell an address in hex as well. */
+  readonly hexSpelling: boolean;
+  /** A refund returns to the account that funds: the refund address only names it. */
+  readonly namesFunder: boolean;
+  /** Escrows have a contract and a lane in it, and a later escrow takes the lane. */
+  readonly lanes: boolean;
+  /** One transaction funds several escrows. */
+  readonly batches: boolean;
+  /** The contract collects a token after a transaction that approves it. */
+  readonly approvals: boolean;
+  /** An account's transactions are numbered, and one may replace another of its number. */
+  readonly nonces: boolean;
+  /** A funding may be signed as typed data and sent by another account. */
+  readonly signedFundings: boolean;
+  /** A claim does not name the account that sends it. */
+  readonly openSender: boolean;
+  /** A sender bids a price of gas. */
+  readonly gasPrices: boolean;
+  /** A claim by others leaves rent for the funder to take. */
+  readonly rent: boolean;
+  /** Keys are Ed25519 seeds; else secp256k1 scalars. */
+  readonly ed25519: boolean;
+  /** Contracts write events; else launches are read from instructions. */
+  readonly events: boolean;
+  /** Wallets know a layout of sign-in texts: EIP-4361, and Solana's of it. */
+  readonly signInLayout: boolean;
+  /** A wallet is on one of several chains of the family, which have EIP-155 ids. */
+  readonly chainIds: boolean;
+  /** Accounts may be contracts that check signatures (EIP-1271). */
+  readonly contractWallets: boolean;
+  /** A block's depth may be a tag of its node, such as `finalized`. */
+  readonly depthTags: boolean;
+  /** The drift of its clock is measured, and compared with the policy's. */
+  readonly measuresDrift: boolean;
+  /** Its policies stand in a table by network or chain id; else there is one, and one for dev. */
+  readonly policyTable: boolean;
+};
+
+/**
+ * A text is tried as an address in this order. Solana comes last, because its addresses have no
+ * checksum: a bech32 regtest address in capitals can also be 32 bytes of base58, and its checksum
+ * says what it is. No other two families share a text: base58 of 25 bytes with TRON's leading byte
+ * is no Bitcoin address, and 42 hex characters hold fewer than 32 bytes.
+ */
+export const factsOf = {
+  evm: {
+    title: 'EVM',
+    coin: { symbol: 'ETH', decimals: 18, unit: 'wei' },
+    coins: false,
+    tokens: true,
+    gasKeys: true,
+    medianTime: false,
+    lateClaims: false,
+    bindsAddress: false,
+    foldsCase: true,
+    hexSpelling: false,
+    namesFunder: true,
+    lanes: true,
+    batches: true,
+    approvals: true,
+    nonces: true,
+    signedFundings: true,
+    openSender: true,
+    gasPrices: true,
+    rent: false,
+    ed25519: false,
+    events: true,
+    signInLayout: true,
+    chainIds: true,
+    contractWallets: true,
+    depthTags: true,
+    measuresDrift: false,
+    policyTable: true,
+  },
+  tron: {
+    title: 'TRON',
+    coin: { symbol: 'TRX', decimals: 6, unit: 'sun' },
+    coins: false,
+    tokens: true,
+    gasKeys: true,
+    medianTime: false,
+    lateClaims: false,
+    bindsAddress: false,
+    foldsCase: false,
+    hexSpelling: true,
+    namesFunder: true,
+    lanes: true,
+    batches: true,
+    approvals: true,
+    nonces: false,
+    signedFundings: false,
+    openSender: false,
+    gasPrices: false,
+    rent: false,
+    ed25519: false,
+    events: true,
+    signInLayout: false,
+    chainIds: false,
+    contractWallets: false,
+    depthTags: false,
+    measuresDrift: false,
+    policyTable: false,
+  },
+  bitcoin: {
+    title: 'Bitcoin',
+    coin: { symbol: 'BTC', decimals: 8, unit: 'sat' },
+    coins: true,
+    tokens: false,
+    gasKeys: false,
+    medianTime: true,
+    lateClaims: true,
+    bindsAddress: true,
+    foldsCase: false,
+    hexSpelling: false,
+    namesFunder: false,
+    lanes: false,
+    batches: false,
+    approvals: false,
+    nonces: false,
+    signedFundings: false,
+    openSender: false,
+    gasPrices: false,
+    rent: false,
+    ed25519: false,
+    events: false,
+    signInLayout: false,
+    chainIds: false,
+    contractWallets: false,
+    depthTags: false,
+    measuresDrift: false,
+    policyTable: true,
+  },
+  solana: {
+    title: 'Solana',
+    coin: { symbol: 'SOL', decimals: 9, unit: 'lamports' },
+    coins: false,
+    tokens: true,
+    gasKeys: true,
+    medianTime: false,
+    lateClaims: false,
+    bindsAddress: false,
+    foldsCase: false,
+    hexSpelling: false,
+    namesFunder: false,
+    lanes: false,
+    batches: false,
+    approvals: false,
+    nonces: false,
+    signedFundings: false,
+    openSender: false,
+    gasPrices: false,
+    rent: true,
+    ed25519: true,
+    events: false,
+    signInLayout: true,
+    chainIds: false,
+    contractWallets: false,
+    depthTags: false,
+    measuresDrift: true,
+    policyTable: false,
+  },
+} as const satisfies Record<string, Facts>;
 
 /** A kind of chain: one signature scheme, one address format, one escrow design. */
-export type Family = (typeof families)[number];
+export type Family = keyof typeof factsOf;
 
-/** The unit in which its own coin is counted. */
-export const baseUnits: Readonly<Record<Family, string>> = {
-  evm: 'wei',
-  tron: 'sun',
-  bitcoin: 'sat',
-  solana: 'lamports',
-};
+export const families = Object.keys(factsOf) as readonly Family[];
+
+/** A fact that a family has or has not. */
+export type Fact = Exclude<keyof Facts, 'title' | 'coin'>;
+
+/** The families that have it. */
+export type Having<F extends Fact> = {
+  [Name in Family]: (typeof factsOf)[Name][F] extends true ? Name : never;
+}[Family];
+
+/** A union with a member for each family: a missing one is a compile error. */
+export type EachOf<Members extends { readonly [Name in Family]: { readonly family: Name } }> =
+  Members[Family];
+
+type Named = Family | { readonly family: Family };
+
+/** Whether a family, or the family of a chain, leg or wallet, has this fact; absent ones have none. */
+export function has<F extends Fact, T extends Named | null | undefined>(
+  of: T,
+  fact: F,
+): of is T & (T extends string ? Having<F> : { readonly family: Having<F> }) {
+  if (of === null || of === undefined) return false;
+  const family: Family = typeof of === 'string' ? of : of.family;
+  return factsOf[family][fact];
+}
 
 /** The name of one chain of a deployment, such as `bitcoin`, `ethereum` or `evm-dev`. */
 export type ChainKey = string;
@@ -20,5 +219,5 @@ export type ChainKey = string;
 export type Network = 'dev' | 'testnet' | 'mainnet';
 
 export function isFamily(text: string): text is Family {
-  return (families as readonly string[]).includes(text);
+  return Object.hasOwn(factsOf, text);
 }

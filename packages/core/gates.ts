@@ -2,6 +2,7 @@
 
 import { ParleyError } from './errors.ts';
 import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
+import { has } from './families.ts';
 import { opens, type Secret } from './hashlock.ts';
 import type { UnixSeconds } from './nominal.ts';
 import {
@@ -187,7 +188,7 @@ export function refundGate(leg: Leg, timelock: UnixSeconds, clocks: Clocks): voi
   const clock = clocks[leg.leg];
   if (hasPassed(leg, timelock, clocks)) return;
   const behind = clocks.wall - clock;
-  const which = leg.family === 'bitcoin' ? "the chain's median time past" : "the chain's clock";
+  const which = has(leg, 'medianTime') ? "the chain's median time past" : "the chain's clock";
   throw new ParleyError(
     'too_early_to_refund',
     `leg ${leg.leg} is refundable from ${at(timelock)}; ${which} is ${at(clock)}, ` +

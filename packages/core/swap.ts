@@ -2,7 +2,7 @@
 
 import type { Deadlines } from './deadlines.ts';
 import type { EscrowFacts } from './facts.ts';
-import type { ChainKey, Family } from './families.ts';
+import { type ChainKey, type Family, has } from './families.ts';
 import type { Hashlock, Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { LegName, Party } from './trade.ts';
@@ -58,7 +58,7 @@ export function shortOf(swap: SwapState): Leg {
 /** Whether an escrow's timelock has passed by its chain's clock; Bitcoin's must be beyond it. */
 export function hasPassed(leg: Leg, timelock: UnixSeconds, clocks: Clocks): boolean {
   const clock = clocks[leg.leg];
-  return leg.family === 'bitcoin' ? clock > timelock : clock >= timelock;
+  return has(leg, 'medianTime') ? clock > timelock : clock >= timelock;
 }
 
 /** The clock that is worse for acting late on this leg: the later of ours and its chain's. */

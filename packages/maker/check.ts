@@ -2,12 +2,12 @@
 // It signs nothing, and asks the market for its clock alone.
 
 import { withResolvers } from '@parley/core/engines.ts';
+import { factsOf } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import { parleyClient } from '@parley/sdk/client.ts';
 import { clockFault, lookAtBlocks } from '@parley/sdk/clock.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { formatAmount } from '@parley/sdk/people.ts';
-import { coinDecimals } from '@parley/trader/coins.ts';
 import { closeChains, type OwnChains, openChains } from './chains.ts';
 import type { Config } from './config/config.ts';
 import type { Log } from './log.ts';
@@ -80,7 +80,7 @@ async function holdingsOf(config: Config, chains: OwnChains, now: () => Millis):
     return (fault === null ? well : bad)(`${name} on ${chain}: ${fault ?? amount}`);
   });
   const gas = config.chains.map(({ chain, family, warnBelowSwaps: least }) => {
-    const { amount, fault } = heldIn(chain, null, coinDecimals[family]);
+    const { amount, fault } = heldIn(chain, null, factsOf[family].coin.decimals);
     const swaps = stock.payable.get(chain) ?? 0;
     const text = `gas on ${chain}: ${fault ?? `${amount}, for ${swaps} swaps`}`;
     if (fault !== null) return bad(text);

@@ -1,7 +1,7 @@
 // Keys, from files that nobody else may read. The contents of a key file are in no error and no
 // log.
 
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import { Failure } from '@parley/trader/failures.ts';
 import { mustBePrivate, readUpTo } from '@parley/trader/places.ts';
 
@@ -20,7 +20,7 @@ export async function readKey(file: string, family: Family): Promise<string | Ui
   if (text === undefined) throw new Failure('local', 'no_key', `${file} is not there`);
   await mustBePrivate(file);
   const [, hex] = hexForm.exec(text) ?? [];
-  if (family !== 'solana') {
+  if (!has(family, 'ed25519')) {
     if (hex !== undefined) return hex.toLowerCase();
     throw badKey(`${file} must hold 64 hex digits and nothing else`);
   }

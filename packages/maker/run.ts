@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatUnits } from '@parley/core/amounts.ts';
 import { threadTopics } from '@parley/core/events.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import { type BookChange, type FeedEvent, type MakerFeed, makerFeed } from '@parley/sdk/feed.ts';
@@ -331,9 +331,7 @@ function saidBy(log: Log) {
 
 function batchingOf({ chains, limits }: Config): ChainKey[] {
   if (limits.batchSeconds === 0) return [];
-  return chains.flatMap(({ family, chain }) =>
-    family === 'evm' || family === 'tron' ? [chain] : [],
-  );
+  return chains.flatMap((each) => (has(each, 'batches') ? [each.chain] : []));
 }
 
 /** Begins each pass when the one before has ended and the pause is over. */

@@ -1,5 +1,6 @@
 // A wallet's balance of an asset, by the customer's own node.
 
+import { has } from '@parley/core/families.ts';
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { PartyChain } from './chains.ts';
 import type { PinnedAsset } from './trade.ts';
@@ -13,7 +14,7 @@ export async function balanceOf(
   { token }: Pick<PinnedAsset, 'token'>,
   signal: AbortSignal,
 ): Promise<BaseUnits | null> {
-  if (wallet.family === 'bitcoin') return (await wallet.spendable?.(signal)) ?? null;
+  if (has(wallet, 'coins')) return (await wallet.spendable?.(signal)) ?? null;
   const refund = { address: wallet.address, pubkey: null };
   return (await adapter.held?.({ token, refund }, signal)) ?? null;
 }

@@ -1,7 +1,7 @@
 // The customer's own part of each chain, in one map: nodes that it trusts, and its wallet.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import { SettleError } from './errors.ts';
 import { type ChainView, notAmong } from './trade.ts';
@@ -40,5 +40,5 @@ export function walletIn(chains: ChainWallets, chain: ChainKey): Wallet {
 /** Where its wallet is paid, on Bitcoin with the key. Throws SettleError `no_wallet`. */
 export function destinationIn(chains: ChainWallets, chain: ChainKey): Destination {
   const wallet = walletIn(chains, chain);
-  return { address: wallet.address, pubkey: wallet.family === 'bitcoin' ? wallet.pubkey : null };
+  return { address: wallet.address, pubkey: has(wallet, 'coins') ? wallet.pubkey : null };
 }

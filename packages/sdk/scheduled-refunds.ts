@@ -10,6 +10,7 @@ import { mostRefundInputs } from '@parley/chains/bitcoin/signed-refunds.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import type { DeepPayment } from '@parley/chains/interface/scheduled.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { ChainSource } from './chains.ts';
 import type { ParleyClient } from './client.ts';
@@ -97,7 +98,7 @@ export async function planRefunds({
   readonly wallet: Pick<BitcoinKey, 'payout'>;
   readonly leastTop?: number;
 }): Promise<RefundPlan> {
-  if (view.family !== 'bitcoin') throw new VerificationError('family', 'bitcoin', view.family);
+  if (!has(view, 'coins')) throw new VerificationError('family', 'bitcoin', view.family);
   const escrow = paidWhere(agreed, 'refund', view, payout);
   const { terms } = escrow;
   const { network, mostFeeRateSatPerVbyte: cap = defaultFeeBounds.capSatPerVbyte } = view;

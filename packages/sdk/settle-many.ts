@@ -9,7 +9,7 @@ import { smaller } from '@parley/core/amounts.ts';
 import { groupBy } from '@parley/core/engines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowFacts } from '@parley/core/facts.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import { SettleError } from './errors.ts';
@@ -284,7 +284,7 @@ async function sent(
   return until(context, leg, wallet, first);
 
   async function signed(): Promise<Kept> {
-    if (wallet.family !== 'evm' || material.sign !== 'evm-tx') {
+    if (!has(wallet, 'nonces') || material.sign !== 'evm-tx') {
       const [sign] = hand.signFunding(material);
       if (sign === undefined)
         throw new SettleError('no_wallet', 'the batch has no transaction to sign');
@@ -321,7 +321,7 @@ async function until(
     const state = await waited(context, leg, wallet, kept);
     const { txid } = kept;
     if (state !== 'waiting') return { txid, state: state === 'succeeded' ? 'mined' : state };
-    if (wallet.family !== 'evm' || raises === mostRaises) return { txid, state };
+    if (!has(wallet, 'nonces') || raises === mostRaises) return { txid, state };
     const raised = await raise(context, leg, wallet, kept);
     if (raised === null) return { txid, state };
     kept = raised;

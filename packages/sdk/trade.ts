@@ -10,7 +10,7 @@ import {
   type LegTiming,
   longLeg,
 } from '@parley/core/deadlines.ts';
-import type { ChainKey, Family } from '@parley/core/families.ts';
+import type { ChainKey, EachOf, Family } from '@parley/core/families.ts';
 import type { Hashlock } from '@parley/core/hashlock.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { type ChainPolicy, depthFor } from '@parley/core/policy.ts';
@@ -43,25 +43,26 @@ type View<F extends Family, Own> = Own & {
 };
 
 /** The customer's own facts about a chain, whatever the market says. */
-export type ChainView =
-  | View<'evm', { readonly chainId: number; readonly deployment: EvmDeployment }>
-  | View<
-      'bitcoin',
-      {
-        readonly network: BitcoinNetwork;
-        /** Most that a claim or refund may pay in fees, satoshi a virtual byte; default 500. */
-        readonly mostFeeRateSatPerVbyte?: number;
-      }
-    >
-  | View<
-      'tron',
-      {
-        readonly deployment: TronDeployment;
-        /** Most that one transaction may burn for energy, sun; default 500 TRX. */
-        readonly mostFeeLimitSun?: BaseUnits;
-      }
-    >
-  | View<'solana', { readonly deployment: SolanaDeployment }>;
+export type ChainView = EachOf<{
+  evm: View<'evm', { readonly chainId: number; readonly deployment: EvmDeployment }>;
+  bitcoin: View<
+    'bitcoin',
+    {
+      readonly network: BitcoinNetwork;
+      /** Most that a claim or refund may pay in fees, satoshi a virtual byte; default 500. */
+      readonly mostFeeRateSatPerVbyte?: number;
+    }
+  >;
+  tron: View<
+    'tron',
+    {
+      readonly deployment: TronDeployment;
+      /** Most that one transaction may burn for energy, sun; default 500 TRX. */
+      readonly mostFeeLimitSun?: BaseUnits;
+    }
+  >;
+  solana: View<'solana', { readonly deployment: SolanaDeployment }>;
+}>;
 
 /** The part of `Chains` that checks need, by the chain's key: no node is asked. */
 export type PinnedChains = Readonly<Record<ChainKey, { readonly source: Pinned }>>;

@@ -4,6 +4,7 @@
 import { typedDataProblems } from '@parley/chains/evm/ways.ts';
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
 import type { FundAlternative } from '@parley/chains/interface/material.ts';
+import { has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { ChainSource } from './chains.ts';
@@ -42,7 +43,7 @@ export async function verifyTypedData(
 
 /** The own node's view of tokens, and the own plan of the chain. */
 export function signingOf({ adapter, view }: ChainSource) {
-  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
+  if (!has(view, 'signedFundings')) throw new VerificationError('view.family', 'evm', view.family);
   if (adapter.signing === undefined) {
     throw new SettleError('no_source', `the source of "${view.chain}" cannot check signatures`);
   }

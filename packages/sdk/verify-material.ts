@@ -18,6 +18,7 @@ import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { materialProblems as solanaProblems } from '@parley/chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '@parley/chains/tron/plan.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
 import type { BitcoinAddress } from '@parley/core/nominal.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
@@ -299,7 +300,7 @@ export function paidWhere(
   view: ChainView,
   payout: BitcoinAddress | undefined,
 ): WatchedEscrow {
-  if (payout === undefined || view.family !== 'bitcoin') return escrow;
+  if (payout === undefined || !has(view, 'coins')) return escrow;
   return { ...escrow, terms: paidTo(escrow.terms, view.network, verb, payout) };
 }
 

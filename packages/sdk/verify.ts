@@ -9,6 +9,7 @@ import { solanaEscrow } from '@parley/chains/solana/plan.ts';
 import { tronEscrow } from '@parley/chains/tron/plan.ts';
 import { type Deadlines, deadlines, type LegTiming, schedule } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { type Hashlock, opens, parseHashlock } from '@parley/core/hashlock.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
@@ -291,7 +292,7 @@ function placeOf(
   { lane }: SaidLeg,
   { view, fundBefore }: ExpectedLeg,
 ): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
-  if (view.family !== 'tron' && view.family !== 'evm') {
+  if (!has(view, 'lanes')) {
     mustEqual(`${at}.lane`, null, lane ?? null);
     return {};
   }
@@ -338,7 +339,7 @@ function destination(
     return null;
   }
   mustBe('text', `${at}.${kind}Address`, address);
-  if (view.family !== 'bitcoin') {
+  if (!has(view, 'coins')) {
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
     return { address, pubkey };
   }
@@ -427,7 +428,7 @@ export function mustFollowToday(record: SwapRecord, chains: PinnedChains, now: n
 }
 
 export function mustTakeNew({ leg, escrow }: VerifiedLeg, view: ChainView): void {
-  if ((view.family !== 'evm' && view.family !== 'tron') || escrow === null) return;
+  if (!has(view, 'lanes') || escrow === null) return;
   const open = openContracts(view.deployment);
   const { contract = view.deployment.contract } = escrow.terms.lane ?? {};
   if (open.includes(contract)) return;

@@ -1,11 +1,12 @@
 // The account of a profile: keys in a file, and an API key that its wallets sign in for.
 
+import { type Family, families } from '@parley/core/families.ts';
 import { linkWallet, type MessageSigner, mintKey } from '@parley/sdk/keys.ts';
 import type { ApiKey, Scope } from '@parley/sdk/types.ts';
 import { coinsAt } from './chains.ts';
 import { misused } from './failures.ts';
 import type { Cli } from './io.ts';
-import { type Family, families, keysOf, mustBeSecret, newWords } from './keys/words.ts';
+import { keysOf, mustBeSecret, newWords } from './keys/words.ts';
 import { writePrivate } from './places.ts';
 import { writeProfile } from './profile.ts';
 import { type Account, marketOf, type Session, sealedIn, type Unlocked } from './session.ts';

@@ -1,14 +1,13 @@
 // Assets by the names that people type, `CHAIN:SYMBOL`. A symbol is looked up in the profile alone:
 // anybody may list a token that is called like another one.
 
+import { type Family, factsOf, has } from '@parley/core/families.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
 import { formatAmount, parseAmount } from '@parley/sdk/people.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Asset } from '@parley/sdk/types.ts';
-import { coinDecimals } from './coins.ts';
 import { Failure, misused, needsYou } from './failures.ts';
-import type { Family } from './keys/words.ts';
 import type { ProfileChain } from './profile.ts';
 import type { Session } from './session.ts';
 
@@ -35,13 +34,14 @@ export function splitName(name: string): { readonly chain: string; readonly rest
 
 /** Addresses of EVM are the same in small letters. */
 const sameToken = (family: Family, a: string, b: string) =>
-  family === 'evm' ? a.toLowerCase() === b.toLowerCase() : a === b;
+  has(family, 'foldsCase') ? a.toLowerCase() === b.toLowerCase() : a === b;
 
 /** By the profile alone. Throws Failure `not_pinned`, `unknown_chain`. */
 export function ownAsset(session: Pick<Session, 'chain'>, name: string): OwnAsset {
   const { chain, rest } = splitName(name);
   const of: ProfileChain = session.chain(chain);
-  if (rest === null) return { name, chain, token: null, decimals: coinDecimals[of.family] };
+  if (rest === null)
+    return { name, chain, token: null, decimals: factsOf[of.family].coin.decimals };
   for (const [symbol, { address, decimals }] of Object.entries(of.tokens)) {
     if (symbol === rest || sameToken(of.family, address, rest)) {
       return { name: `${chain}:${symbol}`, chain, token: address, decimals };
@@ -105,7 +105,7 @@ function pinnedAs({ profile }: Pick<Session, 'profile'>, asset: Asset): OwnAsset
   const of = Object.hasOwn(profile.chains, chain) ? profile.chains[chain] : undefined;
   if (of === undefined) return null;
   if (address === null) {
-    return { name: chain, chain, token: null, decimals: coinDecimals[of.family] };
+    return { name: chain, chain, token: null, decimals: factsOf[of.family].coin.decimals };
   }
   for (const [symbol, { address: token, decimals }] of Object.entries(of.tokens)) {
     if (!sameToken(of.family, token, address)) continue;

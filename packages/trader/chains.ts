@@ -1,5 +1,6 @@
 // The wallets of chains that a trader's own keys sign for.
 
+import { has } from '@parley/core/families.ts';
 import type { MessageSigner } from '@parley/sdk/keys.ts';
 import type { PhraseKeys } from '@parley/sdk/rescue/derive.ts';
 import type { CoinSource } from '@parley/sdk/wallets/coins.ts';
@@ -59,9 +60,9 @@ export async function walletOf(
   { wallets }: Keys,
   escrow: Escrow,
 ): Promise<OwnWallet> {
-  if (of.family !== 'bitcoin') {
+  if (!has(of, 'coins')) {
     const key = wallets[of.family];
-    return keyWallet(chain, of, of.family === 'solana' ? Buffer.from(key, 'hex') : key);
+    return keyWallet(chain, of, has(of, 'ed25519') ? Buffer.from(key, 'hex') : key);
   }
   // Coins are the wallet's, scripts name a key of the rescue words: they open it anywhere.
   const { keys, index, payout } = escrow;
@@ -111,5 +112,5 @@ export function escrowIndexOf(keys: PhraseKeys, pubkey: string): number {
 
 /** Where the wallet's own coins are. */
 export function coinsAt(wallet: Wallet): string {
-  return wallet.family === 'bitcoin' ? (wallet.payout ?? wallet.address) : wallet.address;
+  return has(wallet, 'coins') ? (wallet.payout ?? wallet.address) : wallet.address;
 }

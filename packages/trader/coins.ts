@@ -1,17 +1,10 @@
 // How many decimals an asset has, by its chain: with another number a person sees another amount
 // than it signs.
 
-import type { Family } from '@parley/core/families.ts';
+import { factsOf } from '@parley/core/families.ts';
 import type { ChainSource } from '@parley/sdk/chains.ts';
 import { VerificationError } from '@parley/sdk/errors.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
-
-export const coinDecimals: Readonly<Record<Family, number>> = {
-  bitcoin: 8,
-  evm: 18,
-  tron: 6,
-  solana: 9,
-};
 
 /** Throws VerificationError, and the error of a node that does not say it. */
 export async function mustHaveDecimals(
@@ -19,7 +12,8 @@ export async function mustHaveDecimals(
   { token, decimals }: Pick<PinnedAsset, 'token' | 'decimals'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = token === null ? coinDecimals[view.family] : await adapter.decimals?.(token, signal);
+  const own =
+    token === null ? factsOf[view.family].coin.decimals : await adapter.decimals?.(token, signal);
   if (own === decimals) return;
   const what = `decimals of ${token ?? 'the coin'} on ${view.chain}`;
   throw new VerificationError(what, `${own ?? 'none'}, as its chain says`, String(decimals));

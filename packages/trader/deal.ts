@@ -1,6 +1,7 @@
 // A price before it is accepted: each side's payment, its time, and the shortages of wallets.
 // Everything is computed from the own trade; the market's word is compared with it.
 
+import { factsOf } from '@parley/core/families.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import { VerificationError } from '@parley/sdk/errors.ts';
 import { gasOf } from '@parley/sdk/gas.ts';
@@ -8,7 +9,7 @@ import { givenLeg, type OwnTrade } from '@parley/sdk/trade.ts';
 import type { Thread } from '@parley/sdk/types.ts';
 import { type Catalogue, type OwnAsset, ownAsset, pinnedAsset, shownAmount } from './assets.ts';
 import { coinsAt, type OwnWallet } from './chains.ts';
-import { coinDecimals, mustHaveDecimals } from './coins.ts';
+import { mustHaveDecimals } from './coins.ts';
 import { type Examined, fitted } from './fitting.ts';
 import type { Session, SignedIn, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
@@ -144,7 +145,10 @@ export async function lackings(
     const asked = { side, asset: { token: own.token }, amount, address };
     const look = await gasOf(source, asked, AbortSignal.timeout(nodeMs)).catch(() => null);
     if (look === null) continue;
-    const coin = { name: own.chain, decimals: coinDecimals[session.chain(own.chain).family] };
+    const coin = {
+      name: own.chain,
+      decimals: factsOf[session.chain(own.chain).family].coin.decimals,
+    };
     const needs = look.fund + look.refund + look.claim;
     if (look.has < needs) {
       const has = shownAmount(look.has, coin);

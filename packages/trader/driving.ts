@@ -2,6 +2,7 @@
 // that is lost with the process is what the chains show anyway.
 
 import { join } from 'node:path';
+import { has } from '@parley/core/families.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { drive } from '@parley/sdk/drive.ts';
@@ -127,7 +128,7 @@ export async function chainsOf(session: Session, own: Unlocked, trade: OwnTrade,
   const pubkey = trade.refundTo.pubkey ?? trade.payTo.pubkey;
   for (const { chain } of [trade.base, trade.quote]) {
     const source = await session.source(chain);
-    const isBitcoin = source.view.family === 'bitcoin' && pubkey !== null;
+    const isBitcoin = has(source.view, 'coins') && pubkey !== null;
     const index = isBitcoin ? { index: escrowIndexOf(own.phrase, pubkey) } : {};
     const paid = isBitcoin && payout !== undefined ? { payout } : {};
     chains[chain] = { source, wallet: await own.wallet(chain, { ...index, ...paid }) };

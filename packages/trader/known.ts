@@ -2,7 +2,7 @@
 // name for a chain is never shown as what it is. A public node sees what one asks: nodes of one's
 // own go before them.
 
-import type { Family, Network } from '@parley/core/families.ts';
+import { type Family, has, type Network } from '@parley/core/families.ts';
 import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '@parley/core/worlds.ts';
 import type { PinnedChain } from './sources.ts';
 
@@ -102,7 +102,7 @@ export function worldFault(
   network: Network,
 ): string | null {
   const world = worldOf(chain);
-  const own = chain.family === 'evm' ? chain.chainId : chain.family;
+  const own = has(chain, 'chainIds') ? chain.chainId : chain.family;
   const named = Object.hasOwn(meant, chain.chain) ? meant[chain.chain] : own;
   if (world === 'mainnet' && named !== own) {
     return `this market calls it "${chain.chain}", and it is ${titleOf(chain, network)}`;

@@ -1,10 +1,11 @@
 // The making of a profile: for a dev network by its own word, for any other market by ids that this
 // program knows. The faucet of a dev network fills its wallets.
 
+import { type Family, has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { Failure, misused, needsYou } from './failures.ts';
 import type { Cli } from './io.ts';
-import type { Family, Network } from './keys/words.ts';
+import type { Network } from './keys/words.ts';
 import { publicNodesOf, worldFault } from './known.ts';
 import { mostNodes, type Profile, type ProfileChain } from './profile.ts';
 import { accountOf, announced, devStatus, type Session } from './session.ts';
@@ -165,7 +166,7 @@ export async function giftsOf(session: Session): Promise<readonly Gift[]> {
   for (const [chain, { family, tokens }] of Object.entries(chains)) {
     const address = account.addresses[chain];
     if (address === undefined) continue;
-    const coins = Array.from({ length: family === 'bitcoin' ? bitcoinGifts : 1 }, () => null);
+    const coins = Array.from({ length: has(family, 'coins') ? bitcoinGifts : 1 }, () => null);
     for (const asset of [...coins, ...Object.keys(tokens)]) {
       const gift = { chain, address, ...(asset === null ? {} : { asset }) };
       given.push({ chain, asset, txid: await gave(dev, gift) });

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { families } from '@parley/core/families.ts';
 import { filesOf } from '@parley/scripts/sources.ts';
 import { packageOf, tokensOf } from '@parley/scripts/tokens.ts';
 
@@ -312,6 +313,22 @@ function beginnings(file: string, text: string): string[] {
     .map((sentence) => `${file}: a sentence begins with no subject: ${sentence.slice(0, 60)}`);
 }
 
+/** A file whose path names a family is that family's own. */
+const ofOneFamily = new RegExp(`[/-](?:${families.join('|')})[-./]`);
+const name = `'(?:${families.join('|')})'`;
+const byName = new RegExp(
+  [`[!=]== ${name}`, `\\bfamily (?:=|<>|in) \\(?${name}`, `\\[\\s*${name},\\s*${name}`].join('|'),
+  'g',
+);
+
+/** Families differ by facts of the registry: a name compared or listed decides for all others. */
+function facts(file: string, text: string): string[] {
+  if (isTest(file) || ofOneFamily.test(file) || !/^(?:apps|packages)\//.test(file)) return [];
+  return [...text.matchAll(byName)].map(
+    ([found]) => `${file}: "${found}" is a fact of packages/core/families.ts`,
+  );
+}
+
 function commentsOf(file: string, text: string): string[] {
   const found = file.endsWith('.py')
     ? text.matchAll(/"""(.*?)"""|((?:^[ \t]*#.*?\n)+)/gms)
@@ -437,7 +454,20 @@ test('each package depends on those below it alone', () => {
   assert.deepEqual([...manifests.values()].flatMap(upward), []);
 });
 
-const rules = { direction, purity, sizes, packing, opening, waits, beginnings };
+test('families are told apart by facts alone, outside of files of their own', () => {
+  for (const [file, text, count] of [
+    ['packages/sdk/x.ts', "if (leg.family === 'evm' || of !== 'tron') return;", 2],
+    ['packages/sdk/x.ts', "const all = ['bitcoin', 'evm'];", 1],
+    ['apps/market/db/x.ts', "where family in ('evm') or l.family <> 'tron'", 2],
+    ['packages/sdk/x.ts', "switch (family) {\n  case 'evm':\n}", 0],
+    ['packages/web/wallets/evm.ts', "if (at.family !== 'evm') return;", 0],
+    ['packages/sdk/x.test.ts', "if (at.family !== 'evm') return;", 0],
+  ] as const) {
+    assert.equal(facts(file, text).length, count, `${file}: ${text}`);
+  }
+});
+
+const rules = { direction, purity, sizes, packing, opening, waits, facts, beginnings };
 for (const [name, rule] of Object.entries(rules)) {
   test(`every source keeps the rule of ${name}`, () => {
     assert.ok(sources.length > 30, `only ${sources.length} sources found`);

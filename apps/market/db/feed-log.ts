@@ -1,6 +1,7 @@
 // The log of the maker feed. Effects write `feed.*` rows into the outbox in their transactions; one
 // process at a time moves them here, which gives them an order that is the same for everybody.
 
+import type { Family } from '@parley/core/families.ts';
 import { changed, is, many, one, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { tellingClosed } from './feed-events.ts';
@@ -134,8 +135,8 @@ export const pruneFeedLog = changed<[before: Date, keep: number, limit: number]>
 
 /** Accounts that hold one of these addresses, which are canonical. */
 export const holdersOf = many<
-  [addresses: readonly string[]],
+  [addresses: readonly string[], families: readonly Family[]],
   { accountId: string; address: string }
 >('feed_holders')`
   select account_id as "accountId", address from wallets
-    where family in ('evm', 'tron', 'bitcoin', 'solana') and address = any($1::text[])`;
+    where family = any($2::text[]) and address = any($1::text[])`;

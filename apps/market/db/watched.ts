@@ -50,7 +50,7 @@ async function takeUpRevealed(
         insert into keeper_jobs (${jobColumns})
         select l.chain, l.escrow, 'claim', s.id, l.leg, 'secret', 'open', $2, $2
         from s join legs l on l.swap_id = s.id
-        where l.escrow is not null and l.chain = any($1) and l.family <> 'bitcoin'
+        where l.escrow is not null and l.chain = any($1)
         on conflict (chain, escrow, verb) do update set state = 'open', purpose = 'secret'
           where keeper_jobs.state = 'dropped'
       )
@@ -78,7 +78,7 @@ export async function takeUpMissed(
       from swaps s join legs l on l.swap_id = s.id
         join unnest($1::text[], $4::bigint[]) as k (chain, above) on k.chain = l.chain
       where s.secret is not null and not s.done and s.kept
-        and l.escrow is not null and l.family <> 'bitcoin'
+        and l.escrow is not null
         and not exists (
           select 1 from keeper_jobs j
           where j.chain = l.chain and j.escrow = l.escrow and j.verb = 'claim'

@@ -2,17 +2,14 @@
 // bech32 without regard to case, base58 exactly.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Family, Network } from '@parley/core/families.ts';
+import { type Family, factsOf, families, type Network } from '@parley/core/families.ts';
 import { canonicalAddress } from './proofs.ts';
 
-/**
- * Solana comes last, because its addresses have no checksum: a bech32 regtest address in capitals
- * can also be 32 bytes of base58, and its checksum says what it is. No other two families share a
- * text: base58 of 25 bytes with TRON's leading byte is no Bitcoin address, and 42 hex characters
- * hold fewer than 32 bytes.
- */
-const byChecksum: readonly Family[] = ['evm', 'tron', 'bitcoin', 'solana'];
 const shownCharacters = 128;
+const titles = families
+  .map((each) => factsOf[each].title)
+  .join(', ')
+  .replace(/, (?=\S+$)/, ' or ');
 
 /** The common part of two spellings of one address. */
 export function comparable(address: string): string {
@@ -34,7 +31,7 @@ export function holds(held: readonly string[], address: string): boolean {
  */
 export function parseAddress(text: string, network: Network): { family: Family; address: string } {
   if (/^0x/i.test(text)) return { family: 'evm', address: canonicalAddress('evm', text, network) };
-  for (const family of byChecksum) {
+  for (const family of families) {
     try {
       return { family, address: canonicalAddress(family, text, network) };
     } catch (error) {
@@ -43,6 +40,6 @@ export function parseAddress(text: string, network: Network): { family: Family; 
   }
   throw new ParleyError(
     'bad_address',
-    `"${text.slice(0, shownCharacters)}" is not an EVM, TRON, Bitcoin or Solana address`,
+    `"${text.slice(0, shownCharacters)}" is not an ${titles} address`,
   );
 }

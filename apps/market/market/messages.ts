@@ -4,7 +4,7 @@
 // refused, and so is a second label that only looks like one.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import { type Scope, scopes } from '@parley/core/scopes.ts';
 import { contradictionIn } from './contradictions.ts';
 import { asDrawn } from './look-alikes.ts';
@@ -146,7 +146,7 @@ function labelOf(line: string): string {
 
 /** The addresses that a message must name: Bitcoin's may be left out. */
 export function mustName(family: Family, address: string): string[] {
-  return family === 'bitcoin' ? [] : [address];
+  return has(family, 'bindsAddress') ? [] : [address];
 }
 
 /** The nonce of the one `Nonce:` line. */

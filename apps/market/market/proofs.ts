@@ -9,7 +9,7 @@ import { verifySolanaProof } from '@parley/chains/solana/proof.ts';
 import { parseTronAddress, tronHex } from '@parley/chains/tron/address.ts';
 import { verifyTronProof } from '@parley/chains/tron/proof.ts';
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Family, Network } from '@parley/core/families.ts';
+import { type Family, has, type Network } from '@parley/core/families.ts';
 import type { Deps } from '../ports/deps.ts';
 
 /** Throws `bad_address`, and `wrong_network` on Bitcoin: other addresses name no network. */
@@ -31,7 +31,7 @@ export function canonicalAddress(family: Family, text: string, network: Network)
  * 41-hex: both name the same 20 bytes.
  */
 export function spellingIn(message: string, family: Family, address: string): string {
-  if (family !== 'tron') return address;
+  if (!has(family, 'hexSpelling')) return address;
   const hex = tronHex(address);
   return message.toLowerCase().includes(hex) ? hex : address;
 }

@@ -1,6 +1,7 @@
 // The words of each message: plain text, short, and nothing in it that acts by itself. A text from
 // facts passes `shown` or `instant`; amounts are in none.
 
+import { factsOf, isFamily } from '@parley/core/families.ts';
 import type { PeopleTopic } from '../db/messages.ts';
 import { longestSubject, longestText } from './bounds.ts';
 import { instant, shown } from './shown.ts';
@@ -239,15 +240,9 @@ function loginOf({ way, what }: Facts): string {
   return `${ways[String(way)] ?? 'login'}${named === '' ? '' : ` ${named}`}`;
 }
 
-const families: Readonly<Record<string, string>> = {
-  evm: 'EVM',
-  tron: 'TRON',
-  bitcoin: 'Bitcoin',
-  solana: 'Solana',
-};
-
 function walletOf({ family, address }: Facts): string {
-  return `${shown(address)} (${families[String(family)] ?? shown(family)})`;
+  const named = String(family);
+  return `${shown(address)} (${isFamily(named) ? factsOf[named].title : shown(family)})`;
 }
 
 export const reminderKinds = ['fund_by', 'reveal_by', 'claim_now', 'refund_possible'] as const;

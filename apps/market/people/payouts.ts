@@ -4,7 +4,7 @@
 // Without it the change waits, is told on every channel, and can be stopped from any session.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import { type Family, families } from '@parley/core/families.ts';
+import { type Family, factsOf, families } from '@parley/core/families.ts';
 import { lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { type PayableWallet, walletsToPay } from '../db/legs.ts';
@@ -66,13 +66,6 @@ export type ChoiceAsked = WalletName & {
   readonly chainId: number | null;
 };
 
-const familyNames: Readonly<Record<Family, string>> = {
-  evm: 'EVM',
-  tron: 'TRON',
-  bitcoin: 'Bitcoin',
-  solana: 'Solana',
-};
-
 /** The statement that the wallet itself signs, and the one for the wallet that vouches for it. */
 function statementsOf({ family, address, paid }: Omit<Choice, 'vouchedBy' | 'pubkey'>) {
   return {
@@ -83,7 +76,7 @@ function statementsOf({ family, address, paid }: Omit<Choice, 'vouchedBy' | 'pub
 
 /** Without the product's name: with a Taproot address it fills a Ledger's 255 bytes of TRON. */
 export function payoutStatement(family: Family, wallet: string, paid: boolean): string {
-  const named = familyNames[family];
+  const { title: named } = factsOf[family];
   return paid ? `Pay ${named} to ${wallet} from now on.` : `Let swaps on ${named} pay ${wallet}.`;
 }
 

@@ -3,7 +3,7 @@
 // the written one, to the character, or the proof fails.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 
 export type SignInText = {
   readonly family: Family;
@@ -42,7 +42,7 @@ export function isPlain(text: string): boolean {
  */
 export function writeSignInText(text: SignInText): string {
   const { family, uri, chain, nonce, issuedAt, expiresAt } = text;
-  const hasOwnLayout = family === 'evm' || family === 'solana';
+  const hasOwnLayout = has(family, 'signInLayout');
   const facts = hasOwnLayout
     ? [
         `URI: ${uri}`,

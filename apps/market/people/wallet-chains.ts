@@ -2,7 +2,7 @@
 // they warn where it is not the chain that they are on.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Family, Network } from '@parley/core/families.ts';
+import { type Family, has, type Network } from '@parley/core/families.ts';
 import type { Of } from '../settings/chains.ts';
 import { devEvmChain, type Settings } from '../settings/config.ts';
 
@@ -31,7 +31,7 @@ export function chainLineOf(
   family: Family,
   chainId: number | null,
 ): string {
-  if (chainId !== null && family !== 'evm') {
+  if (chainId !== null && !has(family, 'chainIds')) {
     throw new ParleyError('bad_field', 'field "chainId" is for EVM wallets alone');
   }
   switch (family) {

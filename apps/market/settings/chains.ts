@@ -8,7 +8,15 @@ import { parseSolanaAddress } from '@parley/chains/solana/address.ts';
 import { parseTronAddress } from '@parley/chains/tron/address.ts';
 import { noShard, shardAt } from '@parley/contracts/escrows/ids.ts';
 import { parseBaseUnits } from '@parley/core/amounts.ts';
-import { type Family, families, isFamily, type Network } from '@parley/core/families.ts';
+import {
+  type EachOf,
+  type Family,
+  families,
+  type Having,
+  has,
+  isFamily,
+  type Network,
+} from '@parley/core/families.ts';
 import { type ChainPolicy, type Depth, policyNumbers } from '@parley/core/policy.ts';
 import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '@parley/core/worlds.ts';
 import Type, { type Static, type TSchema } from 'typebox';
@@ -157,10 +165,12 @@ const asset = Type.Object(
 );
 
 export type ChainSettings = ReadonlyDeep<
-  | Static<typeof bitcoinChain>
-  | Static<typeof evmChain>
-  | Static<typeof tronChain>
-  | Static<typeof solanaChain>
+  EachOf<{
+    bitcoin: Static<typeof bitcoinChain>;
+    evm: Static<typeof evmChain>;
+    tron: Static<typeof tronChain>;
+    solana: Static<typeof solanaChain>;
+  }>
 >;
 export type Of<F extends Family> = ChainSettings & { readonly family: F };
 export type BitcoinSourceSettings = Pick<Of<'bitcoin'>, 'rpcUrl' | 'esploraUrl'>;
@@ -180,7 +190,7 @@ export const tokenParsers = {
   evm: parseEvmAddress,
   tron: parseTronAddress,
   solana: parseSolanaAddress,
-};
+} satisfies Record<Having<'tokens'>, unknown>;
 
 /** The chains of PARLEY_CHAINS on this network, and what is wrong with them, a sentence each. */
 export function parseChains(given: unknown, network: Network): Parsed<ChainSettings> {
@@ -221,13 +231,24 @@ function chainFault(entry: Record<string, unknown>, network: Network): string | 
 }
 
 function familyFault(one: ChainSettings): string | null {
-  if (one.family === 'bitcoin') return bitcoinFault(one);
-  if (one.family !== 'solana') return instancesFault(one);
-  const { program, genesisHash } = one;
-  return (
-    fieldFault('program', () => parseSolanaAddress(program)) ??
-    fieldFault('genesisHash', () => parseSolanaAddress(genesisHash))
-  );
+  switch (one.family) {
+    case 'bitcoin':
+      return bitcoinFault(one);
+    case 'evm': {
+      const fault = instancesFault(one);
+      if (fault !== null) return fault;
+      const deployment = evmDeployment(one.chainId, one);
+      const other = contractsOf(deployment).find((each) => shardAt(each) === null);
+      return other === undefined ? contractsFault(deployment) : `it names ${noShard(other)}`;
+    }
+    case 'tron':
+      return instancesFault(one) ?? contractsFault(one);
+    case 'solana':
+      return (
+        fieldFault('program', () => parseSolanaAddress(one.program)) ??
+        fieldFault('genesisHash', () => parseSolanaAddress(one.genesisHash))
+      );
+  }
 }
 
 function instancesFault(one: Of<'evm'> | Of<'tron'>): string | null {
@@ -240,10 +261,7 @@ function instancesFault(one: Of<'evm'> | Of<'tron'>): string | null {
       if (fault !== null) return fault;
     }
   }
-  if (one.family === 'tron') return contractsFault(one);
-  const deployment = evmDeployment(one.chainId, one);
-  const other = contractsOf(deployment).find((each) => shardAt(each) === null);
-  return other === undefined ? contractsFault(deployment) : `it names ${noShard(other)}`;
+  return null;
 }
 
 function bitcoinFault(one: Of<'bitcoin'>): string | null {
@@ -340,12 +358,12 @@ function readAsset(
     const keys = chains.map((each) => each.chain).join(', ');
     return `chain "${rest.chain}" is not configured; there are: ${keys}`;
   }
-  if (address !== null && served.family === 'bitcoin') {
+  if (address !== null && !has(served, 'tokens')) {
     return 'field "address" must be null: Bitcoin has no tokens';
   }
   try {
     if (highValueFrom !== undefined) parseBaseUnits(highValueFrom, 'highValueFrom');
-    const parse = served.family === 'bitcoin' ? String : tokenParsers[served.family];
+    const parse = has(served, 'tokens') ? tokenParsers[served.family] : String;
     const canonical = address === null ? null : parse(address);
     return { ...(entry as AssetSettings), address: canonical };
   } catch (error) {

@@ -1,6 +1,7 @@
 // Which chains have a gas key, and what it may spend: PARLEY_KEEPER, parsed. The key itself is in a
 // file of its own, which no setting shows.
 
+import { factsOf, has } from '@parley/core/families.ts';
 import Type, { type Static } from 'typebox';
 import type { NamedChain } from './chains.ts';
 import { checkOf } from './check.ts';
@@ -62,7 +63,8 @@ export function parseKeeper(given: unknown, chains: readonly NamedChain[]): Pars
 function readEntry(given: Static<typeof schema>, chains: readonly NamedChain[]) {
   const family = chains.find((each) => each.chain === given.chain)?.family;
   if (family === undefined) return `chain "${given.chain.slice(0, 40)}" is not served`;
-  if (family === 'bitcoin') return "a Bitcoin claim needs its receiver's own signature";
-  const isForOther = given.reserveFeePerGas !== undefined && family !== 'evm';
+  if (!has(family, 'gasKeys'))
+    return `a ${factsOf[family].title} claim needs its receiver's own signature`;
+  const isForOther = given.reserveFeePerGas !== undefined && !has(family, 'gasPrices');
   return isForOther ? 'field "reserveFeePerGas" is for EVM chains' : settingsOf(given);
 }

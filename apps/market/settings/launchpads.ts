@@ -1,7 +1,7 @@
 // Which launchpads a deployment follows: PARLEY_LAUNCHPADS, parsed. Every sentence names the entry
 // and the field; the users of these values need not check again.
 
-import type { Family } from '@parley/core/families.ts';
+import { type Having, has } from '@parley/core/families.ts';
 import { type LaunchSource, launchEvent } from '@parley/tokens/launches.ts';
 import Type, { type Static } from 'typebox';
 import { defaultMostAnHour, mostLaunchpads, mostMostAnHour } from '../listing/launchpads/bounds.ts';
@@ -75,16 +75,16 @@ function readEntry(
     return `chain ${shown(entry.chain)} is not served; there are: ${keys}`;
   }
   const { chain, family } = served;
-  if (family === 'bitcoin') return `chain "${chain}" has no tokens to launch`;
-  const fault = family === 'solana' ? checks.instruction(entry) : checks.event(entry);
+  if (!has(family, 'tokens')) return `chain "${chain}" has no tokens to launch`;
+  const fault = has(family, 'events') ? checks.event(entry) : checks.instruction(entry);
   if (fault !== null) return fault;
-  const source = family === 'solana' ? instructionOf(entry) : eventOf(entry, family);
+  const source = has(family, 'events') ? eventOf(entry, family) : instructionOf(entry);
   if (typeof source === 'string') return source;
   const { name, mostAnHour = defaultMostAnHour } = entry as Omit<LaunchpadSettings, 'source'>;
   return { name, chain, source, mostAnHour };
 }
 
-function eventOf(entry: object, family: Extract<Family, 'evm' | 'tron'>): LaunchSource | string {
+function eventOf(entry: object, family: Having<'events'>): LaunchSource | string {
   const { factory, event: declared, token } = entry as Static<typeof event>;
   const parse = tokenParsers[family];
   return (

@@ -6,7 +6,7 @@ import { type DepthTag, evmChains } from '@parley/chains/evm/policy.ts';
 import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { tronChains, tronDevPolicy } from '@parley/chains/tron/policy.ts';
 import { brokenPolicy } from '@parley/core/deadlines.ts';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from '@parley/core/policy.ts';
 import { worldOfChainId } from '@parley/core/worlds.ts';
 import { type ChainSettings, knownWorld, type Of, type OwnPolicy } from './chains.ts';
@@ -62,11 +62,11 @@ export function policyOf(chain: ChainSettings): PolicyOfChain {
     throw wrong(chain, `the policy "${name}" is for dev chains only`);
   }
   const policy = layOver(chain, base?.policy ?? null, own);
-  const asked = family === 'evm' ? chain.depthTag : null;
+  const asked = has(chain, 'depthTags') ? chain.depthTag : null;
   return {
     policy,
     depthTag: asked === undefined ? (base?.depthTag ?? null) : asked,
-    mostDriftSeconds: family === 'solana' ? driftOf(chain, policy) : null,
+    mostDriftSeconds: has(chain, 'measuresDrift') ? driftOf(chain, policy) : null,
   };
 }
 
@@ -82,8 +82,8 @@ function driftOf(chain: Of<'solana'>, { driftSeconds }: ChainPolicy): number {
 
 /** The name of the policy that a chain has where none is asked for; null = none is known. */
 function ownName(chain: ChainSettings): string | null {
-  if (chain.family === 'bitcoin') return chain.network === 'signet' ? 'testnet' : chain.network;
-  const id = chain.family === 'solana' ? chain.genesisHash : chain.chainId;
+  if (has(chain, 'coins')) return chain.network === 'signet' ? 'testnet' : chain.network;
+  const id = 'chainId' in chain ? chain.chainId : chain.genesisHash;
   const [known] = [...tables[chain.family]].find(([, each]) => each.id === id) ?? [];
   return known ?? (isDev(chain) ? `${chain.family}-dev` : null);
 }

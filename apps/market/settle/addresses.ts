@@ -5,7 +5,7 @@ import { parsePublicKey } from '@parley/chains/bitcoin/keys.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, legStatus } from '@parley/core/facts.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import type { Leg } from '@parley/core/swap.ts';
 import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
@@ -58,10 +58,9 @@ export async function prepareAddress(
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
   const leg = legOn(swap, request);
   const adapter = adapterOf(deps, leg.chain);
-  const text =
-    leg.family === 'bitcoin'
-      ? parsePublicKey(request.address)
-      : adapter.parseAddress(request.address);
+  const text = has(leg, 'coins')
+    ? parsePublicKey(request.address)
+    : adapter.parseAddress(request.address);
   const own = destinationsOf(swap, leg.leg)[sideOf(leg, party)];
   const asItIs =
     own !== null && (own.pubkey ?? own.address) === text
@@ -222,15 +221,14 @@ async function destinationOf(
   const adapter = adapterOf(deps, leg.chain);
   const receives = leg.funder !== party;
   // Where a refund returns to whoever funded, the address only names the funder.
-  const named = leg.family === 'evm' || leg.family === 'tron';
-  if (named && !receives) return { address: text, pubkey: null };
+  if (has(leg, 'namesFunder') && !receives) return { address: text, pubkey: null };
   const wallets = await walletsToPay(
     deps.db,
     [request.accountId],
     [leg.family],
     new Date(deps.now()),
   );
-  if (leg.family !== 'bitcoin') {
+  if (!has(leg, 'coins')) {
     mustBePayable(wallets, text, adapter.parseAddress);
     return { address: text, pubkey: null };
   }

@@ -8,7 +8,7 @@ import type { ReadTransaction, Touch } from '@parley/chains/interface/sending.ts
 import type { InTurns } from '@parley/chains/interface/turns.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
-import { type ChainKey, isFamily } from '@parley/core/families.ts';
+import { type ChainKey, has, isFamily } from '@parley/core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '@parley/core/gates.ts';
 import type { Steps } from '@parley/core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
@@ -78,7 +78,7 @@ function readCarefully(
   { signed, inTurns, signal }: Broadcast,
   isOurs: (escrow: string) => Promise<boolean>,
 ): Promise<ReadTransaction> {
-  if (adapter.family === 'bitcoin') return adapter.readSigned(signed, signal, { inTurns, isOurs });
+  if (has(adapter, 'coins')) return adapter.readSigned(signed, signal, { inTurns, isOurs });
   return atOneStep(inTurns, signal, () => adapter.readSigned(signed, signal));
 }
 
@@ -117,7 +117,7 @@ function adapterFor(deps: Deps, chain: string, signed: Signed): ChainAdapter {
   if (first === undefined) {
     throw new ParleyError('bad_chain', `no ${chain} chain is served here`, { chain });
   }
-  if (chain !== 'evm') {
+  if (!has(chain, 'chainIds')) {
     if (candidates.length === 1) return first;
     const keys = candidates.map((each) => each.chain).join(', ');
     const sentence = `"${chain}" may be any of ${keys}: only EVM bytes say for which they are`;

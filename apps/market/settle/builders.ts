@@ -11,6 +11,7 @@ import { begun } from '@parley/chains/nodes/gathering.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import {
   claimGate,
   fundBy,
@@ -220,7 +221,7 @@ export async function mayClaim(
   if (state.secret === null) {
     const { family } = adapterOf(deps, state.legs[name].chain);
     // An EVM claim names no sender: its payer shows when it is sent.
-    const by = payer ?? (family === 'evm' ? null : escrow.terms.payout.address);
+    const by = payer ?? (has(family, 'openSender') ? null : escrow.terms.payout.address);
     await mayReveal(deps, swap, { escrow, payer: by, asks: asks[name] }, signal);
   }
   return { swap, name, secret, escrow, state, clocks };

@@ -9,7 +9,7 @@ import {
 } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworkOf } from '@parley/chains/bitcoin/networks.ts';
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Network } from '@parley/core/families.ts';
+import { has, type Network } from '@parley/core/families.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import type { PayableWallet } from '../db/legs.ts';
 
@@ -23,7 +23,7 @@ export function destinationOfPayout(
       each.accountId === about.accountId && each.family === about.adapter.family && each.paid,
   );
   if (own === undefined) return null;
-  if (about.adapter.family !== 'bitcoin') {
+  if (!has(about.adapter, 'coins')) {
     return { address: about.adapter.parseAddress(own.address), pubkey: null };
   }
   if (own.pubkey === null || !/^0[23][0-9a-f]{64}$/.test(own.pubkey)) return null;

@@ -10,6 +10,7 @@ import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { mostProofBytes } from '@parley/chains/evm/proof.ts';
 import { type Rpc, rpcClient } from '@parley/chains/nodes/rpc.ts';
 import { withResolvers } from '@parley/core/engines.ts';
+import { has } from '@parley/core/families.ts';
 import type { Devnet } from '@parley/dev/devnet/devnet.ts';
 import { startPostgres } from '@parley/host/postgres/postgres.ts';
 import type { FastifyInstance } from 'fastify';
@@ -267,7 +268,7 @@ async function openKeys(
 function nodesForProofs(chains: readonly ChainSettings[], settings: Settings): Rpc[] {
   const attemptTimeoutMs = settings.chainTimeoutMs;
   return chains.flatMap((each) =>
-    each.family === 'evm'
+    has(each, 'contractWallets')
       ? [
           rpcClient({
             chain: each.chain,

@@ -2,7 +2,7 @@
 // its ready line says of each.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Family } from '@parley/core/families.ts';
+import { factsOf, has } from '@parley/core/families.ts';
 import { devnetClient } from '@parley/dev/devnet/client.ts';
 import type { ChainInfo } from '@parley/dev/devnet/dev-chain.ts';
 import type { Devnet } from '@parley/dev/devnet/devnet.ts';
@@ -50,21 +50,15 @@ function settingsOf(info: ChainInfo): ChainSettings {
   }
 }
 
-const nativeCoins: Readonly<Record<Family, { symbol: string; decimals: number }>> = {
-  bitcoin: { symbol: 'BTC', decimals: 8 },
-  evm: { symbol: 'ETH', decimals: 18 },
-  tron: { symbol: 'TRX', decimals: 6 },
-  solana: { symbol: 'SOL', decimals: 9 },
-};
-
 export function devAssets(
   chains: readonly ChainSettings[],
   devnet: Pick<Devnet, 'chains'> | null,
 ): AssetSettings[] {
   return chains.flatMap(({ chain, family }) => {
+    const { coin } = factsOf[family];
     const { tokens = [] } = devnet?.chains.find((each) => each.chain === chain) ?? {};
     return [
-      { chain, address: null, ...nativeCoins[family] },
+      { chain, address: null, symbol: coin.symbol, decimals: coin.decimals },
       ...tokens.map(({ address, decimals, symbol }) => ({ chain, symbol, address, decimals })),
     ];
   });
@@ -125,7 +119,7 @@ function originOf(url: string): string {
 /** The app offers a dev network's page of mails, and an address of Bitcoin. */
 export function devWeb(devnet: Devnet | null): object | null {
   if (devnet === null) return null;
-  const { ownAddress = null } = devnet.chains.find(({ family }) => family === 'bitcoin') ?? {};
+  const { ownAddress = null } = devnet.chains.find(({ family }) => has(family, 'coins')) ?? {};
   return { inbox: devPeople(devnet).inbox ?? null, bitcoinAddress: ownAddress };
 }
 

@@ -22,7 +22,7 @@ import { solanaDeployment } from '@parley/chains/solana/plan.ts';
 import type { TronAdapter } from '@parley/chains/tron/adapter.ts';
 import { createTronGasAccount } from '@parley/chains/tron/gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from '@parley/chains/tron/policy.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import { partBesideClaims } from '@parley/watchtower/bounds.ts';
 import type { Gas } from '@parley/watchtower/port.ts';
 import type { ChainSettings } from '../settings/chains.ts';
@@ -39,7 +39,7 @@ export function openGas(
   for (const each of settings) {
     const chain = chains.find(({ chain: key }) => key === each.chain);
     const adapter = adapters.get(each.chain);
-    if (chain === undefined || adapter === undefined || chain.family === 'bitcoin') continue;
+    if (chain === undefined || adapter === undefined || !has(chain, 'gasKeys')) continue;
     const { claimGraceSeconds: claimSeconds, refundGraceSeconds: refundSeconds } = each;
     all.set(each.chain, {
       account: accountOf(chain, adapter, keyIn(each.keyFile, chain.family), each),
@@ -86,7 +86,7 @@ function takesRequests(
   chain: ChainSettings & { readonly family: GasKey['family'] },
   { reserveFeePerGas, dailyCap }: KeeperSettings,
 ): boolean {
-  if (chain.family !== 'evm') return dailyCap > 0n;
+  if (!has(chain, 'gasPrices')) return dailyCap > 0n;
   const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
   return dailyCap >= partBesideClaims * mostGas * (reserveFeePerGas ?? usual);
 }
@@ -137,7 +137,7 @@ const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
 /** A key of its own for each dev chain that can have one, in the server's home. */
 export function devKeeper(home: string, chains: readonly ChainSettings[]): KeeperSettings[] {
   return chains.flatMap(({ chain, family }): KeeperSettings[] => {
-    if (family === 'bitcoin') return [];
+    if (!has(family, 'gasKeys')) return [];
     const keyFile = join(home, `keeper-${chain}.key`);
     try {
       writeFileSync(keyFile, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });

@@ -2,10 +2,13 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { type Having, has } from '@parley/core/families.ts';
 import { base58 } from '@scure/base';
 
 /** Families whose escrows pay whoever their terms name, whoever sends. */
-export type GasFamily = 'evm' | 'tron' | 'solana';
+export type GasFamily = Having<'gasKeys'>;
+
+type ScalarFamily = Exclude<GasFamily, Having<'ed25519'>>;
 
 export type GasKey = {
   readonly family: GasFamily;
@@ -15,7 +18,7 @@ export type GasKey = {
 
 /** Hex of 32 bytes; Solana also 64 bytes, base58 or JSON. Errors never quote the text. */
 export function parseGasKey(family: GasFamily, text: string): GasKey {
-  const secret = family === 'solana' ? solanaSeed(text.trim()) : scalar(family, text.trim());
+  const secret = has(family, 'ed25519') ? solanaSeed(text.trim()) : scalar(family, text.trim());
   return { family, bytes: () => secret.slice() };
 }
 
@@ -24,9 +27,11 @@ function hexBytes(text: string): Uint8Array | null {
   return digits === undefined ? null : Uint8Array.from(Buffer.from(digits, 'hex'));
 }
 
-function scalar(family: GasFamily, text: string): Uint8Array {
+const named: Readonly<Record<ScalarFamily, string>> = { evm: 'an EVM', tron: 'a TRON' };
+
+function scalar(family: ScalarFamily, text: string): Uint8Array {
   const secret = hexBytes(text);
-  const name = family === 'evm' ? 'an EVM' : 'a TRON';
+  const name = named[family];
   if (secret === null) {
     throw new Error(`${name} gas key is 32 bytes as 64 hex characters, with or without 0x`);
   }

@@ -1,6 +1,7 @@
 // The material that a builder hands to a customer to sign, per family. Shapes: decisions.md,
 // section 3. Every field can be recomputed from the terms (docs/dont-trust-verify.md).
 
+import type { EachOf } from '@parley/core/families.ts';
 import type {
   BitcoinAddress,
   EvmAddress,
@@ -165,7 +166,12 @@ export type TronMaterial = {
   readonly escrow: TronAddress;
 };
 
-export type Material = EvmMaterial | BtcPayment | BtcSighash | SolanaMaterial | TronMaterial;
+export type Material = EachOf<{
+  evm: EvmMaterial;
+  bitcoin: BtcPayment | BtcSighash;
+  solana: SolanaMaterial;
+  tron: TronMaterial;
+}>;
 
 /** Bitcoin signatures to assemble into the PSBT's witnesses: 64-byte compact or DER, hex. */
 export type SignedPsbt = {

@@ -1,17 +1,16 @@
 // `parley login`, `whoami` and `words`: keys, and the account that they sign in to.
 
 import { resolve } from 'node:path';
+import { type Family, factsOf, has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Scope } from '@parley/sdk/types.ts';
 import { minted, takeKeyFile } from '@parley/trader/account.ts';
 import { shownAmount } from '@parley/trader/assets.ts';
 import { coinSourceOf } from '@parley/trader/chains.ts';
-import { coinDecimals } from '@parley/trader/coins.ts';
 import { misused, needsYou } from '@parley/trader/failures.ts';
 import { answer, type Cli, mustConfirm, note, passphraseOf } from '@parley/trader/io.ts';
 import { mustBePassphrase, type Sealed, sealed } from '@parley/trader/keys/keystore.ts';
 import {
-  type Family,
   keysOf,
   mustBeSecret,
   mustBeWords,
@@ -221,7 +220,9 @@ function decimalsOf({ profile }: Session, asset: string): number {
   const [chain = '', symbol] = asset.split(':');
   const of = profile.chains[chain];
   if (of === undefined) return 0;
-  return symbol === undefined ? coinDecimals[of.family] : (of.tokens[symbol]?.decimals ?? 0);
+  return symbol === undefined
+    ? factsOf[of.family].coin.decimals
+    : (of.tokens[symbol]?.decimals ?? 0);
 }
 
 async function holdings(session: Session, chain: string, address: string): Promise<Held[]> {
@@ -240,7 +241,7 @@ async function holdings(session: Session, chain: string, address: string): Promi
 async function coinsOf(session: Session, chain: string, address: string, signal: AbortSignal) {
   const of = session.chain(chain);
   const { adapter } = await session.source(chain);
-  if (of.family !== 'bitcoin') return (await adapter.coins?.(address, signal)) ?? null;
+  if (!has(of, 'coins')) return (await adapter.coins?.(address, signal)) ?? null;
   const coins = await (await coinSourceOf(chain, of)).coins(address, signal);
   return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
 }

@@ -2,6 +2,7 @@
 // bind nobody.
 
 import { feedTopics } from '@parley/core/events.ts';
+import { factsOf } from '@parley/core/families.ts';
 import { graceSeconds, pageLimit } from '@parley/core/limits.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import type { Pair, Rfq } from '@parley/sdk/types.ts';
@@ -12,7 +13,6 @@ import {
   shownAmount,
   shownName,
 } from '@parley/trader/assets.ts';
-import { coinDecimals } from '@parley/trader/coins.ts';
 import { Failure, misused } from '@parley/trader/failures.ts';
 import { answer, type Cli, note, tell } from '@parley/trader/io.ts';
 import { inSession, marketOf, type Session, signedIn } from '@parley/trader/session.ts';
@@ -64,7 +64,7 @@ function pairLines(session: Session, found: Pair): string[] {
     const { chain, timelockSeconds, confirmations, costs, long } = legs[name];
     const who = name === 'b' ? 'the taker' : 'the maker';
     const of = session.profile.chains[chain];
-    const own = { name: chain, decimals: of === undefined ? 0 : coinDecimals[of.family] };
+    const own = { name: chain, decimals: of === undefined ? 0 : factsOf[of.family].coin.decimals };
     const cost =
       costs === null ? '' : `, costs about ${shownAmount(costs.fund.usual, own)} to fund`;
     const lock = `locked for at most ${durationOf(timelockSeconds)}${long ? ' (long leg)' : ''}`;

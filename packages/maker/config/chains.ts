@@ -1,7 +1,7 @@
 // The chains of the settings: which network, by which nodes, and where the wallet's key lies.
 
 import { resolve } from 'node:path';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, families, has } from '@parley/core/families.ts';
 import type { BitcoinNode, PinnedChain, PinnedOn } from '@parley/trader/sources.ts';
 import type { Fields } from './fields.ts';
 
@@ -22,9 +22,10 @@ const instances = { most: 8 } as const;
 const chainIds = { least: 1, most: Number.MAX_SAFE_INTEGER } as const;
 
 export function chainConfig(chain: string, fields: Fields, folder: string): ChainConfig {
-  const family = fields.oneOf('family', ['bitcoin', 'evm', 'tron', 'solana']);
-  const isOfTable = family === 'bitcoin' || family === 'evm';
-  const isDev = !isOfTable && fields.oneOf('policy', ['published', 'dev'], 'published') === 'dev';
+  const family = fields.oneOf('family', families);
+  const isDev =
+    !has(family, 'policyTable') &&
+    fields.oneOf('policy', ['published', 'dev'], 'published') === 'dev';
   const common = {
     chain,
     keyFile: resolve(folder, fields.text('key_file')),

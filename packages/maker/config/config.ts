@@ -2,10 +2,10 @@
 // files that hold them.
 
 import { dirname, resolve } from 'node:path';
+import { factsOf } from '@parley/core/families.ts';
 import { levelSeconds } from '@parley/core/limits.ts';
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import { parseAmount } from '@parley/sdk/people.ts';
-import { coinDecimals } from '@parley/trader/coins.ts';
 import { parse } from 'smol-toml';
 import { parsePriceName } from '../prices/name.ts';
 import type { AssetRule, PairRule } from '../rules/decide.ts';
@@ -152,7 +152,7 @@ function assetConfig(name: string, fields: Fields, chains: readonly ChainConfig[
   if (!chains.some((each) => each.chain === chain)) fields.fault('chain', 'names none of [chains]');
   const decimals = fields.whole('decimals', { least: 0, most: 36 });
   const token = fields.optional('token');
-  const own = coinDecimals[chains.find((each) => each.chain === chain)?.family ?? 'evm'];
+  const own = factsOf[chains.find((each) => each.chain === chain)?.family ?? 'evm'].coin.decimals;
   if (token === null && decimals !== own)
     fields.fault('decimals', `of the chain's coin are ${own}`);
   const amount = (setting: string) => fields.parsed(setting, (given) => amountOf(given, decimals));

@@ -2,6 +2,7 @@
 // could derive it.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { has } from '@parley/core/families.ts';
 import type { ChainSource } from '@parley/sdk/chains.ts';
 import type { Thread } from '@parley/sdk/types.ts';
 import type { OwnAsset } from '@parley/trader/assets.ts';
@@ -17,7 +18,7 @@ const keyShape = /^0[23][0-9a-f]{64}$/;
 
 /** On Bitcoin the address is that of the key (P2WPKH). Throws Failure `usage`. */
 export function destinationOf({ view }: Pick<ChainSource, 'view'>, given: string): Destination {
-  if (view.family !== 'bitcoin') return { address: given, pubkey: null };
+  if (!has(view, 'coins')) return { address: given, pubkey: null };
   if (!keyShape.test(given)) {
     throw misused('on Bitcoin an address is named by its compressed public key, 66 hex digits');
   }

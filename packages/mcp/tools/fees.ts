@@ -1,7 +1,7 @@
 // The cost of a swap beside its amounts, by the own nodes: shown in a plan, and not exceeded when
 // the plan is done.
 
-import { coinDecimals } from '@parley/trader/coins.ts';
+import { factsOf } from '@parley/core/families.ts';
 import type { Session } from '@parley/trader/session.ts';
 import type { Sides } from '@parley/trader/sides.ts';
 import { amountOf, inWords } from '../desk.ts';
@@ -30,7 +30,7 @@ export async function feesOf(
 
 export function feesWords(session: Session, most: Readonly<Record<string, string>>): string[] {
   return Object.entries(withMargin(most)).map(([chain, units]) => {
-    const coin = { name: chain, decimals: coinDecimals[session.chain(chain).family] };
+    const coin = { name: chain, decimals: factsOf[session.chain(chain).family].coin.decimals };
     return `fees on ${chain}: at most ${inWords(amountOf(units, coin))}`;
   });
 }

@@ -1,10 +1,10 @@
 // Tools that read the market: the assets, prices, requests and offers there are.
 
+import { factsOf } from '@parley/core/families.ts';
 import { parties, threadStatuses } from '@parley/core/trade.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { isoTime } from '@parley/sdk/people.ts';
 import type { Pair } from '@parley/sdk/types.ts';
-import { coinDecimals } from '@parley/trader/coins.ts';
 import { z } from 'zod';
 import { type Amount, amountOf, type Desk } from '../desk.ts';
 import { cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from '../foreign.ts';
@@ -97,7 +97,10 @@ const pairLegOut = z.object({
 function costsOf(desk: Desk, { chain, costs }: Pair['legs']['a']) {
   if (costs === null) return null;
   const of = desk.session.profile.chains[chain];
-  const coin = { name: chain, decimals: of === undefined ? null : coinDecimals[of.family] };
+  const coin = {
+    name: chain,
+    decimals: of === undefined ? null : factsOf[of.family].coin.decimals,
+  };
   const both = ({ usual, most }: { usual: string; most: string }) => ({
     usual: amountOf(usual, coin),
     most: amountOf(most, coin),

@@ -2,6 +2,7 @@
 // is verified by the own trade before it is given out. A secret is in none of them before it is
 // public on a chain.
 
+import { has } from '@parley/core/families.ts';
 import { fundBy, refundGate } from '@parley/core/gates.ts';
 import { keepToFund } from '@parley/sdk/agree.ts';
 import { codeOf } from '@parley/sdk/errors.ts';
@@ -166,7 +167,7 @@ async function funding(desk: Desk, context: Context): Promise<Built> {
   await mustBeUnpaid(context);
   await mustAgree(context);
   // On EVM and TRON a token is approved first, so its funding cannot be tried yet.
-  await preflight(context, leg.family !== 'solana');
+  await preflight(context, has(leg, 'approvals'));
   const built = await desk.client.fund(swapId, leg.leg);
   const limits = { validUntil: untilOf(context, 'fund'), outputs: null, now: await context.now() };
   verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, limits);

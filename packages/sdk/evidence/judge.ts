@@ -2,7 +2,7 @@
 
 import type { Heads, WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { type EscrowFacts, legStatus, type Sighting } from '@parley/core/facts.ts';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
 import { clockToleranceSeconds } from '../clock-tolerance.ts';
@@ -90,7 +90,7 @@ export function outageOf({ policy: { normal, high }, requiredConfirmations }: Bo
 
 /** By so much a chain's clock trails where nothing is wrong: Bitcoin's is a median of blocks. */
 function trailsBy({ family, policy }: Bounds): number {
-  return family === 'bitcoin' ? policy.lateClaimSeconds : policy.driftSeconds;
+  return has(family, 'medianTime') ? policy.lateClaimSeconds : policy.driftSeconds;
 }
 
 /** By how much a head's time may be ahead of the wall's: the chain's clock, and this device's. */

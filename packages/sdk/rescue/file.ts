@@ -4,7 +4,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type EscrowFacts, isMuch, nothingSeen } from '@parley/core/facts.ts';
-import type { Network } from '@parley/core/families.ts';
+import { has, type Network } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { RescueError } from '../errors.ts';
 import { ownSides } from '../settle/record.ts';
@@ -76,7 +76,7 @@ function compact(json: string): string {
 }
 
 function chainOf(view: ChainView): RescueChain {
-  if (view.family === 'bitcoin') {
+  if (has(view, 'coins')) {
     return { chain: view.chain, family: 'bitcoin', network: view.network.name };
   }
   const { policy: _, ...rest } = view;

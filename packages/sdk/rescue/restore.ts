@@ -2,7 +2,7 @@
 // restored swap is claimed and refunded, never funded.
 
 import { bitcoinNetworkOf } from '@parley/chains/bitcoin/networks.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import { otherLeg, type Party } from '@parley/core/trade.ts';
@@ -111,7 +111,7 @@ function mustBeOfNetwork({ keys }: PhraseStore, { chains }: Restoring): void {
   const { name } = bitcoinNetworkOf(keys.network);
   for (const { source } of Object.values(chains)) {
     const { view } = source;
-    if (view.family !== 'bitcoin' || view.network.name === name) continue;
+    if (!has(view, 'coins') || view.network.name === name) continue;
     const sentence = `the source of "${view.chain}" is of Bitcoin ${view.network.name}`;
     throw new RescueError('other_network', `${sentence}, the keys of ${name}`);
   }

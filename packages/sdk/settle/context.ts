@@ -3,7 +3,7 @@
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
-import type { ChainKey, Family } from '@parley/core/families.ts';
+import { type ChainKey, type Family, has } from '@parley/core/families.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '@parley/core/nominal.ts';
 import type { LegName } from '@parley/core/trade.ts';
@@ -245,7 +245,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
     replaceAfterMs: (family: Family) =>
-      input.replaceAfterMs ?? (family === 'bitcoin' ? bitcoinPatienceMs : patienceMs),
+      input.replaceAfterMs ?? (has(family, 'coins') ? bitcoinPatienceMs : patienceMs),
     /** For one chain read or signature, or a share of it; the caller's signal ends it too. */
     limit: (share = 1) => limitOf(limitMs * share),
     /** For one signature: a person takes longer than a key. */

@@ -3,6 +3,7 @@
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { opens } from '@parley/core/hashlock.ts';
 import { aheadOfMarket, clockFault, lookAtBlocks } from '../clock.ts';
@@ -69,7 +70,7 @@ async function tendAsked(context: Context): Promise<boolean> {
   const leg = ownLeg(context);
   const { asked } = context.record;
   const wallet = walletOf(context, leg.chain);
-  const { sends } = wallet.family === 'evm' ? wallet : {};
+  const { sends } = has(wallet, 'nonces') ? wallet : {};
   if (!asked || sends === undefined) return false;
   const { txid } = asked;
   const found = txid === null ? null : await sends.bytesOf(txid, context.limit());
@@ -118,7 +119,7 @@ async function fundOnce(context: Context): Promise<void> {
 async function carried(context: Context, built: Built, way: Way): Promise<Built> {
   const leg = ownLeg(context);
   const wallet = walletOf(context, leg.chain);
-  if (way.way !== 'permit' || wallet.family !== 'evm') return built;
+  if (way.way !== 'permit' || !has(wallet, 'nonces')) return built;
   const call = await permitCall({ context, leg, wallet }, way.alternative);
   return call === null ? built : { ...way.built, txs: [call] };
 }

@@ -3,6 +3,7 @@
 
 import { ParleyError } from '@parley/core/errors.ts';
 import { isMuch, legStatus, nothingSeen, type Sighting } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import { fundBy, fundGate } from '@parley/core/gates.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
@@ -105,7 +106,7 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
     const { gives } = ownSides(record);
     const { family, facts: own } = seen.state.legs[gives];
     // A claim without the funder's account leaves rent behind.
-    const hasRent = family === 'solana' && own.claimed !== null;
+    const hasRent = has(family, 'rent') && own.claimed !== null;
     const effects = hasRent ? [effect('take_rent', gives)] : [];
     const owes = { claim: false, funding: false };
     return { state: 'settled', unconfirmed: nearEnd(state, seen, gives), effects, owes };
@@ -160,7 +161,7 @@ function halfSeen(
 
 /** Only Bitcoin takes a claim past its timelock. In doubt a claim is tried. */
 function takesNoClaim({ leg, clock, evidence }: LegSeen): boolean {
-  return leg.family !== 'bitcoin' && clock >= leg.timelock && evidence?.agreed !== false;
+  return !has(leg, 'lateClaims') && clock >= leg.timelock && evidence?.agreed !== false;
 }
 
 function effect(what: Effect['do'], leg: LegName | null, before: number | null = null): Effect {
@@ -266,7 +267,7 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
   const shown = verb === 'claim' ? facts.claimed : facts.refunded;
   const kept = record[verb];
   // Elsewhere the hand that looks after it raises it.
-  const waits = leg.family === 'bitcoin' && kept !== null && isWaiting(shown, [kept.txid]);
+  const waits = has(leg, 'coins') && kept !== null && isWaiting(shown, [kept.txid]);
   const replace = waits ? [effect('replace', name)] : [];
   const open = openSteps(record, aloneOf(record, seen, wall));
   const step = open.find(({ action, leg: about }) => action === verb && about === name);
@@ -348,7 +349,7 @@ function maySchedule(record: SwapRecord, { state, clocks }: Seen): boolean {
   const otherStatus = legStatus(state.legs[gets].facts);
   const isClaiming = otherStatus === 'funded' || otherStatus === 'seen';
   if (record.publicSecret !== null && isClaiming) return false;
-  return family === 'bitcoin' && !isSpent && Boolean(funded?.deep) && clocks[gives] <= timelock;
+  return has(family, 'coins') && !isSpent && Boolean(funded?.deep) && clocks[gives] <= timelock;
 }
 
 /** The most urgent step that the rules open to this side by both chains. */
@@ -388,7 +389,7 @@ export function mayRaise(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { funding, cancel, claim } = record;
   const { gives } = ownSides(record);
   const own = state.legs[gives];
-  if (own.family !== 'bitcoin' || funding === null || cancel || claim !== null) return false;
+  if (!has(own, 'coins') || funding === null || cancel || claim !== null) return false;
   const { funded, claimed, refunded } = own.facts;
   const isUnmined = funded === null || isWaiting(funded, versionsOf(funding));
   if (claimed !== null || refunded !== null || !isUnmined) return false;

@@ -1,7 +1,7 @@
 // Questions to the market, each with a limit: the chains are read again soon.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
 import { codeOf, messageOf, ParleyApiError, SettleError } from '../errors.ts';
 import { mayBeFunded } from '../stores/store.ts';
@@ -35,7 +35,7 @@ export async function asked<T>(
 
 /** Whether the market may be asked to send the claim of this leg. */
 export function isRelaying({ relay = false, client }: Context, { family }: SetLeg): boolean {
-  return relay !== false && client !== null && family !== 'bitcoin';
+  return relay !== false && client !== null && has(family, 'gasKeys');
 }
 
 /** Whether the market is to send the claim of this leg, if the wallet cannot pay for it. */

@@ -2,7 +2,7 @@
 // settlements and stores.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
@@ -29,7 +29,7 @@ function note(book: Book, key: string, swapId: string, terms: EscrowTerms | null
 /** The signer pays; on EVM that need not be the party that is paid. */
 export function payerOf({ chains }: Context, { chain }: SetLeg, party: string): string {
   const wallet = chains[chain]?.wallet;
-  return wallet?.family === 'evm' ? wallet.address : party;
+  return has(wallet, 'openSender') ? wallet.address : party;
 }
 
 export function claimPayerOf(context: Context, record = context.record): string {

@@ -4,6 +4,7 @@
 import { addressesOfPubkey, keySignatureText } from '@parley/chains/bitcoin/keys.ts';
 import { parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
+import { has } from '@parley/core/families.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
@@ -55,7 +56,7 @@ export async function prepare(context: Context): Promise<boolean> {
 function mustPayHere({ chains }: Context): void {
   for (const { source, wallet } of Object.values(chains)) {
     const { view } = source;
-    if (wallet?.family !== 'bitcoin' || view.family !== 'bitcoin') continue;
+    if (!has(wallet, 'coins') || !has(view, 'coins')) continue;
     if (wallet.payout !== undefined) parseBitcoinAddress(wallet.payout, view.network);
   }
 }
@@ -112,10 +113,10 @@ async function keyProof(
   { address, pubkey }: Destination,
   view: ChainView,
 ): Promise<{ keySignature?: string }> {
-  if (view.family !== 'bitcoin' || pubkey === null) return {};
+  if (!has(view, 'coins') || pubkey === null) return {};
   if (address !== addressesOfPubkey(pubkey, view.network).p2tr) return {};
   const wallet = walletOf(context, view.chain);
-  if (wallet.family !== 'bitcoin' || wallet.signKey === undefined) {
+  if (!has(wallet, 'coins') || wallet.signKey === undefined) {
     const sentence = `${address} is a Taproot address: its wallet needs signKey`;
     throw new SettleError('no_wallet', sentence);
   }

@@ -2,7 +2,7 @@
 
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import { SettleError } from '../errors.ts';
@@ -125,5 +125,5 @@ export function aloneOf(record: SwapRecord, seen: LegSeen, wall: number): Seen {
 
 /** One account of one chain, whichever way its address is spelt. */
 export function accountKey(chain: string, family: Family, address: string): string {
-  return `${chain} ${family === 'evm' ? address.toLowerCase() : address}`;
+  return `${chain} ${has(family, 'foldsCase') ? address.toLowerCase() : address}`;
 }

@@ -4,6 +4,7 @@
 import type { Shortage } from '@parley/chains/interface/gas.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowFacts } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import { messageOf } from '../errors.ts';
 import { type Context, payingLeg, sourceOf } from './context.ts';
@@ -23,7 +24,7 @@ export const leadSeconds = 300;
 /** The wallet's shortage for its claim, where that decides the sender. Else null. */
 async function lacking(context: Context): Promise<Shortage | null> {
   const leg = payingLeg(context);
-  if (context.relay !== 'without_gas' || leg.family === 'bitcoin') return null;
+  if (context.relay !== 'without_gas' || !has(leg, 'gasKeys')) return null;
   const { adapter } = sourceOf(context, leg.chain);
   const { terms } = leg.escrow;
   return (await adapter.claimShortage?.(terms, claimPayerOf(context), context.limit())) ?? null;

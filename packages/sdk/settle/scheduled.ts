@@ -1,6 +1,7 @@
 // Leaves signed refunds of the own Bitcoin leg with the market once its funding is final, and again
 // when payments or fees have changed.
 
+import { has } from '@parley/core/families.ts';
 import { messageOf } from '../errors.ts';
 import { planRefunds, type RefundPlan, scheduleRefunds } from '../scheduled-refunds.ts';
 import type { SwapRecord } from '../stores/store.ts';
@@ -23,7 +24,7 @@ export async function leaveRefunds(context: Context, { state }: Seen): Promise<v
   const leg = ownLeg(context);
   const { leg: gives } = leg;
   const wallet = context.chains[leg.chain]?.wallet;
-  if (client === null || wallet?.family !== 'bitcoin') return;
+  if (client === null || !has(wallet, 'coins')) return;
   if (!(context.scheduleRefunds ?? wallet.signsAlone ?? false)) return;
   const { funded, balance } = state.legs[gives].facts;
   // Where nothing came or went since; the balance counts shallow payments too.

@@ -4,6 +4,7 @@
 import type { Signed } from '@parley/chains/interface/material.ts';
 import { saysFeeTooLow } from '@parley/chains/nodes/answers.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import type { ParleyClient } from '../client.ts';
 import { isRefusedByNode, messageOf, ParleyApiError } from '../errors.ts';
 import type { Kept } from '../stores/store.ts';
@@ -67,7 +68,7 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
 
 /** The market took its time: sent now, it could displace what was given its nonce meanwhile. */
 async function mustHaveNonce(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
-  if (leg.family !== 'evm') return;
+  if (!has(leg, 'nonces')) return;
   if (!(await isGivenAway(context, leg, { slot: 'funding', kept }))) return;
   const sentence = `another transaction has the nonce of ${kept.txid}: it is not sent`;
   throw new ParleyError('refused_by_node', sentence, { txid: kept.txid });

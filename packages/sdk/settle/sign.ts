@@ -5,6 +5,7 @@ import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Offered } from '@parley/chains/interface/gas.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import { fundGate } from '@parley/core/gates.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { WalletError, type WalletFault } from '../errors.ts';
@@ -150,7 +151,7 @@ export function putTelling(context: Context, change: Partial<SwapRecord>, still:
 export function paidBy(context: Context, { leg, chain }: SetLeg, verb: Spending['verb']) {
   const wallet = context.chains[chain]?.wallet;
   const { view } = sourceOf(context, chain);
-  const payout = wallet?.family === 'bitcoin' ? wallet.payout : undefined;
+  const payout = has(wallet, 'coins') ? wallet.payout : undefined;
   return paidWhere(watchedOf(context.record, leg), verb, view, payout);
 }
 

@@ -13,6 +13,7 @@ import type {
 } from '@parley/chains/interface/material.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import type { FundQuery } from '../client.ts';
 import { messageOf, ParleyApiError, SettleError, VerificationError } from '../errors.ts';
@@ -133,7 +134,8 @@ export async function wayOf(context: Context, built: Built): Promise<Way> {
   const leg = ownLeg(context);
   const wallet = walletOf(context, leg.chain);
   const { token, refund } = leg.escrow.terms;
-  if (built.sign !== 'evm-tx' || wallet.family !== 'evm' || token === null) return transactions;
+  if (built.sign !== 'evm-tx' || !has(wallet, 'signedFundings') || token === null)
+    return transactions;
   const ways = context.fundingWays ?? allWays;
   const isOwn = sameAddress(wallet.address, refund.address);
   const offered = isOwn ? await offeredBy(context, leg, built, wallet) : {};

@@ -9,6 +9,7 @@ import type {
 } from '@parley/chains/interface/material.ts';
 import { saidInTime } from '@parley/chains/nodes/sources.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import type { EachOf } from '@parley/core/families.ts';
 import type {
   BaseUnits,
   BitcoinAddress,
@@ -210,8 +211,13 @@ export type SolanaWallet = Expiring & {
 
 export type ExpiringWallet = TronWallet | SolanaWallet;
 /** Wallets of accounts, which fund by calls. */
-export type AccountWallet = EvmWallet | ExpiringWallet;
-export type Wallet = AccountWallet | BitcoinWallet;
+export type AccountWallet = Exclude<Wallet, BitcoinWallet>;
+export type Wallet = EachOf<{
+  evm: EvmWallet;
+  bitcoin: BitcoinWallet;
+  tron: TronWallet;
+  solana: SolanaWallet;
+}>;
 
 /** For one answer of a node that others stand behind. */
 export const oneOfManyTimeoutMs = 4_000;

@@ -4,16 +4,14 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { ChainSource } from '@parley/sdk/chains.ts';
+import type { Family } from '@parley/core/families.ts';
 import type { PhraseStoreOptions } from '@parley/sdk/rescue/store.ts';
 import { HDKey } from '@scure/bip32';
 import { entropyToMnemonic, mnemonicToSeed, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { needsYou } from '../failures.ts';
 
-export type Family = ChainSource['view']['family'];
 export type Network = PhraseStoreOptions['network'];
-export const families: readonly Family[] = ['bitcoin', 'evm', 'tron', 'solana'];
 
 export type WalletKeys = Readonly<Record<Family, string>>;
 

@@ -2,7 +2,7 @@
 // is watched until the other side accepts too, or the acceptance has lapsed.
 
 import type { Deadlines } from '@parley/core/deadlines.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { LegName, Role } from '@parley/core/trade.ts';
 import { accept } from '@parley/sdk/agree.ts';
@@ -245,7 +245,7 @@ async function mustBePayable(
   const of = { chains, keys, userId };
   const all = Object.values(chains).map(({ source }) => source);
   for (const each of all) await mustPay(of, each, deal.addresses[each.view.chain] ?? '');
-  const isBitcoin = all.some(({ view }) => view.family === 'bitcoin');
+  const isBitcoin = all.some(({ view }) => has(view, 'coins'));
   const { address } = keys.bitcoinKey(escrowKey);
   const { login, proven } = wallets.bitcoin;
   if (isBitcoin && login !== address && !proven.includes(address)) {
@@ -260,7 +260,7 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
   if (address === '') {
     throw new EngineError('no_payout', `no address of yours is named for "${view.chain}"`);
   }
-  if (view.family !== 'bitcoin') {
+  if (!has(view, 'coins')) {
     adapter.parseAddress(address);
     return;
   }
@@ -270,7 +270,7 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
 function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
   const { keys, chains, userId } = of;
   const destinationOn = (chain: ChainKey) => {
-    const isBitcoin = chains[chain]?.source.view.family === 'bitcoin';
+    const isBitcoin = has(chains[chain]?.source.view, 'coins');
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
     const { address, pubkey } = keys.bitcoinKey(escrowKey);
     return { address, pubkey };
@@ -288,7 +288,7 @@ function nameOf(error: unknown): CheckName {
 }
 
 function payoutOf({ nodes }: DealsParts, { base, quote, addresses }: Deal): string | null {
-  const isBitcoin = (chain: ChainKey) => nodes.of(chain)?.family === 'bitcoin';
+  const isBitcoin = (chain: ChainKey) => has(nodes.of(chain), 'coins');
   const found = [base.chain, quote.chain].find(isBitcoin);
   return found === undefined ? null : (addresses[found] ?? null);
 }

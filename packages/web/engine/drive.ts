@@ -1,6 +1,7 @@
 // One swap that settles itself in this page, by `drive` of the SDK: the page's view of it, and when
 // it goes on after a stop.
 
+import { has } from '@parley/core/families.ts';
 import type { Millis, UnixSeconds } from '@parley/core/nominal.ts';
 import { drive as driveSwap, type Trouble } from '@parley/sdk/drive.ts';
 import {
@@ -108,7 +109,7 @@ export function drive(parts: DriveParts): Drive {
   const ready = async (): Promise<SettleInput> => {
     const found = await parts.ready(begun.swapId);
     const wallets = Object.values(found.input.chains).map(({ wallet }) => wallet);
-    const payout = wallets.find((each) => each?.family === 'bitcoin')?.payout ?? null;
+    const payout = wallets.find((each) => has(each, 'coins'))?.payout ?? null;
     set({ phase: 'running', lacks: null, away: found.away, isToPay: false, payout });
     const onProgress = (each: Progress) => {
       const happened = happenedIn(told, each, parts.now());

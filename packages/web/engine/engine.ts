@@ -1,7 +1,7 @@
 // The engine of a page, put together: phrase, nodes, acceptances, swaps, rescue.
 
 import type { AppChain } from '@parley/core/app-chain.ts';
-import type { Network } from '@parley/core/families.ts';
+import { has, type Network } from '@parley/core/families.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import type { StoreError } from '@parley/sdk/errors.ts';
 import { gasOf } from '@parley/sdk/gas.ts';
@@ -157,7 +157,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     use: hands.use,
     bitcoinSigner: async () => {
       const { chain = 'bitcoin' } =
-        nodes.chains.now().find(({ family }) => family === 'bitcoin') ?? {};
+        nodes.chains.now().find(({ family }) => has(family, 'coins')) ?? {};
       return keyWallet(await nodes.source(chain), (await vault.keys()).bitcoinKey(escrowKey), null);
     },
     close: async () => {

@@ -1,6 +1,6 @@
 // All swaps of this browser: those that are open settle themselves in the tab that has the turn.
 
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
@@ -261,7 +261,7 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   const { swap } = (await store.getSwap(swapId)) ?? { swap: null };
   for (const [leg, chain, own] of sidesOf(trade, gives)) {
     const source = await of.parts.nodes.source(chain);
-    if (source.view.family === 'bitcoin') {
+    if (has(source.view, 'coins')) {
       if (payout === null) throw new EngineError('no_payout', noPayout);
       const keys = await vault.keys();
       const index = keyIndex(keys, own.pubkey ?? '');
@@ -384,7 +384,7 @@ async function payTo(
   tell: (said: Said) => void,
 ): Promise<void> {
   const view = of.all.now().find(({ id }) => id === swapId);
-  const leg = [view?.legs.a, view?.legs.b].find((each) => each?.family === 'bitcoin');
+  const leg = [view?.legs.a, view?.legs.b].find((each) => has(each, 'coins'));
   if (view === undefined || leg === undefined)
     throw new Error(`swap ${swapId} has no leg on Bitcoin`);
   const { vault, kept, nodes } = of.parts;

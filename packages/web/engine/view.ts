@@ -1,6 +1,7 @@
 // The view of a swap for a screen: pure, from the record, the chains and the progress of the SDK.
 
 import type { EscrowFacts } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { lateWatchSeconds } from '@parley/core/remains.ts';
@@ -111,14 +112,14 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
     // A hold that lasts a moment has no doubt.
     isHeldUp: !agreed && doubts.length > 0,
     clock: seen?.clock ?? null,
-    ownAddress: family === 'bitcoin' ? (payout ?? own.address) : own.address,
+    ownAddress: has(family, 'coins') ? (payout ?? own.address) : own.address,
   };
 }
 
 /** The most urgent first. */
 function asksOf(told: Told, gives: LegName, now: UnixSeconds): Ask[] {
   const { swap, lacks, away, prompts, waits } = told;
-  const bitcoin = (['a', 'b'] as const).find((name) => swap.legs[name].family === 'bitcoin');
+  const bitcoin = (['a', 'b'] as const).find((name) => has(swap.legs[name], 'coins'));
   const asks: Ask[] = [];
   if (lacks === 'phrase') asks.push({ kind: 'need_phrase' });
   if (lacks === 'payout' && bitcoin !== undefined) {
@@ -229,7 +230,7 @@ export function mayStillCome(
   { end }: Outcome,
 ): boolean {
   const { family } = swap.legs[givenLeg(trade.party)];
-  return end === 'nothing' && (isByHand || (isRestored && family === 'bitcoin'));
+  return end === 'nothing' && (isByHand || (isRestored && has(family, 'coins')));
 }
 
 /** Whether an ended one is looked at again: for that, or for what a refund can still bring back. */

@@ -2,7 +2,7 @@
 // own one is asked when the person says so, and never by itself.
 
 import type { AppChain } from '@parley/core/app-chain.ts';
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, type Family, has } from '@parley/core/families.ts';
 import type { ChainSource } from '@parley/sdk/chains.ts';
 import type { MessageSigner } from '@parley/sdk/keys.ts';
 import type { BitcoinKey } from '@parley/sdk/rescue/derive.ts';
@@ -37,8 +37,8 @@ export function handsOf({ onLink }: HandsParts): Hands {
   const links = new Map<string, AccountLink>();
   const wallets = new Map<string, Wallet>();
   const prompts = new Map<string, Map<Verb, Prompt>>();
-  const keyOf = (family: string, address: string) =>
-    `${family} ${family === 'evm' ? address.toLowerCase() : address}`;
+  const keyOf = (family: Family, address: string) =>
+    `${family} ${has(family, 'foldsCase') ? address.toLowerCase() : address}`;
   const set = (swapId: string, verb: Verb, is: Prompt['is']) => {
     const own = prompts.get(swapId) ?? new Map<Verb, Prompt>();
     prompts.set(swapId, own);
@@ -121,7 +121,7 @@ export async function keyWallet(
   { privateKey }: BitcoinKey,
   payout: string | null,
 ): Promise<BitcoinWallet & MessageSigner> {
-  if (view.family !== 'bitcoin') throw new Error(`${view.chain} has no key of the phrase`);
+  if (!has(view, 'coins')) throw new Error(`${view.chain} has no key of the phrase`);
   const { bitcoinWallet } = await import('@parley/sdk/wallets/bitcoin.ts');
   const paid = payout === null ? {} : { payout };
   return bitcoinWallet({ privateKey, network: view.network.name, ...paid });
@@ -149,6 +149,6 @@ export function absent(
   };
   const asks: Asks = { withinMs: personMs, isWanted: () => false, over: () => {} };
   const waits = { address, asks, outcome: away, sign: away };
-  if (family !== 'evm') return { family, ...waits };
+  if (!has(family, 'nonces')) return { family, ...waits };
   return { family, ...waits, raise: away, isNonceDeep: away, gapBefore: away, forget: () => {} };
 }

@@ -3,7 +3,7 @@
 // docs/web.md, "What a token is", names them. A row without two is not here.
 
 import type { AppChain } from '@parley/core/app-chain.ts';
-import type { ChainKey, Network } from '@parley/core/families.ts';
+import { type ChainKey, has, type Network } from '@parley/core/families.ts';
 
 type KnownAsset = {
   /** Contract or mint; null: the chain's own coin. */
@@ -92,7 +92,7 @@ function knownAsset(of: AppChain | null, token: string | null): KnownAsset | nul
   const all = of === null ? [] : knownOn(of);
   // Base58 has capitals of its own; those of an EVM address are a checksum.
   const plain = (text: string | null) =>
-    of?.family === 'evm' ? (text?.toLowerCase() ?? null) : text;
+    has(of, 'foldsCase') ? (text?.toLowerCase() ?? null) : text;
   return all.find((each) => plain(each.token) === plain(token)) ?? null;
 }
 

@@ -1,18 +1,12 @@
 // How assets of a swap are called: by the symbols that the market lists, else by what this app
 // knows of the chain by itself.
 
-import type { Family } from '@parley/core/families.ts';
+import { type Family, factsOf } from '@parley/core/families.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 
 export type Listed = { readonly id: string; readonly symbol: string };
 
 const coins: Readonly<Record<string, string>> = { polygon: 'POL', bsc: 'BNB', avalanche: 'AVAX' };
-const coinOf: Readonly<Record<Family, string>> = {
-  bitcoin: 'BTC',
-  evm: 'ETH',
-  tron: 'TRX',
-  solana: 'SOL',
-};
 
 /** A token that nobody lists goes by its contract: a name could be anybody's. */
 export function symbolOf(
@@ -20,7 +14,7 @@ export function symbolOf(
   family: Family,
   listed: readonly Listed[],
 ): string {
-  if (token === null) return coins[chain] ?? coinOf[family];
+  if (token === null) return coins[chain] ?? factsOf[family].coin.symbol;
   const known = listed.find((each) => each.id === id);
   return known?.symbol ?? `token ${token.slice(0, 6)}…${token.slice(-4)}`;
 }

@@ -1,13 +1,13 @@
 // The wallets of this browser, once for the page: found, connected, and handed to what settles.
 
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import { config } from '../market/config.ts';
 import type { AccountLink, Link } from '../wallets/types.ts';
 import { browserWallets } from '../wallets/wallets.ts';
 
 function bitcoinNetwork() {
-  const found = config.chains.find((chain) => chain.family === 'bitcoin');
-  if (found?.family === 'bitcoin') return found.bitcoin;
+  const found = config.chains.find((chain) => has(chain, 'coins'));
+  if (has(found, 'coins')) return found.bitcoin;
   return config.network === 'mainnet' ? 'mainnet' : 'regtest';
 }
 
@@ -27,7 +27,7 @@ export async function connectWallet(id: string, wanted?: string): Promise<Link> 
   const link = await pageWallets.connect(id, wanted);
   linked.add(link);
   link.onGone(() => linked.delete(link));
-  if (link.family === 'bitcoin') return link;
+  if (has(link, 'coins')) return link;
   if (taker === null) waiting.push(link);
   else taker(link);
   return link;
@@ -35,7 +35,7 @@ export async function connectWallet(id: string, wanted?: string): Promise<Link> 
 
 /** Whether a wallet of this page has shown that account. */
 export function isConnected(family: Family, address: string): boolean {
-  const plain = (text: string) => (family === 'evm' ? text.toLowerCase() : text);
+  const plain = (text: string) => (has(family, 'foldsCase') ? text.toLowerCase() : text);
   const isOf = ({ signer }: Link) =>
     signer.family === family && plain(signer.address) === plain(address);
   return [...linked].some(isOf);

@@ -1,7 +1,7 @@
 // The market pays on Bitcoin only to a wallet of the account. The escrow's key is the page's own,
 // so a wallet that signs in vouches for it, once.
 
-import { type Family, families } from '@parley/core/families.ts';
+import { type Family, families, has } from '@parley/core/families.ts';
 import { authorizeMessage, linkMessage, type MessageSigner } from '@parley/sdk/keys.ts';
 import type { Proof, WalletsOfFamily } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -47,7 +47,7 @@ export function Vouched({ engine, children }: VouchedProps) {
       {(signer) => (
         <Answer of={payouts}>
           {({ payouts: paid }) => {
-            const own = paid.find(({ family }) => family === 'bitcoin');
+            const own = paid.find(({ family }) => has(family, 'coins'));
             if (own?.receives.includes(signer.address) === true) return children;
             return (
               <Answer of={me}>

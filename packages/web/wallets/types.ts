@@ -1,7 +1,7 @@
 // Every wallet of a browser behind one interface. A wallet's word is unchecked until it has passed
 // here: names, icons, addresses, networks, signatures and ids of transactions.
 
-import type { Family } from '@parley/core/families.ts';
+import type { Family, Having } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import type { MessageSigner } from '@parley/sdk/keys.ts';
 import type { Asks, EvmWallet, SolanaWallet, TronWallet } from '@parley/sdk/wallets/wallet.ts';
@@ -18,7 +18,9 @@ export type FoundWallet = {
 };
 
 /** The chain that a wallet has to be on, by a node of one's own. */
-export type Place = EvmPlace | TronPlace | SolanaPlace;
+type AccountFamily = Exclude<Family, Having<'coins'>>;
+type Places = { evm: EvmPlace; tron: TronPlace; solana: SolanaPlace };
+export type Place = Places[AccountFamily];
 
 export type EvmPlace = {
   readonly family: 'evm';
@@ -62,9 +64,9 @@ type Linked = {
   onGone(listener: () => void): () => void;
 };
 
-/** An account of a wallet of EVM, TRON or Solana. */
+/** An account of a wallet program: its own coins are no keys of swaps. */
 export type AccountLink = Linked & {
-  readonly family: 'evm' | 'tron' | 'solana';
+  readonly family: AccountFamily;
   /**
    * For `settle`. Before each prompt the wallet is put on that network, or refused with
    * WalletError `wrong_network`. Throws where the place is of another family.

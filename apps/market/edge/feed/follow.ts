@@ -1,6 +1,7 @@
 // Keeps this process at the end of the feed's log: appends what effects left in the outbox, reads
 // what any process appended, and hands it to the hub.
 
+import { families } from '@parley/core/families.ts';
 import { feedLogEnds, holdersOf, readFeedLog } from '../../db/feed-log.ts';
 import { sequenceFeed } from '../../market/feed-log.ts';
 import type { Deps } from '../../ports/deps.ts';
@@ -71,7 +72,7 @@ async function pull(deps: Parts, hub: Hub, reset: () => void): Promise<boolean> 
   }
   const rows = read.slice(anew + 1);
   const addresses = [...new Set(rows.flatMap(({ targetAddress }) => targetAddress ?? []))];
-  const found = addresses.length === 0 ? [] : await holdersOf(deps.db, addresses);
+  const found = addresses.length === 0 ? [] : await holdersOf(deps.db, addresses, families);
   const holders = Map.groupBy(found, ({ address }) => address);
   const entries = rows.map((row): Entry => {
     const { targetAddress: target } = row;

@@ -86,12 +86,10 @@ const walletsOfFamily = s.model('WalletsOfFamily', 'The wallets of one family.',
 export const me = s.model('Me', 'The account of a key.', {
   userId: s.accountId,
   scopes: scopeList,
-  wallets: s.group('the wallets of the account by family of chains', {
-    evm: walletsOfFamily,
-    tron: walletsOfFamily,
-    bitcoin: walletsOfFamily,
-    solana: walletsOfFamily,
-  }),
+  wallets: s.group(
+    'the wallets of the account by family of chains',
+    Object.fromEntries(families.map((each) => [each, walletsOfFamily])),
+  ),
 });
 
 export const addressParams = Type.Object({

@@ -4,6 +4,7 @@ import { mostBumps } from '@parley/chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '@parley/chains/bitcoin/fees.ts';
 import { longestRefundHex } from '@parley/chains/bitcoin/signed-refunds.ts';
 import { mostInputs } from '@parley/chains/bitcoin/spending.ts';
+import type { Family } from '@parley/core/families.ts';
 import { legNames } from '@parley/core/trade.ts';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import * as s from './common.ts';
@@ -195,7 +196,13 @@ const solanaTx = materialOf('SolanaMaterial', 'solana', 'solana-tx', 'Solana: on
   costs: s.optional(costs),
 });
 
-const materials = [evmTx, btcPayment, btcSighash, tronTx, solanaTx] as const;
+const ofFamily = {
+  evm: [evmTx],
+  bitcoin: [btcPayment, btcSighash],
+  tron: [tronTx],
+  solana: [solanaTx],
+} satisfies Record<Family, readonly TSchema[]>;
+const materials = Object.values(ofFamily).flat();
 const relayed = s.model('RelayedClaim', 'The market sends it.', {
   relayed: yes('the market sends it'),
   txid: s.as(s.txid, 'of its newest transaction; a stuck one is replaced'),

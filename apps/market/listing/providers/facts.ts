@@ -2,7 +2,7 @@
 // unknown number is null, and never 0. These are others' estimates in USD, compared with thresholds
 // and never settled, so they are plain numbers and not base units.
 
-import type { ChainKey } from '@parley/core/families.ts';
+import type { ChainKey, EachOf } from '@parley/core/families.ts';
 import type { MarketNumber } from '../../settings/listing.ts';
 
 export type Sourced<Value> = { readonly value: Value; readonly source: string };
@@ -37,11 +37,12 @@ export type Provider = {
 };
 
 /** As much of a chain's settings as says which chain of the world it is. */
-export type ChainIdentity =
-  | { readonly family: 'evm'; readonly chainId: number }
-  | { readonly family: 'tron'; readonly chainId: number }
-  | { readonly family: 'solana'; readonly genesisHash: string }
-  | { readonly family: 'bitcoin' };
+export type ChainIdentity = EachOf<{
+  evm: { readonly family: 'evm'; readonly chainId: number };
+  tron: { readonly family: 'tron'; readonly chainId: number };
+  solana: { readonly family: 'solana'; readonly genesisHash: string };
+  bitcoin: { readonly family: 'bitcoin' };
+}>;
 
 /** `limited`: by it or by our own limit; `misanswered`: about another token or chain. */
 export type FailureKind = 'unreachable' | 'limited' | 'unreadable' | 'misanswered';

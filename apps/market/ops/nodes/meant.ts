@@ -5,7 +5,7 @@ import { evmChains } from '@parley/chains/evm/policy.ts';
 import { solanaDeployment } from '@parley/chains/solana/plan.ts';
 import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { tronChains } from '@parley/chains/tron/policy.ts';
-import { type Family, families, isFamily } from '@parley/core/families.ts';
+import { type Family, families, has, isFamily } from '@parley/core/families.ts';
 import { Misused } from '@parley/host/command.ts';
 import { sourcesOf } from '../../ports/node-questions.ts';
 import { type ChainSettings, knownWorld, parseChains } from '../../settings/chains.ts';
@@ -29,7 +29,8 @@ export function meantBy(
 ): Meant {
   const [family = '', network] = chain.split(/:(.*)/s);
   const known = served.find((each) => each.chain === chain);
-  if (kind === 'esplora' && ((known?.family ?? family) !== 'bitcoin' || given.length === 0)) {
+  const isOfCoins = has(known ?? (isFamily(family) ? family : null), 'coins');
+  if (kind === 'esplora' && (!isOfCoins || given.length === 0)) {
     throw new Misused('--kind esplora is of addresses that are named here, and of Bitcoin alone');
   }
   if (network === undefined) {
@@ -131,7 +132,7 @@ function entryWith(
     sources: _____,
     ...rest
   } = chain as Readonly<Record<string, unknown>>;
-  const entry = { ...rest, ...partsOf(String(rest.family), node, kind) };
+  const entry = { ...rest, ...partsOf(rest.family as Family, node, kind) };
   const one = entry as unknown as ChainSettings;
   const world = knownWorld(one) ?? ('world' in rest ? String(rest.world) : 'dev');
   const whole = knownWorld(one) === null ? { ...entry, world } : entry;
@@ -143,14 +144,18 @@ function entryWith(
 }
 
 function partsOf(
-  family: string,
+  family: Family,
   node: string | Readonly<Record<string, unknown>>,
   kind: 'core' | 'esplora',
 ): object {
-  if (family === 'bitcoin') {
-    if (typeof node !== 'string') return node;
-    return kind === 'core' ? { rpcUrl: node } : { esploraUrl: node };
+  switch (family) {
+    case 'bitcoin':
+      if (typeof node !== 'string') return node;
+      return kind === 'core' ? { rpcUrl: node } : { esploraUrl: node };
+    case 'tron':
+      return { sources: [typeof node === 'string' ? { url: node } : node] };
+    case 'evm':
+    case 'solana':
+      return { rpcUrls: [typeof node === 'string' ? node : node.url] };
   }
-  if (family === 'tron') return { sources: [typeof node === 'string' ? { url: node } : node] };
-  return { rpcUrls: [typeof node === 'string' ? node : node.url] };
 }

@@ -4,6 +4,7 @@
 import type { Material } from '@parley/chains/interface/material.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import { VerificationError } from '../../errors.ts';
 import type { Kept } from '../../stores/store.ts';
 import { locked } from '../../waiting.ts';
@@ -164,7 +165,7 @@ export function notFor({ family }: AccountWallet, { sign }: Material): never {
 export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWallet): Hand {
   return accountHand(context, leg, wallet, {
     // On Solana one transaction does it all.
-    approvesTokens: wallet.family === 'tron',
+    approvesTokens: has(wallet, 'approvals'),
     signingsOf: (built) => signingsOf(context, wallet, built),
     push: async (slot, kept) => {
       const isSpend = slot === 'claim' || slot === 'refund';
@@ -180,13 +181,15 @@ export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWall
 
 /** On TRON approvals of a token come first, each signed when the one before has succeeded. */
 function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): readonly Signing[] {
-  if (wallet.family === 'tron' && built.sign === 'tron-txid') {
-    return built.transactions.map((each) => () => wallet.sign(each, context.signingLimit(wallet)));
+  const limit = () => context.signingLimit(wallet);
+  switch (wallet.family) {
+    case 'tron':
+      if (built.sign !== 'tron-txid') return notFor(wallet, built);
+      return built.transactions.map((each) => () => wallet.sign(each, limit()));
+    case 'solana':
+      if (built.sign !== 'solana-tx') return notFor(wallet, built);
+      return [() => wallet.sign(built, limit())];
   }
-  if (wallet.family === 'solana' && built.sign === 'solana-tx') {
-    return [() => wallet.sign(built, context.signingLimit(wallet))];
-  }
-  return notFor(wallet, built);
 }
 
 /** No nonce or coin can be spent otherwise, and an expired transaction is dead. */

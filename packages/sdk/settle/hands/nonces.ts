@@ -2,6 +2,7 @@
 // transactions may share one: the later has it.
 
 import { ParleyError } from '@parley/core/errors.ts';
+import { has } from '@parley/core/families.ts';
 import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { messageOf } from '../../errors.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
@@ -163,6 +164,6 @@ export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promis
 
 export async function isSentBy({ context, leg, wallet }: On<EvmWallet>, kept: Kept) {
   const { view } = sourceOf(context, leg.chain);
-  if (view.family !== 'evm' || chainIdOf(kept) !== view.chainId) return false;
+  if (!has(view, 'nonces') || chainIdOf(kept) !== view.chainId) return false;
   return (await senderOf(kept)).toLowerCase() === wallet.address.toLowerCase();
 }

@@ -1,6 +1,7 @@
 // A quote while it is typed: the amounts given, got and locked, and its distance from recent
 // trades. Sent by Enter; a price that is far off is confirmed first.
 
+import { has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset, Pair, PairLeg, Thread } from '@parley/sdk/types.ts';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -131,7 +132,7 @@ function Giving({ row: { rfq, base, quote } }: Pick<QuotePanelProps, 'row'>) {
   const given = rfq.direction === 'sell_base' ? quote : base;
   const { family, hasWallet } = useGiving(given, true);
   if (hasWallet !== false) return null;
-  if (family === 'bitcoin') return <BitcoinKey back="/console" />;
+  if (has(family, 'coins')) return <BitcoinKey back="/console" />;
   const chain = chainName(given.chain);
   return (
     <Notice

@@ -1,6 +1,7 @@
 // The acceptance, which is final: the amounts committed, until when, the browser's checks, and the
 // person's confirmations.
 
+import { has } from '@parley/core/families.ts';
 import { otherLeg } from '@parley/core/trade.ts';
 import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '@parley/sdk/trade.ts';
@@ -85,7 +86,7 @@ function WithAddresses(props: Opened) {
   );
   const unsure = unsureOf(needs, chosen, isConnected);
   const accepting = <Accepting {...props} addresses={addresses} unsure={unsure} />;
-  const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
+  const isBitcoin = needs.some(({ family }) => has(family, 'coins'));
   return (
     <>
       <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />

@@ -1,6 +1,6 @@
 // Which addresses a deal needs of its person, and which ones there are to choose from. Pure.
 
-import type { ChainKey, Family } from '@parley/core/families.ts';
+import { type ChainKey, type Family, has } from '@parley/core/families.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import type { WalletsOfFamily } from '@parley/sdk/types.ts';
 import type { Payout } from '../../market/account.ts';
@@ -45,9 +45,9 @@ export function needsOf(
     const { login, proven } = wallets[family];
     return unique([login, ...proven]);
   };
-  const isFree = (family: Family) => family === 'bitcoin';
+  const isFree = (family: Family) => has(family, 'coins');
   // A refund on Solana goes to an address that may be paid; on EVM and TRON to whoever funds.
-  const funding = from === 'bitcoin' || from === 'solana' ? receiving(from) : paying(from);
+  const funding = has(from, 'namesFunder') ? paying(from) : receiving(from);
   return [
     {
       chain: gives.chain,

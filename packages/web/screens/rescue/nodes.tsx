@@ -1,5 +1,6 @@
 // A node for each chain of the file: named, checked, kept.
 
+import { has } from '@parley/core/families.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import type { RescueChain } from '@parley/sdk/rescue/file.ts';
 import { useState, useSyncExternalStore } from 'react';
@@ -50,7 +51,7 @@ function NodeOf({ engine, chain, family, facts }: NodeOfProps) {
     setCheck(answer);
     setBusy(false);
   };
-  const kind = family === 'bitcoin' ? 'bitcoin' : 'other';
+  const kind = has(family, 'coins') ? 'bitcoin' : 'other';
   if (facts === undefined) {
     return <p className="warn-ink">{text('rescue.node.unknown', { chain: chainName(chain) })}</p>;
   }

@@ -1,7 +1,7 @@
 // Which sides of a swap have something to send yet, and what is lost where their wallet cannot pay
 // for it. Pure.
 
-import type { ChainKey } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { GasSide } from '@parley/sdk/gas.ts';
 import type { SwapView } from '../../engine/types.ts';
@@ -65,7 +65,7 @@ export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): 
   const claims = swap.role === 'counterparty' && mine.funded !== null && isOwed;
   return [
     ...(swap.isRefundLeft && isIn ? (['refunds'] as const) : []),
-    ...(own.family !== 'bitcoin' && isIn && isKept(own.chain) ? (['refund'] as const) : []),
-    ...(other.family !== 'bitcoin' && claims && isKept(other.chain) ? (['claim'] as const) : []),
+    ...(!has(own, 'coins') && isIn && isKept(own.chain) ? (['refund'] as const) : []),
+    ...(!has(other, 'coins') && claims && isKept(other.chain) ? (['claim'] as const) : []),
   ];
 }

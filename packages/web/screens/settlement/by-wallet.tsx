@@ -1,6 +1,7 @@
 // Paying Bitcoin by a wallet of this browser: which ones there are, and what one of them was asked.
 // While one may still pay, no other way to pay is the next thing on the screen.
 
+import { has } from '@parley/core/families.ts';
 import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore } from 'react';
@@ -26,7 +27,7 @@ export function useWalletPayment({ byWallet }: Engine, swap: SwapView) {
   const { data, isError } = useQuery({
     queryKey: ['by wallet', id],
     queryFn: () => byWallet.of(id),
-    enabled: sidesOf(swap).own.family === 'bitcoin' && phase !== 'ended',
+    enabled: has(sidesOf(swap).own, 'coins') && phase !== 'ended',
     refetchInterval: lookMs,
     networkMode: 'always',
   });
@@ -45,7 +46,7 @@ export function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
   const asks = ({ id, name }: FoundWallet) =>
     act.run(async () => {
       const link = await connectWallet(id);
-      if (link.family !== 'bitcoin') throw new Error(`${name} is no wallet of Bitcoin`);
+      if (!has(link, 'coins')) throw new Error(`${name} is no wallet of Bitcoin`);
       const pay = link.pay.bind(link);
       await engine.byWallet.pay(swapId, { name, pay });
     });

@@ -1,5 +1,6 @@
 // Bitcoin: where a claim or refund is paid, and another address in its place. The engine checks it.
 
+import { has } from '@parley/core/families.ts';
 import { useState } from 'react';
 import type { Engine, LegView, SwapView } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
@@ -16,7 +17,7 @@ const isPaid: readonly Situation[] = ['collecting', 'received'];
 /** While nothing of it is signed: the own leg's refund, or the other leg's claim. */
 function openLeg(swap: SwapView, situation: Situation): LegView | null {
   const { own, other } = sidesOf(swap);
-  const leg = [own, other].find(({ family }) => family === 'bitcoin');
+  const leg = [own, other].find(({ family }) => has(family, 'coins'));
   if (leg === undefined || swap.phase === 'ended' || isPaid.includes(situation)) return null;
   const { claimed, refunded } = factsOf(leg);
   return claimed === null && refunded === null ? leg : null;

@@ -2,6 +2,7 @@
 // Pure. Each situation has its words below `settlement.` in texts/en/rest.json.
 
 import { type EscrowFacts, isMuch, legStatus, nothingSeen } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { extraOf } from '@parley/sdk/settle/extra.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
@@ -129,7 +130,7 @@ function fundingOf(seen: Seen): Situation {
   if (!swap.isByHand && askOf(swap, 'pay_by_hand') === null) {
     if (swap.isRestored && funded === null) return 'watching';
     // A key alone signs its escrows: it has no coins to pay them with.
-    if (own.family === 'bitcoin' && funded === null) return 'pay_not_yet';
+    if (has(own, 'coins') && funded === null) return 'pay_not_yet';
     return funded === null ? (isSent(swap) ? 'fund_sent' : 'fund') : 'fund_sent';
   }
   if (funded !== null) return isLate && !funded.deep ? 'paid_late' : 'paid';
@@ -191,7 +192,7 @@ export function endOf(swap: SwapView) {
   if (ownIs === 'claimed') return 'done_lost';
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';
   // A restored swap does not know its payer.
-  const isByOthers = swap.isByHand || (swap.isRestored && own.family === 'bitcoin');
+  const isByOthers = swap.isByHand || (swap.isRestored && has(own, 'coins'));
   if (isByOthers) return 'done_unpaid';
   // The second side has locked nothing because the first one has not, or has missed its time.
   const isMine = swap.role === 'initiator' || factsOf(other).funded !== null;

@@ -1,5 +1,6 @@
 // The screen of one swap, by an engine.
 
+import { has } from '@parley/core/families.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -90,7 +91,7 @@ function usePayments({ engine, swap }: OnSwap): readonly EscrowPayment[] {
   const { data } = useQuery({
     queryKey: ['payments', swap.id],
     queryFn: () => engine.swaps.payments(swap.id),
-    enabled: own.family === 'bitcoin' && (swap.isByHand || swap.isRestored),
+    enabled: has(own, 'coins') && (swap.isByHand || swap.isRestored),
     refetchInterval: swap.phase === 'ended' ? false : paymentsMs,
     networkMode: 'always',
   });

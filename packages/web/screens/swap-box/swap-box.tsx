@@ -1,6 +1,7 @@
 // The first screen: the amounts given and wanted, the costs, and the one step to quotes. All of it
 // can be filled in signed out.
 
+import { has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation } from '@tanstack/react-query';
@@ -230,7 +231,7 @@ function Asking({ draft, found, give }: AskingProps) {
   const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
     hasWallet === false && give !== undefined
-      ? text(family === 'bitcoin' ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+      ? text(has(family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
           chain: chainName(give.chain),
         })
       : null;
@@ -242,8 +243,8 @@ function Asking({ draft, found, give }: AskingProps) {
   const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
-      {stopped !== null && family === 'bitcoin' && <BitcoinKey back={back} />}
-      {stopped !== null && family !== 'bitcoin' && (
+      {stopped !== null && has(family, 'coins') && <BitcoinKey back={back} />}
+      {stopped !== null && !has(family, 'coins') && (
         <Notice
           kind="warn"
           title={stopped}

@@ -1,6 +1,7 @@
 // The wallets of one family: the rights of each, the swaps that wait for it, and how to stop or
 // remove it.
 
+import { has } from '@parley/core/families.ts';
 import { account } from '../../market/account.ts';
 import { market } from '../../market/client.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -22,7 +23,7 @@ export function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps
       <h2>{text(`family.${family}`)}</h2>
       {!isPaid && (
         <p className="soft">
-          {text(family === 'bitcoin' ? 'wallets.paid.each_swap' : 'wallets.paid.nowhere')}
+          {text(has(family, 'coins') ? 'wallets.paid.each_swap' : 'wallets.paid.nowhere')}
         </p>
       )}
       <ul className="entries">
