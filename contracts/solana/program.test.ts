@@ -122,7 +122,7 @@ type Vector = {
   readonly name: string;
   readonly terms: Readonly<Record<'payout' | 'refund' | 'mint' | 'amount' | 'timelock', string>>;
   readonly tokenProgram?: string;
-  /** Of tokens only. */
+  /** For tokens only. */
   readonly claimSigned?: Row;
   readonly refundSigned?: Row;
 } & Readonly<Record<(typeof vectorVerbs)[number], Row>>;
@@ -161,7 +161,7 @@ test('the program does what vectors.json says', async () => {
   const { vectors }: { vectors: readonly Vector[] } = json('vectors.json');
   const [funder, payee] = await Promise.all([person('vector funder'), person('vector payout')]);
   for (const vector of vectors) {
-    // Nobody has the largest amount: that one is about its bytes.
+    // The largest amount is held by no account: that vector is about its bytes.
     if (vector.name === 'largest amount') continue;
     const orders = [
       ['claim', 'close'],

@@ -163,7 +163,10 @@ export function close({ terms, escrow, bump }: Escrow): Instruction {
   );
 }
 
-/** Without a destination: of SOL, or of what a claim left. `signs`: whether the funder does. */
+/**
+ * Without a destination: a refund of SOL, or of the rest that a claim left. `signs`: whether the
+ * funder does.
+ */
 export function refund(
   { terms, escrow, vault, tokenProgram }: Escrow,
   destination?: Address,

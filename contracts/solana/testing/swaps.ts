@@ -154,7 +154,7 @@ export type Money = {
   readonly held: bigint | undefined;
 };
 
-/** Who has what: lamports, then tokens. */
+/** The money of everybody: lamports, then tokens. */
 export function moneyOf({ world, terms, escrow, source, destination, asset }: Swap): Money {
   const tokens = (of: Address) => (asset === 'SOL' ? undefined : tokensOf(world, of));
   return {

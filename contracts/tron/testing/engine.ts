@@ -52,7 +52,7 @@ export type TvmCall = {
 };
 
 export type TvmResult = {
-  /** None; REVERT keeps the energy that is left; anything else has used all of it. */
+  /** The failure; REVERT keeps the energy that is left; anything else has used all of it. */
   readonly failure: 'none' | 'revert' | 'out of energy' | 'other';
   readonly message: string;
   readonly energyUsed: bigint;
@@ -179,7 +179,7 @@ function laterOperations(chainId: number): AddOpcode[] {
     const opcode = Number(code);
     const logicFunction = usual.handlers.get(opcode);
     if (logicFunction === undefined) throw new Error(`no operation ${opcodeName}`);
-    // MCOPY pays for memory as the other copies do; of the others the price is all there is.
+    // MCOPY pays for memory as the other copies do; the others cost their price alone.
     const gasFunction = opcodeName === 'MCOPY' ? usual.dynamicGasHandlers.get(opcode) : undefined;
     const dynamic = gasFunction === undefined ? {} : { gasFunction };
     return { opcode, opcodeName, baseFee, logicFunction, ...dynamic };

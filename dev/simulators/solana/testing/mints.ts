@@ -26,7 +26,7 @@ import { signed, signer, type TestChain } from './chain.ts';
 
 type Chain = Pick<TestChain, 'rpc' | 'give' | 'mine'>;
 
-/** Of a mint: its type, the bytes of its value, and what sets it up, by tag and so on. */
+/** A mint's extensions: type, the bytes of the value, and what sets it up, by tag and so on. */
 const extensions = {
   transferFee: {
     bytes: 108,
@@ -59,7 +59,7 @@ export type MintOptions = {
   /** Whether the issuer keeps the right to make more. */
   readonly isMintable?: boolean;
   readonly isFreezable?: boolean;
-  /** The holder of the whole supply; nothing is made without. */
+  /** The holder of the whole supply; without one, no token is made. */
   readonly holder?: Address;
   readonly supply?: bigint;
 };
