@@ -18,7 +18,7 @@ test('slots of proxies are those of the standards', () => {
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 
-/** What is found where the slots, in their order, hold these addresses; `-` nothing. */
+/** The findings where the slots, in their order, hold these addresses; `-` for an empty one. */
 function holding(digits: string) {
   const held = new Map(proxySlots.map(({ slot }, at) => [slot, digits[at] ?? '-']));
   return proxyAt(async (slot) => {

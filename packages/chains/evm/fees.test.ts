@@ -178,7 +178,7 @@ test('a node that lends nothing to an estimate, and does not say so, is found ou
   await assert.rejects(asked, refuses('chain_unavailable', /lends no state/));
 });
 
-/** Of a node that answers so when it is asked for an estimate. */
+/** A node that answers so when it is asked for an estimate. */
 const estimating = (answer: Awaited<ReturnType<Lie>> & object) =>
   adapterOver(({ method }, forward) => (method === 'eth_estimateGas' ? answer : forward()));
 

@@ -93,7 +93,7 @@ test('a claim whose secret is unseen is never tried with the money of others', a
   await funded();
   const empty = await newLeg(chain);
   await assert.rejects(stranger.sign(claimOf(empty, false)), refuses('nothing_there', /"never"/));
-  // Of a token of which the contract holds less than it owes.
+  // The contract holds less of this token than it owes.
   const leg = await newLeg(chain, { token: await deployToken(chain, 'DevDollar') });
   await openByStorage(chain, leg.terms);
   const seized = stranger.sign(claimOf(leg, false));

@@ -35,7 +35,7 @@ const tell = async (name: string, to: string, args: readonly unknown[]) => {
 };
 const deployment = evmDeployment(31_337);
 const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
-/** What `stateOf` answers of an escrow that is open. */
+/** The answer of `stateOf` for an open escrow. */
 const openState = `0x${['1', '1'].map((word) => word.padStart(64, '0')).join('')}`;
 const isAskedForState = ({ method, params }: Request) => {
   const { data = '' } = (params[0] ?? {}) as { data?: string };
@@ -172,7 +172,7 @@ test('a node that names no base fee makes the key pay no price of its own', asyn
     const { raw } = await both.sign(claimOf(leg));
     assert.equal(parseTransaction(raw as Hex).type, 'eip1559');
   }
-  // Of a chain that nobody here knows it is believed so far.
+  // On a chain without a known policy the node is believed so far.
   const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar] });
   const { offer } = await unknown.sign(claimOf(leg));
   assert.ok(offer <= (5n * devGas.reserveFeePerGas) / 2n, `${offer}`);
@@ -203,7 +203,7 @@ function anyTerms(secret: string, key: string): EscrowTerms {
 }
 
 test('whatever it is asked, the key signs nothing but calls that settle escrows, without value', async () => {
-  // A node that says yes to everything: what is refused then, is refused by us.
+  // A node that says yes to everything: a refusal then is our own.
   const easy = await strangerBehind(({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };
     return isAskedForState({ method, params }) ? { result: openState } : forward();

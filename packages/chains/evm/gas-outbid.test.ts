@@ -116,7 +116,7 @@ const funded = async () => {
 };
 const strangerOver = (...rpcUrls: string[]) => strangerOn(chain, {}, { rpcUrls });
 
-/** Signed, and not sent: what is said of it by nodes that make no blocks unless told. */
+/** Signed, and not sent: returns what nodes say of it that make no blocks unless told. */
 async function unsent(...rpcUrls: string[]) {
   const { sign, account } = await strangerOver(...(rpcUrls.length ? rpcUrls : [chain.rpcUrl]));
   const work = await funded();

@@ -32,7 +32,10 @@ const saying = async (says: Says, until?: Promise<unknown>): Promise<string> => 
 const nodesSaying = async (all: readonly Says[]) =>
   over(...(await Promise.all(all.map((each) => saying(each)))));
 
-/** All that will answer are waited for; nobody is where one alone may decide. */
+/**
+ * All that will answer are waited for; with `hasty` no node is waited for where one alone may
+ * decide.
+ */
 const patient = { most: 0, othersMs: 30_000 };
 const hasty = { most: 5, othersMs: 0 };
 const countOf = async (...says: Says[]) =>
@@ -85,7 +88,7 @@ test('one node that says too much is not believed, nor of three one that is behi
   for (const counts of [[5], [5, 90], [90, 5], [90, 5, 5], [5, 5, 0], [5, 0, 90], [null, 5]]) {
     assert.equal(await countOf(...counts), 5, counts.join());
   }
-  // Of four the second lowest counts: more than half say it or more.
+  // The second lowest of four counts: more than half say it or more.
   assert.equal(await countOf(7, 5, 90, 6), 6);
   // Where no other serves the chain at all there is one node, as where one is configured.
   assert.equal(await countOf(null, 90), 90);

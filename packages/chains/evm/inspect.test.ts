@@ -57,7 +57,7 @@ const zoo: Readonly<Record<string, readonly [short: string, reasons?: RegExp]>> 
 const nobody = '0x000000000000000000000000000000000000dEaD';
 const slotOf = (name: string) => keccak256(stringToHex(name));
 const oldForm = 'org.zeppelinos.proxy.implementation';
-/** Of EIP-1967. */
+/** The slot of EIP-1967. */
 const adminSlot: Hex = '0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103';
 
 async function withAdmin(made: Promise<Address>, value: Hex = pad(nobody)): Promise<string> {
@@ -115,7 +115,7 @@ const passing: readonly (readonly [string, Token])[] = [
   ['that is a clone of one contract for good', () => clone('PlainBehind')],
 ];
 
-/** Of these somebody can put other code in the place of theirs. */
+/** Somebody can put other code in the place of these. */
 const replaceable: readonly (readonly [string, Token, RegExp])[] = [
   ['a proxy by EIP-1822', () => governed('PlainBehind', slotOf('PROXIABLE')), /EIP-1822/],
   ['a proxy of the old form', () => governed('PlainBehind', slotOf(oldForm)), /old form/],

@@ -168,7 +168,7 @@ test('beside ethers: what it signs is accepted, for no other text and with no bi
       const bytes = Buffer.from(signature.slice(2), 'hex');
       bytes[at] = (bytes[at] as number) ^ (1 << bit);
       const changed = `0x${bytes.toString('hex')}`;
-      // Of v ethers also takes the form of EIP-155, which no wallet gives a message.
+      // Ethers also takes v in the form of EIP-155, which no wallet gives a message.
       if (at < 64) assert.notEqual(signerByEthers(text, changed), wallet.address);
       await isRefused(verifyEvmProof({ ...proof, signature: changed }, soon()));
     }),

@@ -12,7 +12,10 @@ const kindOf = (error: unknown): Failure => {
 };
 const never = new AbortController().signal;
 
-/** A node that answers about so many, and else fails so; what it was asked about. */
+/**
+ * A node that answers about so many, and else fails so; `asked` lists the widths that it was asked
+ * for.
+ */
 function nodeOf(most: number, fails: () => Error) {
   const told = { most, asked: [] as number[] };
   const ask = async (count: number) => {

@@ -13,7 +13,7 @@ import { type Client, foundBySome, wellSources } from './sources.ts';
 
 const never = new AbortController().signal;
 const nowSeconds = 1_000_000;
-/** Of a chain whose blocks are of long ago, so that heights alone count. */
+/** A chain whose blocks are of long ago, so that heights alone count. */
 const old = (height: number): Head => ({ height, time: 0 });
 const fresh = (height: number): Head => ({ height, time: nowSeconds - 3 });
 
@@ -97,7 +97,7 @@ test('a backup that is behind is asked when no other answers in any round, and n
   assert.deepEqual(await places(), [0, 0, 1]);
   failing.delete(0);
   assert.deepEqual(await places(), [0]);
-  // What the first one named is known while it says nothing.
+  // The first one's earlier word is known while it says nothing.
   says[0] = 'no';
   assert.deepEqual(await later(), [0]);
   failing.add(0);
@@ -113,7 +113,7 @@ test('no head of another takes the place from a node whose own block is of this 
   assert.deepEqual(await stopped.places(), [1]);
   stopped.says[1] = old(100);
   assert.deepEqual(await stopped.later(), [0], 'for as long as it is said');
-  // Of a time that is not this moment, a head counts where another comes near it.
+  // A head with another time than now counts where another head comes near it.
   assert.deepEqual(await world(old(100), old(10 ** 9), old(101)).places(), [0]);
   assert.deepEqual(await world(old(100), fresh(500), old(101)).places(), [1]);
 });

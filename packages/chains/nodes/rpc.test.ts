@@ -26,14 +26,14 @@ const says = (code: number, message: string, data?: unknown) => ({
 });
 const yes = { body: { result: '0x1' } };
 
-/** What two nodes make of a question, the first of which says this. */
+/** The outcome of a question to two nodes, the first of which says this. */
 async function both(context: TestContext, first: Says, second: Says = yes) {
   const [one, two] = await Promise.all([node(context, first), node(context, second)]);
   const rpc = rpcClient({ chain: 'evm-dev', urls: [one.url, two.url] });
   return { one, two, rpc, answer: rpc.call('eth_call', [], soon()) };
 }
 
-/** Of a key, an account, a quota or a machine: whatever body they come with. */
+/** Refusals about a key, an account, a quota or a machine, with any body. */
 const ofProviders: readonly Says[] = [
   ...[401, 402, 403, 404, 429, 500, 502, 503].map((status) => ({
     status,

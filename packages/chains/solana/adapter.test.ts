@@ -60,7 +60,7 @@ for (const asset of assets) {
   });
 }
 
-/** What it answers of accounts when it is behind: all that it has answered before, as it was. */
+/** A node that is behind repeats its earlier answers about accounts. */
 async function nodeBehind(context: TestContext, world: World) {
   const old = new Map<string, object>();
   let isBehind = false;

@@ -189,7 +189,7 @@ for (const [name, end] of Object.entries(ends)) {
     const { slot } = await latestBlockhash(world.adapter.node, 'finalized', soon());
     const young = await youngNode(context, world.chain.info.rpcUrl, () => slot);
     await tellsNothing(another(world, [young]), escrow);
-    // Whoever has them all still knows.
+    // A reader with all of them still knows.
     const facts = await another(world).readEscrow(escrow, soon());
     assert.equal(facts.funded !== null, name !== 'never funded');
     if (name === 'never funded') return;

@@ -1,4 +1,4 @@
-// A stranger's gas key on the simulator: what it sends, what that pays, and what became of it.
+// A stranger's gas key on the simulator: its transactions, what they pay, and their outcomes.
 
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -81,7 +81,7 @@ const claimOf = ({ terms }: WatchedEscrow, isPublic = true): GasWork => {
 };
 const refundOf = ({ terms }: WatchedEscrow): GasWork => ({ verb: 'refund', terms });
 
-/** Of SOL, or of dollars in the usual token account; 0 where there is none. */
+/** A balance of SOL, or of dollars in the usual token account; 0 where there is none. */
 async function held({ adapter, dollar }: World, token: string | null, who: string) {
   const at = token === null ? who : associatedTokenAccount(who, dollar, tokenProgram);
   const { accounts } = await accountsAt(adapter.node, [at], 'confirmed', soon());
@@ -155,7 +155,10 @@ test('the price of speed is not for strangers to set by naming the escrow', asyn
   await fund(world, escrow);
   const { leastUnitPrice, reserveUnitPrice } = devGas;
   const calm = await stranger(world).account.reserve(claimOf(escrow), soon());
-  /** Of 150 blocks, as if so many had a transaction that paid far too much and named these. */
+  /**
+   * A reserve over 150 blocks, as if so many had a transaction that paid far too much and named
+   * these.
+   */
   const paying = async (named: readonly string[], blocks: number) => {
     const lied = await lyingAdapter(context, world, ({ method, params }, forward) => {
       if (method !== 'getRecentPrioritizationFees') return forward();
@@ -174,7 +177,7 @@ test('the price of speed is not for strangers to set by naming the escrow', asyn
     offer: leastUnitPrice,
     reserve: calm,
   });
-  // Whoever fills every block's part of the account is outbid, as far as what is held goes.
+  // The key outbids a rival who fills every block's part of the account, up to what is held.
   assert.deepEqual(await paying([escrow.address, program], 150), {
     offer: reserveUnitPrice,
     reserve: calm,

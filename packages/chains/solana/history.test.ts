@@ -141,7 +141,7 @@ slowly('an endless history that grows while it is read comes to its end', async 
   }
   assert.equal(found, secret);
   assert.ok(logged.includes('long_history'));
-  // Nothing more is to be learnt, whatever is written there.
+  // The adapter has learnt all there is, whatever is written there.
   const asked = crowd.asked.size;
   crowd.above += 700;
   await adapter.readEscrow(escrow, anyTime());

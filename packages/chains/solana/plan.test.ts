@@ -314,7 +314,7 @@ test('other terms, another verb, another secret and a wild price are noticed', (
     materialProblems(of, wanted, terms, deployment).length > 0;
   const fund = material(goodTerms, { verb: 'fund' });
   assert.ok(problems(fund, { verb: 'refund' }));
-  // What is asked for is what there is for the funder: three verbs bring it, and pay nobody else.
+  // The instructions ask for what the funder has: three verbs bring it, and pay nobody else.
   for (const wanted of [
     { verb: 'refund' },
     { verb: 'refund', afterClaim: true },

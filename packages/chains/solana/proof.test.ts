@@ -187,7 +187,7 @@ describe('an off-chain envelope', () => {
     for (const bytes of [short(2), long(2), concatBytes(domain, utf8ToBytes(text))]) {
       refused(by(bytes), /another message/);
     }
-    // Of another wallet alone.
+    // Signed by another wallet alone.
     refused(by(long(1, { signers: [stranger] })), /another message/);
   });
 

@@ -1,4 +1,4 @@
-// The rent may rise between a funding and its claim: what is built, tried and told then.
+// The rent may rise between a funding and its claim: tests for what is built, tried and told then.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -63,7 +63,7 @@ type Asked = Request & { readonly id: number };
 export type Answer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string } };
-/** `status`: of HTTP, where the call is no part of a batch. */
+/** `status`: the status of HTTP, where the call is no part of a batch. */
 type Said = Answer | (Partial<Answer> & { readonly status: number });
 /** The effect of a lie: `undefined` hangs; `forward` asks the real node. */
 export type Lie = (

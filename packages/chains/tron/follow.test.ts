@@ -57,7 +57,7 @@ test('what waits for a block is no fact: the head shows it as if it had happened
 test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
   const leg = newLeg(chain);
   const open = newLeg(chain);
-  // Of the funding the lane keeps nothing once it is claimed; the node's index of events does.
+  // The lane keeps nothing of the funding once it is claimed; the node's index of events does.
   const made = [await fund(chain, leg), await claim(chain, leg)];
   const funded = await fund(chain, open);
   let delayMs = 0;

@@ -247,7 +247,7 @@ test('long numbers are told from texts that look like them, and a million of the
   for (const broken of [`{"a":${long}`, `["${long}`, `${long},`]) {
     assert.throws(() => parseAnswer(broken), SyntaxError);
   }
-  // What looks back for each number would not end.
+  // A parser that looks back for each number would not end.
   for (const each of ['1,', `${long},`, `"a",`]) {
     const list = parseAnswer(`[${each.repeat(2 ** 20)}${long}]`) as unknown[];
     assert.deepEqual([list.length, list.at(-1)], [2 ** 20 + 1, long]);
@@ -263,7 +263,7 @@ for (const digits of [String(2n ** 63n), '9'.repeat(80), '9'.repeat(1_000_000), 
       const asked = performance.now();
       if (balance === String(least)) assert.equal((await account(node))?.balance, least);
       else await assert.rejects(account(node), unavailable(/not an integer/));
-      // What looks back for each digit takes minutes.
+      // A parser that looks back for each digit takes minutes.
       assert.ok(performance.now() - asked < 20_000, `${performance.now() - asked} ms`);
     }
   });

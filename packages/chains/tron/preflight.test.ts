@@ -79,7 +79,7 @@ test('addresses that were never used are named, with what they need', async () =
   assert.match(sentence, /never used on tron-dev.*5930000 sun.*anybody else may/);
   const { verb, address, code } = funding ?? {};
   assert.deepEqual([verb, address, code], ['fund', refund, 'not_activated']);
-  // What a claim costs is asked of whoever sends it.
+  // The sender of a claim is asked for its cost.
   const own = await adapter.claimShortage?.(terms, payout, signal());
   assert.deepEqual([own?.code, own?.verb], ['not_activated', 'claim']);
   assert.equal(await adapter.claimShortage?.(terms, anyone.address, signal()), null);
@@ -137,7 +137,7 @@ test('what the funder pays in does not pay for its energy: it is told what it ha
     const warnings = await adapter.warnings(termsOf(terms), signal());
     return warnings.find(({ verb }) => verb === 'fund') ?? assert.fail();
   };
-  // 1.3 times 26 000 energy at 100 sun; of its free bandwidth enough may be left
+  // 1.3 times 26 000 energy at 100 sun; enough of its free bandwidth may be left
   const energySun = 3_380_000n;
   for (const amount of [balance, balance + 40_000_000n]) {
     const { code, has, need, sentence } = await funding({ amount });
@@ -160,7 +160,7 @@ test('the approvals that a funding needs are part of what it takes', async () =>
   const warnings = await adapter.warnings(terms, signal());
   const { need, sentence } = warnings.find(({ verb }) => verb === 'fund') ?? assert.fail();
   // 60 000 for the funding without its transfer, which nobody without money can try (130 000),
-  // and 22 141 for the approval; of each transaction 600 bytes
+  // and 22 141 for the approval; each transaction adds 600 bytes
   const energy = (190_000n * 13n) / 10n + (22_141n * 13n + 9n) / 10n;
   assert.equal(need, energy * 100n + 1_200_000n);
   assert.match(sentence, new RegExp(`at least ${need} sun for energy and bandwidth$`));
@@ -220,7 +220,7 @@ test('fundings as they are built take the energy of the snapshot, and claims no 
 /** TRON's USDT, as `ownEnergy` reckons with it. Source: public figures. */
 const usdt = { balance: 935, allowance: 5_400, mostFactor: 4.4 };
 
-/** Of DevCoin, by which the snapshot was measured: whole calls of it on the same TVM. */
+/** The snapshot was measured with DevCoin: whole calls of it on the same TVM. */
 const coin = { transfer: 12_961, transferFrom: 18_548, balance: 477 };
 
 test('what is reckoned with covers the snapshot, and by less than a tenth', () => {

@@ -46,7 +46,7 @@ type Options = {
   chainId?: number;
   deploy?: boolean;
   hardfork?: 'prague' | 'osaka';
-  /** Nobody stops it: it ends with the process, which does not wait for it. */
+  /** It ends with the process, which does not wait for it. */
   isShared?: boolean;
 };
 

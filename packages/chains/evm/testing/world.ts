@@ -1,5 +1,5 @@
-// The chain of a test file, with adapters over its node and over nodes that lie. What the file did
-// to the chain is undone behind it.
+// The chain of a test file, with adapters over its node and over nodes that lie. Changes that the
+// file made to the chain are undone behind it.
 
 import { after, before } from 'node:test';
 import type { Hex } from 'viem';
@@ -24,7 +24,7 @@ export async function evmWorld() {
   const adapterOf = (over: Partial<EvmAdapterOptions> = {}): EvmAdapter => adapterOn(chain, over);
   return {
     chain,
-    /** Of a node that lies until the test has ended. */
+    /** The URL of a node that lies until the test has ended. */
     urlOf,
     adapterOf,
     adapterOver: async (lie: Lie, over: Partial<EvmAdapterOptions> = {}): Promise<EvmAdapter> =>

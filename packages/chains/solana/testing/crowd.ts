@@ -50,7 +50,7 @@ function nameOf(number: number): string {
 }
 
 const belowFrom = 1_000_000;
-/** What is below a limit that a list has. */
+/** The entries below a limit that a list has. */
 const pick = (all: readonly Listed[], { before, until, limit }: Record<string, unknown>) => {
   const from = before === undefined ? 0 : all.findIndex((one) => one.signature === before) + 1;
   const end = until === undefined ? -1 : all.findIndex((one) => one.signature === until);

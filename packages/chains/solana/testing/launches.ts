@@ -1,4 +1,4 @@
-// What stands for launchpads on a Solana test chain: instructions of the token programs that carry
+// Stand-ins for launchpads on a Solana test chain: instructions of the token programs that carry
 // their mint as a launchpad's do, one called by itself and one by another program.
 
 import type { InstructionSource } from '@parley/tokens/launches.ts';

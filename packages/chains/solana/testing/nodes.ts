@@ -12,7 +12,7 @@ export const hangingNode = (context: TestContext): Promise<string> =>
 export const fixedNode = (context: TestContext, text: string): Promise<string> =>
   nodes.within(context, nodes.fixedNode(text));
 
-/** What it says is what `lie` makes of the true answer, of each call of a batch. */
+/** It says what `lie` makes of the true answer, for each call of a batch. */
 export function lyingNode(
   context: TestContext,
   truth: string,
@@ -22,8 +22,8 @@ export function lyingNode(
 }
 
 /**
- * Knows nothing of what is below a slot, and says so as Agave does since 4.0: of an older `until`
- * or `before`, and of its oldest block.
+ * Knows nothing of what is below a slot, and says so as Agave does since 4.0: it does the same for
+ * an older `until` or `before`, and for its oldest block.
  */
 export function youngNode(
   context: TestContext,

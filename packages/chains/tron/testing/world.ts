@@ -14,7 +14,7 @@ export async function tronWorld() {
   const urlOf = async (lie: Lie): Promise<string> => (await lying(lie)).url;
   return {
     chain,
-    /** Of a node that lies until the test has ended. */
+    /** The URL of a node that lies until the test has ended. */
     urlOf,
     adapterOf: (...urls: string[]): TronAdapter => adapterOn(chain, urls),
     adapterOver: async (lie: Lie, over: Partial<TronAdapterOptions> = {}): Promise<TronAdapter> =>
