@@ -383,7 +383,7 @@ test('files are private, are never half written, and a key is never written over
   await mustBePrivate(places.keystore, null);
   await chmod(places.keystore, 0o600);
   await mustBePrivate(places.keystore);
-  // What is root's is let be, so that root gives it away.
+  // Root may use its own files, so root gives this one away first.
   if (process.geteuid?.() === 0) await chown(places.keystore, 8, 8);
   const { uid } = await stat(places.keystore);
   const fault = failing(

@@ -42,7 +42,7 @@ function thread(alter: Partial<Thread> = {}): Thread {
   return { ...known, legs, rules, ...alter } as Thread;
 }
 
-/** What the market shows of both legs, as worked out here: EVM is short, Bitcoin long. */
+/** The market's display of both legs, as worked out here: EVM is short, Bitcoin long. */
 const rules = ownRules({ a: { view: evmView }, b: { view: bitcoinView } });
 const { agreedAt, deadlines, legs: agreed } = keptRecord('taker').swap;
 const shownLeg = ({ leg, chain, assetId, amount, long }: VerifiedLeg): LegPreview => {
@@ -60,7 +60,7 @@ type Of = {
   readonly at?: number;
   /** The price's end, as the customer saw it. */
   readonly ends?: number | null;
-  /** What the market answers with; else the honest swap once something was said before. */
+  /** The market's answer; else the honest swap once something was said before. */
   readonly swap?: Swap | null;
 };
 
@@ -140,7 +140,7 @@ test('the other side says no hashlock, and its trade is the mirror of the first'
   assert.deepEqual(own, { ...tradeOf('maker'), acceptTtlSeconds: 600 });
 });
 
-/** What comes of the maker's words said again at this time, to a market that shows this. */
+/** The outcome when the maker repeats its words at this time, to a market that shows this. */
 async function again(at: number, shown: Partial<Thread>, swap: Swap | null = null) {
   const store = memoryStore();
   await accept(agreeing('maker', { store }));
@@ -155,7 +155,7 @@ test('words said again prolong nothing while they stand, and are new ones after 
     [acceptedAt + 600, stood, acceptedAt + 600],
     // The market never had them, or they lapsed by its clock.
     [acceptedAt + 300, { makerAccepted: false }, acceptedAt + 300],
-    // Nothing is accepted any more.
+    // From here on no acceptance counts.
     [acceptedAt + 6_000, { ...stood, swapId }, acceptedAt],
   ] as const) {
     const { trade: own } = await again(at, shown);
@@ -261,7 +261,7 @@ test('of several threads of an RFQ that were accepted one swap is funded', async
   await assert.rejects(accept(agreeing('taker', of)), { code: 'hashlock_used' });
   assert.deepEqual(of.said, []);
   await assert.rejects(mustBeOnly(of.store, kept), /the RFQ of swap/);
-  // What a rescue brings back is claimed and refunded, however many they are.
+  // Restored swaps are claimed and refunded, however many they are.
   await mustBeOnly(of.store, { ...kept, restored: true });
 });
 
@@ -442,7 +442,7 @@ test('rules that differ are refused before anything is said, each with both valu
   for (const [lie, differences] of lies) {
     for (const party of ['taker', 'maker'] as const) {
       const of = { said: [] as Words[], store: memoryStore() };
-      // Who would be the initiator follows from the rules: those are named first.
+      // The rules decide the initiator, so differences of the rules are named first.
       const shown = { rules: lie as Rules, initiator: 'maker' } as const;
       const refused = await accept(agreeing(party, { ...of, shown })).catch((error) => error);
       assert.ok(refused instanceof RulesError && refused instanceof VerificationError);

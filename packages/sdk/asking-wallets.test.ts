@@ -28,7 +28,7 @@ import { type EvmSendRequest, evmSender } from './wallets/evm-sender.ts';
 const chainId = 31_337;
 const on = onChains();
 
-/** What became of a prompt: `sends` without an answer is a page that was closed in between. */
+/** The outcome of a prompt: `sends` without an answer is a page that was closed in between. */
 type Does = 'sends' | 'sends, silent' | 'silent' | 'declines' | 'sends another';
 
 /** A wallet of a person with ether, as eth_sendTransaction has it. */

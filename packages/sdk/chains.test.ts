@@ -1,4 +1,4 @@
-// The map of a customer's chains: what is missing in it, or under a wrong name, is said.
+// The map of a customer's chains: a missing chain, or one under a wrong name, is reported.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
-// One's own clock against the market's and those of chains: what is wrong is said, and by how much.
+// One's own clock against the market's and those of chains: an error names the wrong one, and by
+// how much.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What strangers pay to a Bitcoin escrow, on a real bitcoind: a run of `settle` ends as without it,
-// and what is worth a refund's fee is told and comes back in a later run.
+// Payments by strangers to a Bitcoin escrow, on a real bitcoind: a run of `settle` ends as without
+// them, and those worth a refund's fee are emitted and come back in a later run.
 
 import assert from 'node:assert/strict';
 import { formatUnits } from '@parley/core/amounts.ts';
@@ -17,7 +17,7 @@ const pay = (scene: Scene, amount: bigint) =>
 const pastTimelock = (scene: Scene) =>
   on.chains.move(scene.market.watched('b').terms.timelock - on.chains.now() + 30);
 
-/** Of the side that gives bitcoin, with this paid beside its funding. */
+/** The side that gives bitcoin, with this paid beside its funding. */
 async function settledBeside(...amounts: bigint[]) {
   const scene = on.chains.swap();
   const input = await sideOf(scene, 'taker');

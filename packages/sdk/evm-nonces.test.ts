@@ -1,5 +1,5 @@
-// Nonces of one EVM account over all swaps of a store, on a real anvil: what is lost is filled, and
-// nobody's claim waits for what others poll or keep.
+// Nonces of one EVM account over all swaps of a store, on a real anvil: a lost nonce is filled, and
+// no claim waits for what others poll or keep.
 
 import assert from 'node:assert/strict';
 import { sleep } from '@parley/chains/nodes/turn.ts';
@@ -419,7 +419,7 @@ timed('a late or missing signature is nobody’s, and its nonce is given again',
       },
     }));
     const late = hand.keeping(signing(), false);
-    // Who comes after it is held up no longer than that.
+    // A later one is held up no longer than that.
     const urgent = comes === null ? hand.keeping(signing(), true) : null;
     await assert.rejects(late, { name: 'TimeoutError' });
     comes?.resolve();

@@ -39,7 +39,7 @@ function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
   return feed;
 }
 
-/** What a feed says of the book. */
+/** The events by which a feed reports the book. */
 function telling() {
   const emitted: string[] = [];
   const onChange: MakerFeedOptions['onChange'] = ({ kind, rfq }) => {

@@ -57,10 +57,10 @@ const gasFor = ({ address }: EvmWallet) => on.chains.dev.faucet({ chain: evmKey,
 type Makes = {
   readonly key?: Hex;
   readonly gas: boolean;
-  /** Of the coin. */
+  /** The amount of the coin. */
   readonly held?: bigint;
   readonly more?: Partial<SettleInput>;
-  /** What stands in the place of the wallet's own signing. */
+  /** Replaces the wallet's own signing. */
   readonly signs?: (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => Promise<string>;
 };
 
@@ -182,7 +182,7 @@ timed(
     };
     await until({ ...maker, store }, ({ step }) => step === 'signed');
     assert.deepEqual(relay.given, []);
-    // Whatever the market says of the leg meanwhile.
+    // The market may say anything of the leg meanwhile.
     const { escrow } = (await recordOf(maker)).authorization ?? {};
     assert.equal(escrow, scene.market.watched('a').address);
     assert.deepEqual(await ends(maker), ['received']);
@@ -217,7 +217,7 @@ timed('where the market does not send it, this side does once it has gas', async
   assert.ok(relay.given.every((given) => given.escrow === signed));
   assert.equal((await recordOf(maker)).swap.legs.a.escrow?.address, signed);
   scene.market.lie((swap) => swap);
-  // What it says that it has sent is not believed for ever either.
+  // Its word that it has sent is not believed for ever either.
   relay.does = 'pretend';
   await gasFor(wallet);
   assert.equal((await own.end).end, 'received');
@@ -353,7 +353,7 @@ timed('a leg without gas that somebody refunds in a batch ends its swap', async 
   await on.chains.move(swap.legs.a.timelock - on.chains.now() + 60);
   const { chains, store } = maker;
   const { adapter } = sourceIn(chains, evmKey);
-  // What was read just before the move is answered for a moment.
+  // An answer read just before the move is repeated for a moment.
   const clock = async () => (await adapter.heads(AbortSignal.timeout(15_000))).clock;
   await waitUntil(async () => (await clock()) >= swap.legs.a.timelock);
   const others = withChain(chains, evmKey, { wallet: keeper });

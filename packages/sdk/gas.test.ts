@@ -1,4 +1,4 @@
-// What a side of a swap may take of its chain's own coin.
+// The coin of its own chain that a side of a swap may take.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

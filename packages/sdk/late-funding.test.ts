@@ -21,7 +21,7 @@ async function tooLate(input: SettleInput): Promise<SettleInput> {
   return later(input, fundBy - on.chains.now() + 4_000);
 }
 
-/** The maker's funding waits in the pool, with every approval mined; nothing is running. */
+/** The maker's funding waits in the pool, with every approval mined; no run is under way. */
 async function makersFundingWaits(): Promise<{ maker: SettleInput; funding: Kept }> {
   const scene = on.chains.swap();
   await until(await hastySide(scene, 'taker'), isFunded);

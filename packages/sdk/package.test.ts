@@ -1,4 +1,4 @@
-// The package against its README: what is named there can be imported. The picture of the states is
+// The package against its README: every name in it can be imported. The picture of the states is
 // that of their text, by which every settlement on paper chains goes (testing/paper-scene.ts).
 
 import assert from 'node:assert/strict';

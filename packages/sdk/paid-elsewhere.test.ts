@@ -187,7 +187,7 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
   const isClaimed = () => taker.emitted.some(({ step }) => step === 'claimed');
   assert.equal(isClaimed(), false);
   assert.equal(isAsked, false, 'a wallet is to be asked before the person has decided');
-  // What is decided is looked at again, right before the secret is told.
+  // The engine checks the person's decision again, right before it reveals the secret.
   takesBack = true;
   const had = asked.length;
   await waitUntil(() => asked.length >= had + 3 || isClaimed());
@@ -196,7 +196,7 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
   gives = true;
   const [{ end }] = await Promise.all([maker.end, taker.next('claimed')]);
   assert.deepEqual([end, asked.at(-1)], ['received', 1_500_000n]);
-  // What the claim left comes back.
+  // The rest that the claim left comes back.
   await pastTimelock(scene);
   const { txid } = await taker.next('refunded');
   assert.equal((await taker.end).end, 'received');
@@ -230,7 +230,7 @@ timed(
   async () => {
     const scene = on.chains.swap();
     const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-    // Whoever is paid does not wait for the other side to fund.
+    // A receiver with a wrong address does not wait for the other side to fund.
     const chains = keyAlone(scene, 'maker', mainnet);
     const wrong = await sideOf(scene, 'maker', { chains, signal: AbortSignal.timeout(20_000) });
     const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };

@@ -92,7 +92,7 @@ const typed: readonly (readonly [string, string, number, bigint])[] = [
   ['1\u00a0500\u2009000', 'en-US', 0, 1_500_000n],
   ['1’500.5', 'de-CH', 1, 15_005n],
   ["1'500.5", 'de-CH', 1, 15_005n],
-  // What is zero is no decimal too many.
+  // A zero is no decimal too many.
   ['1.5000000000', 'en-US', 1, 15n],
 ];
 

@@ -110,7 +110,7 @@ test('another formula, another contract and a chain that is not served are named
   said.chains = said.chains.filter(({ chain }) => chain !== 'tron');
   const evm = said.chains.find(({ chain }) => chain === evmView.chain)!;
   evm.contract.id = 'elsewhere';
-  // Of a chain without an own view nothing is said.
+  // A chain without an own view is not compared.
   said.chains.push({ ...evm, chain: 'other', policy: {} as ChainPolicy });
   assert.deepEqual(differencesOf(said, all), [
     { field: 'formula', expected: `${formulaVersion}`, got: `${formulaVersion + 1}` },

@@ -66,7 +66,7 @@ timed('a funder that signs alone leaves refunds that are final from the timelock
   assert.equal(asked(), 1);
   gone.abort();
   await assert.rejects(side.end);
-  // As much, of another payment: what is kept spends one that a reorganisation took.
+  // As much, of another payment: the kept one spends one that a reorganisation took.
   const record = await recordOf(input);
   assert.deepEqual([Boolean(record.scheduled), record.scheduledOf], [true, 1_000_000n]);
   const other = { ...record, scheduled: `${'0'.repeat(64)}:0`, scheduledUpTo: 300 };

@@ -1,6 +1,6 @@
 // Swaps between dev chains of all four families, through crashes at every step, refunded with the
-// market gone, and with transactions that no block takes. What can be shown on paper is shown there
-// (settle/*.test.ts).
+// market gone, and with transactions that no block takes. Promises that paper chains can prove are
+// tested there (settle/*.test.ts).
 
 import assert from 'node:assert/strict';
 import type { Material } from '@parley/chains/interface/material.ts';
@@ -35,7 +35,7 @@ async function bothFunded(coins?: Record<LegName, Coin>) {
   return { scene, taker, maker };
 }
 
-/** What the taker has less of this coin than before, beside the amount: fees, and rent. */
+/** The taker's loss of this coin beside the amount: fees, and rent. */
 async function paidBeside(coin: Coin) {
   const had = await on.chains.balance('taker', coin);
   return async () => had - (await on.chains.balance('taker', coin)) - amountOf(coin);

@@ -33,7 +33,7 @@ async function signed(nonce: number, fee: bigint, gas = 21_000n): Promise<Kept> 
   return { raw, txid: keccak256(raw) };
 }
 
-/** Of a swap whose leg `a` pays this side; each to another receiver. */
+/** A swap whose leg `a` pays this side; each to another receiver. */
 function record(id: string, more: Partial<SwapRecord> = {}): SwapRecord {
   const payout = { address: `0x${id.padStart(40, '0')}`, pubkey: null };
   const terms = { token: null, payout, refund: payout, hashlock };
@@ -50,7 +50,7 @@ type Side = {
   readonly onBuild?: (batch: Batch, asked: number) => void;
   readonly onBroadcast?: (store: Store, on: On<EvmWallet>) => Promise<void>;
   readonly gas?: bigint;
-  /** What the paying leg shows of a secret. */
+  /** The secret that the paying leg shows. */
   readonly shown?: string;
 };
 

@@ -1,4 +1,4 @@
-// Chain sources of the customer's own: what they take from its policy.
+// Chain sources of the customer's own: the settings that they take from its policy.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
-// docs/vectors: what this code computes and refuses, for programs in any language. To rewrite them:
+// docs/vectors: the results and refusals of this code, for programs in any language. To rewrite
+// them:
 //   npm run -s node -- packages/sdk/vectors.test.ts --write
 
 import assert from 'node:assert/strict';

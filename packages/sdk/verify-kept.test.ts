@@ -45,7 +45,7 @@ function formerSwap(party: Party): Swap {
   return { ...honest, deadlines, legs: { a: former('a'), b: former('b') } };
 }
 
-/** What the former version kept of it. */
+/** The former version's record of it. */
 function formerRecord(party: Party): SwapRecord {
   const record = keptRecord(party);
   const { swap: honest } = record;
@@ -120,7 +120,7 @@ for (const party of ['maker', 'taker'] as const) {
     }
     const policy = { ...evmView.policy, signSeconds: evmView.policy.signSeconds + 1 };
     refused(today, pinnedTo(bitcoinView, { ...evmView, policy }));
-    // What it holds in a contract that takes no new escrow is its own all the same.
+    // An escrow in a contract that takes no new ones is its own all the same.
     const formerContracts = [evmView.deployment.contract];
     const contracts = { contract: shardOf(1).address, formerContracts };
     const deployment = evmDeployment(evmView.chainId, contracts);

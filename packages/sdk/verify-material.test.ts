@@ -70,7 +70,7 @@ const refuses = (of: Case, lie: unknown, why: string, field = '') =>
     `${of.name}: ${why} was believed`,
   );
 
-/** What does not follow from the terms, within bounds: its id belongs to it no more. */
+/** Fields that do not follow from the terms, within bounds: its id belongs to it no more. */
 const isOpen =
   /^transactions\[\d\]\.raw_data\.(ref_block_bytes|ref_block_hash|expiration|timestamp|fee_limit)$/;
 

@@ -1,5 +1,5 @@
-// What is refused of a claim is told without its secret: nobody but this side knows it yet, and
-// errors end in logs.
+// The refusal of a claim does not show its secret: this side alone knows it yet, and errors end in
+// logs.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

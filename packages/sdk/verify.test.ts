@@ -1,4 +1,4 @@
-// What an honest market shows of a swap is accepted, on every family, and no altered field is.
+// An honest market's display of a swap is accepted, on every family, and no altered field is.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -36,7 +36,7 @@ const at = { swapId, now };
 const tronAt = (byte: number) => tronAddressOfKey(someone(byte));
 const solanaAt = (byte: number) => solanaAddressOfSeed(someone(byte));
 
-// Nobody is asked: what is compared follows from the terms alone.
+// No node is asked: the compared values follow from the terms alone.
 const nowhere = 'http://127.0.0.1:1';
 const sources = {
   a: tronSource({

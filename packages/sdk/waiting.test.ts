@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { timed } from './testing/timed.ts';
 import { oneByOne } from './waiting.ts';
 
-/** Whoever would wait for ever has failed. */
+/** A caller that would wait for ever has failed. */
 const never = new AbortController().signal;
 const hangs = () => new Promise<never>(() => {});
 

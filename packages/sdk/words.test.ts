@@ -1,4 +1,4 @@
-// What a person reads before signing follows from the terms and from the bytes that are signed.
+// The text that a person reads before signing follows from the terms and from the signed bytes.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

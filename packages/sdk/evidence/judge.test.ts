@@ -83,7 +83,7 @@ test('no head is newer than now, and Bitcoin’s clock trails where nothing is w
   for (const old of [600, 601]) {
     assert.deepEqual(told([future, { clock: wall - old }]), [1, false, both], 'it silences nobody');
   }
-  // Of one that is within what clocks may be apart only the time up to now counts.
+  // A clock within the tolerance counts only up to now.
   const invented = { ...future, clock: wall + clockToleranceSeconds };
   const drifting = { driftSeconds: 600, lateClaimSeconds: 600 };
   const wide = { policy: { ...policy, ...drifting } };
@@ -111,7 +111,7 @@ test('a head that is newer than now tells no time, and what it shows counts on',
   assert.deepEqual(of(most, -12), [true, -12, most, '']);
   assert.deepEqual(of(most + 1, -12), [true, -12, -12, 'node_ahead']);
   assert.deepEqual(of(-12, 86_400, -24), [true, -24, -12, 'node_ahead']);
-  // This device's clock may be the wrong one: nothing begins, and what is due waits for all.
+  // This device's clock may be the wrong one: no leg begins, and a due step waits for all.
   assert.deepEqual(of(86_400), [false, 86_400, 86_400, 'node_ahead']);
   const all = [false, 3_600, 3_600, 'node_ahead,node_ahead'];
   assert.deepEqual(of(86_400, 3_600), all);
@@ -124,7 +124,7 @@ test('an answer is silence once its head is older than now by more than an outag
   assert.equal(most, policy.normal.outageSeconds + policy.driftSeconds);
   assert.deepEqual(told([{ clock: wall - most }]), [0, true, '']);
   assert.deepEqual(told([{ clock: wall - most - 1 }]), [0, false, 'chain_stands']);
-  // Of a value that waits for more the outage is the longer one.
+  // A value that waits for more confirmations has the longer outage.
   const high = { requiredConfirmations: policy.high.confirmations };
   const longer = policy.high.outageSeconds + policy.driftSeconds;
   assert.equal(mostBehindWall({ ...bounds, ...high }), longer);
@@ -159,7 +159,7 @@ test('of nodes that differ the one that leaves the most to do is taken, and noth
   }
   assert.deepEqual(told([{ shown: 'claimed' }, { shown: 'claimed' }]), [0, true, '']);
   assert.deepEqual(told([{ shown: 'claimed' }, { shown: 'refunded' }])[1], false);
-  // What waits for a block may be known to one of them alone.
+  // A transaction without a block may be known to one of them alone.
   assert.deepEqual(told([{ shown: 'pooled' }, { shown: 'none' }])[1], true);
 });
 
@@ -207,7 +207,7 @@ test('a doubt names a node by its place, and no address', () => {
       node: 1,
     },
   ]);
-  // Of two that are configured one answers.
+  // One of two configured nodes answers.
   const [alone] = asked([{ isRefused: true }]).doubts;
   assert.match(alone?.sentence ?? '', /^node 1 of evm-dev denies/);
   const [only] = asked([{ isRefused: true }], { of: { nodes: 1 } }).doubts;

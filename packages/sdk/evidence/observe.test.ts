@@ -1,4 +1,4 @@
-// What was seen at depth against what a node shows later, by nodes in this process.
+// Facts seen at depth against what a node shows later, by nodes in this process.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,14 +14,14 @@ import { type Asking, observe, othersMs } from './observe.ts';
 type Node = {
   facts: EscrowFacts;
   height: number;
-  /** Of the block that held the funding; null: the node does not say; or it fails then. */
+  /** The hash of the block that held the funding; null: the node does not say; or it fails then. */
   hash?: string | null | Error;
   former?: EscrowFacts;
   hangs?: boolean;
   fails?: boolean;
   failure?: Error;
   clock?: number;
-  /** What it answers then. */
+  /** The answer waits for it. */
   waits?: { readonly promise: Promise<void> };
 };
 

@@ -1,4 +1,5 @@
-// Levels on their way: of a pair one after the other, each answered once and never sent twice.
+// Levels on their way: levels of a pair go one after the other, each answered once and never sent
+// twice.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

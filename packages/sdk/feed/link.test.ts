@@ -132,7 +132,7 @@ test('what is sent again under one number is heard once, and what is new all the
   assert.deepEqual(emitted, ['created a', ...closing, 'created b', 'created c', 'gone c']);
   again(7);
   for (const each of [...closing, 'created b', 'created c', 'gone c']) say(each, 7);
-  // Another number: what was heard under the one before does not come again.
+  // Another number: frames under the one before do not come again.
   say('created d', 8);
   again(8);
   say('cancelled b', 8);
@@ -214,7 +214,7 @@ test('each connection has a ticket of its own; nobody signed in is the end, all 
   await again();
   last().open();
   assert.equal(shown(), 'stale');
-  // Refused as unknown: of a key that would be the end.
+  // Refused as unknown: for a key that would be the end.
   last().say({ type: 'error', error: 'the ticket is unknown', code: 'key_invalid' });
   last().end(4401);
   await again();

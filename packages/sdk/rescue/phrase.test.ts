@@ -17,7 +17,7 @@ import { checkPhrase, newPhrase } from './phrase.ts';
 const about = `${'abandon '.repeat(11)}about`;
 const legal = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
-/** BIP-32, hardened steps only, by Node's own hashes: what derive.ts is held against. */
+/** BIP-32, hardened steps only, by Node's own hashes: the check of derive.ts. */
 function hardenedBy(seed: string, path: readonly number[]): { key: string; chain: string } {
   const order = secp256k1.Point.Fn.ORDER;
   const hmac = (key: Buffer, data: Buffer) => createHmac('sha512', key).update(data).digest();

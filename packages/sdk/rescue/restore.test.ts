@@ -1,5 +1,5 @@
 // Devices that are lost in the middle of a swap: on paper chains at any moment, and on dev chains
-// with Bitcoin. What goes on is another device with the phrase.
+// with Bitcoin. Another device with the phrase goes on.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -69,7 +69,7 @@ timed('lost at any moment, with phrase and market or file: never with neither le
     for (const moment of lost.toSorted((a, b) => a - b)) {
       if (isOver(scene)) break;
       const next = await lostAt(scene, store, agreedAt + moment);
-      // Nothing is in its file yet, and nothing is funded.
+      // The file has no swap yet, and no leg is funded.
       if (isByFile && (await store.getSwap(swapId)) === null) return;
       const restored = isByFile
         ? await restoreFromFile(next, await writeRescue(store, chains), { chains })

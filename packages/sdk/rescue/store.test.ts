@@ -64,7 +64,7 @@ test('no hashlock comes twice: devices lose all, or get an old copy back, or the
         assert.ok(!seen.has(hashlock), `${step} of ${plan.join()}`);
         seen.add(hashlock);
       } else {
-        // Nobody restores within the ten seconds of the last offer; clocks may have gone back.
+        // A restore comes over ten seconds after the last offer; clocks may have gone back.
         at = start + 10_000 * (seen.size + 1) + 30;
         kept = step === 'lose all' ? new Map() : new Map(backedUp);
         store = storeWith(own, inner(), () => at);

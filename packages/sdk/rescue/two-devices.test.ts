@@ -16,7 +16,7 @@ import { coreOf, isFunded, recordOf, running, sideOf, stopAll, until } from '../
 import { timed } from '../testing/timed.ts';
 import { bitcoinWallet } from '../wallets/bitcoin.ts';
 
-/** What a rescue makes of the swap on the other device, where it is ready to be claimed. */
+/** The other device's record of the swap after a rescue, where it is ready to be claimed. */
 async function restored(from: SettleInput, secret: string | null): Promise<Store> {
   const store = memoryStore();
   const { trade, swap } = await recordOf(from);

@@ -1,4 +1,4 @@
-// What lies in an escrow beyond the amount, and from when on that stops a reveal.
+// Payments in an escrow beyond the amount, and from when on they stop a reveal.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

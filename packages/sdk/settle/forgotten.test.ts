@@ -101,7 +101,7 @@ for (const [party, verb, how] of [
     pool.clear();
     assert.equal(scene.endOf(leg), null);
     const client = how === 'alone' ? null : scene.input.client;
-    // What waits is not raised meanwhile.
+    // A waiting funding is not raised meanwhile.
     const outcome = await run(scene, { replaceAfterMs: 60_000, client });
     assert.equal(outcome?.end, end);
     assert.equal(outcome.txids[leg][verb], taken?.txid, 'the same bytes');

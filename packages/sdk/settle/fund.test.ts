@@ -20,7 +20,7 @@ const last = swap.deadlines.initiatorFundBy;
 
 type When = 'the market builds' | 'the chains are read' | 'it is kept';
 
-/** What the taker is told whose clock is a second past the last one from then on. */
+/** The progress emitted to the taker, whose clock is a second past the last one from then on. */
 async function toldWhere(late: When | null) {
   let wall = last;
   const now = (when: When) => {

@@ -1,5 +1,6 @@
-// What a side does when signing takes long, a token stops paying, its wallet or node fails, or the
-// market lies and keeps what it was given: on paper chains, with one thing altered at a time.
+// The behaviour of a side when signing takes long, a token stops paying, its wallet or node fails,
+// or the market lies and keeps what it was given: on paper chains, with one thing altered at a
+// time.
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
@@ -27,7 +28,7 @@ import { timed } from '../testing/timed.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 
 const never = () => new Promise<never>(() => {});
-/** What is done once a transaction of this leg is signed, and before it is used. */
+/** Runs `then` once a transaction of this leg is signed, and before it is used. */
 function onSigned(scene: PaperScene, leg: LegName, then: () => unknown): Partial<SettleInput> {
   const { key } = scene.chains[leg];
   const wallet = walletIn(scene.input.chains, key) as EvmWallet;
@@ -134,7 +135,7 @@ for (const [what, keep] of Object.entries(keepings)) {
     const noted: boolean[] = [];
     const broadcast = async () => {
       noted.push((await recordOf(scene)).publicSecret === scene.secret);
-      // Nobody shows a secret from here on, but this one was sent.
+      // The time for a reveal is over from here on, but this one was sent.
       scene.wall = Math.max(scene.wall, (await deadlinesOf(scene)).revealBy + 60);
       return keep();
     };

@@ -58,7 +58,7 @@ timed('what was taken back is sent once the reveal is open again', async () => {
     ...store,
     putSwap: async (record) => {
       await store.putSwap(record);
-      // What is seen of a claim that was sent is kept too.
+      // A snapshot of a claim that was sent is kept too.
       const isSent = scene.chains.a.pool.size > 0 || scene.endOf('a') !== null;
       if (record.publicSecret === null || isSent) return;
       tries += 1;
@@ -112,12 +112,12 @@ for (const from of ['the first', 'the last'] as const) {
     await run(scene, { store }, () => polls === 9);
     assert.deepEqual(sent(scene, 'a', 'claim'), []);
     assert.ok(tellings(scene)[0]?.startsWith('the store is silent: no answer within'));
-    // What hung is written in the end, by a process that has gone.
+    // The write that hung ends now, by a process that has gone.
     release();
     await new Promise(setImmediate);
     scene.wall = tooLate(scene);
     assert.equal((await recordOf(scene)).publicSecret === null, from === 'the first');
-    // Killed in the last one it has to take the claim for sent: nobody knows that it was not.
+    // Killed in the last one it has to take the claim for sent: it cannot know that it was not.
     if (from === 'the first') await refundsUnshown(scene);
   });
 
@@ -130,7 +130,7 @@ for (const from of ['the first', 'the last'] as const) {
       scene.onStep = () => {
         if (polls > 0 || isHeld()) polls += 1;
         if (polls === 10 && isLate) scene.wall = Math.max(scene.wall, tooLate(scene));
-        // What began before its time was over has been given up by then.
+        // The driver has by then given up writes that began before its time was over.
         if (polls === 20) release();
       };
       // Without a market nothing else is written.

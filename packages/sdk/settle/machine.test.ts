@@ -48,7 +48,7 @@ function answer(party: Party, given: Given) {
 
 const both = { a: 'final', b: 'final' } as const;
 
-/** What this side has kept, in a word. */
+/** The records of this side, each under a word. */
 const keeps: Record<string, Partial<SwapRecord>> = {
   sent: funded,
   stuck: { ...funded, approval: kept },

@@ -1,5 +1,5 @@
-// A seeded simulation of the driver: nobody who leaves everything to `settle` ends with neither its
-// own money nor what it was promised. The other side does what pays it most; from when the secret
+// A seeded simulation of the driver: a side that leaves everything to `settle` ends with its own
+// money or with what it was promised. The other side does what pays it most; from when the secret
 // is public nodes fall silent, pools forget, fees rise, the store fails, the market dies or lies,
 // and the process is killed. Until then, the receiver's view of the reveal is at most one of chain
 // and market. Before and after, nodes refuse to try claims, quote what they were asked, and tell it
@@ -24,12 +24,12 @@ type Stretch = readonly [from: number, until: number];
 const holds = ([from, until]: Stretch, wall: number) => from <= wall && wall < until;
 const never: Stretch = [Infinity, Infinity];
 
-/** What goes wrong once the secret is public, relative to that. */
+/** Troubles once the secret is public, relative to that. */
 type Trouble = {
   readonly node: 'gone' | 'silent';
-  /** Of the chain that this side has funded: for as long as it likes. */
+  /** The chain that this side has funded: for as long as it likes. */
   readonly given: Stretch;
-  /** Of the chain that pays it: within what its policy allows for. */
+  /** The chain that pays it: within what its policy allows for. */
   readonly paying: Stretch;
   readonly store: Stretch;
   readonly market: 'well' | 'dead' | 'lying';
@@ -55,7 +55,7 @@ function troubleOf(chance: Chance): Trouble {
   };
 }
 
-/** What goes wrong from when both legs are funded, relative to that. */
+/** Troubles from when both legs are funded, relative to that. */
 type Early = {
   /** Nodes refuse estimates, and are in league with the other side. */
   readonly estimates: Stretch;

@@ -1,5 +1,5 @@
-// One wallet and several swaps: what it owes for those that run, and for those that are kept, is
-// counted before it funds another. The chains are stand-ins with a price of one for each claim.
+// One wallet and several swaps: its debts for running swaps and for kept ones are counted before it
+// funds another. The chains are stand-ins with a price of one for each claim.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

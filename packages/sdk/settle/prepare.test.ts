@@ -1,5 +1,5 @@
-// What a market may still change of a swap that was verified: destinations of the other side, of
-// what is not yet funded, and nothing else. And which swap is begun at all.
+// Changes that a market may still make to a verified swap: destinations of the other side, of what
+// is not yet funded, and no more. And which swap is begun at all.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -176,7 +176,7 @@ function without(kind: 'refund' | 'payout'): Swap {
   return { ...honest, legs: { ...honest.legs, b } };
 }
 
-/** What the market is told of the taker's Bitcoin key when it has none yet. */
+/** The taker's report of its Bitcoin key to a market that has none yet. */
 async function keyTold(wallet: Partial<BitcoinWallet>, kind: 'p2tr' | 'p2wpkh') {
   const trade = tradeOf('taker');
   const pubkey = trade.refundTo.pubkey ?? '';
@@ -216,7 +216,7 @@ test('the key of a Taproot address is named with its own signature, no other is'
   await assert.rejects(keyTold({}, 'p2tr'), { code: 'no_wallet' });
 });
 
-/** The taker's run that begins at this time: what it told the market, and how it ended. */
+/** The taker's run that begins at this time: its requests to the market, and how it ended. */
 async function begun(at: number, store: Store, shown: Swap, signal?: AbortSignal) {
   const emitted: unknown[] = [];
   const input = inputOf(showing(shown, emitted, honestSwap('taker')), store, 'taker');

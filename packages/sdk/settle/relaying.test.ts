@@ -23,16 +23,16 @@ import { timed } from '../testing/timed.ts';
 import { leadSeconds } from './relaying.ts';
 
 type Does = {
-  /** What the wallet has of what the claim may take. */
+  /** The wallet's part of what the claim may take. */
   has?: bigint;
-  /** What the market says of itself. */
+  /** The market's word about itself. */
   says?: 'yes' | 'no' | 'nothing' | 'silent';
   sends?: boolean | 'lies';
 };
 
 const need = 1_000n;
 
-/** What a node says of a transaction that its sender cannot pay for. */
+/** A node's refusal of a transaction that its sender cannot pay for. */
 const insufficient = async (): Promise<never> => {
   throw new ParleyError('refused_by_node', 'insufficient funds for gas * price + value', {});
 };
@@ -184,7 +184,7 @@ timed('a market that names one transaction after the other is waited for once', 
   const relay = { ...record.relay, askedAtMs: Date.now() - 31_000 };
   await scene.input.store.putSwap({ ...record, relay });
   const missing = () => failures.filter(({ code }) => code === 'claim_unpayable').length;
-  // What is missing is said look after look, and the market is asked again in half a minute.
+  // The driver reports the shortage at every poll, and asks the market again in half a minute.
   await run(scene, patient, () => missing() > 2);
   assert.ok(missing() > 2);
   assert.equal(told.length, 2);

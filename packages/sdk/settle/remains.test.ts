@@ -1,4 +1,4 @@
-// What strangers pay to the own escrow, at any moment and without end: a run ends all the same.
+// Payments by strangers to the own escrow, at any moment and without end: a run ends all the same.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

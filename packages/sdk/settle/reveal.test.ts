@@ -1,5 +1,5 @@
-// What is read, tried and kept before the secret is told: to the market that is to send the claim,
-// or to a node. On paper chains.
+// The steps before the secret is revealed: reads, trials and writes, for the market that is to send
+// the claim, or for a node. On paper chains.
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
@@ -48,7 +48,7 @@ timed('the secret is noted before the market has it, after both chains agreed', 
     const tried = async (_: unknown, about: string) => void asked.add(`${about} ${leg}`);
     alter(scene, leg, () => ({ mustAgree: agreed, preflight: tried }));
   }
-  // Nobody can pay for it but the market.
+  // The market alone can pay for it.
   const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
   alter(scene, 'a', () => ({
     claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
@@ -65,7 +65,7 @@ const putting = ({ input: { store } }: PaperScene, putSwap: Put) => ({
   store: { ...store, putSwap },
 });
 
-/** What changes after the poll that found the reveal open, and what then keeps the secret. */
+/** Changes after the poll that found the reveal open; each of them keeps the secret. */
 const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | undefined> = {
   'its time is over once the payout was tried': (scene) => {
     const preflight = async (_: unknown, about: string) => {

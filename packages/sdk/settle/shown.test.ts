@@ -1,4 +1,4 @@
-// What a screen has of both legs when it is told of a state, and when what it asks for is done:
+// The facts of both legs that a screen has when a state is emitted, and when its request is done:
 // paper chains, drawn at every change.
 
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import type { Progress } from '../settle.ts';
 import { leftAlone, type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
-/** What was shown last of `leg` each time that `state` was told. */
+/** The last display of `leg` each time that `state` was emitted. */
 async function shownAt(scene: PaperScene, state: Progress['state'], leg: LegName) {
   let last: string | null = null;
   const seen: (string | null)[] = [];

@@ -26,7 +26,7 @@ import {
 const record = keptRecord('maker');
 const leg = legOf(record, 'a');
 
-/** What is done, in order, where a lock comes so late or a signature takes so long. */
+/** The steps, in order, where a lock comes so late or a signature takes so long. */
 async function stepsOf(took: {
   lockMs?: number;
   signMs?: number;
@@ -76,7 +76,7 @@ async function stepsOf(took: {
 }
 
 const polls = Array.from({ length: mostSnapshots }, () => 'poll').join(' ');
-// What is kept is stamped with that moment: it is on its way from then on.
+// The kept record is stamped with that moment: it is on its way from then on.
 for (const [what, took, steps] of [
   ['a lock comes in time', { lockMs: freshMs }, 'poll sign again keep'],
   ['it comes later', { lockMs: freshMs + 1 }, `${polls} sign again keep`],

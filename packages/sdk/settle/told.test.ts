@@ -1,4 +1,4 @@
-// What every face tells of nodes: doubts of the last look, and gates that they keep shut.
+// Every face's report on nodes: doubts of the last poll, and gates that they keep shut.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -53,7 +53,7 @@ test('a gate that nodes keep shut is told as nodes that differ, and no other fai
   assert.deepEqual(after(both, {}), []);
 });
 
-/** What progress tells of each look at a leg; `ending`: whether an end was looked for. */
+/** The progress of each poll of a leg; `ending`: whether an end was looked for. */
 function progress() {
   const record = { ...keptRecord('taker'), publicSecret: '00'.repeat(32) };
   const said: string[] = [];

@@ -104,7 +104,7 @@ const heldByOther: NonNullable<Store['lock']> = (_, until) =>
 timed('a run takes over once something was open for five minutes, and not before', async () => {
   for (const { opens, looks } of [
     { opens: () => true, looks: 6 },
-    // It was done meanwhile, or its chain was silent: what is open then is open anew, or still.
+    // It was done meanwhile, or its chain was silent: an open step is open anew then, or still.
     { opens: (look: number) => look !== 3, looks: 9 },
     { opens: (look: number) => (look === 3 ? null : true), looks: 6 },
   ]) {

@@ -17,7 +17,7 @@ import { timed } from '../testing/timed.ts';
 
 const lies = ({ emitted }: PaperScene) => emitted.filter(({ step }) => step === 'market_lied');
 
-/** What the side has after the upgrade: other policies, so the formula comes to other times. */
+/** The side's policies after the upgrade: others, so the formula comes to other times. */
 function upgraded({ input }: PaperScene): Partial<SettleInput> {
   const chains = Object.entries(input.chains).map(([chain, { source, ...rest }]) => {
     const { policy } = source.view;

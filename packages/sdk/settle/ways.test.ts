@@ -1,6 +1,6 @@
-// What a market offers to be signed is signed by an account without code. A signed authorization
-// may be sent by anybody who has it: it is forgotten when no block can take it by what all nodes
-// say, and the leg holds nothing. On paper chains.
+// An account without code signs what a market offers to be signed. A signed authorization may be
+// sent by anybody who has it: it is forgotten when no block can take it by what all nodes say, and
+// the leg holds nothing. On paper chains.
 
 import assert from 'node:assert/strict';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -31,7 +31,10 @@ async function signedInVain(): Promise<PaperScene> {
 
 const isKept = async (scene: PaperScene) => Boolean((await recordOf(scene)).authorization);
 
-/** Once its chain was read: what it shows from then on is asked right before it is forgotten. */
+/**
+ * Once its chain was read: the driver asks the chain again right before it forgets the
+ * authorization.
+ */
 async function ends({ input }: PaperScene): Promise<void> {
   const context = contextOf({ ...input, chainTimeoutMs: 5_000 });
   await context.store.getSwap(input.swapId);

@@ -222,7 +222,7 @@ test('a newer version in another tab takes over once this one holds no lock, and
     await other.waitForFunction(() => 'openDatabase' in globalThis);
     const opening = other.evaluate(`(${newerApp})().then(() => 'open')`);
     await page.waitForTimeout(200);
-    // What is begun goes on.
+    // A write that has begun goes on.
     await store.putSwap({ ...record, publicSecret: '5e'.repeat(32) });
     await lock?.release();
     assert.equal(await opening, 'open');
@@ -251,7 +251,7 @@ test('a store that other tabs keep from opening is told within the limit, and hu
     await page.clock.fastForward(5_000);
     await refused;
     assert.deepEqual(await store.getSwap(swapId), record);
-    // What opens too late is closed again: it holds up nobody.
+    // A store that opens too late is closed again: it holds up nobody.
     await holder.close();
     const deleted = `new Promise((resolve, reject) => {
       const asked = indexedDB.deleteDatabase('${name}');

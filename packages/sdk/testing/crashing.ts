@@ -7,7 +7,7 @@ import type { Store, SwapRecord } from '../stores/store.ts';
 class Crash extends Error {}
 export type Crashing = { readonly at: string[]; stop: AbortController };
 
-/** The process ends here: nothing after this line runs. */
+/** The process ends here: no line after this one runs. */
 function crash(crashing: Crashing, where: string): never {
   crashing.at.push(where);
   const end = new Crash(where);

@@ -1,5 +1,5 @@
 // Tests only: EVM accounts with money and with swaps of their own in a store, on the chains of
-// four-chains.ts; what they sign is kept, sent or lost as a test says.
+// four-chains.ts; a test says which signed transactions are kept, sent or lost.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -122,11 +122,11 @@ export type Account = Awaited<ReturnType<typeof accountOn>>;
 
 export type Other = Partial<SwapRecord> & {
   readonly party?: 'maker' | 'taker';
-  /** Of which legs the time is over. */
+  /** The legs whose time is over. */
   readonly past?: 'a' | 'both';
 };
 
-/** Another swap: of the maker who funds on EVM, or of the taker who claims there. */
+/** Another swap: one of the maker who funds on EVM, or of the taker who claims there. */
 async function keepOn(
   { chains }: Pick<On, 'chains'>,
   pattern: Pattern,

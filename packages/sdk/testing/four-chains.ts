@@ -47,7 +47,7 @@ export type FourChains = {
   readonly control: string;
   readonly place: Place;
   readonly walletsOf: Record<Party, Wallets>;
-  /** Of those wallets. */
+  /** The keys of those wallets. */
   readonly keysOf: Record<Party, Keys>;
   now(): number;
   /** Moves all chains and this clock. */
@@ -155,7 +155,7 @@ async function withParties(
   };
 }
 
-/** Of each coin; Bitcoin in several, as fundings that wait for a block take one each. */
+/** Fills each coin; Bitcoin in several, as fundings that wait for a block take one each. */
 async function fill(dev: DevnetClient, place: Place, wallets: Wallets): Promise<void> {
   for (const { name, family, chain, token } of Object.values(place.coins)) {
     const { address } = wallets[family];

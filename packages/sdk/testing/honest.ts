@@ -58,7 +58,7 @@ export const evmView: ChainView & { family: 'evm' } = {
   deployment: evmDeployment(31_337),
   policy: evmChains['evm-dev'].policy,
 };
-/** What a customer pins where these views are its own. */
+/** The pins of a customer whose own views these are. */
 export function pinnedTo(...views: readonly ChainView[]): PinnedChains {
   return Object.fromEntries(views.map((view) => [view.chain, { source: { view } }]));
 }
@@ -121,7 +121,7 @@ export function tradeOf(party: Party): OwnTrade {
   };
 }
 
-/** What an honest market shows to `party`; `agreedAt` in Unix seconds, `high` of high value. */
+/** An honest market's display to `party`; `agreedAt` in Unix seconds, `high` of high value. */
 export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegName[] = []): Swap {
   const trade = tradeOf(party);
   const timing = (leg: LegName) => {
@@ -210,7 +210,7 @@ export function legShown(
 
 type Showing = Pick<Swap, 'id' | 'legs' | 'deadlines' | 'next'>;
 
-/** What a market shows to the party of `trade`; `at`: Unix seconds. */
+/** A market's display to the party of `trade`; `at`: Unix seconds. */
 export function swapShown(trade: OwnTrade, own: string, at: number, showing: Showing): Swap {
   const { threadId, rfqId, makerId, takerId, party } = trade;
   const instant = new Date(at * 1000).toISOString();
@@ -323,11 +323,11 @@ function isRefusal(error: unknown): true {
   return true;
 }
 
-/** Of `assert.throws`: refused by this field. */
+/** For `assert.throws`: refused by this field. */
 export const byField = (field: string) => (error: unknown) =>
   error instanceof VerificationError && error.field === field;
 
-/** What a side keeps of the honest swap once it is verified. */
+/** The record of a side for the honest swap once it is verified. */
 export function keptRecord(party: Party, more: Partial<SwapRecord> = {}): SwapRecord {
   const trade = tradeOf(party);
   const swap = verifySwap(honestSwap(party), trade, pinned, { swapId, now });

@@ -62,11 +62,11 @@ export function termsOn(family: Family, isToken: boolean, own = secret): EscrowT
   };
 }
 
-/** What the escrow was paid on Bitcoin. */
+/** The payments to the escrow on Bitcoin. */
 export const outputs = [{ txid: 'cd'.repeat(32), vout: 1, amount: 1_000_000n }];
 
 type How = {
-  /** Of a token: what the contract may take already. */
+  /** For a token: its allowance to the contract. */
   readonly allowed?: bigint;
   readonly standing?: boolean;
   /** Bitcoin: satoshis. */

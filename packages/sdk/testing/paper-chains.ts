@@ -46,7 +46,7 @@ export type PaperChain = {
   readonly source: ChainSource;
   /** By the node of everybody else, which is always well. */
   readonly others: ChainSource;
-  /** What the customer's node does: it answers, refuses at once, or says nothing. */
+  /** The behaviour of the customer's node: it answers, refuses at once, or says nothing. */
   node: 'well' | 'gone' | 'silent';
   /** Asking a node that does not answer takes time. */
   onUnanswered: () => Promise<void>;
@@ -57,11 +57,11 @@ export type PaperChain = {
   height: number;
   /** Unix seconds. */
   clock: number;
-  /** What trying a payout throws. */
+  /** The error of trying a payout. */
   refusesPayout: Error | null;
-  /** What a claim takes; with less it fails, and tells its secret all the same. */
+  /** The gas of a claim; with less it fails, and reveals its secret all the same. */
   claimGas: bigint;
-  /** What the customer's node says instead of an estimate, by what it was asked. */
+  /** The error of the customer's node in place of an estimate, by what it was asked. */
   refusesEstimates: ((asked: string) => Error) | null;
   /** Hears all that the customer's node is told. */
   onHeard: (text: string) => void;
@@ -72,7 +72,7 @@ type Asked = <T>(signal: AbortSignal, answer: () => T) => Promise<T>;
 
 const depth = { ...policies.ethereum.normal, confirmations: 2 };
 const policy: ChainPolicy = { ...policies.ethereum, normal: depth, high: depth };
-/** Of the long leg's chain. */
+/** The floor of the long leg's chain. */
 const longFloorSeconds = 28_800;
 
 /** The short one and the long one, at this time. */
@@ -209,7 +209,7 @@ function hashAt({ mined }: Chain, height: number): string {
   return `${height} ${before.map(({ txid }) => txid).join()}`;
 }
 
-/** What no fee floor of a test reaches. */
+/** An amount that no fee floor of a test reaches. */
 const rich = 10n ** 15n;
 const senders = new Map<string, string>();
 
@@ -252,7 +252,7 @@ function takes(chain: Chain, { call, value, from, gas }: Sent): boolean {
   const before = chain.mined.filter(({ ok, call: other }) => ok && other.escrow === escrow);
   if (verb === 'fund') {
     const isOwn = terms.refund.toLowerCase() === from.toLowerCase();
-    // What a token was allowed to take is not on this paper.
+    // A token's allowance is not on this paper.
     const isPaid = value === (isNative(terms) ? terms.amount : 0n);
     return before.length === 0 && isPaid && isOwn;
   }
@@ -289,7 +289,7 @@ function factsOf(chain: Chain, { address, terms, requiredConfirmations }: Watche
   return facts;
 }
 
-/** Of the customer, asking its node, or of somebody else. */
+/** The wallet of the customer, asking its node, or of somebody else. */
 export function walletOn(
   chain: PaperChain,
   privateKey: `0x${string}`,

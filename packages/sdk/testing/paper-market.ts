@@ -27,7 +27,7 @@ type PaperSwap = {
   readonly agreedAt: number;
   readonly assets: Record<LegName, PinnedAsset>;
   readonly amounts: Record<LegName, bigint>;
-  /** Of each party, on each leg's chain. */
+  /** The homes of each party, on each leg's chain. */
   readonly homes: Record<Party, Record<LegName, Destination>>;
   readonly sources: Record<LegName, ChainSource>;
 };

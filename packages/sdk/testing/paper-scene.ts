@@ -32,7 +32,7 @@ export type PaperScene = {
   /** All that the side has said. */
   readonly emitted: Progress[];
   readonly watched: Legs<WatchedEscrow>;
-  /** What took the money out of the escrow of a leg, if anything did. */
+  /** The way in which the money left the escrow of a leg, if it did. */
   endOf(leg: LegName): 'claimed' | 'refunded' | null;
   timelock(leg: LegName): number;
   /** Unix seconds. */
@@ -221,7 +221,7 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
   if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {
     return send(gets, fundCalls(terms, evmDeployment(chains[gets].chainId), 0n).at(-1));
   }
-  // What it was told before it is public is worth most once its own leg has come back.
+  // A secret known before it is public is worth most once its own leg has come back.
   const isBack = scene.isLeaked && own.refunded?.deep === true;
   const knows = isInitiator ? isDue : own.secret !== null || isBack;
   if (knows && paid.funded?.deep && paid.claimed === null && paid.refunded === null) {
@@ -240,7 +240,7 @@ function endOf({ mined }: PaperChain): 'claimed' | 'refunded' | null {
   return last === undefined ? null : last.call.verb === 'claim' ? 'claimed' : 'refunded';
 }
 
-/** What was sent of this kind on a leg, in a block or not. */
+/** The transactions of this kind sent on a leg, in a block or not. */
 export const sent = ({ chains }: PaperScene, leg: LegName, verb: 'fund' | 'claim' | 'refund') =>
   [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
 
@@ -251,7 +251,7 @@ export const says = ({ emitted }: PaperScene, words: string) =>
 export const untilMined = (scene: PaperScene, leg: LegName, more: Partial<SettleInput> = {}) =>
   run(scene, more, () => scene.chains[leg].mined.length > 0);
 
-/** The initiator once both legs are funded: what it does next is reveal. */
+/** The initiator once both legs are funded: its next step is the reveal. */
 export async function aboutToReveal(): Promise<PaperScene> {
   const scene = await paperScene('taker');
   await untilMined(scene, 'a');

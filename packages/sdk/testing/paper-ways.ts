@@ -79,9 +79,9 @@ export async function newCoin(anvil: Anvil): Promise<Coin> {
 }
 
 type Relay = {
-  /** What it was given, in order. */
+  /** The signatures it was given, in order. */
   readonly given: { readonly signature: string; readonly escrow: string }[];
-  /** What it does with a signature: sends it, refuses it, or says that it has sent it. */
+  /** Its treatment of a signature: sends it, refuses it, or says that it has sent it. */
   does: 'send' | 'refuse' | 'pretend';
   /** Changes what it offers. */
   alter: (alternative: FundAlternative) => unknown;

@@ -1,5 +1,5 @@
-// Tests only: a program of a document, placed where it can run. What it imports of the package is
-// taken from the sources.
+// Tests only: a program of a document, placed where it can run. Imports of the package are taken
+// from the sources.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';

@@ -26,7 +26,7 @@ export async function remoteStore(page: Page, name: string): Promise<BrowserStor
     answerOf(
       await page.evaluate(
         async ([at, called, given]): Promise<Answer> => {
-          // biome-ignore lint/suspicious/noExplicitAny: whatever is called, by its name
+          // biome-ignore lint/suspicious/noExplicitAny: a call of anything, by its name
           const all = globalThis as any;
           try {
             if (called === 'open') all[at] = await all.indexedDbStore(...given);

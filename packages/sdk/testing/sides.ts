@@ -87,7 +87,7 @@ export async function sideOf(
   return input;
 }
 
-/** The same with patience for a second: what no block takes is replaced then. */
+/** The same with patience for a second: a transaction without a block is replaced then. */
 export const hastySide = (scene: Scene, party: Party, more: Partial<SettleInput> = {}) =>
   sideOf(scene, party, { replaceAfterMs: 1_000, ...more });
 
@@ -123,7 +123,7 @@ export const isFunded = ({ step }: Progress) => step === 'funded';
 
 const sides = new Set<AbortController>();
 
-/** Of a test that failed, too: whoever runs on would ask chains that are gone. */
+/** Ends the sides of a failed test, too: a running side would ask chains that are gone. */
 export function stopAll(): void {
   for (const each of sides) each.abort(new Error('the tests are over'));
   sides.clear();

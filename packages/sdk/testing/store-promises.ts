@@ -1,4 +1,4 @@
-// Tests only: what every store promises, once. `Tried` is what may be done to one kind of store
+// Tests only: the promises of every store, once. `Tried` is what may be done to one kind of store
 // from outside.
 
 import assert from 'node:assert/strict';
@@ -27,7 +27,7 @@ export type Tried = {
 type Needs = 'another' | 'texts' | 'times' | 'locks';
 type StorePromise = {
   readonly name: string;
-  /** What a store must have for the promise to mean anything. */
+  /** A store must have these for the promise to mean anything. */
   readonly needs?: readonly Needs[];
   readonly keeps: (store: Store, tried: Tried) => Promise<void>;
 };
@@ -233,7 +233,7 @@ const storePromises: readonly StorePromise[] = [
       const had = await waiting;
       assert.ok(had);
       assert.deepEqual(order, ['freed', 'had']);
-      // What is freed twice frees nobody else's.
+      // A second release frees nobody else's lock.
       await first.release();
       assert.equal(await one.lock?.('nonces of 1', AbortSignal.abort()), null);
       await Promise.all([had.release(), beside.release()]);

@@ -1,4 +1,5 @@
-// What a wallet is told of its coins, by a Core node and by an Esplora-shaped server over it.
+// The facts that a wallet gets about its coins, from a Core node and from an Esplora-shaped server
+// over it.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -29,7 +30,7 @@ after(async () => {
 const core = 0;
 const esplora = 1;
 
-/** What both sources say of an output; they must agree. */
+/** The word of both sources on an output; they must agree. */
 async function output(at: { txid: string; vout: number }) {
   const [one, other] = await Promise.all(sources.map((each) => each.output(at, signal())));
   assert.deepEqual(other, one);

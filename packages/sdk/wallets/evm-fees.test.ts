@@ -1,4 +1,4 @@
-// What a replacement pays: always enough for a node to take it, never above the limit.
+// The price of a replacement: always enough for a node to take it, never above the limit.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Wallets of TRON and Solana, whose transactions die by themselves, against the dev chains: what
-// they sign, and when they call a transaction dead.
+// Wallets of TRON and Solana, whose transactions die by themselves, against the dev chains: the
+// bytes they sign, and when they call a transaction dead.
 
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
@@ -31,7 +31,7 @@ import { outcomeByAll, type TxOutcome } from './wallet.ts';
 const soon = () => AbortSignal.timeout(30_000);
 const newHashlock = () => hashlockOf(bytesToHex(crypto.getRandomValues(new Uint8Array(32))));
 const undo: (() => unknown)[] = [];
-/** Of the whole file. */
+/** Lasts for the whole file. */
 const context = { after: (step: () => unknown) => void undo.unshift(step) } as TestContext;
 after(async () => {
   for (const step of undo) await step();
@@ -267,7 +267,7 @@ test('a Solana wallet signs what it alone pays for, until its own node forgets t
   assert.equal(signed.lastValidBlockHeight, height + 450);
 });
 
-// Wallets of a person: nothing but what was asked for comes through.
+// Wallets of a person: only the requested transaction comes through.
 
 const answering = (address: string, answer: (asked: never) => unknown) => {
   const signMessage = () => assert.fail('of a transaction');

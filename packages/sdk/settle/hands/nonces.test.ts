@@ -31,7 +31,7 @@ async function signed(keptAtMs: number, how: Signed = {}): Promise<Kept> {
   return { raw, txid: keccak256(raw), keptAtMs };
 }
 
-/** Of the maker, who gives leg a and gets leg b. */
+/** A record of the maker, who gives leg a and gets leg b. */
 function record(id: string, slots: Partial<SwapRecord>): SwapRecord {
   const legs = { a: { chain }, b: { chain: slots.claim ? chain : 'bitcoin' } };
   const none = { funding: null, claim: null, refund: null, publicSecret: null };

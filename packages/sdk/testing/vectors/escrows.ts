@@ -20,7 +20,7 @@ import { bitcoinView, evmOf, evmView } from '../honest.ts';
 import { solanaView, someone, termsOn, tronView } from '../materials.ts';
 import { faultOf } from './simple.ts';
 
-/** What is pinned of a chain, as JSON: Bitcoin's network by name, timelocks' policy left out. */
+/** The pins of a chain, as JSON: Bitcoin's network by name, timelocks' policy left out. */
 export function viewShown({ policy: _, ...view }: ChainView) {
   return view.family === 'bitcoin' ? { ...view, network: view.network.name } : view;
 }

@@ -1,4 +1,4 @@
-// Tests only: vectors as JSON. What is refused is the honest case with a change (RFC 6902).
+// Tests only: vectors as JSON. A refused case is the honest one with a change (RFC 6902).
 
 import { VerificationError } from '../../errors.ts';
 import { alterations } from '../honest.ts';

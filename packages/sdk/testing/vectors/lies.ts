@@ -1,5 +1,5 @@
-// Tests only: unsigned transactions of a market that lies well. Each is consistent in itself: what
-// it pays, its ids and its hashes fit together, and only the terms tell that it is false.
+// Tests only: unsigned transactions of a market that lies well. Each is consistent in itself:
+// payments, ids and hashes fit together, and only the terms tell that it is false.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
@@ -252,7 +252,7 @@ export function liesOf(material: Material, terms: EscrowTerms, what: Asked): Lie
   }
 }
 
-/** Of all: what was agreed is another thing than what is to be signed. */
+/** For all families: the agreed terms are others than those to be signed. */
 export function otherTerms({ family }: Material, terms: EscrowTerms, { verb }: Asked): Lie[] {
   const of = (field: string, value: unknown) =>
     lie(`other terms: ${field}`, replace(`/terms/${field}`, value));

@@ -45,7 +45,7 @@ export function hashlockVectors() {
     refused: bad.map((text) => ({ text, ...faultOf(text, () => parseHashlock(text)) })),
     opens: [
       { secret, hashlock: hashlockOf(secret), opens: opens(secret, hashlockOf(secret)) },
-      // Whoever gives the secret in the hashlock's place has lost it.
+      // A caller who gives the secret in the hashlock's place has lost it.
       { secret, hashlock: secret, opens: opens(secret, secret) },
     ],
   };

@@ -161,7 +161,7 @@ function check(shown: ReturnType<typeof shownOf>, { views }: Kind) {
 
 type Lie = { readonly why: string; readonly change: readonly Change[] };
 
-/** What is not a field of the swap: what was agreed, and when. */
+/** Facts beyond the fields of the swap: the agreement, and its time. */
 function otherTrades({ trade, party, swap }: Kind): Lie[] {
   const of = (field: string, value: unknown): Lie => {
     return { why: `another trade: ${field}`, change: [replace(`/trade/${field}`, value)] };
@@ -185,7 +185,7 @@ function otherTrades({ trade, party, swap }: Kind): Lie[] {
     of('makerId', trade.takerId),
     of('threadId', trade.rfqId),
     of('quote', { ...trade.quote, id: trade.base.id, chain: trade.base.chain }),
-    // Of these policies only Bitcoin's differ by value.
+    // Among these policies only Bitcoin's differ by value.
     ...(trade.base.chain === bitcoinView.chain
       ? [of('base', { ...trade.base, highValueFrom: '1' })]
       : []),

@@ -72,7 +72,7 @@ export async function threadVectors() {
   );
   lies.push({ why: 'other rules', change: [replace('/thread/rules', null)] });
   const refused = [];
-  // Who made it is the counterparty's business.
+  // The maker's identity is the counterparty's business.
   for (const { why, change } of lies.filter((each) => !each.why.startsWith('makerId'))) {
     const refusal = await check(changed({ thread }, change).thread).then(
       () => {

@@ -84,7 +84,7 @@ export async function typedDataVectors() {
       const isAltered = index < 2;
       const changes = isAltered ? fieldChanges(alternative, '/alternative') : [];
       const refused = changes
-        // Who sends it says so, and each way is told by its name.
+        // A sender names itself, and each funding method is known by its name.
         .filter(({ path }) => path !== 'relay' && path !== 'way')
         .map(({ path, how, change }) => {
           const lying = changed({ alternative }, [change]).alternative;
