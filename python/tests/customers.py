@@ -15,7 +15,7 @@ LIMIT = 120.0
 
 
 def runs(usual: int) -> int:
-    """Of a property: more where PARLEY_FUZZ_RUNS says so, 60 of those of parley.verify."""
+    """The runs of a property: more where PARLEY_FUZZ_RUNS says so, 60 of those of parley.verify."""
     return max(1, usual * int(os.environ.get("PARLEY_FUZZ_RUNS", "60")) // 60)
 
 

@@ -1,4 +1,5 @@
-"""The feed of the market: nothing of the book is lost or told twice, and quotes go down the socket."""
+"""The feed of the market: no entry of the book is lost or emitted twice, and quotes go down the
+socket."""
 
 import asyncio
 import json

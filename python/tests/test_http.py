@@ -161,7 +161,7 @@ async def test_white_space_around_a_key_is_what_a_file_left() -> None:
 
 
 def test_a_client_lives_through_a_second_loop_and_one_that_cannot_says_so() -> None:
-    # Connections are kept open: what an ended loop left is not to be used by the next one.
+    # Connections are kept open: the next loop must not use those of an ended one.
     listener = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
 

@@ -1,4 +1,4 @@
-"""The models against the examples of the API description: nothing of one is lost or renamed."""
+"""The models against the examples of the API description: no field of one is lost or renamed."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def read(name: str) -> Any:
 
 
 def examples(of: Any) -> list[Any]:
-    """Of a media type or a message."""
+    """The examples of a media type or a message."""
     more = of.get("examples", {})
     named = [each["value"] for each in more.values()] if isinstance(more, dict) else []
     return [of["example"], *named] if "example" in of else named

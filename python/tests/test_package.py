@@ -1,4 +1,4 @@
-"""What is installed is the wheel."""
+"""The installed package is the wheel."""
 
 from importlib.metadata import distribution, version
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""What an outsider does: the files of the README in an empty folder, a terminal each."""
+"""An outsider's steps: the files of the README in an empty folder, a terminal each."""
 
 import asyncio
 import os

@@ -47,7 +47,7 @@ async function serving(encryptionKey: string, work: (call: Call) => Promise<void
 const sealed = (call: Call, name: string) =>
   call('POST', '/v1/sealed', { key, headers: { 'idempotency-key': name } });
 
-// Of cursors: cursor.test.ts.
+// For cursors see cursor.test.ts.
 test('a stored reply outlives the replacement of its key, and is refused, not run, without it', async () => {
   await serving(old, async (call) => {
     assert.deepEqual((await sealed(call, 'first')).body, { run: 1 });

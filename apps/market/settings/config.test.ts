@@ -193,7 +193,7 @@ test('every name with which the repository is run is a setting, or known to be o
     'PARLEY_PORT',
     'PARLEY_POSTGRES_PORT',
     'PARLEY_DNS_PORT',
-    // Of secrets: a misspelt credential, a twin of what is none, a name of a credential alone.
+    // Secrets: a misspelt credential, a twin of what is none, a name of a credential alone.
     'PARLEY_ENCRYPTON_KEY',
     'PARLEY_RATE_LIMIT_FILE',
     'PARLEY_TELEGRAM_BOT_TOKEN',

@@ -1,4 +1,4 @@
-"""The dev network's nodes, and a key on each: what is verified is signed and sent there."""
+"""The dev network's nodes, and a key on each: verified transactions are signed and sent there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Node:
         return (await self.http.post(f"{self.chain['rpcUrl']}/{path}", json=body)).json()
 
     async def outputs(self, address: str) -> tuple[EscrowOutput, ...]:
-        """Of Bitcoin: what an address was paid and has, in blocks."""
+        """On Bitcoin: an address's payments and unspent outputs, in blocks."""
 
         async def scan() -> Json:
             # A node scans for one caller at a time.

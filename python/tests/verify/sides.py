@@ -1,7 +1,7 @@
 """Two sides of a swap on a live market, each with keys, pins and nodes of its own.
 
-A side believes nothing: what the market says is compared, what is to be signed is verified, and
-only then signed.
+A side believes nothing: it compares the market's words, verifies what is to be signed, and only
+then signs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from parley.verify.trade import Party, given_leg, other_leg, own_legs
 
 from .nodes import NETWORK, Json, Node, Wallet, until
 
-#: Of each coin and token, what a swap is about and what a side is given before.
+#: The amounts of each coin and token: a swap's, and a side's before it.
 AMOUNTS = {"bitcoin": 1_000_000, "evm": 10**17, "tron": 500 * 10**6, "solana": 2 * 10**9}
 TOKEN_AMOUNT = 25 * 10**6
 
@@ -84,7 +84,7 @@ class Ground:
         return reply.json()
 
     def asset(self, name: str) -> PinnedAsset:
-        """``evm`` is the chain's coin, ``evm token`` its dollar; what it is was pinned before."""
+        """``evm`` is the chain's coin, ``evm token`` its dollar; its address was pinned before."""
         family, _, kind = name.partition(" ")
         chain = next(each for each in self.chains.values() if each["family"] == family)
         tokens = {each["symbol"]: each["address"] for each in chain.get("tokens", [])}
@@ -291,7 +291,7 @@ async def agreed(taker: Side, maker: Side, b: str, a: str) -> tuple[Own, Own]:
 
 
 async def _set_addresses(side: Side, swap_id: str) -> None:
-    """Of both its chains; on Bitcoin a key is named."""
+    """Sets addresses on both its chains; on Bitcoin a key is named."""
     for chain, wallet in side.wallets.items():
         to = wallet.destination
         await side.client.set_address(swap_id, chain=chain, address=to.pubkey or to.address)

@@ -82,7 +82,7 @@ def _is_open(before: bytes, after: bytes) -> bool:
 
 @many
 @given(case=st.sampled_from(SOLANA), at=st.integers(min_value=0))
-# Of the rent, which is less then.
+# The rent is less then.
 @example(case=BY_NAME["solana, whole claim after the rent has risen"], at=3868)
 def test_a_bit_flipped_in_a_solana_transaction_is_refused_or_open(case: Json, at: int) -> None:
     honest = base64.b64decode(case["material"]["transaction"])
@@ -148,7 +148,7 @@ def _put(value: Json, path: tuple[str | int, ...], other: Json) -> Json:
 
 
 PATHS = {case["name"]: _paths(case["material"])[1:] for case in CASES}
-#: Of these one side may say what it likes; see docs/vectors, `accepted`.
+#: Fields about which one side may say what it likes; see docs/vectors, `accepted`.
 OPEN = (
     *("validUntil", "lastValidBlockHeight", "ladder", "at"),
     *("fee_limit", "expiration", "timestamp"),
@@ -179,7 +179,7 @@ def test_a_swap_of_any_shape_is_refused_by_a_verification_error_alone(
         check_swap({**case, "swap": _put(case["swap"], path, other)})
     except VerificationError:
         return
-    # What no check reads: docs/dont-trust-verify.md lists it.
+    # Fields that no check reads: docs/dont-trust-verify.md lists them.
     free = ("status", "next", "createdAt", "updatedAt", "fundTx", "claimTx", "refundTx", "rules")
     names = (*free, "confirmations")
     assert any(name in names for name in path) or json.dumps(other) == json.dumps(_at(case, path))

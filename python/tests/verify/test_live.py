@@ -1,4 +1,5 @@
-"""Swaps of a live market, driven from Python: what is verified and signed here is taken there.
+"""Swaps of a live market, driven from Python: transactions verified and signed here are accepted
+there.
 
 ``PARLEY_TEST_SWAPS=all``: every family in both directions, of coins and tokens, and refunds, which moves
 the clocks of the dev network. The soak asks for it. Without it the trade of the README is the one that is
@@ -19,7 +20,7 @@ from ..conftest import given
 from .sides import Ground, agreed, ground, settle, side
 
 ALL = os.environ.get("PARLEY_TEST_SWAPS") == "all"
-#: What the taker gives, and what it gets.
+#: The coins of each pair: the taker gives the first and gets the second.
 PAIRS = [
     ("bitcoin", "evm"),
     ("evm token", "bitcoin"),

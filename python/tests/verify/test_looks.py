@@ -1,5 +1,5 @@
-"""Looks at a swap after the first: what was seen too late, another hashlock or time, and contracts that
-one has left.
+"""Looks at a swap after the first: facts seen too late, another hashlock or time, and contracts
+that one has left.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from parley.verify.trade import given_leg, other_leg
 from .test_swaps import SWAPS, trade_of
 from .vectors import Json, changed, view_of
 
-#: Of the swaps in docs/vectors.
+#: The secret of the swaps in docs/vectors.
 SECRET = "5e" * 32
 Known = tuple[Json, OwnTrade, Mapping[str, ChainView], VerifiedSwap]
 
@@ -187,7 +187,7 @@ def test_no_leg_moves_that_may_hold_money(case: Json) -> None:
         with pytest.raises(VerificationError):
             shown = moved((swap, trade, views, kept), name)
             verify_to_fund(shown, trade, kept, views, now=case["at"]["now"])
-    # What has no escrow yet gets one.
+    # A leg without an escrow gets one.
     bare = replace(kept, a=replace(kept.a, escrow=None, terms=None))
     assert verify_again(swap, trade, bare, views) == kept
 

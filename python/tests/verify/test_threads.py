@@ -1,4 +1,4 @@
-"""What is compared before an acceptance, as docs/vectors/threads.json has it."""
+"""The comparison before an acceptance, as docs/vectors/threads.json has it."""
 
 from __future__ import annotations
 
