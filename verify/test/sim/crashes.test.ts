@@ -54,7 +54,8 @@ test('every pass of a process is in the matrix, and every part that a start sets
     passes.filter((each) => !covered.has(each) && !excused.has(each)),
     [],
   );
-  // What a start takes from other rooms of the server; types, settings and ports do nothing.
+  // The functions that a start takes from other rooms of the server; types, settings and ports do
+  // nothing.
   const rooms =
     /^import \{([^}]+)\} from '\.(?:\.\/(?!\.\.|ports|settings)[^']+|\/watchtower\.ts)';$/gm;
   const taken = [...read('../../../apps/market/start/boot.ts').matchAll(rooms)]
