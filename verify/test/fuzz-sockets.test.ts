@@ -1,5 +1,5 @@
 // Bytes that no HTTP client sends: lies about lengths, broken chunks, pipelines, pieces and noise.
-// Whatever arrives, the server answers in its own form or closes; it never hangs and never fails.
+// The server answers in its own form or closes, whatever arrives; it never hangs and never fails.
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -35,7 +35,7 @@ function checked(answers: readonly Answer[], about: string): number[] {
 }
 
 const next = 'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n\r\n';
-/** What makes a server that still listens close. */
+/** This request makes a server that still listens close. */
 const last = 'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
 /** The statuses of what is answered to the text and one request more, sent at once. */
@@ -60,7 +60,7 @@ const chunked = (body: string, headers = 'transfer-encoding: chunked') => write(
 const get = (line: string, headers = 'host: x') => `${line}\r\n${headers}\r\n\r\n`;
 const nonce = 'GET /v1/keys/nonce HTTP/1.1';
 
-/** What is behind a body that lies about its length is no request. */
+/** Bytes behind a body that lies about its length are no request. */
 const lengths: [what: string, headers: string, body: string][] = [
   ['a body longer than it says', 'content-length: 2', '{}{}'],
   ['a body of no length at all', 'a: b', '{}'],

@@ -92,7 +92,7 @@ test(
   },
 );
 
-/** Who calls in this turn: all who may, those who trade most often, and two who may not. */
+/** The callers of this turn: all who may, those who trade most often, and two who may not. */
 function callersOf(turn: number): Caller[] {
   const able = market.callers.filter(({ scopes }) => scopes !== null);
   const [initiator, counterparty] = able as [Caller, Caller];

@@ -1,5 +1,5 @@
 // Units, image, compose file and configurations of proxies against the code that they start, or
-// stand before: flags, limits, settings. What systemd says of the units. `npm run soak -- packages`
+// stand before: flags, limits, settings. Systemd checks the units. `npm run soak -- packages`
 // builds and runs the release, `npm run soak -- operations` the proxies.
 
 import assert from 'node:assert/strict';
@@ -154,7 +154,7 @@ test('proxies allow what the market does, and wait longer or shorter than it whe
   const ping = numberIn(read('apps/market/edge/feed/feed.ts'), /pingEveryMs = ([\d_]+);/) / 1_000;
   const [, feed = ''] = /location = \/v1\/ws \{([\s\S]*?)\n {4}\}/.exec(nginx) ?? [];
   assert.ok(numberIn(feed, /proxy_read_timeout (\d+)s;/) > 2 * ping);
-  // What a client may have without a proxy: PARLEY_CONNECTIONS_PER_NETWORK, of a market's defaults.
+  // A client's connections without a proxy: PARLEY_CONNECTIONS_PER_NETWORK, of a market's defaults.
   const config = read('apps/market/settings/config.ts');
   const sockets = numberIn(config, /'PARLEY_FEED_SOCKETS_PER_IP', dev \? [\d_]+ : (\d+),/);
   const client = sockets * numberIn(config, /networkConnections = (\d+) \* feedSocketsPerIp;/);
@@ -190,7 +190,7 @@ test('each command of the pages by task is run by the soak, or its page says why
       assert.match(commands, /^ *[^\s#]/m, `docs/${page}.md:${line} has no command`);
       assert.match(prints ?? 'nothing', /[^…\s]/, `docs/${page}.md:${line} says nothing`);
     }
-    // What a reader would type must not hide in a block of another language.
+    // A command for readers must not hide in a block of another language.
     const fences = [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)\n *```$/gm)];
     for (const [, language = '', body = ''] of fences) {
       if (['sh', 'text'].includes(language)) continue;

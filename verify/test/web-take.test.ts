@@ -151,7 +151,7 @@ test('whom a private order is not for is told so in plain words, and no quote is
   assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /RFQ/);
 });
 
-/** What a maker accepts. */
+/** The terms that a maker accepts. */
 async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
   const { assets } = await maker.client.assets({ limit: 100 });
   const pinned = (assetId: string): PinnedAsset => {

@@ -1,4 +1,4 @@
-// What the runner brings from Debian, on a machine that answers as it is told.
+// Packages that the runner brings from Debian, on a machine that answers as it is told.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

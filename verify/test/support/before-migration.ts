@@ -23,7 +23,7 @@ export async function beforeMigration(t: TestContext, own: string) {
   for (const name of (await readdir(folder)).filter((each) => each < own).sort()) {
     await client.query(await readFile(new URL(name, folder), 'utf8'));
   }
-  // What rows refer to is no part of it.
+  // Rows that others refer to are no part of it.
   await client.query('set session_replication_role = replica');
   const upgrade = async () => client.query(await readFile(new URL(own, folder), 'utf8'));
   const rows = async <Row>({ text, values }: Pick<Statement, 'text' | 'values'>) =>
