@@ -67,7 +67,7 @@ test('requests for one funding at the same time are answered with one transactio
   assert.equal((await m.attempts(deal)).length, 1);
 });
 
-test('what the cap or the balance does not allow is refused with the numbers, and leaves nothing', async () => {
+test('a funding beyond the cap or the balance is refused with the numbers, and leaves nothing', async () => {
   const second = await dollarDeal();
   gas.takesRequests = false;
   await assert.rejects(
@@ -139,7 +139,7 @@ test('stored and not sent by its time it is given up, and its nonce is free', as
   assert.equal(instead?.nonce, own?.nonce);
 });
 
-test('what nobody can tell of its own leg ends it', async () => {
+test('an own leg that cannot be read ends the funding', async () => {
   await m.askFunding(deal);
   const real = m.deps.adapters.get(short) as ChainAdapter;
   const { address } = await m.escrowOn(deal);

@@ -32,7 +32,7 @@ test('a party that acts first costs nothing', async () => {
   assert.equal((await m.swap(deal)).legs.b.claimedBy, 'party');
 });
 
-test('who could act is waited for', async () => {
+test('a party that could act is waited for', async () => {
   m.key(long).graces = { claimSeconds: 600, refundSeconds: 0 };
   const deal = await revealed();
   await m.keep();
@@ -44,7 +44,7 @@ test('who could act is waited for', async () => {
   assert.equal((await onLong(deal)).length, 1);
 });
 
-test('what fails and is then refused for ever holds nothing of the key', async () => {
+test('a job that fails and is then refused for ever holds nothing of the key', async () => {
   const deal = await revealed();
   const held = async () => {
     const since = dayOf(m.deps.now());

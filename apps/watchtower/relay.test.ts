@@ -63,7 +63,7 @@ test('a gas key without coins refuses, and asks nobody for some', async () => {
   assert.ok(!said.includes(account.address));
 });
 
-test('what is reserved for relays pays for nothing else', async () => {
+test('the reserve for relays pays for nothing else', async () => {
   const sleeping = await m.public();
   const deal = await m.funded();
   must(await m.relay(deal));
@@ -127,7 +127,7 @@ test('stored and not sent by the time, it is given up: the secret was never publ
   assert.equal((await m.swap(given)).legs.a.status, 'funded');
 });
 
-test('nothing leaves before what leaves is stored, both are or neither is', async () => {
+test('no transaction leaves before it is stored, both are or neither is', async () => {
   const deal = await m.funded();
   await m.run(
     `alter table keeper_attempts add constraint refused check (verb <> 'claim') not valid`,
@@ -168,7 +168,7 @@ test('one of the long leg is sent after the time to reveal, as it is answered', 
   assert.deepEqual([secret, legs.b.claimedBy], [deal.secret, 'keeper']);
 });
 
-test('nothing is kept of what was signed after its lease was over', async () => {
+test('a transaction signed after its lease was over is not kept', async () => {
   const deal = await m.funded();
   const sign: typeof account.sign = async (work, slot, signal) => {
     const signed = await account.sign(work, slot, signal);
@@ -197,7 +197,7 @@ test('its receiver may claim for itself at the same time: it is paid once', asyn
   assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
 });
 
-test('what was sent before a restored backup keeps its nonce', async () => {
+test('a transaction sent before a restored backup keeps its nonce', async () => {
   const lost = await m.funded();
   const later = await m.funded();
   const first = must(await m.relay(lost));
@@ -215,7 +215,7 @@ for (const [nodes, seconds] of [
   [1, unknownSeconds],
   [2, vouchedSeconds],
 ] as const) {
-  test(`what ${nodes} nodes count and nobody knows of is waited for, and no longer`, async () => {
+  test(`a nonce that ${nodes} nodes count and nobody knows of is waited for, and no longer`, async () => {
     const deal = await m.funded();
     const pendingNonces = async () => Array<number>(nodes).fill(3);
     gas.account = { ...account, pendingNonce: async () => 3, pendingNonces };

@@ -7,7 +7,7 @@ import { beforeMigration } from '@parley/verify/test/support/before-migration.ts
 import { markSwapsThatStay } from './ended.ts';
 import { keepReply, pruneKeptReplies } from './idempotency.ts';
 
-test('what the schema before had closed is held closed by the settings, the rest is open', async (t) => {
+test('the settings hold closed what the schema before had closed, the rest is open', async (t) => {
   const { client, upgrade } = await beforeMigration(t, '007_listing.sql');
   await client.query(`insert into assets
     (id, chain, symbol, decimals, enabled, verified, source, created_at, address) values
@@ -153,7 +153,7 @@ test('terms with a lane get the contract of their escrow, and no others change',
   });
 });
 
-test('of swaps that are open at the upgrade those with an amount of high value are told', async (t) => {
+test('open swaps with an amount of high value are reported at the upgrade', async (t) => {
   const { client, upgrade } = await beforeMigration(t, '060_values_of_open_swaps.sql');
   const asset = async (highValueFrom: number | null) => {
     const { rows } = await client.query(

@@ -191,7 +191,7 @@ for (const [where, open] of [
       },
     );
 
-    promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
+    promise('exactly as many calls at once pass as the limit says', async ({ budgets }) => {
       const calls = Array.from({ length: 60 }, (_, at) =>
         budgets.spendCaller(caller(`key ${at % 3}`), '192.0.2.1'),
       );
@@ -199,7 +199,7 @@ for (const [where, open] of [
       assert.deepEqual(allowed.map((each) => each.remaining).sort(), [0, 1, 2]);
     });
 
-    promise('of a client network there is a larger one, whoever calls', async ({ budgets }) => {
+    promise('a client network has a larger budget, whoever calls', async ({ budgets }) => {
       const small = await open({ ...settings, rateLimitPerNetwork: 4 });
       const from = (ip: string, account: string) =>
         small.budgets.spendCaller(caller(`key of ${account}`, account), ip);

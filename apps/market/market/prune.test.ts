@@ -162,7 +162,7 @@ test('pruning starts at once and stops when told to', async () => {
   await pruning.stop();
 });
 
-test('what ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {
+test('a swap that ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {
   const { db } = database;
   const [unfunded, funded, open, onBitcoin] = await agreedSwaps(db, 4);
   const at = new Date(deps.now());

@@ -63,7 +63,7 @@ test('an event reaches every address and every open chat of its account once, an
   assert.equal(await counted('email', 'sent'), 2);
 });
 
-test('what is of no channel is dropped, whatever its topic, and topics of others stay', async () => {
+test('a message of no channel is dropped, whatever its topic, and topics of others stay', async () => {
   const { database, deps, messaging, stored } = stage;
   const reached = await newPerson(deps, { email: [someAddress()] });
   const silent = await newPerson(deps, {});
@@ -111,7 +111,7 @@ test('where a removed login was heard, what a thief does is told for the hold, a
   assert.equal(chatted(chat).length, 1);
 });
 
-test('what nobody configured is handed out to nobody', async () => {
+test('a channel that is not configured is handed out to nobody', async () => {
   const { deps, stored } = stage;
   const accountId = await newPerson(deps, { email: [someAddress()], chats: [someChat()] });
   await happens(deps, accountId, 'key.created');
@@ -246,7 +246,7 @@ test('a mailbox that is not there gets no second attempt, and no other mail wait
   assert.deepEqual(await toldOfMail(deps), { ...before, taken: deps.now() / 1_000 });
 });
 
-test('what waits is sealed anew under a new key, and what no key opens is dropped', async () => {
+test('a waiting message is sealed anew under a new key, and one that no key opens is dropped', async () => {
   const { deps, mailsTo, stored } = stage;
   const kept = someAddress();
   const lost = someAddress();
@@ -271,7 +271,7 @@ test('what waits is sealed anew under a new key, and what no key opens is droppe
   assert.deepEqual(failures, [['dropped', 'no key of the server opens it']]);
 });
 
-test('what a process had in hand when it died is sent by another after its time, once', async () => {
+test('a message that a dead process had in hand is sent by another after its time, once', async () => {
   const { database, deps, messaging, mailsTo } = stage;
   const address = await news();
   await handOut(deps, new Set(['email'] as const));
@@ -287,7 +287,7 @@ test('what a process had in hand when it died is sent by another after its time,
   assert.equal(mailsTo(address).length, 1);
 });
 
-test('what waits on a channel that nobody configured any more is dropped', async () => {
+test('a message on a channel that is not configured any more is dropped', async () => {
   const { deps, stored } = stage;
   await news();
   await handOut(deps, new Set(['email'] as const));

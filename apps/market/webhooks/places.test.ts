@@ -55,7 +55,7 @@ test('three accounts of new receivers that hang leave most places of the new to 
   }
 });
 
-test('who answered at once and then hangs holds 25 quick places, for two seconds, and then none', async () => {
+test('a host that answered at once and then hangs holds 25 quick places, for two seconds, and then none', async () => {
   let isHanging = false;
   const accounts = [...(await owners(2, 13, 'dead')), ...(await owners(1, 1, 'alive'))];
   const { start, stop, pass, hears, hanging, release } = hangingWhen(() => isHanging);
@@ -136,7 +136,7 @@ test('an account has 25 quick places, and of the slow an eighth of those that ar
   }
 });
 
-test('what hangs outside the quick lane has a bound too', (t) => {
+test('attempts that hang outside the quick lane have a bound too', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const places = createPlaces(() => 0);
   for (let round = 0; round < 2; round += 1) {

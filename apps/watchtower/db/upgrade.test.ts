@@ -13,7 +13,7 @@ const idOf = (last: number) => `00000000-0000-4000-8000-00000000000${last}`;
 const swapId = idOf(1);
 const makerId = idOf(2);
 
-test('what a gas key has in flight before the upgrade is its job’s afterwards', async (t) => {
+test("a gas key's transaction in flight before the upgrade is its job’s afterwards", async (t) => {
   const { client, upgrade, tx } = await beforeMigration(t, watchtower);
   await client.query(
     `with job as (insert into keeper_jobs (chain, escrow, verb, swap_id, leg, account_id, purpose,

@@ -23,7 +23,7 @@ test('a key with the scope maker gets the book, then that it is ready', async ()
   close();
 });
 
-test('nothing but the key is taken first; the third wrong frame ends the socket with 4401', async () => {
+test('the key alone is taken first; the third wrong frame ends the socket with 4401', async () => {
   const wrong: [unknown, RegExp][] = [
     ['{', /not valid JSON/],
     [[], /must be object/],
@@ -83,7 +83,7 @@ test('frames that come while the key is looked up are heard after it', async () 
   client.close();
 });
 
-test('who says nothing for 10 s is ended with 4401', { timeout: 30_000 }, async () => {
+test('a client that says nothing for 10 s is ended with 4401', { timeout: 30_000 }, async () => {
   const client = await openFeed(market.at);
   assert.equal((await client.closed).code, 4401);
   assert.match(client.frames[0].error, /no valid first frame within 10 s/);
