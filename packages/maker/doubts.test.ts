@@ -193,7 +193,7 @@ test('a doubt is not over when the whole chain falls silent, in a look or a read
   assert.deepEqual(read(1, null), ['doubt_over nodes_disagree a']);
 });
 
-test('what is over within five seconds is counted, and in no line of the log', async () => {
+test('a doubt that is over within five seconds is counted, and in no line of the log', async () => {
   const { look, gauge } = looks();
   assert.deepEqual(look(0, ['nodes_disagree']), []);
   assert.deepEqual(await gauge('nodes_disagree'), [1]);

@@ -119,7 +119,7 @@ test('a batch is read back to its escrows in their order, a claim with its secre
   );
 });
 
-test('what the adapters write is what viem writes', () => {
+test('the adapters write what viem writes', () => {
   const own: EscrowTerms = {
     chain: 'tron-dev',
     hashlock: 'ab'.repeat(32),
@@ -189,7 +189,7 @@ test('a word with more than it holds makes it no call, as the contract sees it',
   );
 });
 
-test('what is cut off, or anything at all behind a selector, is read without a throw', () => {
+test('a cut off call, or anything at all behind a selector, is read without a throw', () => {
   const names = ['fund', 'fundWithPermit', 'claim', 'refundPart', 'claimMany', 'refundMany'];
   const selectors = names.map((name) => {
     const item = abi.find((each) => each.type === 'function' && each.name === name);
@@ -285,7 +285,7 @@ test('batches that lie across each other are read as far as one transaction coul
   }
 });
 
-test('what the contract logs has these topics, the id, and what is read of the data', async () => {
+test("the contract's logs have these topics, the id, and what is read of the data", async () => {
   const start = 1_800_000_000n;
   const funder: Hex = `0x${'f0'.repeat(20)}`;
   const secret = '5e'.repeat(32);

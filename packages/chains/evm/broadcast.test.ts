@@ -47,7 +47,7 @@ async function isMined(txid: string): Promise<boolean> {
   return receipt?.status === 'success';
 }
 
-test('what one node has already is sent, whatever the others say of it', async () => {
+test('a transaction that one node has already is sent, whatever the others say of it', async () => {
   const low = await refusing('nonce too low');
   const blind = await urlOf(({ method }, forward) => {
     if (method === 'eth_sendRawTransaction') return refusal('nonce too low');

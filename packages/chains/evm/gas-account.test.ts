@@ -49,7 +49,7 @@ test('a secret or a hashlock with another contract’s address in it keeps no ga
   assert.notEqual((await stranger.adapter.readEscrow(poisoned.escrow, signal())).claimed, null);
 });
 
-test('what waits is replaced by one that offers an eighth more in both fields; the former is gone', async () => {
+test('a waiting transaction is replaced by one that offers an eighth more in both fields; the former is gone', async () => {
   const stranger = await strangerOn(chain);
   const leg = await funded();
   await chain.client.setAutomine(false);
@@ -171,7 +171,7 @@ test('less is offered where less will do, and what could cost more than the limi
   }
 });
 
-test('what must be at hand is more than it costs now, and never less than the policy says', async () => {
+test('the least balance is more than it costs now, and never less than the policy says', async () => {
   const stranger = await strangerOn(chain);
   const leg = await newLeg(chain);
   const least = dearestGas('prague', 'native') * devGas.reserveFeePerGas;

@@ -137,7 +137,7 @@ test('a node that lies about gas and fees cannot raise the cost above the limit'
   await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
 });
 
-test('what a node behind shows as open, and was settled since, is nothing to take', async () => {
+test('an escrow that a node behind shows as open, and was settled since, is nothing to take', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await claim(chain, leg);
@@ -202,7 +202,7 @@ function anyTerms(secret: string, key: string): EscrowTerms {
   };
 }
 
-test('whatever it is asked, the key signs nothing but calls that settle escrows, without value', async () => {
+test('the key signs nothing but calls that settle escrows, without value, whatever it is asked', async () => {
   // A node that says yes to everything: a refusal then is our own.
   const easy = await strangerBehind(({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };

@@ -60,7 +60,7 @@ test('a token in the data of an event, behind a text, is told as well', async ()
   assert.deepEqual((await next(position, reader, source)).tokens, launched);
 });
 
-test('what names no address is skipped; one that names no contract does not exist', async () => {
+test('an event that names no address is skipped; one that names no contract does not exist', async () => {
   const { position } = await next(null);
   await pad.say(0n);
   await pad.say(2n ** 160n);
@@ -113,7 +113,7 @@ test('a node that refuses wide ranges is asked for smaller ones, and all is told
   });
 });
 
-test('what was read before a node fails in the middle of a page counts', async () => {
+test('launches read before a node fails in the middle of a page count', async () => {
   const { position } = await next(null);
   const [first = ''] = await pad.launch('FIRST');
   await mine(30);

@@ -164,7 +164,7 @@ test('once a leg is funded, its funder’s own address stops no reveal, lent bal
   }
 });
 
-test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
+test('the claim of an open escrow itself is tried, from what the contract holds', async () => {
   const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
   const heard: string[] = [];
   const adapter = await adapterOver(({ method, params }, forward) => {

@@ -60,7 +60,7 @@ test('a provider that fails in JSON is left for one that answers', async (contex
   }
 });
 
-test('what a contract answers is the same at every node', async (context) => {
+test("a contract's answer is the same at every node", async (context) => {
   for (const body of [
     says(3, 'execution reverted', '0x08c379a0'),
     says(-32_000, 'execution reverted'),

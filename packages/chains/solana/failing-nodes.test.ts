@@ -154,7 +154,7 @@ test('a node that has heard it and lets nobody ask what became of it may have it
   await refuses(over(world, [closed]).broadcast(read, soon()), 'chain_timeout', /may have it$/);
 });
 
-test('of each answer no more is read than it has a reason to be', async (context) => {
+test('no more is read of each answer than it has a reason to be', async (context) => {
   const long = 'x'.repeat(20_000);
   const url = await fixedNode(context, JSON.stringify({ jsonrpc: '2.0', id: 1, result: long }));
   const rpc = rpcClient({ chain: 'solana-dev', urls: [url], rounds: 1 });

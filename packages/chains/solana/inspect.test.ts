@@ -123,7 +123,7 @@ test('Token-2022 with metadata of its own, or of Metaplex, passes too, through a
   assert.equal(count('simulateTransaction'), 3);
 });
 
-test('who can make more or freeze is named, and becomes what the rules say', async (context) => {
+test('an authority that can make more or freeze is named, and becomes what the rules say', async (context) => {
   const world = await newWorld(context);
   const { address: issuer } = await issuerOf();
   const mint = await made(world, {
@@ -278,7 +278,7 @@ test('a node that fails says nothing of the token', async (context) => {
   }
 });
 
-test('what is no mint is no token, and why', async (context) => {
+test('an account that is no mint is no token, and why', async (context) => {
   const world = await newWorld(context);
   const { chain, adapter } = world;
   const put = (name: string, owner: string, data: Uint8Array, executable = false) => {
@@ -350,7 +350,7 @@ test('metadata elsewhere, of others or none at all leave a token without a symbo
   await without(elsewhere, new RegExp(`^name wait: its metadata are said to be at ${pointer}`));
 });
 
-test('of an account of any size little is asked for, and what is not read is not passed', async (context) => {
+test('a large account is asked for in part, and what is not read is not passed', async (context) => {
   const world = await newWorld(context);
   const mint = await made(world, { name: 'huge', metadata: GOOD });
   const rpc = rpcClient({ chain: 'solana-dev', urls: [world.chain.info.rpcUrl] });

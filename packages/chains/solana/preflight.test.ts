@@ -133,7 +133,7 @@ test('a timelock that the program refuses is said by its name', async (context) 
   }
 });
 
-test('what is no mint, and a mint that could harm an escrow, is refused', async (context) => {
+test('an account that is no mint, and a mint that could harm an escrow, is refused', async (context) => {
   const world = await newWorld(context);
   const unsafe = [1, 4, 6, 9, 10, 12, 14, 16, 24, 25, 26, 28, 60].map((type): [string, RegExp] => [
     putMint(world, token2022Program, [extension(type, 0, 0, 0, 0, 0, 0, 0, 0)]),
@@ -246,7 +246,7 @@ async function bidUp(context: TestContext, world: World, prioritizationFee: numb
 
 const empty = (name: string) => ({ address: walletOf(name), pubkey: null });
 
-test('who cannot pay for its claim or its funding is named, with what it needs; who can is not', async (context) => {
+test('a party that cannot pay for its claim or its funding is named, with what it needs; one that can is not', async (context) => {
   const world = await newWorld(context);
   const { adapter } = world;
   const rich = [escrowIn(world), tokenEscrow(world, world.dollar)];
@@ -280,7 +280,7 @@ test('who cannot pay for its claim or its funding is named, with what it needs; 
   assert.deepEqual([funding?.code, funding?.verb], ['fee_poor', 'fund']);
 });
 
-test('what a claim costs its sender is asked to the lamport, whoever it is', async (context) => {
+test('the sender of a claim is asked for its cost to the lamport, whoever it is', async (context) => {
   const world = await newWorld(context);
   const { adapter, chain } = world;
   const { terms } = escrowIn(world, { payout: empty('a poor wallet') });

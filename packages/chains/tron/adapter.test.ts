@@ -176,7 +176,7 @@ test('a transaction that tronweb signed is sent, and one of tronweb alone too', 
   assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
 });
 
-test('what is not worth its claim, or more sun than a transaction carries, is refused at once', async () => {
+test('an amount that is not worth its claim, or more sun than a transaction carries, is refused at once', async () => {
   const checked = (token: string | null, amount: bigint) =>
     adapterOf().checkAmount(token, amount, signal());
   await checked(null, 2_200_001n);

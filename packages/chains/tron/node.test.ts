@@ -284,7 +284,7 @@ test('amounts below zero do not pass', async () => {
   }
 });
 
-test('of each answer no more is read than it has a reason to be', async () => {
+test('no more is read of each answer than it has a reason to be', async () => {
   const node = await saying(JSON.stringify({ x: 'y'.repeat(2 ** 19) }));
   await assert.rejects(
     pricesOf(node, signal()),
@@ -308,7 +308,7 @@ test("a node's words are read from hex or as they are, printable and cut", () =>
   for (const nothing of [undefined, '', 5]) assert.equal(plainWords(nothing), 'no reason given');
 });
 
-test('what is broadcast twice is refused with code and words', async () => {
+test('a transaction broadcast twice is refused with code and words', async () => {
   const { raw } = readTronSigned(quoting(chain, anyone, '00'));
   await sendHex(http, raw, signal());
   const message = /Dup transaction/;

@@ -177,7 +177,7 @@ test('a funding leaves the promised with a balance that was read well after it w
   assert.equal(shortageOf(stock, new Map([['evm coin', 1n]]), 99_000)?.taken, 10n);
 });
 
-test('whatever is quoted, dropped, funded and read, all that is promised is there', () => {
+test('all that is promised is there, whatever is quoted, dropped, funded and read', () => {
   const step = fc.record({
     what: fc.constantFrom('quote', 'drop', 'fund', 'show', 'read'),
     amount: fc.bigInt({ min: 1n, max: 60n }),

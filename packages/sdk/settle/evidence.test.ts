@@ -254,7 +254,7 @@ timed(
   },
 );
 
-test('what was received stays so while nodes differ, and not when the chain took it back', () => {
+test('a received leg stays so while nodes differ, and not when the chain took it back', () => {
   const kept = { txid: 'own', raw: '00' };
   const record = keptRecord('taker', { funding: kept, claim: kept, publicSecret: secret });
   const deep = { txid: 'own', confirmations: 99, deep: true };
