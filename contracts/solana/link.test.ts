@@ -146,7 +146,7 @@ test('relocations of other kinds, and of code for a constant, are refused', () =
   assert.throws(() => link(object(notACall, symbols)), /without a call/);
 });
 
-test('what is no BPF object, or has no entry point, is refused', () => {
+test('a file that is no BPF object, or has no entry point, is refused', () => {
   assert.throws(() => link(Buffer.alloc(64)), /not a BPF object/);
   const other = [{ name: 'main', section: 1 }];
   assert.throws(() => link(object([code('.text', EXIT)], other)), /no entrypoint/);

@@ -367,7 +367,7 @@ async function lowerAddresses(swap: Swap): Promise<readonly instructions.Escrow[
   return found;
 }
 
-test('what is sent to another address of the terms goes to the funder, off the curve only', async () => {
+test('a payment to another address of the terms goes to the funder, off the curve only', async () => {
   const swap = await createSwap('SOL');
   const { world, terms } = swap;
   expire(swap);

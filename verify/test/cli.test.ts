@@ -223,7 +223,7 @@ test('the key of a Web3 keystore signs in, beside keys of new words', async () =
   assert.match(again.err, /is there already/);
 });
 
-test('nothing is accepted without a person, nor at another price', async () => {
+test('no price is accepted without a person, nor another one', async () => {
   type Asked = { readonly rfq: { readonly id: string } };
   const asset = ['buy', '100', 'tron-dev', 'evm-dev:USDV'];
   const { rfq } = await answered<Asked>('alice', 'ask', ...asset);

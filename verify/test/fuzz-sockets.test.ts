@@ -110,7 +110,7 @@ test('heads and bodies that no client sends are refused, and nothing behind them
 });
 
 describe('a pipeline', () => {
-  test('of fifty requests has fifty answers in their order', async () => {
+  test('a pipeline of fifty requests has fifty answers in their order', async () => {
     const turns = Array.from({ length: 50 }, (_, at) => at % 3);
     const texts = [
       next,
@@ -121,7 +121,7 @@ describe('a pipeline', () => {
     assert.deepEqual(statuses, [...turns.map((turn) => [200, 400, 401][turn]), 200]);
   });
 
-  test('whose client leaves at once does no harm', async () => {
+  test('a client that leaves at once does no harm', async () => {
     for (let turn = 0; turn < 20; turn += 1) {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => {});

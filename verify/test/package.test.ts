@@ -38,7 +38,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-test('what is compiled gives the same tarballs again', async () => {
+test('a second build gives the same tarballs', async () => {
   // That the compiler gives the same again: `npm run soak -- packages`.
   const again = await pack('sdk', join(dir, 'other'));
   assert.deepEqual(

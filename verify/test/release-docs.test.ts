@@ -82,7 +82,7 @@ test('units and image start what npm does, with the same flags of Node', () => {
   assert.ok(read('apps/market/deploy/container/Containerfile').includes(`FROM node:${node}-`));
 });
 
-test('who stops the market waits longer than the drain and the stop together', () => {
+test('the manager of a market waits longer than the drain and the stop together', () => {
   const stopSeconds = numberIn(read('apps/market/main.ts'), /stopLimitMs = ([\d_]+);/) / 1_000;
   const compose = read('apps/market/deploy/compose.yaml');
   const [, market = ''] = /\n {2}market:\n([\s\S]*?)\n\n {2}\w/.exec(compose) ?? [];
@@ -161,7 +161,7 @@ test('proxies allow what the market does, and wait longer or shorter than it whe
   assert.equal(numberIn(nginx, /limit_conn parley_connections (\d+);/), client);
 });
 
-test('what a proxy answers by itself has the codes of the market, or is explained', () => {
+test("a proxy's own answer has the codes of the market, or is explained", () => {
   const nginx = read('apps/market/deploy/nginx/parley.conf');
   const caddy = read('apps/market/deploy/caddy/Caddyfile');
   const [, codes = ''] = /map \$status \$parley_code \{([\s\S]*?)\n\}/.exec(nginx) ?? [];
@@ -206,7 +206,7 @@ test('each command of the pages by task is run by the soak, or its page says why
   for (const [page, from] of fills) assert.ok(textOf(page).includes(from), from);
 });
 
-test('what a command prints is compared line by line, in order, and … stands for anything', () => {
+test("a command's output is compared line by line, in order, and … stands for anything", () => {
   assert.ok(doesPrint('a: …\n…\nlast', 'a: 1\nb\nlast\n'));
   assert.ok(!doesPrint('last\na', 'a\nlast'));
   assert.ok(!doesPrint('a', 'ab'));

@@ -153,7 +153,7 @@ async function shown(): Promise<string> {
   return [market.log(), metrics, ready, JSON.stringify(market.ready)].join('\n');
 }
 
-test('what is found is found: a secret in any of its forms', () => {
+test('the search finds a secret in any of its forms', () => {
   const one = new Map([['it', 'ab'.repeat(32)]]);
   const hex = 'ab'.repeat(32);
   for (const form of [

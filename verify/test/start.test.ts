@@ -155,7 +155,7 @@ async function startsNeither(t: TestContext, first: RunningMarket): Promise<void
   assert.equal(await market.stop(), 0, market.log());
 }
 
-test('whatever ends a market, npm or kill -9, the next one has what was committed, and SIGTERM ends all', async (t) => {
+test('the next market has what was committed, whether npm or kill -9 ended one, and SIGTERM ends all', async (t) => {
   const home = await newHome(t);
   const first = await startByNpm(t, home);
   const rfqId = await postRfq(await signIn(first));

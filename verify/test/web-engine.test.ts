@@ -181,7 +181,7 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
   return { deal, settles, pays };
 }
 
-test('of two tabs one settles a swap of Bitcoin, whatever its screen, and the other goes on when that one is closed', async (t: TestContext) => {
+test('one of two tabs settles a swap of Bitcoin, whatever its screen, and the other goes on when that one is closed', async (t: TestContext) => {
   const alice = await web.person();
   const context = await web.browser.newContext({ serviceWorkers: 'block' });
   t.after(() => context.close());

@@ -203,7 +203,7 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
   await page.close();
 });
 
-test('what was paid too much is put at risk by a second word alone', async () => {
+test('a payment beyond the amount is put at risk by a second word alone', async () => {
   const page = await opened();
   await show(page, 'paid twice');
   await page.getByText('Go on, and risk 0.010').click();

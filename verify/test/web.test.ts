@@ -180,7 +180,7 @@ test('kept once, the app opens with the market gone, at any of its addresses', a
   assert.deepEqual(await page.evaluate(date), [true, null]);
 });
 
-test('what is no screen says so, with a way back', async (t) => {
+test('an address without a screen says so, with a way back', async (t) => {
   const page = await web.open(t, '/nowhere');
   await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
   assert.equal(await page.locator('.test-network').count(), 0, 'of a dev network');

@@ -305,7 +305,7 @@ test('the solid view is as far behind as it was told; what is not solid can be t
   assert.equal(account?.balance, 9);
 });
 
-test('what expires while it waits is in no block', async () => {
+test('a transaction that expires while it waits is in no block', async () => {
   const tx = sendTo({ amount: 6n });
   await simulator.chain.broadcast(tx);
   clock.now += 61_000;
