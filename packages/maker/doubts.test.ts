@@ -110,7 +110,7 @@ timed('a chain that stands still is told until it goes on', async () => {
   await end();
 });
 
-timed('what a swap met is no news once it has ended', async () => {
+timed("a swap's trouble is no news once it has ended", async () => {
   const { of, until, metric, said, isOver, end } = await settling('beside one that is well');
   of.stands = true;
   await until(async () => (await metric('node_behind')) === '1');

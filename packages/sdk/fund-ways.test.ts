@@ -305,7 +305,7 @@ timed('a signature that nobody sends is over when its chain says so, and not bef
   assert.equal(texts.length, 1);
 });
 
-timed('what another key has signed is handed out to nobody', async () => {
+timed("another key's signature is handed out to nobody", async () => {
   const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
     (await keeper.signTypedData?.(data, signal)) ?? '';
   const { maker, taker, relay } = await making({ gas: false, signs });

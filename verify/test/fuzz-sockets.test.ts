@@ -76,7 +76,7 @@ const lengths: [what: string, headers: string, body: string][] = [
 const large = `${(66_000).toString(16)}\r\n${'x'.repeat(66_000)}\r\n0\r\n\r\n`;
 const exchanges: [what: string, text: string, statuses: number[]][] = [
   ['chunks', chunked('1\r\n{\r\n1\r\n}\r\n0\r\n\r\n'), [400, 200]],
-  ['what follows chunks', `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`, [400, 200, 200]],
+  ['bytes behind chunks', `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`, [400, 200, 200]],
   ['a chunk whose size overflows', chunked(`${'f'.repeat(20)}\r\n{}\r\n`), [400]],
   ['a chunk that is too large', chunked(large), [413]],
   ['an endless extension', chunked(`2;${'x'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`), [400]],

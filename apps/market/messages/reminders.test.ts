@@ -60,9 +60,9 @@ const line = (account: string, kind: string, leg: string, deadline: number) =>
 const never = async () => assert.deepEqual(await look(), []);
 
 for (const [what, shown, who, kind, on, by] of [
-  ['who funds first is reminded', {}, 'initiator', 'fund_by', 'long', 'initiatorFundBy'],
+  ['the first funder is reminded', {}, 'initiator', 'fund_by', 'long', 'initiatorFundBy'],
   [
-    'who funds second is reminded, once the other leg is funded,',
+    'the second funder is reminded, once the other leg is funded,',
     { long: shows.funded },
     ...(['counterparty', 'fund_by', 'short', 'counterpartyFundBy'] as const),
   ],

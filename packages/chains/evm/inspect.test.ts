@@ -164,7 +164,11 @@ const rows: readonly Row[] = [
     /^somebody can make more of it: its code has mint\(\)$/,
   ],
   ['DevTether, which returns nothing, is as good', () => minted('DevTether'), 'mintable: wait'],
-  ['what answers false and moves is believed', () => minted('ReturnsFalse'), 'mintable: wait'],
+  [
+    'a token that answers false and moves is believed',
+    () => minted('ReturnsFalse'),
+    'mintable: wait',
+  ],
   [
     'a token that is paused now waits, and its transfers are not held against it',
     () => told('Pausable', 'pause'),
@@ -179,15 +183,15 @@ const rows: readonly Row[] = [
     /its code is behind a proxy whose implementation can be replaced \(EIP-1967\)/,
   ],
   [
-    'nothing is given up behind a proxy that can be replaced',
+    'no power is given up behind a proxy that can be replaced',
     () => told('PausableBehind', 'renounceOwnership', governed('PausableBehind')),
     'pausable: wait, upgradeable: reject',
     /^somebody can stop all transfers/,
   ],
   ['a clone is looked into', () => clone('PausableBehind'), 'pausable: wait'],
-  ['what a clone runs can destroy it', () => clone('MortalBehind'), 'upgradeable: wait'],
+  ['the code that a clone runs can destroy it', () => clone('MortalBehind'), 'upgradeable: wait'],
   [
-    'what lies in the place of an admin and is no address makes no proxy',
+    'a word in the place of an admin that is no address makes no proxy',
     () => withAdmin(put('BackDoor'), slotOf('no address')),
     'upgradeable: wait',
     /DELEGATECALL/,

@@ -140,7 +140,7 @@ test('each rule refuses beyond its boundary, and not at it', () => {
     ['and too old', { known: { nowMs: balanceGoodMs + 1 } }, 'unread'],
     ['the reserve', { known: { reserves: new Map([['evm 0xd', 366_400_000n]]) } }, 'yes'],
     ['less than it', { known: { reserves: new Map([['evm 0xd', 366_400_001n]]) } }, 'inventory'],
-    ['what is quoted is promised', { known: { commitments: [quoted(366_400_000n)] } }, 'yes'],
+    ['a quoted amount is promised', { known: { commitments: [quoted(366_400_000n)] } }, 'yes'],
     ['and no more is there', { known: { commitments: [quoted(366_400_001n)] } }, 'inventory'],
     // Giving a token takes the coin of its chain: 30 to fund and 10 to refund.
     ['gas', { known: { reserves: new Map([['evm coin', 960n]]) } }, 'yes'],

@@ -128,7 +128,7 @@ timed('a leg leaves a contract which takes none now when its build is asked', as
   assert.ok(says(scene, checked));
 });
 
-timed('nothing is funded in a contract that takes none now', async () => {
+timed('no leg is funded in a contract that takes none now', async () => {
   const { scene, client, own, stay, terms, deployment } = await inFormer();
   stay();
   const fund: ParleyClient['fund'] = async (...args) => {

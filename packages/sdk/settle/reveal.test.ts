@@ -175,7 +175,7 @@ timed('a claim that the market does not send is sent by the side itself', async 
   assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
 });
 
-timed('what is missing for a claim to be relayed is told before the funding', async () => {
+timed('a lack for the relay of a claim is told before the funding', async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
   alter(scene, 'a', () => ({ fundsShortage: async () => lack }));
