@@ -303,11 +303,13 @@ const styled = [
   'packages/web/',
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', '.github/SECURITY.md', 'docs/'],
 ];
+/** Tests and their tools. */
+const styledTests = /\.test\.tsx?$|\/testing\/|^(?:verify|bench|python\/tests)\//;
 const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
 
 /** A sentence begins with its subject, in comments and in documents. */
 function beginnings(file: string, text: string): string[] {
-  if (!styled.some((each) => file.startsWith(each))) return [];
+  if (!styled.some((each) => file.startsWith(each)) && !styledTests.test(file)) return [];
   const parts = file.endsWith('.md') ? paragraphsOf(text) : commentsOf(file, text);
   return parts
     .flatMap((part) => part.trim().split(/(?<=[.!?])\s+/))
@@ -422,6 +424,7 @@ test('the rules catch what they are for', () => {
     ],
     [beginnings, 'packages/chains/gas/x.sol', '/// Of two one counts.\n', 1],
     [beginnings, 'packages/chains/gas/x.py', '# Whoever pays.\n', 1],
+    [beginnings, 'packages/core/x.test.ts', '// Nobody asks.\n', 1],
     [beginnings, 'docs/nodes.md', 'One.\n\n- Two is it. None\n  is left.\n', 1],
     [beginnings, 'docs/nodes.md', '# What it is\n\n| Nothing |\n\nIt is one\nof two.\n', 0],
   ] as const) {
