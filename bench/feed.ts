@@ -30,7 +30,7 @@ type Sides = {
 };
 
 export async function benchFeed(stage: Stage, effort: Effort): Promise<Row[]> {
-  // None but those of the bench are on the book: a snapshot of thousands is not measured here.
+  // The book holds entries of the bench alone: a snapshot of thousands is not measured here.
   await stage.db.rows({
     name: 'bench_empty',
     text: `update rfqs set status = 'cancelled'`,

@@ -31,7 +31,7 @@ const pairs: readonly Pair[] = places.flatMap((one, at) =>
   places.slice(at + 1).map((other): Pair => [one, other]),
 );
 
-/** Of the settings: how often a chain is polled (PARLEY_FOLLOW_INTERVAL_MS). */
+/** A setting: how often a chain is polled (PARLEY_FOLLOW_INTERVAL_MS). */
 const pollSeconds = 5;
 const daySeconds = 86_400;
 const runsSeconds = 3 * 3_600;
@@ -77,7 +77,7 @@ function add(to: Asked = nothing(), more: Asked = nothing()): void {
 }
 const sum = ({ by }: Asked) => [...by.values()].reduce((all, each) => all + each, 0);
 
-/** Of what the market asks alone: wallets and dev chains of this process ask besides. */
+/** Counts the market's own calls alone: wallets and dev chains of this process ask besides. */
 function startCounting(originOf: () => ReadonlyMap<string, Place>) {
   const counted = new AsyncLocalStorage<true>();
   let asked = new Map<Place, Asked>();
@@ -127,7 +127,7 @@ export async function benchNodeCalls(): Promise<Row[]> {
   try {
     origins = new Map(places.map((place) => [new URL(driverOf(market, place).url).origin, place]));
     await market.look();
-    // Of a market that has run for hours: it reads no block of before its start.
+    // A market that has run for hours reads no block of before its start.
     if (real.all.length === 0) {
       for (const place of places) await driverOf(market, place).pass(runsSeconds);
       market.deps.advance(runsSeconds * 1_000);

@@ -111,7 +111,7 @@ function named<B extends object>(what: string, body: B): B {
   return body;
 }
 
-/** Of the two legs, and by their families. */
+/** The chains in words, by leg and by family. */
 const chains: Readonly<Record<string, string>> = {
   a: 'on an EVM chain',
   b: 'on Bitcoin',
@@ -259,7 +259,7 @@ async function askIdentity(world: World, measure: Measure): Promise<void> {
   }
 }
 
-/** What a swap does without, and bodies that mean nothing. */
+/** Requests that a swap does without, and bodies that mean nothing. */
 async function askRest(world: World, measure: Measure, party: Party): Promise<void> {
   const call = caller(world.app);
   const { key } = party;

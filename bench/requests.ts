@@ -34,7 +34,7 @@ const aboveBar: Readonly<Record<string, number>> = {
   'on TRON once it is approved, with Solana': 10,
   'on Solana, with TRON': 11,
 };
-/** What is charged to a bucket beyond the first milliseconds of a request. */
+/** Requests whose processor time is charged to a bucket, beyond their first milliseconds. */
 const isCharged = (operation: string, what: string) =>
   (operation === 'broadcast' && what.startsWith('a PSBT')) ||
   (operation === 'scheduleRefunds' && what.includes(' refunds of '));

@@ -121,7 +121,7 @@ test('where a record is there nothing is sent, and one that is there can be reco
   assert.throws(() => writeRecord({ ...record, family: 'evm' }, records), /is of tron, not of evm/);
 });
 
-test('what a node took without a word is waited for, and a second try pays nothing', async (context) => {
+test('a transaction that a node took without a word is waited for, and a second try pays nothing', async (context) => {
   let cutOff = true;
   const node = await lyingNode(chain.info.rpcUrl, async ({ path }, forward) => {
     const said = await forward();

@@ -84,7 +84,7 @@ test('an address has a gift once in 24 hours, and a client network so many', asy
   await faucet.close();
 });
 
-test('what is lost counts for its client and the day, and no longer for its address', async (t) => {
+test('a lost gift counts for its client and the day, and no longer for its address', async (t) => {
   const { open } = stage(t);
   const stub = stubPayer();
   const faucet = open(stub, 3);
@@ -114,7 +114,7 @@ test('asked side by side an address gets one gift, and no more wait than may', a
   await faucet.close();
 });
 
-test('what was kept and not sent is sent after a crash, the same bytes, and nothing more', async (t) => {
+test('a gift kept and not sent is sent after a crash, the same bytes, and no more', async (t) => {
   const { file, open } = stage(t);
   const before = stubPayer();
   before.state.isSilent = true;
@@ -135,7 +135,7 @@ test('what was kept and not sent is sent after a crash, the same bytes, and noth
   await second.close();
 });
 
-test('nothing is counted that was not signed, and no more is signed than may wait', async (t) => {
+test('only signed gifts are counted, and no more are signed than may wait', async (t) => {
   const { open } = stage(t);
   const stub = stubPayer();
   const { sign } = stub.payer;
@@ -154,7 +154,7 @@ test('nothing is counted that was not signed, and no more is signed than may wai
   await other.close();
 });
 
-test('what no block takes is raised after its time, and what must come before it is sent', async (t) => {
+test('a gift that no block takes is raised after its time, and the one before it is sent', async (t) => {
   const { open, clock } = stage(t);
   const stub = stubPayer();
   const push: Push = {
@@ -223,7 +223,7 @@ test('a node that hangs keeps no other chain from being looked at', async (t) =>
   await faucet.close();
 });
 
-test('nothing is raised or filled while a gift of its chain is being signed', async (t) => {
+test('no gift is raised or filled while another of its chain is being signed', async (t) => {
   const { open, clock } = stage(t);
   const { payer, ...stub } = stubPayer();
   const known: string[][] = [];
@@ -269,7 +269,7 @@ test('a gift that could not be kept is not sent, and its nonce or coins are free
   await faucet.close();
 });
 
-test('what is left is counted once a second, and anew after a gift', async (t) => {
+test('the rest is counted once a second, and anew after a gift', async (t) => {
   const { file, clock } = stage(t);
   const book = openBook(file);
   const state = { counted: 0 };

@@ -151,7 +151,7 @@ test('a list shows from which amount on an asset waits longer; curating what is 
   assert.equal(JSON.parse(other.out).changed, true);
 });
 
-test('of many a thousand are shown, and that there are more', async (t) => {
+test('a long list shows a thousand, and says that there are more', async (t) => {
   t.after(async () => {
     await market.db.rows({
       name: '',
@@ -193,7 +193,7 @@ test('of many a thousand are shown, and that there are more', async (t) => {
   assert.match(err, /^more than 20 assets are called MANY; name one:\n(.*evm-dev.*\n){20}$/);
 });
 
-test('what is not understood is exit status 2, says why, and shows the usage', async () => {
+test('a command that is not understood is exit status 2, says why, and shows the usage', async () => {
   const { usd } = market.assets;
   const wrong: [string[], RegExp][] = [
     [[], /^usage/],

@@ -187,7 +187,7 @@ test('each difference between what is stored and what is so is found, in the swa
   assert.deepEqual((await doctor()).kinds, []);
 });
 
-test('what a working market has seen a moment later is no difference', async () => {
+test('a fact that a working market has seen a moment later is no difference', async () => {
   const deal = await agree(world);
   await give(world, deal);
   await fundLong(world, deal);
@@ -221,7 +221,7 @@ test('a payment in an escrow of an ended swap is found: in the newest, and with 
   await sql(`update escrows set done = false where swap_id = '${ended.id}'`);
 });
 
-test('what waits too long in the house, what others may read, and what is not of this version', async () => {
+test('work overdue in the house, files that others may read, and rows of another version are found', async () => {
   await emptyOutbox();
   const { home } = world.deps.settings;
   const event = (account: string, topic = 'swap.funded') => `insert into outbox (topic, account_id,
@@ -397,7 +397,7 @@ test('a node is asked with every method that its adapter calls, and those of the
   }
 });
 
-test('what a node lacks is named: it will not do, or it is weak', async (t) => {
+test("a node's lack is named: it will not do, or it is weak", async (t) => {
   const source = chains.find((each) => each.chain === evm) as ChainSettings & { family: 'evm' };
   const [url = ''] = source.rpcUrls;
   for (const [what, lie, lacks, weak] of lacking) {
@@ -409,7 +409,7 @@ test('what a node lacks is named: it will not do, or it is weak', async (t) => {
   }
 });
 
-test('what a java-tron lacks is named, and what no node has is not called lacking', async (t) => {
+test("a java-tron's lack is named, and a lack of every node is not called one", async (t) => {
   const served = chains.find((each) => each.family === 'tron') as ChainSettings & {
     family: 'tron';
   };
@@ -433,7 +433,7 @@ test('a validator without its history is told by all that it lacks', async (t) =
   assert.deepEqual(namesOf(checks, 'lacks').sort(), withoutHistory.lacks.toSorted());
 });
 
-test('of a chain that is in no settings a contract may be missing, and all else is asked', async (t) => {
+test('a chain in no settings may lack a contract, and all else is asked', async (t) => {
   const noCode: Lie = ({ method }, forward) =>
     method === 'eth_getCode' ? { result: '0x' } : forward();
   for (const of of chains) {

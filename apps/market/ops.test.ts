@@ -201,7 +201,7 @@ test('rows are only added: PostgreSQL refuses to change, delete or empty them', 
   }
 });
 
-test('what only reads cannot write: its connection may not', async () => {
+test('a command that only reads cannot write: its connection may not', async () => {
   const before = { ...process.env };
   process.env.DATABASE_URL = market.url;
   try {
@@ -214,7 +214,7 @@ test('what only reads cannot write: its connection may not', async () => {
   }
 });
 
-test('whoever opens a connection that may write, beside `acting`, is named here', () => {
+test('every command that opens a connection that may write, beside `acting`, is named here', () => {
   const folder = join(import.meta.dirname, 'ops');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const sources = files.filter((name) => name.endsWith('.ts'));

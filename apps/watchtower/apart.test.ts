@@ -117,7 +117,7 @@ test('a request is heard at once, and one chain that hangs holds up no other', a
   await assert.rejects(again, refusal('overloaded'), 'it may be back in a moment');
 });
 
-test('what is sealed outlives no wait that fails, and no refusal is in the clear', async () => {
+test('a sealed secret outlives no wait that fails, and no refusal is in the clear', async () => {
   const deaf = {
     ...parts.db,
     rows: ((statement) =>
@@ -190,7 +190,7 @@ test('a server asks its watchtower for as long as that is at work', async () => 
   assert.equal(await isKnown(), true, 'it says so every so often');
 });
 
-test('what a server that ended has left is answered no more, and deleted at a start', async () => {
+test('rows that an ended server has left are answered no more, and deleted at a start', async () => {
   const { db } = m.deps;
   const asking = claim('a').catch((error) => error);
   await until(async () => (await rowsLeft()).length === 1);

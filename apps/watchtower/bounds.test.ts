@@ -77,7 +77,7 @@ test('dust is not relayed: a leg has to be worth more than its gas', async () =>
   await refusedFor(second, /is not worth/);
 });
 
-test('what is refused without signing takes no lease', async () => {
+test('a refusal without signing takes no lease', async () => {
   const endIt = await holdKey(m.deps.db, short);
   try {
     gas.account = { ...given.account, balance: async () => reserve };
@@ -132,7 +132,7 @@ test('refused relays of one account are looked at so often and no more', async (
   must(await m.relay(second));
 });
 
-test('what a relay has cost stays counted, and what failed is not sent for ever', async () => {
+test('the cost of a relay stays counted, and a failed one is not sent for ever', async () => {
   const failed = async () =>
     (await m.attempts(first)).filter(({ outcome }) => outcome === 'failed');
   // Its receiver takes what is tried and refuses what is mined.

@@ -128,7 +128,7 @@ for (const [what, given, wanted] of [
   });
 }
 
-test('what would show the secret asks the gates first, and only that', () => {
+test('a step that would show the secret asks the gates first, and only that', () => {
   const reveals = (given: Partial<Look>) => (decide(look(given)) as { reveals?: boolean }).reveals;
   assert.equal(reveals({ isPublic: false, attempts: [unsent] }), true);
   assert.equal(reveals({ isPublic: false, attempts: [attempt()] }), true);
@@ -137,7 +137,7 @@ test('what would show the secret asks the gates first, and only that', () => {
   assert.equal(reveals({}), false);
 });
 
-test('what has nothing to do for now gives its nonce up for a relay behind it', () => {
+test('a job with nothing to do for now gives its nonce up for a relay behind it', () => {
   const aged = { facts: shallow, yields: true, attempts: [old] };
   const next = (more: Partial<Look>) => decide(look({ ...aged, ...more })).do;
   assert.equal(next({}), 'void');
@@ -157,7 +157,7 @@ test('graces shrink and fees rise as the timelock nears', () => {
   assert.equal(bumpAfter(look({ hurried: true })), 20);
 });
 
-test('what waited long may be made to pay more: the newest that no block has', () => {
+test('a long wait may be made to pay more: the newest that no block has', () => {
   const waited = (attempts: readonly Attempt[]) => hasWaited(look({ attempts }))?.id ?? null;
   const at = (id: number, more: Partial<Attempt> = {}) => ({ ...old, id, ...more });
   assert.equal(waited([at(1), at(2), at(3, { outcome: 'gone' })]), 2);
@@ -225,7 +225,7 @@ test('half of a day’s cap, and of the places, is for claims of public secrets 
   }
 });
 
-test('what must land takes what is kept for it, or would be now, and not all that is free', () => {
+test('a job that must land takes what is kept for it, or would be now, and not all that is free', () => {
   const toLand = (wouldKeep: bigint, more: Partial<Funds['sums']> = {}) =>
     mostToLand(funds(more), null, { kept: 100n, wouldKeep });
   assert.equal(toLand(40n), 100n);
@@ -236,7 +236,7 @@ test('what must land takes what is kept for it, or would be now, and not all tha
   assert.equal(toLand(10n ** 30n, { spent: 500n }), 100n, 'what was kept is its own in any case');
 });
 
-test('what was charged on a day before raises the cap of this one by nothing', () => {
+test('a charge of a day before raises the cap of this one by nothing', () => {
   const before = charged(100n, 'secret', new Date(dayOf(now * 1_000).getTime() - 1));
   assert.equal(most(funds({ spent: 400n }), before), 'cap');
   assert.equal(most(funds(), before), 400n);

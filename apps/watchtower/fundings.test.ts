@@ -133,7 +133,7 @@ test('stored and not sent by its time it is given up, and its nonce is free', as
   assert.equal(instead?.nonce, own?.nonce);
 });
 
-test('what nobody can tell of its own leg ends it', async () => {
+test('an own leg that cannot be read ends the funding', async () => {
   await m.askFunding(deal);
   const real = m.deps.adapters.get(short) as ChainAdapter;
   const { address } = await m.escrowOn(deal);

@@ -77,7 +77,7 @@ test('nodes have so long to say the nonce of a key that was used before, and one
   assert.deepEqual(asked.slice(0, 2), [undefined, { most: 0, answerMs: countMs }]);
 });
 
-test('what is found to be final meanwhile has used its nonce', async () => {
+test('a transaction found to be final meanwhile has used its nonce', async () => {
   const deal = await relayed();
   await polls(1);
   m.mine(9);
@@ -87,7 +87,7 @@ test('what is found to be final meanwhile has used its nonce', async () => {
   assert.deepEqual([await outcomes(deal), next], [['deep'], 1]);
 });
 
-test('what failed in a block keeps its nonce where one node is behind, not where none has it', async () => {
+test('a failure in a block keeps its nonce where one node is behind, not where none has it', async () => {
   const elsewhere = await m.funded();
   const deal = await m.funded();
   must(await m.relay(deal));
@@ -149,7 +149,7 @@ test('what failed in a block keeps its nonce where one node is behind, not where
   await lands(deal);
 });
 
-test('what a node swallows pays more so many times, within what is kept for it', async () => {
+test('a swallowed transaction pays more so many times, within what is kept for it', async () => {
   const deal = await relayed();
   await hurries();
   // Where no block comes it is signed once, however long it waits.
@@ -184,7 +184,7 @@ test('a relay whose replacement is refused is voided for nobody', async () => {
   );
 });
 
-test('what is to be replaced counts until the other one is kept, and is charged if it lands', async () => {
+test('a replaced transaction counts until the other one is kept, and is charged if it lands', async () => {
   const deal = await relayed();
   await polls(1);
   blockAt(40n * gwei);
@@ -209,7 +209,7 @@ test('what is to be replaced counts until the other one is kept, and is charged 
   );
 });
 
-test('what nodes refuse for its fee, whatever it is, is not signed for ever', async () => {
+test('a transaction that nodes refuse for its fee, whatever it is, is not signed for ever', async () => {
   const deal = await relayed();
   const held = await reserveOf(deal);
   let refused = 0;

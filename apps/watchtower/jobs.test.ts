@@ -32,7 +32,7 @@ test('who could act is waited for', async () => {
   assert.equal((await onLong(deal)).length, 1);
 });
 
-test('what fails and is then refused for ever holds nothing of the key', async () => {
+test('a job that fails and is then refused for ever holds nothing of the key', async () => {
   const deal = await revealed();
   const held = async () => {
     const since = dayOf(m.deps.now());

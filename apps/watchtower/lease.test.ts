@@ -49,8 +49,8 @@ async function watched(): Promise<{ server: Server; waits: Promise<void> }> {
 }
 
 for (const [what, hasEnded, verbs] of [
-  ['of two servers that wait with one job one signs', false, ['claim']],
-  ['of two servers that wait with a job that ends neither signs', true, []],
+  ['one of two servers that wait with one job signs', false, ['claim']],
+  ['neither of two servers that wait with a job that ends signs', true, []],
 ] as const) {
   test(what, async () => {
     const one = await watched();

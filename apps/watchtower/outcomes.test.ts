@@ -117,7 +117,7 @@ test('a nonce that is said to be used, and by none of ours, stays counted', limi
 });
 
 test(
-  'what took it is found at a later look, and is counted in the place of the newest',
+  'the one that took it is found at a later poll, and is counted in the place of the newest',
   limits,
   async () => {
     let isBehind = true;

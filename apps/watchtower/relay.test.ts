@@ -48,7 +48,7 @@ test('a gas key without coins refuses, and asks nobody for some', async () => {
   assert.ok(!said.includes(account.address));
 });
 
-test('what is reserved for relays pays for nothing else', async () => {
+test('the reserve for relays pays for nothing else', async () => {
   const sleeping = await m.public();
   const deal = await m.funded();
   must(await m.relay(deal));
@@ -112,7 +112,7 @@ test('stored and not sent by the time, it is given up: the secret was never publ
   assert.equal((await m.swap(given)).legs.a.status, 'funded');
 });
 
-test('nothing leaves before what leaves is stored, both are or neither is', async () => {
+test('no transaction leaves before it is stored, both are or neither is', async () => {
   const deal = await m.funded();
   await m.run(
     `alter table keeper_attempts add constraint refused check (verb <> 'claim') not valid`,
@@ -171,7 +171,7 @@ for (const [nodes, seconds] of [
   [1, unknownSeconds],
   [2, vouchedSeconds],
 ] as const) {
-  test(`what ${nodes} nodes count and nobody knows of is waited for, and no longer`, async () => {
+  test(`a nonce that ${nodes} nodes count and nobody knows of is waited for, and no longer`, async () => {
     const deal = await m.funded();
     const pendingNonces = async () => Array<number>(nodes).fill(3);
     gas.account = { ...account, pendingNonce: async () => 3, pendingNonces };

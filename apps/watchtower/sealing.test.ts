@@ -81,7 +81,7 @@ async function openedBy(deps: TestDeps, key: string): Promise<string[]> {
   return rows.flatMap((row) => openTransaction(own, row)?.raw ?? []);
 }
 
-test('of more than go at once each is sealed anew, past those that no key opens', async () => {
+test('each of more than go at once is sealed anew, past those that no key opens', async () => {
   const lostKey = aKey();
   const old = aKey();
   const fresh = aKey();
@@ -100,7 +100,7 @@ test('of more than go at once each is sealed anew, past those that no key opens'
   assert.deepEqual(warned, [{ attempts: 200 }]);
 });
 
-test('what another transaction holds at that moment is sealed anew when it lets go', async () => {
+test('a row that another transaction holds at that moment is sealed anew when it lets go', async () => {
   const old = aKey();
   const fresh = aKey();
   const deps = testDeps({ db: m.deps.db, settings: { encryptionKey: `${fresh},${old}` } });

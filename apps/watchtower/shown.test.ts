@@ -155,7 +155,7 @@ for (const [when, isLate] of [
   ['once its nodes agree', false],
   ['once a claim cannot land any more, though nodes differ', true],
 ] as const) {
-  test(`what another has claimed is withdrawn ${when}`, async () => {
+  test(`a leg that another has claimed is withdrawn ${when}`, async () => {
     assert.equal(await isSentAgain({ readEscrow: claimedDeep, mustAgree }), true);
     const { timelock } = (await m.swap(deal)).legs.a;
     const { lateClaimSeconds, high } = adapter.policy;
@@ -205,7 +205,7 @@ for (const [what, code] of [
   });
 }
 
-test('what reached no node is sent once one is there, in time', async () => {
+test('a transaction that reached no node is sent once one is there, in time', async () => {
   blind(failing('chain_unavailable'));
   await m.keep();
   blind();
@@ -218,7 +218,7 @@ for (const [when, isLost] of [
   ['after the time to reveal', false],
   ['after the timelock', true],
 ] as const) {
-  test(`what all nodes refused is not shown ${when} by a key without coins`, async () => {
+  test(`a claim that all nodes refused is not shown ${when} by a key without coins`, async () => {
     blind(failing('refused_by_node'));
     await m.keep();
     const { timelock } = (await m.swap(deal)).legs.a;
@@ -242,7 +242,7 @@ for (const [when, isLost] of [
   });
 }
 
-test('what a former key sent is landed by the key that follows it', async () => {
+test("a former key's transaction is landed by the key that follows it", async () => {
   blind();
   await m.keep();
   m.short.drop();

@@ -121,7 +121,7 @@ test('jobs that wait are asked about once a pass, and go before a new request', 
   assert.equal(await signed(), 2, 'they were there before');
 });
 
-test('what only waits for a block keeps back nobody while something is in flight', async () => {
+test('a job that only waits for a block keeps back nobody while something is in flight', async () => {
   const sleeping = await m.public();
   const deal = await m.funded();
   await m.claim(deal);
@@ -134,7 +134,7 @@ test('what only waits for a block keeps back nobody while something is in flight
   assert.deepEqual([job?.state, job?.last_failure], ['open', null]);
 });
 
-test('what is short of its cap is not busy, and no request waits behind it', async () => {
+test('a job short of its cap is not busy, and no request waits behind it', async () => {
   const sleeping = await m.public();
   const poor = await m.public();
   const deal = await m.funded();
@@ -165,7 +165,7 @@ test('without nonces a relay waits for no job', async () => {
   must(await m.relay(deal));
 });
 
-test('what cannot pay more gives its nonce up for a request', async () => {
+test('a job that cannot pay more gives its nonce up for a request', async () => {
   const sleeping = await m.public();
   const deal = await m.funded();
   await m.keepAll();
@@ -205,7 +205,7 @@ test('while requests wait one of them asks nodes, once a second, and so many of 
   assert.ok(asked.length <= mostWaitingOf - 1 + mostAsked, `${asked}`);
 });
 
-test('what waits goes first, and of what waits the soonest timelock', async () => {
+test('a waiting job goes first, and the soonest timelock among those', async () => {
   const all: Deal[] = [];
   for (let at = 0; at < 3; at += 1) {
     all.push(await m.public());

@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'who has too little gets an error with how much is needed, before anything is sent',
+  'a deployer with too little gets an error with how much is needed, before anything is sent',
   limits,
   async (context) => {
     const scene = await newScene(context, SOL / 100n);

@@ -77,7 +77,7 @@ test('any other bytes are refused', async () => {
   assert.equal(await faultOf((data) => Buffer.concat([data, Buffer.from([1])])), wrong);
 });
 
-test('what is no program, or a closed one, is refused', async () => {
+test('a missing program, or a closed one, is refused', async () => {
   const noProgram = 'it is no program of the upgradeable loader';
   for (const [fault, changes] of [
     ['there is no account', [undefined, () => null]],

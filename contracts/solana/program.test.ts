@@ -78,7 +78,7 @@ test('layout.json lists the errors of the source, and each is said by some test'
   for (const name of Object.keys(errors)) assert.match(text, new RegExp(`\\b${name}\\b`));
 });
 
-test('what each verb costs is under its limit, as the snapshot and the README say', async () => {
+test('the cost of each verb is under its limit, as the snapshot and the README say', async () => {
   const readme = readFileSync(join(here, 'README.md'), 'utf8');
   const { figures } = json('units.snapshot.json');
   assert.deepEqual(await measure(), figures);

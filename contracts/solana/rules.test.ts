@@ -71,11 +71,11 @@ const lives: readonly (readonly [promise: string, ...scripts: readonly string[]]
     'fund @1000 claim:TooLate refund',
   ],
   [
-    'what a claim left goes to the funder from the timelock on, and not before',
+    'the rest of a claim goes to the funder from the timelock on, and not before',
     'fund claim close:TooEarly @-1800 close:TooEarly @-1 close:TooEarly @0 close close:Empty',
   ],
   [
-    'what a claim left is neither refunded nor claimed',
+    'the rest of a claim is neither refunded nor claimed',
     'fund claim refund:NotOpen claim:NotOpen @0 refund:NotOpen claim:NotOpen bare:NotOpen',
   ],
   [
@@ -86,7 +86,7 @@ const lives: readonly (readonly [promise: string, ...scripts: readonly string[]]
     'fund bare @-1 close:TooEarly @0 close',
   ],
   [
-    'what is open is never closed, before the timelock or after',
+    'an open escrow is never closed, before the timelock or after',
     'fund close:TooEarly @0 close:StillOpen refund',
   ],
   [
@@ -116,7 +116,7 @@ const lives: readonly (readonly [promise: string, ...scripts: readonly string[]]
     'fund bare escrow+1000000000 @0 close',
   ],
   [
-    'what is sent to an address that nobody funds goes to the funder of its terms',
+    'a payment to an address that nobody funds goes to the funder of its terms',
     'escrow+7000000000 @-1 close:TooEarly @0 close',
     'fund @0 refund escrow+7000000000 @-1 close:TooEarly @0 close',
   ],
@@ -367,7 +367,7 @@ async function lowerAddresses(swap: Swap): Promise<readonly instructions.Escrow[
   return found;
 }
 
-test('what is sent to another address of the terms goes to the funder, off the curve only', async () => {
+test('a payment to another address of the terms goes to the funder, off the curve only', async () => {
   const swap = await createSwap('SOL');
   const { world, terms } = swap;
   expire(swap);

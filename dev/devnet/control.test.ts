@@ -190,7 +190,7 @@ test('moves of time by empty blocks leave what waits for a block of Bitcoin wait
   await client.mining(bitcoinKey, true);
 });
 
-test('what the dev network is made of is answered while one of its nodes hangs', async () => {
+test('the parts of the dev network are answered while one of its nodes hangs', async () => {
   const hangs = { info: chainOf('evm-dev'), head: () => new Promise<never>(() => {}) };
   const chains = new Map([['evm-dev', { chain: hangs, queue: (work: () => unknown) => work() }]]);
   const clock = { offsetSeconds: () => 7 };

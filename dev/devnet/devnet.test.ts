@@ -221,34 +221,30 @@ test('however we end, the nodes end with us, and nothing is lost', onLinux, asyn
   await checkHistory(await start(), gifts);
 });
 
-test(
-  'what was a few seconds old is there when everything is killed with -9',
-  onLinux,
-  async (t) => {
-    const { dir, start } = await lab((task) => t.after(task));
-    const { child, devnet, ended } = await startInChild(dir);
-    const gifts = await makeHistory(devnet);
-    const savedAt = Date.now();
-    const file = join(dir, 'evm-dev', 'saved-state.json');
-    // The first save after the gifts may have begun before them; the second has not.
-    for (const round of [1, 2]) {
-      await eventually(`save ${round}`, async () => {
-        assert.ok((await stat(file)).mtimeMs > savedAt + (round - 1) * 1_000);
-      });
-    }
-    child.kill('SIGSTOP');
-    for (const pid of await programsIn(dir)) process.kill(pid, 'SIGKILL');
-    child.kill('SIGKILL');
-    await ended;
-    const second = await start();
-    await checkHistory(second, gifts);
-    await second.stop();
-    // A state file cut short by a crash gives way to the one before.
-    const exit = join(dir, 'evm-dev', 'exit-state.json');
-    await writeFile(exit, (await readFile(exit, 'utf8')).slice(0, 1_000));
-    await checkHistory(await start(), gifts);
-  },
-);
+test('data a few seconds old is there when everything is killed with -9', onLinux, async (t) => {
+  const { dir, start } = await lab((task) => t.after(task));
+  const { child, devnet, ended } = await startInChild(dir);
+  const gifts = await makeHistory(devnet);
+  const savedAt = Date.now();
+  const file = join(dir, 'evm-dev', 'saved-state.json');
+  // The first save after the gifts may have begun before them; the second has not.
+  for (const round of [1, 2]) {
+    await eventually(`save ${round}`, async () => {
+      assert.ok((await stat(file)).mtimeMs > savedAt + (round - 1) * 1_000);
+    });
+  }
+  child.kill('SIGSTOP');
+  for (const pid of await programsIn(dir)) process.kill(pid, 'SIGKILL');
+  child.kill('SIGKILL');
+  await ended;
+  const second = await start();
+  await checkHistory(second, gifts);
+  await second.stop();
+  // A state file cut short by a crash gives way to the one before.
+  const exit = join(dir, 'evm-dev', 'exit-state.json');
+  await writeFile(exit, (await readFile(exit, 'utf8')).slice(0, 1_000));
+  await checkHistory(await start(), gifts);
+});
 
 test('without a bitcoind one line says how to get it, and the rest runs', async (t) => {
   const { lines, log } = recorder();

@@ -236,7 +236,7 @@ test('a reader that leaves is no success', async () => {
   }
 });
 
-test('nobody is taken at a word that was not said', async () => {
+test('a person is not taken at a word that was not said', async () => {
   const plan = ['gives 1'];
   await assert.rejects(mustConfirm(cliOf(), plan, 'Go?'), failing('needs_you', /give --yes/));
   await mustConfirm(cliOf({ yes: true }), plan, 'Go?');
@@ -259,7 +259,7 @@ test('nobody is taken at a word that was not said', async () => {
   assert.equal(await passphraseOf(piped, 'P: '), 'of a pipe');
 });
 
-test('what a market, a node or a token is called never acts on a terminal', async () => {
+test('the name of a market, a node or a token never acts on a terminal', async () => {
   const evil = 'a\u001b[2Jb\u009bc\rd\u202ee\nf';
   const { io, said } = ioOf({ columns: 80 });
   const cli = { ...cliOf({ yes: true }), ...io };

@@ -90,7 +90,7 @@ async function settled(name: string, args: readonly string[], answer: string | n
   return { ...said, status };
 }
 
-test('what is funded goes on while a person thinks about another swap', async () => {
+test('a funded swap goes on while a person thinks about another one', async () => {
   await profileWith('one', [funded, fresh]);
   const { status, out, err, asked } = await settled('one', ['settle'], 'n');
   assert.equal(asked, 1);
@@ -101,7 +101,7 @@ test('what is funded goes on while a person thinks about another swap', async ()
   assert.equal(status, 7);
 });
 
-test('nobody to ask holds up what needs no answer as little', async () => {
+test('a question without a person holds up swaps that need no answer as little', async () => {
   await profileWith('two', [funded, fresh]);
   const { status, out, err, asked } = await settled('two', ['settle']);
   assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
@@ -134,7 +134,7 @@ test('a swap that was given up is not asked about again', async () => {
   assert.match(again.out, /rescue from FILE --words/);
 });
 
-test('what was accepted here and agreed since is in the list before it is begun', async () => {
+test('a swap accepted here and agreed since is in the list before it is begun', async () => {
   const { trade } = keptRecord('taker');
   const one = {
     id: 'one',

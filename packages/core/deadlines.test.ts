@@ -132,7 +132,7 @@ test('the longer floor makes the long leg; on a tie T_long, then T_short, then b
 /** The part of the allowed error by which the clocks are off: -1 behind, 1 ahead. */
 const off = fc.double({ min: -1, max: 1, noNaN: true });
 
-test('whatever clocks do within their drift, claims have by wall time what they are promised', () => {
+test('claims have by wall time what they are promised, whatever clocks do within their drift', () => {
   const sound = policyOf.filter((each) => each.lateClaimSeconds >= each.driftSeconds);
   fc.assert(
     fc.property(sound, sound, off, off, off, (sp, lp, then, later, far) => {

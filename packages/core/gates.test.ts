@@ -63,7 +63,7 @@ test('the counterparty funds only when the long leg is final', () => {
   ]);
 });
 
-test('nothing is funded twice, without addresses, after a lapse or once the secret is out', () => {
+test('no leg is funded twice, without addresses, after a lapse or once the secret is out', () => {
   mustHold([
     ['fund b', { long: shallow }, 'already_funded'],
     ['fund b', { addresses: false }, 'addresses_missing'],

@@ -101,7 +101,7 @@ test('a whole alphabet is read in small capitals, circles, squares and flags, an
   }
 });
 
-test('nothing, signs only and a text of any length are taken for none', () => {
+test('an empty text, signs only and a text of any length are taken for none', () => {
   for (const each of ['', '   ', '$$$', '\u200b', '🚀', 'x'.repeat(1_000_000)]) {
     assert.equal(looksLike(each, curated), null);
     assert.equal(looksLike(each, []), null);
@@ -109,7 +109,7 @@ test('nothing, signs only and a text of any length are taken for none', () => {
   assert.equal(looksLike('USDC', ['', '$']), null);
 });
 
-test('of a curated symbol of one or two letters only the whole is looked for', () => {
+test('a curated symbol of one or two letters is looked for only as a whole', () => {
   for (const [symbol, as] of [
     ['ΟΡ', 'OP'],
     ['0P', 'OP'],
@@ -172,7 +172,7 @@ test('a skeleton’s skeleton is itself', () => {
   fc.assert(check, { numRuns: runs(500) });
 });
 
-test('of random capitals less than one in five hundred is taken for a curated symbol', () => {
+test('less than one in five hundred random capitals is taken for a curated symbol', () => {
   const capitals = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
   for (const length of [3, 4, 5]) {
     const ticker = fc.string({ unit: capitals, minLength: length, maxLength: length });

@@ -68,7 +68,7 @@ test('while money is in an escrow that a leg moved off, nobody funds or reveals'
   assert.equal(brief(both, later), 'initiator refund b, counterparty refund a');
 });
 
-test('what is left beside a claimed payment waits for the timelock, not for the other side', () => {
+test('money beside a claimed payment waits for the timelock, not for the other side', () => {
   const rest = { ...claimed, balance: 5n, empty: false };
   const swap = swapOf({ long: claimed, short: rest, secret });
   const { a } = swap.deadlines.refundAt;
@@ -111,7 +111,7 @@ test('while nobody knows what became of a leg, who has no other step waits, and 
   }
 });
 
-test('nothing is asked for once a swap expired unfunded', () => {
+test('an expired unfunded swap asks for nothing', () => {
   assert.equal(brief(swapOf(), swapOf().deadlines.counterpartyFundBy + 1), '');
   assert.equal(brief(swapOf({ lapsed: true }), agreedAt), '');
 });

@@ -9,7 +9,7 @@ import { deep, facts, seen } from './testing.ts';
 /** A refund to P2WPKH at 1 sat per vbyte, of three payments at most. */
 const cost: LeastRefund = { feeOf: (n) => 41n + 90n * BigInt(n), leastPaid: 294n, most: 3 };
 
-test('what no refund can bring back at the least fee counts for nothing, alone or together', () => {
+test('an amount that no refund can bring back at the least fee counts for nothing, alone or together', () => {
   const cases: [what: string, paid: number[], counts: number[]][] = [
     ['nothing', [], []],
     ['a dust output', [330], []],

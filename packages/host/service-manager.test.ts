@@ -62,7 +62,7 @@ test('no beat is sent where the watchdog is another process’s, or is off', asy
   }
 });
 
-test('what ended the process that speaks is not heard of: another one speaks', async (t) => {
+test('the end of the process that speaks is not heard of: another one speaks', async (t) => {
   const { socket, next } = await listening(t);
   const manager = serviceManager(envOf(socket), log);
   for (const words of ['first', 'second']) {

@@ -7,7 +7,7 @@ test('an answer in time is given, and so is its failure', async () => {
   await assert.rejects(within(10_000, Promise.reject(new Error('gone')), null), /gone/);
 });
 
-test('who takes longer is not waited for, and nobody hears of its failure then', async () => {
+test('work that takes longer is not waited for, and its later failure reaches nobody', async () => {
   const { promise, reject } = Promise.withResolvers<string>();
   assert.equal(await within(1, promise, 'late'), 'late');
   reject(new Error('after the wait'));

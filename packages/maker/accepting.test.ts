@@ -110,7 +110,7 @@ test('a proposal that is good enough is named as the own price, another is answe
   assert.deepEqual(await look(), [], 'nothing new is said when quoting is paused');
 });
 
-test('what is accepted at a price that moved is not; unless it is quoted anew it is withdrawn', async () => {
+test('an acceptance at a price that moved is none; unless it is quoted anew it is withdrawn', async () => {
   // Two per cent less: 3.96 SOL for 3.92 is a loss.
   const { at, deals, look } = stage(threadAt('3960000000', { takerAccepted: true }), '392');
   assert.deepEqual(await look(), ['withdraw']);

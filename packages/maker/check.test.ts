@@ -81,7 +81,7 @@ test('a maker that has all it needs is told its balances, gas, clock and prices 
   );
 });
 
-test('what a maker lacks is named and is not well: gas, a price, a right clock, a node', async (t) => {
+test("a maker's lack is named and is not well: gas, a price, a right clock, a node", async (t) => {
   const { at, bad } = await stage(t);
   at.units = 59n;
   assert.deepEqual(await bad(), ['gas on sol: 59, for 1 swaps, and the settings want 2']);

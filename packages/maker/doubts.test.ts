@@ -90,7 +90,7 @@ timed('a chain that stands still is told until it goes on', async () => {
   await end();
 });
 
-timed('what a swap met is no news once it has ended', async () => {
+timed("a swap's trouble is no news once it has ended", async () => {
   const { of, until, metric, said, isOver, end } = await settling('beside one that is well');
   of.stands = true;
   await until(async () => (await metric('node_behind')) === '1');
@@ -173,7 +173,7 @@ test('a doubt is not over when the whole chain falls silent, in a look or a read
   assert.deepEqual(read(1, null), ['doubt_over nodes_disagree a']);
 });
 
-test('what is over within five seconds is counted, and in no line of the log', async () => {
+test('a doubt that is over within five seconds is counted, and in no line of the log', async () => {
   const { look, gauge } = looks();
   assert.deepEqual(look(0, ['nodes_disagree']), []);
   assert.deepEqual(await gauge('nodes_disagree'), [1]);

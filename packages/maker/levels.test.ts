@@ -70,7 +70,7 @@ test('levels are published on a clean table, again before they end, and when the
   assert.deepEqual(await look(), []);
 });
 
-test('nothing is said that could not be quoted: of what is not there', async () => {
+test('no level is said that could not be quoted: of what is not there', async () => {
   const { look } = stage(5_000_000_000n);
   const [, said] = await look();
   assert.equal(said, `bid 1000000 3960000000, ${asks}`);

@@ -95,7 +95,7 @@ test('a quote is sent once, prolonged before it ends, moved with the price, with
   assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
 });
 
-test('what is quoted is promised: the next one is quoted only where it can be paid too', async () => {
+test('a quoted amount is promised: the next one is quoted only where it can be paid too', async () => {
   const { at, book, look, promises, quoting } = stage({ sols: 5_000_000_000n });
   book.set('one', rfqOf('one'));
   book.set('two', rfqOf('two', 'other'));
@@ -169,7 +169,7 @@ test('a refusal of the market is rested on; what the taker has accepted is left 
 
 const many = { ...limits, mostQuotes: 200, mostQuotesATaker: 200 };
 
-test('what is decided in one go leaves 50 in a request, within both budgets', async () => {
+test('decisions in one go leave 50 in a request, within both budgets', async () => {
   for (const [most, sizes] of [
     [{}, [50, 50, 20]],
     [{ requestsAMinute: 2 }, [50, 50]],
@@ -202,7 +202,7 @@ test('all quotes are taken back by one request when none can stand, else each by
   assert.equal(promises.quotes.size, 0);
 });
 
-test('of an RFQ one price is on its way at a time; what was refused on an RFQ that left is forgotten', async () => {
+test('one price of an RFQ is on its way at a time; refusals on an RFQ that left are forgotten', async () => {
   const { at, answers, book, look, quoting, turns } = stage();
   const { promise, resolve } = Promise.withResolvers<void>();
   answers.begin = promise;

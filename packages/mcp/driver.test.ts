@@ -78,7 +78,7 @@ test('a swap that two calls begin at once is one run, and stopping it leaves non
   assert.equal(held, 0);
 });
 
-test('of two servers of a profile one drives; the other says so, and drives once the first has ended', async (t) => {
+test('one of two servers of a profile drives; the other says so, and drives once the first has ended', async (t) => {
   const data = await folder(t);
   const lock = async () => (await fileStore(join(data, 'store'))).lock;
   const notes: string[] = [];
@@ -96,7 +96,7 @@ test('of two servers of a profile one drives; the other says so, and drives once
   assert.equal(second.of(swapId)?.state, 'running');
 });
 
-test('what a run did last says nothing about nodes, but for its end', () => {
+test('the last step of a run says nothing about nodes, but for its end', () => {
   for (const step of ['waiting', 'evidence']) {
     const { doubts, said } = afterProgress({ step, text: 'as it is', txid: null });
     assert.deepEqual([doubts, said?.untrusted], [undefined, 'as it is'], step);

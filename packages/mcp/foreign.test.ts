@@ -22,7 +22,7 @@ test('an address is its host: no password, key or link is handed on', () => {
   assert.equal(untrusted, 'POST https://node.example failed, see http://evil.example');
 });
 
-test('what the wire format calls a word, id, time or place has its shape and length, or is none', () => {
+test('a word, id, time or place of the wire format has its shape and length, or is none', () => {
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const escrow = `0x${'a'.repeat(40)}:${'b'.repeat(64)}`;
   for (const [read, good, bad] of [

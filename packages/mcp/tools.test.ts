@@ -68,7 +68,7 @@ test('docs/mcp.md has every tool, and says of those that change nothing that the
   assert.deepEqual(told.sort(), wanted.sort());
 });
 
-test('who reads alone has no tool that changes anything, and keys bring those that spend', async () => {
+test('a profile that only reads has no tool that changes anything, and keys bring those that spend', async () => {
   const reading = await toolsOf({}, true);
   const keyed = await toolsOf({});
   const keyless = await toolsOf(null);
@@ -198,7 +198,7 @@ test('your threads are those of both roles, in pages that go on from one to the 
   await client.close();
 });
 
-test('what does not go together is not understood, nor is a command of parley', () => {
+test('arguments that do not go together are not understood, nor is a command of parley', () => {
   for (const [args, sentence] of [
     [['--limits', 'x'], /--limits is of --keys/],
     [['--token-file', 'x'], /--token-file is of --http/],
@@ -213,7 +213,7 @@ test('what does not go together is not understood, nor is a command of parley', 
   }
 });
 
-test('of an asset that the market does not list only base units are told', () => {
+test('an asset that the market does not list is told in base units only', () => {
   const known = amountOf('1500000', { name: 'ethereum:USDC', decimals: 6 });
   assert.deepEqual([known.amount, inWords(known)], ['1.5', '1.5 ethereum:USDC']);
   const strange = amountOf('1500000', { name: 'a-9', decimals: null });
@@ -228,7 +228,7 @@ test('of an asset that the market does not list only base units are told', () =>
   }
 });
 
-test('what a key of Bitcoin must be is told to whoever names another', () => {
+test('a wrong key of Bitcoin is answered with what it must be', () => {
   const network = { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
   const source = { view: { family: 'bitcoin', network } } as unknown as ChainSource;
   const one = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';

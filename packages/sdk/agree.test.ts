@@ -252,7 +252,7 @@ test('one id for both assets is refused: the legs could be changed for one anoth
   assert.deepEqual(said, []);
 });
 
-test('of several threads of an RFQ that were accepted one swap is funded', async () => {
+test('one swap of several accepted threads of an RFQ is funded', async () => {
   const kept = keptRecord('taker');
   const other = { ...kept.swap, id: trade.rfqId, hashlock: '00'.repeat(32) };
   const first = { ...kept, trade: { ...kept.trade, threadId: trade.makerId }, swap: other };
@@ -265,7 +265,7 @@ test('of several threads of an RFQ that were accepted one swap is funded', async
   await mustBeOnly(of.store, { ...kept, restored: true });
 });
 
-test('who signs elsewhere funds one swap of an RFQ, thread or hashlock, two at once too', async () => {
+test('a person that signs elsewhere funds one swap of an RFQ, thread or hashlock, two at once too', async () => {
   const { swap, trade: own } = keptRecord('taker');
   const others = [
     { swap: { ...swap, hashlock: '00'.repeat(32) }, trade: { ...own, threadId: trade.makerId } },
@@ -327,7 +327,7 @@ test('under the id of a swap that was handed out no other escrow, time or trade 
   await keepToFund(store, own, { ...swap, legs: { ...swap.legs, a: moving } });
 });
 
-test('what may be funded from elsewhere is not handed out to be funded', async () => {
+test('a leg that may be funded from elsewhere is not handed out to be funded', async () => {
   const { swap, trade: own, ...kept } = keptRecord('taker');
   const funding = { txid: 'f', raw: '00' };
   for (const how of [{ restored: true as const }, { funding }]) {

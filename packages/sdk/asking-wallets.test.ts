@@ -93,7 +93,7 @@ const isAsking = ({ step }: Progress) => step === 'asking';
 const isRefused = ({ step }: Progress) => step === 'wallet_refused';
 
 timed(
-  'nobody is asked before wanting it, and what the wallet sends is kept with its bytes',
+  "a person is asked only when wanting it, and the wallet's transaction is kept with its bytes",
   async () => {
     const { maker, taker, prompts, want, sent, asks } = await making();
     await until(taker, isFunded);
@@ -133,7 +133,7 @@ timed(
   },
 );
 
-timed('what was asked for is kept before the wallet asks, and its leg moves no more', async () => {
+timed('a request is kept before the wallet asks, and its leg moves no more', async () => {
   const { maker, taker, want, person, scene } = await making();
   await until(taker, isFunded);
   person.does = 'silent';
@@ -196,7 +196,7 @@ timed('while transactions of the account wait for a block, nothing is asked agai
 });
 
 timed(
-  'what the wallet has sent is held against what it was asked for, then and later',
+  "the wallet's transaction is held against what it was asked for, then and later",
   async () => {
     const { maker, taker, want, person, sent } = await making();
     await until(taker, isFunded);

@@ -33,7 +33,7 @@ async function settledBeside(...amounts: bigint[]) {
 }
 
 timed(
-  'what is worth its fee ends the run too, is told, and comes back in a later one',
+  'a payment worth its fee ends the run too, is told, and comes back in a later one',
   async () => {
     const { scene, input, outcome } = await settledBeside(330n, 5_000n);
     const { timelock, refund } = scene.market.watched('b').terms;

@@ -69,17 +69,20 @@ for (const [what, filling, slots] of cases) {
   });
 }
 
-timed('what the node refuses or pays too little gives way to nothing, and is told', async () => {
-  const own = await account();
-  const refund = await own.signed(0, { value: 100n * ether });
-  const cancel = await own.signed(1, { gwei: 0n });
-  await keep(own.store, '01', { refund });
-  await keep(own.store, '02', { cancel });
-  await claimBehind(own, 2);
-  assert.deepEqual([await isMined(refund), await isMined(cancel)], [false, false]);
-  assert.match(own.texts(), /refused the transaction.*2 nonces .* payments of nothing/s);
-  assert.doesNotMatch(own.texts(), /are sent again/);
-});
+timed(
+  'a transaction that the node refuses or that pays too little gives way to nothing, and is told',
+  async () => {
+    const own = await account();
+    const refund = await own.signed(0, { value: 100n * ether });
+    const cancel = await own.signed(1, { gwei: 0n });
+    await keep(own.store, '01', { refund });
+    await keep(own.store, '02', { cancel });
+    await claimBehind(own, 2);
+    assert.deepEqual([await isMined(refund), await isMined(cancel)], [false, false]);
+    assert.match(own.texts(), /refused the transaction.*2 nonces .* payments of nothing/s);
+    assert.doesNotMatch(own.texts(), /are sent again/);
+  },
+);
 
 for (const [what, before, fails] of [
   ['another swap’s claim that its node still takes is displaced by nothing', [0n], undefined],
@@ -113,7 +116,7 @@ for (const [what, before, fails] of [
   });
 }
 
-timed('of all history only what has a missing nonce is asked whose it is', async () => {
+timed('only the history with a missing nonce is asked whose it is', async () => {
   const own = await account();
   const mined = await own.signed(0);
   await on.anvil.call('eth_sendRawTransaction', [mined.raw]);
@@ -236,7 +239,7 @@ timed(
   },
 );
 
-timed('what is kept for a nonce while it is filled is displaced by nothing', async () => {
+timed('a transaction kept for a nonce while it is filled is displaced by nothing', async () => {
   const own = await account();
   const urgent = await own.signed(0);
   const claim = await own.signed(1);
@@ -289,7 +292,7 @@ timed('without the lock what is kept is sent again, and no nonce is used up', as
   await on.anvil.mined(claim.txid);
 });
 
-timed('whoever fills nonces has ended before another goes on without the lock', async () => {
+timed('a run that fills nonces has ended before another goes on without the lock', async () => {
   const polled = Promise.withResolvers<void>();
   const { chains } = withAdapter(pattern().input, evmKey, () => ({
     broadcast: async (_, signal) => {
@@ -358,20 +361,23 @@ timed('a funding that polls its chains for long holds up no claim', async () => 
   assert.deepEqual(order, ['claim', 'funding']);
 });
 
-timed('whoever hangs with the lock is waited for no longer than a node by the urgent', async () => {
-  const { hand, signing } = await account({ chainTimeoutMs: 300 });
-  const hanging = Promise.withResolvers<void>();
-  const slow = hand.keeping(() => hanging.promise, false);
-  await assert.rejects(
-    hand.keeping(async () => {}, false),
-    timedOut,
-  );
-  assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
-  const ended = hand.keeping(async () => 'after it', false);
-  hanging.resolve();
-  await slow;
-  assert.equal(await ended, 'after it');
-});
+timed(
+  'a run that hangs with the lock is waited for no longer than a node by the urgent',
+  async () => {
+    const { hand, signing } = await account({ chainTimeoutMs: 300 });
+    const hanging = Promise.withResolvers<void>();
+    const slow = hand.keeping(() => hanging.promise, false);
+    await assert.rejects(
+      hand.keeping(async () => {}, false),
+      timedOut,
+    );
+    assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+    const ended = hand.keeping(async () => 'after it', false);
+    hanging.resolve();
+    await slow;
+    assert.equal(await ended, 'after it');
+  },
+);
 
 const locks: [string, () => Promise<null>, RegExp][] = [
   ['another process holds', async () => null, /^$/],

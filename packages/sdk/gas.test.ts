@@ -38,7 +38,7 @@ const side = (name: GasSide['side'], token: string | null): GasSide => ({
   address: 'mine',
 });
 
-test('who gives needs fees, the amount where it is the coin itself, and a deposit', async () => {
+test('a giver needs fees, the amount where it is the coin itself, and a deposit', async () => {
   const rest = { has: 77n, claim: 0n, refund: 30n };
   assert.deepEqual(await gasOf(on(), side('gives', null), never), {
     ...rest,
@@ -61,7 +61,7 @@ test('who gives needs fees, the amount where it is the coin itself, and a deposi
   assert.equal((await gasOf(on({ authorization: true }), lent, never))?.isSignable, false);
 });
 
-test('who gets needs what a claim takes, and nothing where the amount pays it', async () => {
+test('a receiver needs what a claim takes, and nothing where the amount pays it', async () => {
   const found = await gasOf(on({ deposit: 9n }), side('gets', null), never);
   assert.deepEqual(found, {
     has: 77n,

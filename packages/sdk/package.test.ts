@@ -46,7 +46,7 @@ test('the table of the README has every export of the package, and nothing else'
   }
 });
 
-test('what a document imports of the package is exported, and nothing of the sources is', () => {
+test('every import of the package in a document is exported, and nothing of the sources is', () => {
   const exports = modules();
   const root = join(import.meta.dirname, '../..');
   const folders = readdirSync(root, { withFileTypes: true })

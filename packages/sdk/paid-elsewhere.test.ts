@@ -134,7 +134,7 @@ timed('a refund as text is signed before it is due, and any node takes it then',
   assert.deepEqual(await paidBy(text.raw), [elsewhere.p2wsh]);
 });
 
-timed('what was paid twice is not put at risk, unless its owner says so', async () => {
+timed('a double payment is not put at risk, unless its owner says so', async () => {
   const scene = on.chains.swap();
   const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
   const asked: bigint[] = [];

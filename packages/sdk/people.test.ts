@@ -41,7 +41,7 @@ test('an amount in the digits of its own script reads back, grouped by nothing',
   }
 });
 
-test('what is cut is marked, cut towards zero, never shown as zero and never read back', () => {
+test('a cut number is marked, cut towards zero, never shown as zero and never read back', () => {
   fc.assert(
     fc.property(units, fc.nat(77), fc.nat(20), locale, (amount, places, most, tag) => {
       const text = formatAmount(amount, places, { locale: tag, most });
@@ -86,7 +86,7 @@ const typed: readonly (readonly [string, string, number, bigint])[] = [
   ['1.5000000000', 'en-US', 1, 15n],
 ];
 
-test('what people type is read by their locale', () => {
+test("typed numbers are read by the person's locale", () => {
   for (const [text, tag, places, wanted] of typed) {
     assert.equal(parseAmount(text, places, { locale: tag }), wanted, text);
   }

@@ -72,7 +72,7 @@ test('contracts that the customer does not name, or names more of, are other rul
   }
 });
 
-test('of contracts that differ both lists are named', () => {
+test('both lists of contracts that differ are named', () => {
   const shards = [shardOf(1).address, shardOf(2).address];
   const deployment = evmDeployment(evmView.chainId, { shards });
   const said = market();
@@ -84,7 +84,7 @@ test('of contracts that differ both lists are named', () => {
   );
 });
 
-test('what a market publishes is compared number by number, and the number named', () => {
+test("a market's rules are compared number by number, and the number named", () => {
   assert.deepEqual(differencesOf(market(), all), []);
   const moved: [path: string, ...value: [string, string]][] = [];
   for (const [name, value] of Object.entries(solana.policy)) {

@@ -172,7 +172,7 @@ timed(
   },
 );
 
-timed('nothing is signed for an escrow that no block shows a payment to', async () => {
+timed('no refund is signed for an escrow that no block shows a payment to', async () => {
   const { scene } = newScene();
   const { source, wallet } = own(scene);
   const signal = AbortSignal.timeout(20_000);

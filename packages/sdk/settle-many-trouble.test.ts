@@ -151,7 +151,7 @@ test('a raise that meets a claim being signed waits for it', async () => {
 const shown = (batches: Awaited<ReturnType<typeof settleMany>>['batches']) =>
   batches.map(({ swapIds, state }) => `${swapIds.join(' ')} ${state}`);
 
-test('what was sent is told whatever a node fails to answer later', async () => {
+test('a sent transaction is told whatever a node fails to answer later', async () => {
   const gone = new ParleyError('chain_unavailable', 'no answer', {});
   const { input, store } = side({
     outcomes: [gone, 'succeeded'],
@@ -184,7 +184,7 @@ test('a batch that its node refuses is told, and the next one is sent', async ()
   assert.deepEqual(left, [{ swapId: '1', leg: 'a', why: 'insufficient funds' }]);
 });
 
-test('what was in a batch that has reverted is in no other one', async () => {
+test('a claim from a batch that has reverted is in no other one', async () => {
   const { input, store, offered } = side({ outcomes: ['reverted'] });
   for (const id of ['1', '2']) await store.putSwap(record(id));
   const { batches } = await settleMany(input);

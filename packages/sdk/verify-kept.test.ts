@@ -61,7 +61,7 @@ function formerRecord(party: Party): SwapRecord {
 }
 
 for (const party of ['maker', 'taker'] as const) {
-  test(`what the ${party} keeps of a former formula is the market's truth as before`, () => {
+  test(`the ${party}'s record of a former formula is the market's truth as before`, () => {
     const record = formerRecord(party);
     const shown = formerSwap(party);
     assert.throws(() => verifySwap(shown, record.trade, pinned, { swapId, now }), /deadlines/);

@@ -47,7 +47,7 @@ function* lies(material: Material) {
 }
 
 for (const [material, terms, view] of claims) {
-  test(`what is refused of a claim on ${view.chain} is told without its secret`, () => {
+  test(`a refused claim on ${view.chain} is reported without its secret`, () => {
     const limits = { validUntil: null, outputs, now };
     let refused = 0;
     for (const [path, lie] of lies(material)) {
@@ -63,7 +63,7 @@ for (const [material, terms, view] of claims) {
   });
 }
 
-test('what differs in the calldata of a claim is told by its length and its place', () => {
+test('a difference in the calldata of a claim is told by its length and its place', () => {
   const [[material, terms, view]] = claims as [(typeof claims)[number]];
   assert.ok(material.sign === 'evm-tx' && material.txs[0]);
   const { data, ...call } = material.txs[0];

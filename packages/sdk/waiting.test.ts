@@ -6,36 +6,36 @@ import { oneByOne } from './waiting.ts';
 const never = new AbortController().signal;
 const hangs = () => new Promise<never>(() => {});
 
+timed('an already aborted signal is rejected, even behind a call that hangs', async () => {
+  const queued = oneByOne();
+  void queued(hangs, never);
+  const reason = new Error('too late');
+  let isBegun = false;
+  const late = queued(async () => {
+    isBegun = true;
+  }, AbortSignal.abort(reason));
+  await assert.rejects(late, reason);
+  assert.equal(isBegun, false);
+});
+
 timed(
-  'who comes with a signal that has aborted already is told so, whoever hangs before it',
+  'a call whose signal aborts while it waits is rejected at once, and is not begun',
   async () => {
     const queued = oneByOne();
-    void queued(hangs, never);
-    const reason = new Error('too late');
+    const first = new AbortController();
+    const hanging = queued(hangs, first.signal);
+    const leaving = new AbortController();
     let isBegun = false;
-    const late = queued(async () => {
+    const left = queued(async () => {
       isBegun = true;
-    }, AbortSignal.abort(reason));
-    await assert.rejects(late, reason);
+    }, leaving.signal);
+    const reason = new Error('leaves');
+    leaving.abort(reason);
+    await assert.rejects(left, reason);
+    const next = queued(async () => 'next', never);
+    first.abort(new Error('hung'));
+    await assert.rejects(hanging, /hung/);
+    assert.equal(await next, 'next');
     assert.equal(isBegun, false);
   },
 );
-
-timed('who waits until its signal aborts is told so at once, and is not begun', async () => {
-  const queued = oneByOne();
-  const first = new AbortController();
-  const hanging = queued(hangs, first.signal);
-  const leaving = new AbortController();
-  let isBegun = false;
-  const left = queued(async () => {
-    isBegun = true;
-  }, leaving.signal);
-  const reason = new Error('leaves');
-  leaving.abort(reason);
-  await assert.rejects(left, reason);
-  const next = queued(async () => 'next', never);
-  first.abort(new Error('hung'));
-  await assert.rejects(hanging, /hung/);
-  assert.equal(await next, 'next');
-  assert.equal(isBegun, false);
-});

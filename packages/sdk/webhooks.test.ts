@@ -51,7 +51,7 @@ function refused(over: Partial<WebhookRequest>, code: string, at = now): void {
   );
 }
 
-test('what the market signs is taken: text or bytes, headers of any kind', () => {
+test('a delivery that the market signs is taken: text or bytes, headers of any kind', () => {
   assert.deepEqual(verifyWebhook(request()), delivery);
   const bytes = new TextEncoder().encode(JSON.stringify(delivery));
   assert.deepEqual(verifyWebhook(request({ body: bytes })), delivery);
@@ -106,7 +106,7 @@ test('a delivery that is old, or of the future, is refused with the numbers, or 
   assert.deepEqual(verifyWebhook(request({ toleranceSeconds: 0 }, 5)), delivery);
 });
 
-test('what lacks a header, or is signed and no delivery, says so', () => {
+test('a delivery without a header, or a signed text that is no delivery, says so', () => {
   refused({ headers: {} }, 'bad_header');
   const { headers } = request();
   refused({ headers: { ...headers, 'x-parley-signature': 'sha256=ab' } as never }, 'bad_header');

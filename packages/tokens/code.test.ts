@@ -13,7 +13,7 @@ test('arguments of other pushes hold no opcodes and no selectors', () => {
   assert.deepEqual([[...inside.selectors], inside.delegates], [[], false]);
 });
 
-test('what stands behind an end is code only from a JUMPDEST on', () => {
+test('bytes behind an end are code only from a JUMPDEST on', () => {
   for (const end of ['00', '56', 'f3', 'fd', 'fe', 'ff']) {
     assert.equal(scanCode(`0x${end}f463a9059cbb54`).delegates, false, end);
     const { delegates, selectors } = scanCode(`0x${end}5bf463a9059cbb54`);
@@ -51,7 +51,7 @@ test('every form of a clone shows its one contract', () => {
   }
 });
 
-test('what can find another address is no clone', () => {
+test('code that can find another address is no clone', () => {
   const clone = `363d3d373d3d3d363d73${target}5af43d82803e903d91602b57fd5bf3`;
   // SLOAD, TLOAD, MLOAD, CALLDATALOAD, CALL, STATICCALL, ADD, a second address, a longer constant
   const others = ['54', '5c', '51', '35', 'f1', 'fa', '01', `73${'22'.repeat(20)}`];

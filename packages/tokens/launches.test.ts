@@ -82,7 +82,7 @@ test('the token is found wherever the event has it, in a topic or anywhere in it
   fc.assert(property, { numRuns: 300 });
 });
 
-test('what is no address, zero, cut off, or of another event names no token', () => {
+test('a word that is no address, zero, cut off, or of another event names no token', () => {
   const word = (text: string) => text.padStart(64, '0');
   const inTopic = launchEvent({ event: 'T(address indexed token, address by)', token: 'token' });
   const by = word('01');

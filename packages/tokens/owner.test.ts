@@ -10,7 +10,7 @@ const given = { named: [nobody], heir: null, selectors: new Set<string>(), chang
 const judged = (asked: Partial<typeof given> | { heir: string }) =>
   judgeOwner({ ...given, ...asked }, (address) => address);
 
-test('nobody is left only where all owners are dead, without heir, role or other code', () => {
+test('a token is without an owner only where all are dead, without heir, role or other code', () => {
   assert.equal(judged({}).gone, true);
   assert.equal(judged({ named: [nobody, grave] }).gone, true);
   assert.equal(judged({ heir: nobody }).gone, true);

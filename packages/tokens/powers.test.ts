@@ -32,7 +32,7 @@ test('functions are known by the selectors that code has', () => {
   for (const [table, selector, name] of bySelector) assert.equal(table.get(selector), name);
 });
 
-test('what lets transfers begin is no power to stop them', () => {
+test('a power to let transfers begin is none to stop them', () => {
   for (const each of ['enableTrading()', 'openTrading()']) {
     assert.equal(powerSignals.pausable.has(selectorOf(each)), false, each);
   }
@@ -63,7 +63,7 @@ test('a power that somebody can use is found as the rule says, by three names at
   assert.equal(judgePower('pausable', use, 'pass').outcome, 'pass');
 });
 
-test('what is stopped now waits whatever the rule and whoever did it', () => {
+test('a token that is stopped now waits whatever the rule and whoever did it', () => {
   const stopped = { ...use, now: 'paused() answers true' };
   assert.match(
     judgePower('pausable', stopped, 'reject').reason ?? '',

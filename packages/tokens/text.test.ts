@@ -38,7 +38,7 @@ test('lengths and offsets that lead nowhere give nothing', () => {
   assert.equal(textOf(long), 'A'.repeat(mostNameLength));
 });
 
-test('what turns text around, hides in it or breaks lines is left out', () => {
+test('signs that turn text around, hide in it or break lines are left out', () => {
   assert.equal(textOf(abi('\u202eCDSU\u200b\u0000 \n\t')), 'CDSU');
   assert.equal(textOf(abi('A\u00a0B\ufeff')), 'A B');
   assert.equal(cleanText('US\u200b\ufeffD\u202e\ufffdT\n\0 '), 'USDT');

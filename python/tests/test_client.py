@@ -103,7 +103,7 @@ async def test_one_idempotency_key_is_one_effect(market: ParleyClient) -> None:
     assert (other.value.status, other.value.code) == (422, "key_reused")
 
 
-async def test_what_is_no_request_is_refused_before_it_is_sent(market: ParleyClient) -> None:
+async def test_a_malformed_request_is_refused_before_it_is_sent(market: ParleyClient) -> None:
     for amount in (-1, 1.5, True, "1e5"):
         with pytest.raises(ValueError, match="whole number of base units"):
             await market.quote_rfq("x", quote_amount=amount)  # type: ignore[arg-type]

@@ -128,7 +128,7 @@ async def test_a_maker_quotes_what_it_hears_and_both_hear_of_the_thread(
         assert rfq.id not in feed.book
 
 
-async def test_what_was_missed_while_it_was_cut_off_is_told_once_and_in_order(
+async def test_events_missed_while_it_was_cut_off_are_told_once_and_in_order(
     market: ParleyClient,
 ) -> None:
     (taker, _), (maker, _) = await customer(market), await customer(market)

@@ -79,7 +79,7 @@ async def send(socket: ServerConnection, *frames: Any) -> None:
         await socket.send(each if isinstance(each, str | bytes) else json.dumps(each))
 
 
-async def test_what_is_no_frame_is_passed_over_and_what_is_too_large_ends_the_connection() -> None:
+async def test_a_text_that_is_no_frame_is_passed_over_and_a_large_one_ends_the_connection() -> None:
     async def say(socket: ServerConnection, first: dict[str, Any], before: int) -> None:
         assert first == {"apiKey": "k", "resume": True} | ({"since": 1} if before else {})
         await send(socket, SNAPSHOT, b"\0\xff", "[" * 100_000, "null", {"type": "new"}, "{")
@@ -157,7 +157,7 @@ async def test_a_redirect_is_not_followed_with_the_key() -> None:
         server.close()
 
 
-async def test_who_takes_too_slowly_is_told_of_the_gap_and_has_the_book(
+async def test_a_slow_reader_is_told_of_the_gap_and_has_the_book(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(feeds, "MOST_WAITING", 3)
@@ -248,7 +248,7 @@ JSON = st.recursive(
 
 @given(st.text(max_size=50) | JSON)
 @settings(max_examples=runs(50), deadline=None)
-def test_whatever_text_comes_is_a_frame_or_nothing(text: str) -> None:
+def test_any_text_is_a_frame_or_nothing(text: str) -> None:
     frame = parse_frame(text)
     assert frame is None or frame.type
 

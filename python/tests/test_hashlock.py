@@ -21,7 +21,7 @@ def test_each_vector_has_its_hashlock_and_each_spelling_its_secret() -> None:
 
 
 @pytest.mark.parametrize("each", VECTORS["refused"])
-def test_what_is_no_secret_is_refused_and_not_repeated(each: Any) -> None:
+def test_a_malformed_secret_is_refused_and_not_repeated(each: Any) -> None:
     for read in (parse_secret, parse_hashlock, hashlock_of):
         with pytest.raises(ValueError, match="32 bytes as 64 hex characters") as refused:
             read(each["text"])

@@ -137,7 +137,7 @@ async def test_addresses_of_this_machine_and_those_that_are_allowed_are_taken() 
         ("\udc80", "a character beyond ASCII"),
     ],
 )
-async def test_what_no_header_carries_is_named_and_a_key_never_shown(fault: str, said: str) -> None:
+async def test_a_sign_no_header_carries_is_named_and_a_key_not_shown(fault: str, said: str) -> None:
     key = f"pa55{fault}w0rd"
     async with ParleyClient("https://m.example") as market:
         with pytest.raises(ValueError, match=f"the API key holds {said}") as refused:
@@ -241,7 +241,7 @@ async def test_a_request_is_repeated_under_its_own_idempotency_key() -> None:
         ("500 No", ["x-parley-error: internal"], 1),
     ],
 )
-async def test_what_a_second_try_cannot_mend_is_not_tried_again(
+async def test_a_failure_that_a_second_try_cannot_mend_is_not_tried_again(
     status: str, headers: list[str], tries: int
 ) -> None:
     async with saying(answer(status, b"", *headers)) as (url, asked):
@@ -289,7 +289,7 @@ async def test_a_refusal_has_the_name_of_its_request(given: str, told: str | Non
         assert (await refused(url)).request_id == told
 
 
-async def test_what_a_newer_market_adds_does_no_harm() -> None:
+async def test_a_newer_markets_additions_do_no_harm() -> None:
     newer = ME.replace(b'"userId"', b'"new":{"x":1},"userId"').replace(b'"read"', b'"read","new"')
     async with saying(answer("200 OK", newer)) as (url, _):
         async with ParleyClient(url, key="k") as market:
@@ -297,7 +297,7 @@ async def test_what_a_newer_market_adds_does_no_harm() -> None:
         assert me.scopes == ["read", "new"]
 
 
-async def test_nobody_there_is_no_answer_and_tried_again() -> None:
+async def test_an_absent_market_is_no_answer_and_tried_again() -> None:
     async with saying(b"") as (url, asked):
         async with ParleyClient(url, tries=2) as market:
             with pytest.raises(ParleyApiError) as error:
@@ -319,7 +319,7 @@ PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size
 
 @given(st.integers(200, 599), st.binary(max_size=300) | JSON, HEADERS, PRINTABLE)
 @settings(max_examples=runs(30), deadline=None, suppress_health_check=list(HealthCheck))
-def test_whatever_comes_the_error_is_ours(
+def test_any_answer_gives_an_error_of_ours(
     status: int, body: bytes, header: str, value: str
 ) -> None:
     async def tried() -> None:

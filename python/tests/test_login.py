@@ -107,7 +107,7 @@ def test_a_nonce_that_brings_lines_of_its_own_is_never_signed() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "00" * 32, "ff" * 32, "zz" * 32, b"\1" * 31])
-def test_what_is_no_key_is_refused_and_not_repeated(key: str | bytes) -> None:
+def test_a_malformed_key_is_refused_and_not_repeated(key: str | bytes) -> None:
     with pytest.raises(ValueError, match="private key is 32 bytes") as refused:
         evm_signer(key)
     assert key == "" or str(key) not in str(refused.value)

@@ -47,7 +47,7 @@ def signed(body: bytes, at: int = NOW) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("each", VECTORS["accepted"])
-def test_what_the_market_signs_is_taken(each: Any) -> None:
+def test_a_delivery_that_the_market_signs_is_taken(each: Any) -> None:
     event = verified(each["request"])
     assert isinstance(event, UnknownEvent)
     assert event.delivery_id == each["delivery"]["deliveryId"]
@@ -55,7 +55,7 @@ def test_what_the_market_signs_is_taken(each: Any) -> None:
 
 
 @pytest.mark.parametrize("each", VECTORS["refused"], ids=lambda each: each["why"])
-def test_what_it_does_not_sign_is_refused_by_code(each: Any) -> None:
+def test_a_delivery_that_it_does_not_sign_is_refused_by_code(each: Any) -> None:
     with pytest.raises(WebhookError) as refused:
         verified(each["request"])
     assert refused.value.code == each["code"]

@@ -1,5 +1,5 @@
-// Alerts, dashboards and runbooks against the market: nothing is asked for that no process tells,
-// and each alert has a runbook and a unit test. `promtool` runs those where it can be had.
+// Alerts, dashboards and runbooks against the market: queries ask only for series that some process
+// emits, and each alert has a runbook and a unit test. `promtool` runs those where it can be had.
 
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
@@ -21,10 +21,10 @@ const dashboards = readdirSync(`${root}apps/market/deploy/grafana`).map(
   (file) => `apps/market/deploy/grafana/${file}`,
 );
 
-/** Of Prometheus itself, for each process that it asks. */
+/** Series of Prometheus itself, for each process that it asks. */
 const ofPrometheus = ['up', 'ALERTS'];
 
-/** What a process tells, by name and with what Prometheus makes of a histogram. */
+/** The series of a process, by name and with what Prometheus makes of a histogram. */
 async function told(): Promise<ReadonlyMap<string, string>> {
   const metrics = createMetrics('parley');
   const pool = () => ({ total: 1, idle: 1, waiting: 0 });

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { kinds, sourceFiles, tokensOf, type Weight, weigh } from '@parley/scripts/tokens.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** What a budget may exceed the weight by: a merge of two changes stays within. */
+/** The slack of a budget: a merge of two changes stays within. */
 const slack = (tokens: number) => Math.max(2_000, Math.ceil(tokens / 50));
 
 test('a token is a word, a literal or a sign, and a comment has none', () => {

@@ -13,7 +13,7 @@ import { sharedWeb } from './support/web.ts';
 
 const main = join(import.meta.dirname, '../../packages/cli/main.ts');
 const passphrase = 'a passphrase of bob';
-/** What the descriptors of a command hold. */
+/** The contents of a command's descriptors. */
 const descriptors: Record<number, string> = { 3: `${passphrase}\n`, 4: 'wrong passphrase\n' };
 
 let dir: string;
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** What listens to a party's output. */
+/** The listeners to a party's output. */
 const heard: Record<string, (text: string) => void> = {};
 /** And to what it says to a person. */
 const noted: Record<string, (text: string) => void> = {};
@@ -141,7 +141,7 @@ async function killedOnceFunded(): Promise<void> {
   assert.equal(killed.signal, 'SIGKILL', killed.err);
 }
 
-/** Of an empty book a feed would write nothing more. */
+/** An empty book would give a feed no more to write. */
 async function mustSayWhatItWaitsFor(home: string): Promise<void> {
   const stop = new AbortController();
   noted[home] = (text) => {

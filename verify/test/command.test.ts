@@ -128,7 +128,7 @@ const isProgram = new Set(['start', 'check', 'wallet', 'watchtower']);
 /** So many programs at once. */
 const lanes = 3;
 
-test('what is not understood is 2 and named in the first line; --help is 0', async (t) => {
+test('a command that is not understood is 2 and named in the first line; --help is 0', async (t) => {
   const commands = startCommands();
   t.after(() => commands.stop());
   const speak = (name: string, args: readonly string[]) =>

@@ -26,7 +26,7 @@ after(async () => {
   await market.close();
 });
 
-/** Kills a server of its own when it has come to the point; what it was asked has no answer. */
+/** Kills a server of its own when it has come to the point; its request has no answer. */
 async function killAt(point: Point, work: (url: string) => Promise<unknown>): Promise<void> {
   const victim = await startServerProcess(proxy.url);
   const reached = proxy.stopAt(point);
@@ -102,11 +102,11 @@ for (const point of [
     const maker = await market.trader();
     const client = await resume(other.url, maker);
     const seen = client.frames.at(-1).seq;
-    // Whoever looks first appends: until it is the victim, one RFQ more.
+    // The first reader appends: until it is the victim, one RFQ more.
     await killAt(point, async (url) => {
       for (;;) await post(url, taker, '/v1/rfqs', wanted());
     });
-    // Whatever came twice has come twice once a later one is there.
+    // A duplicate has arrived once a later one is there.
     const last = await post(other.url, taker, '/v1/rfqs', wanted());
     const mark = (await last.json()) as { rfq: { id: string } };
     const rows = await market.db.rows<{ id: string }>({

@@ -80,8 +80,8 @@ async function swapOnAFullDisk(stage: Stage): Promise<void> {
 }
 
 /**
- * What was written ahead goes on in new files, for which there is no space: the database ends. The
- * market may have written the last of it: then there is no database to connect to.
+ * The log goes on in new files, for which there is no space: the database ends. The market may have
+ * written the last of it: then there is no database to connect to.
  */
 async function useUpLog(home: string): Promise<void> {
   const url = await runningPostgres(home);

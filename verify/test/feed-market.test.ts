@@ -22,7 +22,7 @@ const seconds = runs(6);
 /** After which a machine that is slow has had its time for a few of everything. */
 const mostSeconds = seconds + 120;
 const restEverySeconds = 4;
-/** What is read for a snapshot or the stream is held back so long: RFQs come meanwhile. */
+/** The delay of reads for a snapshot or the stream: RFQs come meanwhile. */
 const mostDelayMs = 30;
 const patienceMs = 20_000;
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
@@ -208,7 +208,7 @@ async function disturb(): Promise<void> {
   }
 }
 
-/** What the server shows this account, by id. */
+/** The server's book for this account, by id. */
 async function serverBook({ trader }: Watcher): Promise<string[]> {
   const ids: string[] = [];
   for (const filter of ['', '&addressed=true']) {

@@ -25,7 +25,7 @@ import { insertTrader, someAddress } from './support/trading.ts';
 
 const wanted = Math.ceil(Number(process.env.PARLEY_FUZZ_REQUESTS ?? 500) * 0.4);
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
-/** Of one account, which may be deleted by one of them. */
+/** Requests of one account, which may be deleted by one of them. */
 const requestsOfAccount = 20;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -54,7 +54,7 @@ let accountId = '';
 /** Its login wallet: a session of another one would end at `not_a_wallet_session`. */
 let address = '';
 
-/** What a page sends in a session of its own: one request may end it. */
+/** The headers of a page in a session of its own: one request may end it. */
 async function pageOf(signedInAgoMs = 0): Promise<Record<string, string>> {
   const { deps } = edge;
   const browser = { hash: randomBytes(32), device: 'Firefox on Linux', place: '127.0.0.1' };
@@ -80,7 +80,7 @@ async function pageOf(signedInAgoMs = 0): Promise<Record<string, string>> {
 type Caller = {
   readonly name: string;
   headers(): Promise<Record<string, string>>;
-  /** What is said to it whatever it asks for, or where a session is wanted. */
+  /** The answer to every request, or to those that want a session. */
   readonly always?: string;
   readonly withoutSession?: string;
 };

@@ -1,5 +1,5 @@
 // Bytes that no HTTP client sends: lies about lengths, broken chunks, pipelines, pieces and noise.
-// Whatever arrives, the server answers in its own form or closes; it never hangs and never fails.
+// The server answers in its own form or closes, whatever arrives; it never hangs and never fails.
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -35,7 +35,7 @@ function checked(answers: readonly Answer[], about: string): number[] {
 }
 
 const next = 'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n\r\n';
-/** What makes a server that still listens close. */
+/** This request makes a server that still listens close. */
 const last = 'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
 /** The statuses of what is answered to the text and one request more, sent at once. */
@@ -60,7 +60,7 @@ const chunked = (body: string, headers = 'transfer-encoding: chunked') => write(
 const get = (line: string, headers = 'host: x') => `${line}\r\n${headers}\r\n\r\n`;
 const nonce = 'GET /v1/keys/nonce HTTP/1.1';
 
-/** What is behind a body that lies about its length is no request. */
+/** Bytes behind a body that lies about its length are no request. */
 const lengths: [what: string, headers: string, body: string][] = [
   ['a body longer than it says', 'content-length: 2', '{}{}'],
   ['a body of no length at all', 'a: b', '{}'],
@@ -76,7 +76,7 @@ const lengths: [what: string, headers: string, body: string][] = [
 const large = `${(66_000).toString(16)}\r\n${'x'.repeat(66_000)}\r\n0\r\n\r\n`;
 const exchanges: [what: string, text: string, statuses: number[]][] = [
   ['chunks', chunked('1\r\n{\r\n1\r\n}\r\n0\r\n\r\n'), [400, 200]],
-  ['what follows chunks', `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`, [400, 200, 200]],
+  ['bytes behind chunks', `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`, [400, 200, 200]],
   ['a chunk whose size overflows', chunked(`${'f'.repeat(20)}\r\n{}\r\n`), [400]],
   ['a chunk that is too large', chunked(large), [413]],
   ['an endless extension', chunked(`2;${'x'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`), [400]],
@@ -110,7 +110,7 @@ test('heads and bodies that no client sends are refused, and nothing behind them
 });
 
 describe('a pipeline', () => {
-  test('of fifty requests has fifty answers in their order', async () => {
+  test('a pipeline of fifty requests has fifty answers in their order', async () => {
     const turns = Array.from({ length: 50 }, (_, at) => at % 3);
     const texts = [
       next,
@@ -121,7 +121,7 @@ describe('a pipeline', () => {
     assert.deepEqual(statuses, [...turns.map((turn) => [200, 400, 401][turn]), 200]);
   });
 
-  test('whose client leaves at once does no harm', async () => {
+  test('a client that leaves at once does no harm', async () => {
     for (let turn = 0; turn < 20; turn += 1) {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => {});

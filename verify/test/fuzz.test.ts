@@ -49,7 +49,7 @@ test(
 );
 
 // With so few requests each, chance alone left 25 of 48 operations without success.
-test('what is described is also done: a third of the operations, in a long run nearly all', () => {
+test('a third of the described operations succeed, in a long run nearly all', () => {
   const never = operations.filter((each) => !trial.succeeded.has(each));
   const most = trial.sent() < 10_000 ? (operations.length * 2) / 3 : 2;
   assert.ok(never.length <= most, `${never.map(nameOf)}`);
@@ -92,7 +92,7 @@ test(
   },
 );
 
-/** Who calls in this turn: all who may, those who trade most often, and two who may not. */
+/** The callers of this turn: all who may, those who trade most often, and two who may not. */
 function callersOf(turn: number): Caller[] {
   const able = market.callers.filter(({ scopes }) => scopes !== null);
   const [initiator, counterparty] = able as [Caller, Caller];

@@ -9,7 +9,7 @@ import { filesOf } from '@parley/scripts/sources.ts';
 import { parseAst } from 'vite';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** What runs in the process of a market or of its watchtower. */
+/** The rooms that run in the process of a market or of its watchtower. */
 const rooms = [
   'apps/market',
   'apps/watchtower',
@@ -37,7 +37,7 @@ const types = new Set([
   'base units',
 ]);
 
-/** Of pino, of an error, and of `mixin` in apps/market/ports/log.ts. */
+/** Fields of pino, of an error, and of `mixin` in apps/market/ports/log.ts. */
 const everywhere = ['level', 'time', 'msg', 'err', 'requestId', 'traceId'];
 
 // biome-ignore lint/suspicious/noExplicitAny: a node of a syntax tree, of whatever kind
@@ -102,7 +102,7 @@ function fieldsOf(given: Node, declared: ReadonlyMap<string, Node[]>, found: Fou
   }
 }
 
-/** What a name of the file stands for: the object it was given, or what its function returns. */
+/** The value of a name in the file: the object it was given, or what its function returns. */
 function declarationsOf(tree: Node): Map<string, Node[]> {
   const all = new Map<string, Node[]>();
   const add = (name: string, node: Node) => all.set(name, [...(all.get(name) ?? []), node]);
@@ -118,7 +118,7 @@ function declarationsOf(tree: Node): Map<string, Node[]> {
   return all;
 }
 
-/** What the reader above cannot see, by where it is met: what another file gave. */
+/** Fields that the reader above cannot see, since another file gave them, by where they are met. */
 const besides: Readonly<Record<string, readonly string[]>> = {
   // Handed on: read where they are given.
   'packages/chains/nodes/sources.ts facts': [],
@@ -126,7 +126,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   // `requestId` and `traceId`.
   'apps/market/edge/app.ts causeOf': [],
   'packages/chains/solana/watch.ts transaction': ['txid', 'why'],
-  // Of a DevnetError.
+  // Fields of a DevnetError.
   'dev/devnet/devnet.ts MemberExpression': ['file', 'found'],
   // `sealedKinds` of the watchtower.
   'apps/market/start/watchtower.ts [kind]': ['attempts', 'jobs'],

@@ -72,7 +72,7 @@ test('an agent trades by plans, and killed it goes on: between plan and act, and
   const accepted = await second.call('accept', { ...args, digest: plan.digest });
   assert.deepEqual([accepted.done.swapId, accepted.again], [null, false]);
   assert.equal((await second.call('accept', { ...args, digest: plan.digest })).again, true);
-  // As a crash leaves it that came right after the market's answer: what it took is found.
+  // As a crash leaves it that came right after the market's answer: its swap is found.
   const foundAgain = async () => {
     const kept = join(folder, 'data/parley/dev/mcp/plans', `${plan.digest}.json`);
     const written = JSON.parse(await readFile(kept, 'utf8')) as Answer;
@@ -89,7 +89,7 @@ test('an agent trades by plans, and killed it goes on: between plan and act, and
   await second.trade('settle', { swapId });
   const fundTx = await funded(second, swapId);
   second.kill();
-  // Nobody asks: what was begun goes on by itself.
+  // The begun swap goes on by itself, without a question.
   const third = await started(folder);
   const mine = await ended(third, swapId);
   const theirs = await ended(bob, swapId);

@@ -1,4 +1,4 @@
-// What must not compile: one value in another's place. `npm run check` fails where one of them
+// Code that must not compile: one value in another's place. `npm run check` fails where one of them
 // compiles, since its `@ts-expect-error` then expects nothing.
 
 import type { CoreRpc } from '@parley/chains/bitcoin/rpc.ts';
@@ -53,7 +53,7 @@ export function mixedUp(): readonly unknown[] {
     hashlockOf(hashlock),
     // @ts-expect-error: the two the other way round
     opens(hashlock, secret),
-    // @ts-expect-error: whoever funds this has shown the secret
+    // @ts-expect-error: a funder of this has shown the secret
     { ...terms, hashlock: secret } satisfies EscrowTerms,
     // @ts-expect-error: the two the other way round
     store.putSecret(secret, hashlock).catch(() => {}),

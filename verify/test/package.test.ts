@@ -1,4 +1,4 @@
-// The SDK as a package: what is inside, that it loads in every Node of the machine, that its types
+// The SDK as a package: its contents, that it loads in every Node of the machine, that its types
 // stand by themselves, and that a bundler takes of it what a page imports and no more.
 
 import assert from 'node:assert/strict';
@@ -38,7 +38,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-test('what is compiled gives the same tarballs again', async () => {
+test('a second build gives the same tarballs', async () => {
   // That the compiler gives the same again: `npm run soak -- packages`.
   const again = await pack('sdk', join(dir, 'other'));
   assert.deepEqual(
@@ -101,7 +101,7 @@ test('the types of every entry and the examples compile in a strict program of o
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   );
-  // Of the packages beside it the types are their own makers'.
+  // Types of the packages beside it are their own makers'.
   const ours = said
     .split('\n')
     .filter((line) => /^(?:node_modules\/@parley|[\w-]+\.ts)/.test(line));

@@ -170,7 +170,8 @@ test('a tab that was left open does nothing to the account that another tab sign
   await page.getByText('another account is signed in here by now').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal(await madeAt('yuri@example.test'), before);
-  // Nothing of one who has signed out in another tab stays on a screen that asks the market alone.
+  // An account that has signed out in another tab disappears from a screen that asks the market
+  // alone.
   const orders = await pages.beside(page, '/orders');
   await orders.getByText('You have no open order').waitFor();
   await button(page, 'Sign out').click();
@@ -182,7 +183,9 @@ test('a tab that was left open does nothing to the account that another tab sign
   await orders.close();
 });
 
-/** Run in a page of another site, whose types are not those of node: what it gets of each. */
+/**
+ * Run in a page of another site, whose types are not those of node: returns what it gets from each.
+ */
 const attack = `async (there) => {
   const send = (init) =>
     fetch(there + '/account/sign-out', { method: 'POST', credentials: 'include', ...init }).then(

@@ -32,7 +32,7 @@ async function writeSnippets(folder: string): Promise<void> {
   }
 }
 
-/** What the names in fragments of the README are: they stand for what a reader has. */
+/** The names in fragments of the README: they stand for a reader's own. */
 const known = `
 from collections.abc import Mapping
 from typing import Any
@@ -76,7 +76,7 @@ async function place(t: TestContext, python: string) {
   await writeSnippets(installed.folder);
   const readme = await writeReadme(installed.folder);
   const of = { PARLEY_TEST_URL: url, PARLEY_TEST_DEV: dev ?? '', PARLEY_TEST_DOCS: docs };
-  // What one process has compiled, the programs of the README do not compile anew.
+  // Compiled modules are shared, so the programs of the README do not compile them anew.
   const bytecode = { PYTHONPYCACHEPREFIX: join(dir, 'bytecode'), MYPYPATH: 'readme' };
   const env = { ...process.env, ...of, ...bytecode };
   const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };

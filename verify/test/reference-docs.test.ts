@@ -1,4 +1,5 @@
-// The pages of limits and of errors, which are made of the sources: nothing is missing from them.
+// The pages of limits and of errors, which are made of the sources: no limit or error is missing
+// from them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

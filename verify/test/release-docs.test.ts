@@ -1,5 +1,5 @@
 // Units, image, compose file and configurations of proxies against the code that they start, or
-// stand before: flags, limits, settings. What systemd says of the units. `npm run soak -- packages`
+// stand before: flags, limits, settings. Systemd checks the units. `npm run soak -- packages`
 // builds and runs the release, `npm run soak -- operations` the proxies.
 
 import assert from 'node:assert/strict';
@@ -82,7 +82,7 @@ test('units and image start what npm does, with the same flags of Node', () => {
   assert.ok(read('apps/market/deploy/container/Containerfile').includes(`FROM node:${node}-`));
 });
 
-test('who stops the market waits longer than the drain and the stop together', () => {
+test('the manager of a market waits longer than the drain and the stop together', () => {
   const stopSeconds = numberIn(read('apps/market/main.ts'), /stopLimitMs = ([\d_]+);/) / 1_000;
   const compose = read('apps/market/deploy/compose.yaml');
   const [, market = ''] = /\n {2}market:\n([\s\S]*?)\n\n {2}\w/.exec(compose) ?? [];
@@ -154,14 +154,14 @@ test('proxies allow what the market does, and wait longer or shorter than it whe
   const ping = numberIn(read('apps/market/edge/feed/feed.ts'), /pingEveryMs = ([\d_]+);/) / 1_000;
   const [, feed = ''] = /location = \/v1\/ws \{([\s\S]*?)\n {4}\}/.exec(nginx) ?? [];
   assert.ok(numberIn(feed, /proxy_read_timeout (\d+)s;/) > 2 * ping);
-  // What a client may have without a proxy: PARLEY_CONNECTIONS_PER_NETWORK, of a market's defaults.
+  // A client's connections without a proxy: PARLEY_CONNECTIONS_PER_NETWORK, of a market's defaults.
   const config = read('apps/market/settings/config.ts');
   const sockets = numberIn(config, /'PARLEY_FEED_SOCKETS_PER_IP', dev \? [\d_]+ : (\d+),/);
   const client = sockets * numberIn(config, /networkConnections = (\d+) \* feedSocketsPerIp;/);
   assert.equal(numberIn(nginx, /limit_conn parley_connections (\d+);/), client);
 });
 
-test('what a proxy answers by itself has the codes of the market, or is explained', () => {
+test("a proxy's own answer has the codes of the market, or is explained", () => {
   const nginx = read('apps/market/deploy/nginx/parley.conf');
   const caddy = read('apps/market/deploy/caddy/Caddyfile');
   const [, codes = ''] = /map \$status \$parley_code \{([\s\S]*?)\n\}/.exec(nginx) ?? [];
@@ -190,7 +190,7 @@ test('each command of the pages by task is run by the soak, or its page says why
       assert.match(commands, /^ *[^\s#]/m, `docs/${page}.md:${line} has no command`);
       assert.match(prints ?? 'nothing', /[^…\s]/, `docs/${page}.md:${line} says nothing`);
     }
-    // What a reader would type must not hide in a block of another language.
+    // A command for readers must not hide in a block of another language.
     const fences = [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)\n *```$/gm)];
     for (const [, language = '', body = ''] of fences) {
       if (['sh', 'text'].includes(language)) continue;
@@ -206,7 +206,7 @@ test('each command of the pages by task is run by the soak, or its page says why
   for (const [page, from] of fills) assert.ok(textOf(page).includes(from), from);
 });
 
-test('what a command prints is compared line by line, in order, and … stands for anything', () => {
+test("a command's output is compared line by line, in order, and … stands for anything", () => {
   assert.ok(doesPrint('a: …\n…\nlast', 'a: 1\nb\nlast\n'));
   assert.ok(!doesPrint('last\na', 'a\nlast'));
   assert.ok(!doesPrint('a', 'ab'));

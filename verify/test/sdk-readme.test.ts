@@ -50,7 +50,7 @@ async function folderWith(node: OtherNode, files: Readonly<Record<string, string
   return folder;
 }
 
-/** What it has said when it ends. */
+/** Its output when it ends. */
 function run(node: OtherNode, folder: string, name: string, env: Record<string, string>) {
   const file = node.takesTypes ? name : name.replace('.ts', '.mjs');
   // npm puts flags of the tests into the environment.

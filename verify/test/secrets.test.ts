@@ -1,7 +1,7 @@
-// What a full run leaves behind: its logs at their most verbose, its metrics, its ready line and
-// every row of its database hold none of the secrets that it was given. The run trades on chains of
-// all four families and makes sign-ins, nodes, receivers and the database fail. And of the SDK: no
-// byte of a secret leaves a side before it has decided to show it.
+// The traces of a full run: its logs at their most verbose, its metrics, its ready line and every
+// row of its database hold none of the secrets that it was given. The run trades on chains of all
+// four families and makes sign-ins, nodes, receivers and the database fail. And of the SDK: no byte
+// of a secret leaves a side before it has decided to show it.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -60,7 +60,7 @@ function hears(where: string, text: string): void {
   leaks.push(...found(text, undecided).map((what) => `${what} in ${where}: ${text.slice(0, 300)}`));
 }
 
-/** What an answer or a request of the market holds that nobody else may read. */
+/** Notes the secret parts of an answer or a request of the market. */
 function noteAll(value: unknown, name = ''): void {
   if (typeof value === 'string') {
     if (name === 'nonce' || name === 'signature') secret(name, value);
@@ -153,7 +153,7 @@ async function shown(): Promise<string> {
   return [market.log(), metrics, ready, JSON.stringify(market.ready)].join('\n');
 }
 
-test('what is found is found: a secret in any of its forms', () => {
+test('the search finds a secret in any of its forms', () => {
   const one = new Map([['it', 'ab'.repeat(32)]]);
   const hex = 'ab'.repeat(32);
   for (const form of [
@@ -223,7 +223,7 @@ async function undecide(deal: Deal): Promise<void> {
   if (!secrets.has(`secret of a swap ${id}`)) secret('secret of a swap', own);
 }
 
-/** What is looked for was there. */
+/** The searched secrets were there. */
 function mustHaveAll(): void {
   const all = [...secrets.keys()].join();
   const kinds = ['nonce', 'signature', 'API key', 'secret of a webhook', 'secret of a swap'];

@@ -69,7 +69,7 @@ async function mustDrain({ ready: { url }, child }: RunningMarket): Promise<void
   }
 }
 
-/** What still runs there after as long as a stop may take. */
+/** The processes that still run there after as long as a stop may take. */
 async function leftIn(home: string): Promise<string[]> {
   let left = await processesIn(home);
   for (let waited = 0; waited < 25_000 && left.length > 0; waited += 250) {
@@ -155,11 +155,11 @@ async function startsNeither(t: TestContext, first: RunningMarket): Promise<void
   assert.equal(await market.stop(), 0, market.log());
 }
 
-test('whatever ends a market, npm or kill -9, the next one has what was committed, and SIGTERM ends all', async (t) => {
+test('the next market has what was committed, whether npm or kill -9 ended one, and SIGTERM ends all', async (t) => {
   const home = await newHome(t);
   const first = await startByNpm(t, home);
   const rfqId = await postRfq(await signIn(first));
-  // Of npm alone: the market notices, and ends what it started.
+  // Npm alone is killed: the market notices, and ends what it started.
   await first.kill();
   assert.deepEqual(await leftIn(home), []);
   await assert.rejects(fetch(first.ready.url));
@@ -168,7 +168,7 @@ test('whatever ends a market, npm or kill -9, the next one has what was committe
   assert.equal((await (await signIn(second)).rfq(rfqId)).status, 'open');
   await startsNeither(t, second);
   await mustDrain(second);
-  // What it started is left behind, and ended by the next.
+  // Its children are left behind, and ended by the next.
   await second.kill();
   const third = await startByNpm(t, home);
   const client = await signIn(third);
@@ -237,7 +237,7 @@ test('a start that is refused names no secret', async (t) => {
     { PARLEY_ENCRYPTION_KEY: `${password}${password},${password}` },
     { PARLEY_CHAINS: `[{"rpcUrls": ["http://${login}"]` },
     { PARLEY_CHAINS: `http://${login}` },
-    // What a parser shows of the text around a fault would show this one whole.
+    // A parser that quotes the text around a fault would show this one whole.
     { PARLEY_CHAINS: `["http://u:${short}@h",x]` },
     { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`ftp://${login}`] }]) },
     { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`http://${login}`] }]) },

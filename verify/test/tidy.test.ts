@@ -116,7 +116,7 @@ const impure = new RegExp(
     .map((each) => each.source)
     .join('|'),
 );
-/** What may open a function at the top of a file: its head may go over several lines. */
+/** The line that may open a function at the top of a file: its head may go over several lines. */
 const functionStart =
   /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+|^(?:test|timed)\(/;
 const functionHead = /^(?:export )?(?:default )?(?:async )?function\b|=>\s*\{$/;
@@ -141,7 +141,7 @@ function seesWatchtower(file: string, target: string): boolean {
 /** Rooms of the app that a worker or a test in Node can load. */
 const withoutReact = ['packages/web/engine/', 'packages/web/wallets/', 'packages/web/texts/'];
 
-/** What is wrong between the screens of the app, and with its rooms of plain TypeScript. */
+/** The faults between the screens of the app, and with its rooms of plain TypeScript. */
 function webDirection(file: string, text: string): string[] {
   const names = importsOf(text);
   const isReact = (name: string) => /^(react|@tanstack\/react|react-aria)/.test(name);
@@ -165,7 +165,7 @@ function webDirection(file: string, text: string): string[] {
   ];
 }
 
-/** What is wrong with the imports of one file, a sentence each. */
+/** The faults in the imports of one file, a sentence each. */
 function direction(file: string, text: string): string[] {
   // The snippets below import what they must not.
   if (file === 'verify/test/tidy.test.ts') return [];
@@ -284,7 +284,7 @@ function opening(file: string, text: string): string[] {
   return [`${file}: does not open with what it is for`];
 }
 
-/** What never comes must fail its test by name, and not end the whole run after minutes. */
+/** A wait that never ends must fail its test by name, and not end the whole run after minutes. */
 function waits(file: string, text: string): string[] {
   const endless = /^ *while \(.*\) await (?:sleep|wait|setTimeout|new Promise)\b.*/gm;
   const found = isTest(file) ? [...text.matchAll(endless)] : [];

@@ -1,4 +1,4 @@
-// The README's tour, run whole: what a newcomer types works.
+// The README's tour, run whole: a newcomer's commands work.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { sharedMarket } from './support/market.ts';
 const opened = sharedMarket();
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** npm as the tour uses it, forty times: what starts its script takes longer than the script. */
+/** npm as the tour uses it, forty times: npm starts its script more slowly than the script runs. */
 async function quickNpm(home: string): Promise<string> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const file = join(home, 'bin', 'npm');

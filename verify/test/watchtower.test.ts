@@ -110,7 +110,7 @@ test(
     const { a } = (await swapOf(deal)).legs;
     assert.deepEqual([a.status, a.claimTx, a.claimedBy], ['claimed', first.body.txid, 'keeper']);
     assert.equal((await jobsOf(desk, deal)).find(({ chain }) => chain === evm2)?.purpose, 'relay');
-    // What it refuses is refused with the same words.
+    // A refusal by the watchtower has the same words.
     const spent = await relay(
       await fundedDeal(desk).then((each) => ({ ...each, secret: deal.secret })),
     );

@@ -66,7 +66,7 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await page.getByRole('button', { name: /^Quote: you get 1 ETH/ }).waitFor();
   await tabTo(page, /^Quote: you get 1 ETH/);
 
-  // What comes while somebody is in the list waits to be let in.
+  // A request that comes while somebody is in the list waits to be let in.
   const second = await ask(2n * 10n ** 18n);
   await page.getByRole('button', { name: 'Show 1 new (N)' }).waitFor();
   assert.equal(await page.locator('.request-open').count(), 1);

@@ -1,5 +1,5 @@
-// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium. Nothing
-// scrolls sideways at 360 px, axe finds nothing, and what a person does is what happens.
+// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium. The
+// screens do not scroll sideways at 360 px, axe finds no fault, and a person's act is what happens.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -129,7 +129,7 @@ async function found(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
 
-/** Of each part one: what is alike is not looked at twice. */
+/** One of each part: equal ones are not looked at twice. */
 const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
 
 test('a swap that was agreed just now is looked for before it is called unknown', async () => {
@@ -203,7 +203,7 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
   await page.close();
 });
 
-test('what was paid too much is put at risk by a second word alone', async () => {
+test('a payment beyond the amount is put at risk by a second word alone', async () => {
   const page = await opened();
   await show(page, 'paid twice');
   await page.getByText('Go on, and risk 0.010').click();

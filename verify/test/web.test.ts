@@ -63,13 +63,13 @@ async function axeFindings(page: Page, only: string | null): Promise<string[]> {
   // Not a script of the page: the policy would refuse it, and rightly.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
   const rules = only === null ? {} : { runOnly: [only] };
-  // What passes is looked at as far as it has to be, and named nowhere.
+  // Passed rules are examined as far as they have to be, and named nowhere.
   const how = JSON.stringify({ ...rules, resultTypes: ['violations'], selectors: false });
   const { violations } = (await page.evaluate(`axe.run(${how})`)) as AxeResult;
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
 }
 
-/** What lies beyond the right edge, of a page that would have to be scrolled sideways. */
+/** The elements beyond the right edge, of a page that would have to be scrolled sideways. */
 function overflowing(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -89,7 +89,7 @@ async function unreachable(page: Page): Promise<string[]> {
     const seen = [...document.querySelectorAll<HTMLElement>(controls)].filter(
       (each) => each.checkVisibility() && !each.matches(':disabled, [tabindex="-1"]'),
     );
-    // Of radio buttons Tab reaches the chosen one, arrow keys the others.
+    // Tab reaches the chosen radio button, arrow keys the others.
     const left = new Set(seen.filter((each) => !each.matches('[type=radio]:not(:checked)')));
     document.addEventListener('focusin', ({ target }) => left.delete(target as HTMLElement));
     Object.assign(window, { left });
@@ -180,7 +180,7 @@ test('kept once, the app opens with the market gone, at any of its addresses', a
   assert.deepEqual(await page.evaluate(date), [true, null]);
 });
 
-test('what is no screen says so, with a way back', async (t) => {
+test('an address without a screen says so, with a way back', async (t) => {
   const page = await web.open(t, '/nowhere');
   await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
   assert.equal(await page.locator('.test-network').count(), 0, 'of a dev network');
@@ -216,7 +216,8 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   const page = await context.newPage();
   await page.goto(`${market.url}/help`);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-  // Here, where the only market is that says so: who takes it for the real one waits for money.
+  // Here, where the only market is that says so: a person who takes it for the real one waits for
+  // money.
   await page.getByText('This is a test network: its coins are worth nothing').waitFor();
   const update = () =>
     page.evaluate(async () => {
@@ -254,7 +255,7 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   await page.reload();
   await takes[0]?.waitFor();
   assert.equal(await page.locator(isNew).count(), 0);
-  // As the page of a swap that costs something when it is left: nobody is asked twice.
+  // As the page of a swap that costs something when it is left: a person is asked once.
   page.on('dialog', (asked) => asked.dismiss());
   await page.evaluate("addEventListener('beforeunload', (event) => event.preventDefault())");
   await takes[0]?.click();
@@ -289,7 +290,7 @@ function newerThan(build: WebBuild, named?: string): WebBuild {
   return { ...build, files };
 }
 
-/** Of a screen that the tabs have not opened: another one in a newer build. */
+/** The chunk of a screen that the tabs have not opened: another one in a newer build. */
 function chunkOf({ files }: WebBuild): string {
   const file = files.find(({ path }) => /^assets\/webhooks-[^/]*\.js$/.test(path));
   assert.ok(file !== undefined);

@@ -51,7 +51,7 @@ test('ping sends at once and never again, and ok says whether a 2xx came', async
     receiver.answer(status);
     receiver.received.length = 0;
     const answer = await ping(trader, id);
-    // Nothing else ran: it was sent by the request itself.
+    // No other work ran: the request itself sent it.
     const [one, ...more] = receiver.received;
     assert.ok(one !== undefined && more.length === 0);
     const { type, deliveryId, message } = verifyWebhook({ secret, now: soon(), ...one });

@@ -31,7 +31,7 @@ async function emptied(): Promise<void> {
   await database.db.rows(sql('truncate marks'));
 }
 
-test('what is sent with the commit is there after it, and not before', async () => {
+test('a row sent with the commit is there after it, and not before', async () => {
   await emptied();
   const seen = await database.db.pipelined(async (tx) => {
     await insert(tx.atCommit, 1);

@@ -85,7 +85,7 @@ const found: readonly (readonly [
   ['those at their end', (tx) => candidates.expireCandidates(tx, now, 20), 'candidates_expiring'],
   ['old ones', (tx) => candidates.pruneCandidates(tx, now, 20), 'candidates_old'],
   ['the newest', (tx) => candidates.listCandidates(tx, null, 20), 'candidates_by_age'],
-  ['what waits for people', (tx) => messages.peopleEventsWait(tx), 'outbox_people'],
+  ['waiting events for people', (tx) => messages.peopleEventsWait(tx), 'outbox_people'],
   ['the next jobs', (tx) => jobs.nextJobs(tx, ['email']), 'jobs_due'],
   ['events of people', (tx) => messages.takePeopleEvents(tx, 1), 'outbox_people'],
   ['jobs that are due', (tx) => jobs.claimJobs(tx, claim), 'jobs_due'],

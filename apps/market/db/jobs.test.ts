@@ -43,7 +43,7 @@ const idsOf = (jobs: readonly Job[]) => jobs.map(({ id }) => id).toSorted();
 
 for (const claim of [claimJobs, claimInTurns]) {
   const way = claim === claimJobs ? 'those due for longest' : 'in turns';
-  test(`what one process takes no other does, nor waits for it: ${way}`, async () => {
+  test(`a job that one process takes no other does, nor waits for it: ${way}`, async () => {
     for (const [nth, id] of ['a', 'b', 'c', 'd'].entries()) await add(id, nth);
     await database.db.transaction(async (tx) => {
       assert.deepEqual(idsOf(await take(9, 2, tx, claim)), ['a', 'b']);

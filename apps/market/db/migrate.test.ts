@@ -103,7 +103,7 @@ create index concurrently swaps_by_one on swaps (maker_id);
   assert.equal(rows[0].indisvalid, true);
 });
 
-test('what takes away is refused until who needs it has ended, and then refuses them', async (t) => {
+test('a migration that takes away is refused until its users have ended, and then refuses them', async (t) => {
   const name = '901_no_high_value.sql';
   const { url, db, client, folder } = await ofLater(t, {
     [name]: `-- compatible from 901: 900 does not read it any more

@@ -71,7 +71,7 @@ async function relay(swapId: string, leg: 'a' | 'b', fate = 'deep') {
   });
 }
 
-test('of swaps whose claims the market paid for, the claimant counts one a week', async () => {
+test('a claimant counts one swap a week of those whose claims the market paid for', async () => {
   const newest = async () =>
     (await run('select id from swaps order by agreed_at desc limit 1'))[0]!;
   const window = { from: 700 * day, until: 730 * day };

@@ -77,7 +77,7 @@ test('a swap of the rules of today has their times to the second, and one of the
   }
 });
 
-test('of two depths with as many confirmations the times of either are right', () => {
+test('the times of either of two depths with as many confirmations are right', () => {
   const slower = { ...normal, settleSeconds: normal.settleSeconds + 600 };
   const policy = { ...policies.ethereum, normal: slower, high: normal };
   const short = { ...ethereum, policy };

@@ -222,7 +222,7 @@ function failing(fails: (swapIds: readonly string[]) => boolean): Database {
   };
 }
 
-test('what the first read saw is reported although no second can be made, as seen once', async () => {
+test('a difference in the first read is reported although no second can be made, as seen once', async () => {
   const whole = await twice(async () => shown);
   assert.deepEqual([whole.once, whole.exit], [[], 1]);
   assert.ok(whole.named.length > swaps, `${whole.named}`);
@@ -340,7 +340,7 @@ test('a danger that was seen is the exit status whatever could not be read', () 
   assert.equal(exitStatus({ ...none, danger: 1, unseen: 1 }), 1);
 });
 
-test('of one kind a hundred are listed, one line says that there are more, and all are counted', () => {
+test('a hundred of one kind are listed, one line says that there are more, and all are counted', () => {
   const told: Finding[] = [];
   const { add, counts, untold } = gather((each) => void told.push(each));
   for (let at = 0; at < 100; at += 1) add(notice('disk', 'here', 'says', 'do'));
@@ -350,7 +350,7 @@ test('of one kind a hundred are listed, one line says that there are more, and a
   assert.deepEqual([counts().notice, untold()], [103, { disk: 3 }]);
 });
 
-test('what others have written moves no cursor and begins no line of its own', () => {
+test("others' texts move no cursor and begin no line of their own", () => {
   const says = 'since x: r\n\u001b[2J\r\u0085\u202eall well: 0 open';
   const lines = linesOf(notice('disk', 'a', says, 'go\n'));
   assert.equal(lines, 'notice   disk  a: since x: r [2J all well: 0 open\n         → go ');

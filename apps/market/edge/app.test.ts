@@ -21,7 +21,7 @@ const port = await edge.port();
 const json = (status: number, code: string) =>
   new RegExp(`^HTTP/1\\.1 ${status} [^]*x-parley-error: ${code}\r[^]*\\{"error":"[^"]+"\\}$`, 'i');
 
-test('what is not HTTP as it must be is refused in JSON with a code', async () => {
+test('a malformed HTTP request is refused in JSON with a code', async () => {
   const get = (head: string) => `GET /v1/keys/nonce ${head}connection: close\r\n\r\n`;
   for (const [bytes, expected] of [
     ['nonsense\r\n\r\n', json(400, 'malformed_http')],

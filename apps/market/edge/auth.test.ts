@@ -41,7 +41,7 @@ test('a key looked up is remembered, and forgotten with its account', async () =
   assert.equal(keys.known(body.key), undefined);
 });
 
-test('what was read before a revocation is not remembered after it, nor that a key is none', async () => {
+test('a look-up before a revocation is not remembered after it, nor that a key is none', async () => {
   const { body } = await edge.mint(evmWallet());
   const { keys, read, release } = held();
   const asked = [body.key, madeUp(0)].map((each) => keys.find(each));
@@ -59,7 +59,7 @@ test('what was read before a revocation is not remembered after it, nor that a k
   assert.equal(keys.known(madeUp(0)), undefined);
 });
 
-test('nothing is remembered while revocations are not heard of, nor what was asked before', async () => {
+test('no look-up is remembered while revocations are not heard of, nor those asked before', async () => {
   const { body } = await edge.mint(evmWallet());
   let listening = false;
   const { keys, release } = held(() => listening);
@@ -86,7 +86,7 @@ test('many requests of one key at once make one look-up', async () => {
   assert.equal(lookUps(), 1);
 });
 
-test('what is no key is refused without a look-up', () => {
+test('a malformed key is refused without a look-up', () => {
   const { keys } = held();
   const strange = [`parley_live_${'a'.repeat(43)}`, `parley_test_${'_'.repeat(43)}`];
   for (const text of ['', 'x', `parley_test_${'a'.repeat(42)}`, ...strange]) {

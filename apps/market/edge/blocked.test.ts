@@ -51,7 +51,7 @@ test('every operation of both descriptions says whether a blocked account may as
   );
 });
 
-test('what is new is refused with 403 before anything of the request is looked at; nothing else is', async () => {
+test('a new trade is refused with 403 before anything of the request is looked at; the rest is not', async () => {
   const trader = await market.trader();
   await block(trader);
   const call = () => assert.fail('no page is asked');
@@ -144,7 +144,7 @@ test('a block takes all that is offered off the market, ends the feed, and leave
   });
 });
 
-test('what a killed command left on the market goes with the next pass of any process, once', async () => {
+test('orders that a killed command left on the market go with the next pass of any process, once', async () => {
   const taker = await market.trader();
   const asker = await market.trader();
   const quoter = await market.trader();
@@ -169,7 +169,7 @@ test('what a killed command left on the market goes with the next pass of any pr
   assert.equal((await prune(market.deps)).blocked, 0);
 });
 
-test('what was answered before a block is answered again under its key, and nothing else is', async () => {
+test('an answer before a block is given again under its key, and no other is', async () => {
   const { taker, maker, asked } = await busyMaker();
   const own = (key: string) => ({ 'idempotency-key': key });
   const other = await market.rfq(taker);

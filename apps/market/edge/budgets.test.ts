@@ -115,20 +115,17 @@ for (const [where, open] of [
       });
     };
 
-    promise(
-      'what was asked for in vain is given back, and never more than was taken',
-      async (world) => {
-        const { budgets } = world;
-        const spend = async () => (await budgets.spend('listings', 'a')).allowed;
-        await budgets.giveBack('listings', 'a');
-        assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
-        await budgets.giveBack('listings', 'a');
-        assert.deepEqual([await spend(), await spend()], [true, false]);
-        await world.pass(3_600_000);
-        await budgets.giveBack('listings', 'a');
-        assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
-      },
-    );
+    promise('a request in vain is given back, and never more than was taken', async (world) => {
+      const { budgets } = world;
+      const spend = async () => (await budgets.spend('listings', 'a')).allowed;
+      await budgets.giveBack('listings', 'a');
+      assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
+      await budgets.giveBack('listings', 'a');
+      assert.deepEqual([await spend(), await spend()], [true, false]);
+      await world.pass(3_600_000);
+      await budgets.giveBack('listings', 'a');
+      assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
+    });
 
     promise(
       'checks of signed refunds are counted of each account, beside all else',
@@ -191,7 +188,7 @@ for (const [where, open] of [
       },
     );
 
-    promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
+    promise('exactly as many calls at once pass as the limit says', async ({ budgets }) => {
       const calls = Array.from({ length: 60 }, (_, at) =>
         budgets.spendCaller(caller(`key ${at % 3}`), '192.0.2.1'),
       );
@@ -199,7 +196,7 @@ for (const [where, open] of [
       assert.deepEqual(allowed.map((each) => each.remaining).sort(), [0, 1, 2]);
     });
 
-    promise('of a client network there is a larger one, whoever calls', async ({ budgets }) => {
+    promise('a client network has a larger budget, whoever calls', async ({ budgets }) => {
       const small = await open({ ...settings, rateLimitPerNetwork: 4 });
       const from = (ip: string, account: string) =>
         small.budgets.spendCaller(caller(`key of ${account}`, account), ip);
@@ -259,7 +256,7 @@ for (const [where, open] of [
     );
 
     promise(
-      'what one of a network is refused is taken from nobody else in it',
+      "a client's refusal takes nothing from others of its network",
       async ({ budgets }) => {
         const spend = (ip: string) => budgets.spendCaller(caller('k'), ip);
         for (let count = 0; count < 20; count += 1) await budgets.spendClient('192.0.2.1');
@@ -483,7 +480,7 @@ describe('a client is counted by', () => {
     ['the /64, in capitals', '2001:DB8:A::5', '2001:db8:a::/64'],
     ['the /64, with a zone', 'fe80::1%eth0', 'fe80::/64'],
     ['loopback', '::1', '::/64'],
-    ['whatever a proxy wrote, cut short', 'x'.repeat(200), 'x'.repeat(64)],
+    ["a proxy's word, cut short", 'x'.repeat(200), 'x'.repeat(64)],
   ] as const;
   for (const [name, ip, expected] of cases) {
     test(name, () => assert.equal(clientNetwork(ip), expected));

@@ -131,7 +131,7 @@ test('connections of a trusted proxy are limited by the process alone', async ()
   close();
 });
 
-test('who reads nothing of what waits for it is cut off, who reads slowly is not', {
+test('a client that reads nothing of what waits for it is cut off, a slow reader is not', {
   timeout: 30_000,
 }, async () => {
   // It may have read right after a poll; the next one begins to count.

@@ -43,7 +43,7 @@ test('a preflight is refused with 429 where the budget of its client is out', as
   }
 });
 
-test('what is no preflight from there is answered as without CORS', async () => {
+test('a request that is no preflight from there is answered as without CORS', async () => {
   const named = ['access-control-allow-origin', 'access-control-expose-headers'];
   for (const [url, headers, expected] of [
     ['/v1/rfqs', {}, []],

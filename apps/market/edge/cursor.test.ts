@@ -42,7 +42,7 @@ test('a cursor altered in any one character is refused', () => {
   }
 });
 
-test('what is no cursor at all is refused', () => {
+test('a malformed cursor is refused', () => {
   for (const text of ['', 'x', '!', 'A'.repeat(30), 'A'.repeat(2_000), `${'A'.repeat(22)}==`]) {
     assert.throws(() => decodeCursor(secrets, {}, text), refused);
   }

@@ -130,7 +130,7 @@ test('where no body is taken none but nothing, {} or null is', async () => {
   }
 });
 
-test('what is not JSON, too large or too deep is refused before its shape', async () => {
+test('a body that is not JSON, too large or too deep is refused before its shape', async () => {
   const type = { 'content-type': 'text/plain' };
   const deep = '['.repeat(65) + ']'.repeat(65);
   for (const each of writes) {
@@ -142,7 +142,7 @@ test('what is not JSON, too large or too deep is refused before its shape', asyn
   }
 });
 
-test('what is not there, or is no id at all, is 404', async () => {
+test('an unknown or malformed id is 404', async () => {
   for (const each of keyed.filter(({ path }) => path.includes('{'))) {
     const body = each.body === null ? undefined : sample(each.body);
     for (const id of [absent, 'nonsense', '%20', encodeURIComponent("';drop"), 'w'.repeat(201)]) {

@@ -145,7 +145,7 @@ describe('a mint is refused', () => {
     refused(withNul, '400 malformed_json', /U\+0000/);
   });
 
-  test('of Bitcoin that cannot be proven here with what to use instead', async () => {
+  test('an address of Bitcoin that cannot be proven here is refused with what to use instead', async () => {
     const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
     const write = (n: string) => `Parley create an API key\nNonce: ${n}`;
     const answer = await mintOf(edge, bitcoinWallet(), write, { address: p2pkh });

@@ -73,7 +73,7 @@ test('the feed counts as use', async () => {
   assert.equal((await keyUse(id))[1], '127.0.0.0/24');
 });
 
-test('what a process has not written it writes when it stops, of no key that was revoked since', async () => {
+test('a process writes its unwritten last uses when it stops, except of keys revoked since', async () => {
   for (const [revoked, place] of [
     [false, '192.0.2.0/24'],
     [true, null],

@@ -81,7 +81,7 @@ test('the reference page loads from this origin only', async () => {
   assert.ok((await readFile(file, 'utf8')).includes(digest));
 });
 
-test('whoever takes gzip gets the description at a quarter of its size or less', async () => {
+test('a client that takes gzip gets the description at a quarter of its size or less', async () => {
   const headers = { 'accept-encoding': 'br, gzip' };
   const zipped = await edge.app.inject({ url: '/v1/openapi.json', headers });
   assert.equal(zipped.headers['content-encoding'], 'gzip');

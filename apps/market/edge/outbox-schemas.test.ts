@@ -59,7 +59,7 @@ test('no webhook hears of a new key: its topic is no event that one can ask for'
     assert.doesNotMatch(topic, /^(key|feed|login|session|payout|account|chat)\./);
 });
 
-test('what a negotiation up to its agreement writes fits as well', async () => {
+test('the rows of a negotiation up to its agreement fit as well', async () => {
   const { taker, maker, propose, accept } = market;
   const events = ['thread.accepted', 'thread.proposed', 'thread.closed'];
   const other = await market.trader();

@@ -191,7 +191,7 @@ async function firstAnswer(bytes: string, port: number) {
   return { status: Number(first.split(' ')[1]), headers };
 }
 
-test('whatever is wrong with a request, it spends one of its client, and all five headers say so', async () => {
+test('a faulty request of any kind spends one of its client, and all five headers say so', async () => {
   const rateLimit = 1_000;
   const edge = await frozen({ settings: { rateLimit } });
   const port = await edge.port();
@@ -230,7 +230,7 @@ test('whatever is wrong with a request, it spends one of its client, and all fiv
 const connectionsOf = ({ app }: TestEdge) =>
   new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)));
 
-test('of one client network so many connections are open, and no more are heard', async () => {
+test('so many connections of one client network are open, and no more are heard', async () => {
   const edge = await testEdge({ settings: { connectionsPerNetwork: 2, connections: 7 } });
   const port = await edge.port();
   const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];

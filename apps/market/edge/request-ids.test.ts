@@ -110,7 +110,7 @@ test('a fault says in its sentence, its header and the log which request it was,
   assert.notEqual(again.headers['x-request-id'], requestId);
 });
 
-test('whatever a request has written to the log, in any room, has its name', async () => {
+test('a line of the log that a request has written, in any room, has its name', async () => {
   steps.plan = {
     before: async () => edge.deps.log.info('before'),
     run: async () => {

@@ -36,7 +36,7 @@ function counted() {
   return { reserve: createReserve({ ...database.db, rows }, budgets), questions: () => questions };
 }
 
-test('what the reserve refuses is not looked up, and its other parts are kept all the same', async () => {
+test('a refusal of the reserve asks no chain, and its other parts are kept all the same', async () => {
   const { reserve, questions } = counted();
   for (let at = 0; at < swapLimit; at += 1) assert.equal(await reserve(maker, open, ip), true);
   for (let at = 0; at < strangerLimit + 1; at += 1) {
@@ -46,7 +46,7 @@ test('what the reserve refuses is not looked up, and its other parts are kept al
   assert.equal(await reserve(maker, broadcasts, ip), true);
 });
 
-test('nothing is kept for a swap that nobody has funded', async () => {
+test('no reserve is kept for a swap that nobody has funded', async () => {
   await isFunded(false);
   for (const part of [open, broadcasts]) {
     assert.equal(await counted().reserve(maker, part, ip), false);

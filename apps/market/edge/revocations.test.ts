@@ -68,7 +68,7 @@ async function untilBothListen(): Promise<number[]> {
   });
 }
 
-test('of calls sent after a mint has answered, no process lets in one of the key it replaced', async () => {
+test('no process lets in a call of a replaced key once the mint has answered', async () => {
   const wallet = evmWallet();
   const old = await mintAt(one, wallet);
   let answeredAt = Number.POSITIVE_INFINITY;

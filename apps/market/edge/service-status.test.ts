@@ -48,7 +48,7 @@ test('a chain shows the age of its newest block, and is delayed past what its po
   assert.equal((await chainOf('bitcoin'))?.blockAgeSeconds, 0);
 });
 
-test('what an operator has halted is named, and not why', async () => {
+test('a halt by an operator is named, and not why', async () => {
   await seeAll(9);
   assert.equal((await read()).isNormal, true, JSON.stringify(await read()));
   const { eth } = market.assets;

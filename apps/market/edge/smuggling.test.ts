@@ -117,7 +117,7 @@ function takenBy(message: string): Terms | null {
   }
 }
 
-test('what the server takes from a hostile message is what a person reads, or nothing', () => {
+test('the server takes from a hostile message what a person reads, or nothing', () => {
   let taken = 0;
   let refused = 0;
   fc.assert(

@@ -172,7 +172,7 @@ test('an authorization that does not hold proves nothing, and both nonces are us
   assert.deepEqual((await walletsOf(key)).bitcoin.proven, []);
 });
 
-test('what is none of this account cannot be removed', async () => {
+test('a wallet of another account cannot be removed', async () => {
   const { key } = await someone();
   const other = await someone();
   const theirs = bitcoinWallet();
@@ -189,7 +189,7 @@ test('what is none of this account cannot be removed', async () => {
   }
 });
 
-test('of two accounts that prove one wallet at once, one gets it', async () => {
+test('one of two accounts that prove a wallet at once gets it', async () => {
   const both = await Promise.all([someone(), someone()]);
   const shared = evmWallet();
   const answers = await Promise.all(both.map(({ key }) => link(edge, key, shared)));
@@ -310,7 +310,7 @@ describe('a contract wallet', () => {
     }
   });
 
-  test('whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
+  test('a proof whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
     const login = await contract();
     const fresh = await mintNonce(own);
     const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${fresh}`;

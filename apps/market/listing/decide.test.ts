@@ -50,7 +50,7 @@ const look = (outcome: Judgement['outcome'], agoMs: number, assetId: string | nu
   return { ...read, outcome, beganAt, assetId, reasons: [`${outcome}: ${agoMs}`], notChecked: [] };
 };
 
-test('what was found of a token before it was listed changes nothing of the asset', async () => {
+test('a finding from before a token was listed changes nothing of the asset', async () => {
   const { id, address } = await listed();
   await addCandidate(market.db, launched(market, address));
   for (const outcome of ['wait', 'reject', 'pass'] as const) {
@@ -71,7 +71,7 @@ test('a candidate of a token that is listed by then goes with the look at it', a
   assert.equal(await candidate(address), null);
 });
 
-test('of two looks at a listed token the one that began later counts, whichever ends last', async () => {
+test('the later begun of two checks of a listed token counts, whichever ends last', async () => {
   const { id, address } = await listed();
   market.deps.advance(60_000);
   await decided(address, look('pass', 10_000, id));
@@ -81,7 +81,7 @@ test('of two looks at a listed token the one that began later counts, whichever 
   assert.equal((await decided(address, look('pass', 7_000, id))).status, 'closed');
 });
 
-test('of two looks at a candidate the one that began later counts, whichever ends last', async () => {
+test('the later begun of two checks of a candidate counts, whichever ends last', async () => {
   const address = market.says({});
   await decided(address, look('wait', 5_000, null));
   for (const outcome of ['pass', 'reject', 'wait'] as const) {
@@ -107,7 +107,7 @@ test('a delisting wants a second look that began a day after the first', async (
   assert.equal((await decided(address, look('reject', 0, id))).status, 'delisted');
 });
 
-test('who asks again does not shorten the lease of a look under way', async () => {
+test('a second request does not shorten the lease of a check under way', async () => {
   const address = market.says({});
   await decided(address, null);
   const at = new Date(now());

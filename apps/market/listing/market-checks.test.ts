@@ -82,7 +82,7 @@ test('past a threshold it waits, with both numbers in the reason', () => {
   }
 });
 
-test('what is not known waits, and says whether it may be known later', () => {
+test('an unknown fact waits, and says whether it may be known later', () => {
   const [cap] = marketFindings(factsOf({}), list, 'list');
   const unknown = 'its market capitalisation is not known to p or q; at least 100000 USD is wanted';
   assert.deepEqual(cap, { check: 'capitalisation', outcome: 'wait', reason: unknown });
@@ -113,7 +113,7 @@ test('without a provider nothing is looked at, and said so', async () => {
   }
 });
 
-test('what a provider calls a honeypot waits; where none knows there is no finding', () => {
+test("a provider's honeypot waits; where none knows there is no finding", () => {
   const honeypot = (value: boolean) =>
     marketFindings(factsOf(good, { honeypot: { value, source: 'p' } }), list, 'list').at(-1);
   assert.deepEqual(honeypot(false), { check: 'honeypot', outcome: 'pass', reason: null });
@@ -189,7 +189,7 @@ const someThresholds: fc.Arbitrary<Thresholds> = fc.record({
   topHoldersShare: fc.option(share),
 });
 
-test('whatever the market is, nothing is rejected, and a pass is what is known to be enough', () => {
+test('no market leads to a rejection, and a pass is what is known to be enough', () => {
   fc.assert(
     fc.property(someFacts, someThresholds, ({ values, unavailable }, thresholds) => {
       const known = Object.fromEntries(

@@ -85,7 +85,7 @@ test('after seven days it is looked at no longer; asked for again it begins anew
   assert.equal(market.looksAt(address), before + 2);
 });
 
-test('what waits is rejected for ever, or dropped where it is no token', async () => {
+test('a waiting token is rejected for ever, or dropped where it is no token', async () => {
   const bad = market.says(wait);
   const gone = market.says(wait);
   await ask(bad);
@@ -275,7 +275,7 @@ test('launchpads get half a pass at most while others are due, which go first, a
   await own.close();
 });
 
-test('what a launchpad launched is refused for ever no sooner than after a day', async () => {
+test("a launchpad's token is refused for ever no sooner than after a day", async () => {
   const address = market.says(reject);
   await addCandidate(market.db, launched(market, address));
   await passes();
@@ -323,7 +323,7 @@ test('a listed token does not know when it is looked at', async () => {
   assert.ok(new Set(looked).size > 2, `all in one hour: ${looked}`);
 });
 
-test('what a launchpad found is looked at once, and keeps its source', async () => {
+test("a launchpad's find is checked once, and keeps its source", async () => {
   const address = market.says({});
   const candidate = launched(market, address);
   assert.equal(await addCandidate(market.db, candidate), true);

@@ -72,7 +72,7 @@ test('a token that passes every check is listed at once, and is open to trade', 
   assert.equal(await candidate(address), null);
 });
 
-test('what is listed is the same asset, in any case of the address, without a look', async () => {
+test('a listed token is the same asset, in any case of the address, without a check', async () => {
   const address = market.says({});
   const first = await ask(address);
   const again = await ask(`0x${address.slice(2).toUpperCase()}`);
@@ -85,7 +85,7 @@ test('what is listed is the same asset, in any case of the address, without a lo
   assert.deepEqual([status, body.asset.id], [200, usd.id], 'curated, whatever its chain says');
 });
 
-test('what may be better later waits, with its reasons, and is listed when it is', async () => {
+test('a token that may be better later waits, with its reasons, and is listed when it is', async () => {
   const address = market.says({ findings: [pause] });
   const { status, body } = await ask(address);
   assert.deepEqual(
@@ -106,7 +106,7 @@ test('what may be better later waits, with its reasons, and is listed when it is
   assert.equal(await candidate(address), null);
 });
 
-test('what can never be listed is refused with 422, the code in the header, and not looked at again', async () => {
+test('a token that can never be listed is refused with 422, the code in the header, and not checked again', async () => {
   const address = market.says({ findings: [pause, fee] });
   const once = { 'idempotency-key': address };
   const first = await taker.post('/v1/assets', { chain, address }, once);
@@ -137,7 +137,7 @@ test('an asset that the checks closed is looked at again when asked for, and reo
   assert.deepEqual([open.status, open.body.asset], [200, asset]);
 });
 
-test('what an operator closed stays closed: the answer is its reason, without a look', async () => {
+test('an asset that an operator closed stays closed: the answer is its reason, without a check', async () => {
   const address = market.says({});
   const { asset } = (await ask(address)).body;
   const { usd } = market.assets;
@@ -246,7 +246,7 @@ test('a chain that is away, or late, is said so, and nothing is kept', async () 
   }
 });
 
-test('what is answered with 503 takes nothing from the budget of an hour', async (t) => {
+test('an answer of 503 takes nothing from the budget of an hour', async (t) => {
   const own = await ownMarket(t, { listingLimit: 1 });
   const by = await own.trader();
   const away = () => new ParleyError('chain_unavailable', 'evm-dev does not answer');
@@ -352,7 +352,7 @@ test('two that ask for the same token at once agree: one lists it, the others fi
   assert.equal(new Set(answers.map(({ body }) => body.asset.id)).size, 1);
 });
 
-test('what looks like a curated symbol, cannot be seen or is too long is refused', async () => {
+test('a symbol that looks like a curated one, cannot be seen or is too long is refused', async () => {
   for (const symbol of ['<b>x</b>', 'usd', 'U\u200bSD2', '\u202eDSU', 'X'.repeat(33), 'BTC']) {
     const { status, body } = await ask(market.says({ symbol }));
     assert.deepEqual([status, body.status], [422, 'rejected'], symbol);

@@ -110,7 +110,7 @@ test('maker and taker accept at once: one swap, whoever is first', async () => {
   }
 });
 
-test('who has accepted in a role that is not its own any more accepts anew', async () => {
+test('a party that has accepted in a role that is not its own any more accepts anew', async () => {
   const { btc, usd } = market.assets;
   const { policy } = deps.adapters.get(usd.chain)!;
   const long = { ...policy, floorSeconds: 2 * 86_400 };

@@ -44,7 +44,7 @@ test('a list of scopes is read behind "Scopes:" alone, whatever else its label i
   minting('Key name: read\nAllowed: reading the book of makers');
 });
 
-test('who names one scope as the only one has no other', () => {
+test('a caller that names one scope as the only one has no other', () => {
   assert.throws(() => minting('A maker-only key'), /"maker-only", and "Scopes:" does not/);
   assert.throws(() => minting('For only taker use\nScopes: maker'), /"only taker"/);
   for (const scopes of ['maker', 'read, maker']) minting(`A maker-only key\nScopes: ${scopes}`);
@@ -81,7 +81,7 @@ for (const text of denials) {
   });
 }
 
-test('what wallets and sites commonly write beside it is no contradiction', () => {
+test('common texts of wallets and sites beside it are no contradiction', () => {
   for (const line of [
     'This request will not trigger a blockchain transaction or cost any gas fees.',
     ...of('We never ask for your seed phrase. | Never share your API key with anybody.'),

@@ -68,7 +68,7 @@ test('places for live RFQs grow with settled swaps, up to a thousand', async () 
   await market.sql(`update rfqs set status = 'cancelled'`);
 });
 
-test('who asks for it is shown a book and a snapshot of accounts with so many settled swaps', async () => {
+test('a caller that asks for it gets a book and a snapshot of accounts with so many settled swaps', async () => {
   const one = await market.trader();
   const two = await market.trader();
   await settled(one, 1);

@@ -45,7 +45,7 @@ test('while one appends nobody else does, and what waits is not lost', async () 
   assert.deepEqual(await waiting(), []);
 });
 
-test('what is not for the feed stays where it is', async () => {
+test('a row that is not for the feed stays where it is', async () => {
   const topics = ['feed.cancelled', 'other.notice', 'feed.gone'];
   await insertOutbox(
     database.db,

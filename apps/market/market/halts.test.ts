@@ -28,7 +28,7 @@ const haltOne = (asset: Asset, on = db) =>
   on.transaction((tx) => haltAsset(tx, asset.id, { reason, at: at() }));
 const resumeOne = (asset: Asset) => db.transaction((tx) => resumeAsset(tx, asset.id, at()));
 
-test('what is halted says so, with its chain and since when, and not why', async () => {
+test('a halted switch says so, with its chain and since when, and not why', async () => {
   const { id } = await post();
   assert.deepEqual(await halt(), { changed: true, assets: 2, orders: 1 });
   const { status, code, body } = await quote(id);

@@ -72,7 +72,7 @@ async function atOnce<R>(accountId: string, works: readonly (() => Promise<R>)[]
   return running;
 }
 
-test('of many mints at once a browser account gets its ten keys and no more', async () => {
+test('a browser account that mints many keys at once gets its ten and no more', async () => {
   const accountId = await newAccount('browser');
   for (let count = 0; count < mostBrowserKeys - 3; count += 1) await mint(accountId);
   const outcomes = await atOnce(

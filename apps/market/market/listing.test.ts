@@ -139,7 +139,7 @@ test('an asset that is not there is bad_asset', async () => {
   await assert.rejects(close(nobody), { code: 'bad_asset' });
 });
 
-test('what the settings leave out closes with its orders, and returns with them', async () => {
+test('an asset that the settings leave out closes with its orders, and returns with them', async () => {
   const settingsOf = ({ chain, symbol, address, decimals }: Asset) => ({
     chain,
     symbol,
@@ -266,7 +266,7 @@ test('orders in several pieces are emitted each once, oldest first', async () =>
 
 type Step = { isClosing: boolean; by: Closer; which: 'btc' | 'usd' };
 
-test('whatever opens and closes, an order is on the book when both its assets are held by nobody', async () => {
+test('an order is on the book when both its assets are held by nobody, whatever opens and closes', async () => {
   const step = fc.record<Step>({
     isClosing: fc.boolean(),
     by: fc.constantFrom<Closer>('settings', 'checks', 'operator', 'chain'),

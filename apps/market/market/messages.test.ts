@@ -90,7 +90,7 @@ describe('name and scopes of a key', () => {
   });
 });
 
-describe('what people and programs read differently is refused', () => {
+describe('a text that people and programs read differently is refused', () => {
   const characters = [
     '\0',
     '\t',

@@ -42,7 +42,7 @@ test('at most four calls of strangers’ contracts are under way, and all are ma
   assert.deepEqual([seen.most, seen.calls, seen.now], [4, 80, 0]);
 });
 
-test('whoever waits too long for a turn ends in time, and leaves the others their place', async () => {
+test('a proof that waits too long for a turn ends in time, and leaves the others their place', async () => {
   const { seen, deps } = slowNode(150);
   const patient = Array.from({ length: 4 }, () =>
     codeOf(checkSignature(deps, signed, AbortSignal.timeout(20_000))),

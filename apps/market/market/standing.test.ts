@@ -138,7 +138,7 @@ test('an account’s standing counts whole days that are over, and what was its 
   );
 });
 
-test('nobody has abandoned what the other side kept from it until it was too late', async () => {
+test('an account has not abandoned what the other side kept from it until it was too late', async () => {
   const late = (by: 'maker' | 'taker') => `update swaps set named_late_by = '${by}' where id = $1`;
   const deepAt = (leg: 'a' | 'b', seconds: string) => `update escrows e
     set funding_deep_at = to_timestamp(${seconds} + 1) from swaps s
@@ -176,7 +176,7 @@ test('nobody has abandoned what the other side kept from it until it was too lat
   assert.deepEqual([other?.unfunded, other?.abandoned], [0, 0]);
 });
 
-test('what was abandoned is counted however many swaps were settled since', async () => {
+test('an abandoned swap is counted however many were settled since', async () => {
   const both = [await market.trader(), await market.trader()] as const;
   await swapped(both, 'expired');
   for (let count = 0; count < 2; count += 1) await swapped(both, 'counterparty_claimed');
@@ -252,7 +252,7 @@ async function accepted([own, other]: readonly (typeof taker)[]): Promise<string
   return threadId;
 }
 
-test('who has its places full of unfunded swaps agrees to none, as either side, and by no race', async () => {
+test('an account with its places full of unfunded swaps agrees to none, as either side, and by no race', async () => {
   const own = await market.trader();
   const other = await market.trader();
   const third = await market.trader();

@@ -89,7 +89,7 @@ test('makers are told of a cancelled RFQ, and of an expired one whose threads cl
   assert.equal(row.status, 'closed');
 });
 
-test('who does not name an event is written none: not with a webhook for all either', async () => {
+test('a caller that does not name an event is written none: not with a webhook for all either', async () => {
   const silent = await market.trader();
   await asks(silent, []);
   await asks(silent, ['quote.created']);

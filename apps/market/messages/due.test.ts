@@ -96,7 +96,7 @@ const page = {
   limit: 10,
 };
 
-test('nobody is looked at for a claim that was seen, or a refund whose time has not come', async () => {
+test('a seen claim, or a refund whose time has not come, reminds nobody', async () => {
   const { db } = database;
   const accounts = async (find: typeof claimable) =>
     (await find(db, page)).map(({ accountId }) => accountId);

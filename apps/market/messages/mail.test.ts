@@ -100,7 +100,7 @@ test('a subject and a text that are too long are cut', async () => {
   assert.equal(text.replaceAll(/\s/g, '').length, 2_000);
 });
 
-test('what the server says is told as numbers: it names the address', async () => {
+test("the server's answer is reported as numbers: it names the address", async () => {
   const told: [string, Outcome['kind'], string][] = [
     ['550 5.1.1 <somebody@mail.example> is unknown', 'refused', 'EENVELOPE 550 5.1.1'],
     ['552 5.2.2 mailbox full', 'refused', 'EENVELOPE 552 5.2.2'],

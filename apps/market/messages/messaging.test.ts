@@ -62,7 +62,7 @@ test('an event reaches every address and every open chat of its account once, an
   assert.equal(await counted('email', 'sent'), 2);
 });
 
-test('what is of no channel is dropped, whatever its topic, and topics of others stay', async () => {
+test('a message of no channel is dropped, whatever its topic, and topics of others stay', async () => {
   const { database, deps, messaging, stored } = stage;
   const reached = await newPerson(deps, { email: [someAddress()] });
   const silent = await newPerson(deps, {});
@@ -110,7 +110,7 @@ test('where a removed login was heard, what a thief does is told for the hold, a
   assert.equal(chatted(chat).length, 1);
 });
 
-test('what nobody configured is handed out to nobody', async () => {
+test('a channel that is not configured is handed out to nobody', async () => {
   const { deps, stored } = stage;
   const accountId = await newPerson(deps, { email: [someAddress()], chats: [someChat()] });
   await happens(deps, accountId, 'key.created');
@@ -208,7 +208,7 @@ test('a mailbox that is not there gets no second attempt, and no other mail wait
   assert.deepEqual(await toldOfMail(deps), { ...before, taken: deps.now() / 1_000 });
 });
 
-test('what waits is sealed anew under a new key, and what no key opens is dropped', async () => {
+test('a waiting message is sealed anew under a new key, and one that no key opens is dropped', async () => {
   const { deps, mailsTo, stored } = stage;
   const kept = someAddress();
   const lost = someAddress();

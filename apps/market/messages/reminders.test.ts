@@ -60,9 +60,9 @@ const line = (account: string, kind: string, leg: string, deadline: number) =>
 const never = async () => assert.deepEqual(await look(), []);
 
 for (const [what, shown, who, kind, on, by] of [
-  ['who funds first is reminded', {}, 'initiator', 'fund_by', 'long', 'initiatorFundBy'],
+  ['the first funder is reminded', {}, 'initiator', 'fund_by', 'long', 'initiatorFundBy'],
   [
-    'who funds second is reminded, once the other leg is funded,',
+    'the second funder is reminded, once the other leg is funded,',
     { long: shows.funded },
     ...(['counterparty', 'fund_by', 'short', 'counterpartyFundBy'] as const),
   ],
@@ -91,7 +91,7 @@ for (const [what, shown, who, kind, on, by] of [
   });
 }
 
-test('whoever gets a first chance at the last moment is still reminded, and not after it', async () => {
+test('a party with its first chance at the last moment is still reminded, and not after it', async () => {
   const { swap } = await market.agree();
   const { initiatorFundBy } = swap.state.deadlines;
   at(initiatorFundBy + 1);
@@ -111,7 +111,7 @@ test('where the time is short a party is reminded at its half', async () => {
   assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
 });
 
-test('who has an address to give yet is reminded to fund all the same', async () => {
+test('a party that has an address to give yet is reminded to fund all the same', async () => {
   const { swap, initiator, long } = await market.agree();
   const text = 'update legs set payout_address = null, escrow = null where swap_id = $1';
   await database.db.rows({ name: '', text, values: [swap.id] });
@@ -162,7 +162,7 @@ test('money in an escrow that a leg moved off is told of too', async () => {
   assert.deepEqual(await look(), [line(made.initiator, 'refund_possible', made.long, timelock)]);
 });
 
-test('who is reached nowhere is not reminded, and is when there is somewhere', async () => {
+test('a person without a channel is not reminded, and is when there is one', async () => {
   const { swap, initiator } = await market.agree();
   const text = 'delete from logins where account_id = $1';
   await database.db.rows({ name: '', text, values: [initiator] });
@@ -179,7 +179,7 @@ test('who is reached nowhere is not reminded, and is when there is somewhere', a
   assert.equal((await look()).length, 1);
 });
 
-test('who comes second while another reminds waits for it, and reminds nobody', async () => {
+test('a process that comes second while another reminds waits for it, and reminds nobody', async () => {
   const { swap, initiator } = await market.agree();
   const { initiatorFundBy } = swap.state.deadlines;
   at(initiatorFundBy - 60);

@@ -234,7 +234,7 @@ test('an address of 16 characters or more is shortened to its ends, a shorter na
   assert.equal(shortened('1234567890123456'), '123456…3456');
 });
 
-test('what is no instant is not shown as one', () => {
+test('a value that is no instant is not shown as one', () => {
   assert.equal(instant(deadline), '2031-02-03 04:05 UTC');
   assert.equal(instant('2031-02-03T04:05:59Z'), '2031-02-03 04:05 UTC');
   for (const bad of [undefined, null, 'soon', Number.NaN, 1e300]) assert.equal(instant(bad), '');

@@ -138,7 +138,7 @@ test('statuses that mean nothing, and nobody there, are faults', async () => {
   assert.match(String(await found(good, closed)), /cannot be reached/);
 });
 
-test('who asks at once waits for one request', async () => {
+test('callers at once wait for one request', async () => {
   const providers = openProviders({ now: Date.now, settings: { chainTimeoutMs: 5_000 } });
   requests = 0;
   await Promise.all(Array.from({ length: 20 }, () => providers.configurationOf(acme)));

@@ -67,7 +67,7 @@ test('a code goes a day after it expired, because it is counted until then', asy
   assert.equal((await prune(deps)).codes, 1);
 });
 
-test('whatever else was begun goes a minute after it expired, and the oldest of a session at once', async () => {
+test('a begun login goes a minute after it expired, and the oldest of a session at once', async () => {
   await begin(null, 'of a wallet', 'wallet');
   deps.advance(600_000 + 60_000);
   assert.equal((await prune(deps)).ceremonies, 0);

@@ -30,7 +30,7 @@ test('no statement has the words of another text that wallets sign', () => {
 });
 
 // The app of TRON on a Ledger: a text is cut behind 255 bytes, and its signature is of the rest.
-test('what a TRON wallet is to sign has less than 255 bytes, of the longest wallet vouched for too', () => {
+test("a TRON wallet's text has less than 255 bytes, of the longest wallet vouched for too", () => {
   const taproot = `bc1p${'q'.repeat(58)}`;
   const domain = 'market-place.example';
   assert.equal(domain.length, 20);

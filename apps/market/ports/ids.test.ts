@@ -52,7 +52,7 @@ test('ids ascend over a clock that moves, stands and steps back', () => {
   );
 });
 
-test('what is not a UUID is not taken for one', () => {
+test('a text that is not a UUID is not taken for one', () => {
   const id = idSequence()(now, random);
   for (const text of ['', 'x', id.slice(1), `${id}0`, id.replaceAll('-', ''), ` ${id}`]) {
     assert.equal(isUuid(text), false, text);

@@ -12,7 +12,7 @@ import { keyringFrom, keyringOf } from './keyring.ts';
 const first = '11'.repeat(32);
 const second = Buffer.alloc(32, 7).toString('base64');
 
-test('what is encrypted decrypts, and nothing of it shows', () => {
+test('an encrypted text decrypts, and nothing of it shows', () => {
   const keyring = keyringFrom(first);
   const { version, sealed } = keyring.encrypt(Buffer.from('the secret'));
   assert.ok(!sealed.includes('secret'));
@@ -112,7 +112,7 @@ test('a file of several keys is read like the setting', async (t) => {
   assert.notEqual(keyring.encrypt(Buffer.from('new')).version, version);
 });
 
-test('of many servers that start at once in one home, all hold the same key', async (t) => {
+test('many servers that start at once in one home hold the same key', async (t) => {
   const parent = await folder(t);
   const rounds = 40;
   // Counts the rounds that were let go; the threads wait for it to pass theirs.

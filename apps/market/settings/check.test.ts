@@ -24,7 +24,7 @@ test('a text is a number only within its bounds, and never an endless one', () =
   }
 });
 
-test('what is wrong comes with the numbers: which are allowed, and how many there are', () => {
+test('a faulty value comes with the numbers: which are allowed, and how many there are', () => {
   const bumps = (count: number) =>
     checkOf(scheduleBody, 'the body')({ transactions: Array(count).fill('00') });
   const most = 'field "transactions" must NOT have more than 12 items, and has 13';
@@ -37,7 +37,7 @@ test('what is wrong comes with the numbers: which are allowed, and how many ther
   );
 });
 
-test('of several shapes the sentence is about the one that was meant', () => {
+test('the sentence is about the meant one of several shapes', () => {
   const said = (signed: unknown) => checkOf(broadcastBody, 'the body')({ chain: 'tron', signed });
   const unsigned = { txID: 'aa', raw_data: {}, raw_data_hex: '0a', visible: false };
   assert.equal(said(unsigned), 'field "signed.signature" is missing');

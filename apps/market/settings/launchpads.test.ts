@@ -62,7 +62,7 @@ test('launchpads as an operator writes them are taken, addresses canonical', () 
   ]);
 });
 
-test('what is wrong is named by entry and field', () => {
+test('a fault is named by entry and field', () => {
   const wrong = (...given: unknown[]) => parseLaunchpads(given, chains).wrong.join('\n');
   const array = /PARLEY_LAUNCHPADS must be a JSON array of 1 to 50 launchpads/;
   assert.match(parseLaunchpads({}, chains).wrong.join(), array);

@@ -65,7 +65,7 @@ test('a provider that cannot be asked is refused by its place, and its key is no
   );
 });
 
-test('of the rules only what is given differs', () => {
+test('the given rules alone differ', () => {
   const given = {
     list: { holders: 500 },
     keep: { volume24hUsd: null },

@@ -35,7 +35,7 @@ const acme = {
 };
 const providers = (...list: unknown[]) => ({ PARLEY_IDENTITY_PROVIDERS: JSON.stringify(list) });
 
-test('nothing is offered that is not configured', () => {
+test('no login is offered that is not configured', () => {
   assert.deepEqual(people({}), {
     publicUrl: null,
     mail: null,

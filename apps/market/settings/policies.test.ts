@@ -116,7 +116,7 @@ test('a Solana chain’s clock may drift as far as its deadlines hold, and no fu
   assert.throws(() => policyOf(solana(late)), /lateClaimSeconds is 1800, less than .* 1801/);
 });
 
-test('what is not known, missing or unsound is refused with its numbers', () => {
+test('an unknown, missing or unsound value is refused with its numbers', () => {
   const refused = (chain: ChainSettings, expected: RegExp) =>
     assert.throws(() => policyOf(chain), expected);
   refused(evm(100), /"x" \(id 100\) refused: no policy is known .* floorSeconds, .*high\.outage/);

@@ -95,7 +95,7 @@ test('every file that holds a secret is guarded alike: by its mode, its size and
   for (const env of inFiles(dir)) assert.match(refusal(env), /is a folder, no regular file/);
 });
 
-test('what has no end or would be waited for is refused at once: a FIFO, a device', () => {
+test('a file without an end or that would be waited for is refused at once: a FIFO, a device', () => {
   const fifo = join(dir, 'fifo');
   execFileSync('mkfifo', ['-m', '600', fifo]);
   // A setting that may stand in a file without being a secret is read alike.

@@ -11,7 +11,7 @@ import { broadcast } from './broadcast.ts';
 const chain = 'bitcoin-regtest';
 const txid = 'ab'.repeat(32);
 
-test('what is sent is read once, in turns, by an adapter that knows every escrow', async () => {
+test('a transaction to send is read once, in turns, by an adapter that knows every escrow', async () => {
   const done: string[] = [];
   const adapter = stubAdapter(chain, 'bitcoin', {
     readSigned: async (_signed, _signal, care) => {

@@ -123,7 +123,7 @@ test('a Taproot login, or one without a key, leaves the bitcoin addresses open',
   assert.deepEqual([b.payoutAddress, b.refundAddress, b.escrow], [null, null, null]);
 });
 
-test('what the thread previews is what the swap gets', async () => {
+test('the swap gets what the thread previews', async () => {
   const preview = previewLegs(deps, terms());
   const swap = await made();
   assert.equal(preview.initiator, swap.initiator);

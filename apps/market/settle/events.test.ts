@@ -68,7 +68,7 @@ const walks: [promise: string, ...steps: Step[]][] = [
     ['claimed', 'refunded', revealed, settled, half],
   ],
   [
-    'what a reorganisation takes back is emitted, with the status it came to',
+    'a fact that a reorganisation takes back is emitted, with the status it came to',
     ['funded', 'nothing', funded1],
     ['seen', 'nothing', 'swap.reorged agreed'],
     ['funded', 'funded', funded1, funded2],

@@ -74,7 +74,7 @@ test('it is done when both legs ended and every escrow is empty, after a full po
   }
 });
 
-test('what was never funded is watched a while after its last timelock, and not for ever', () => {
+test('an escrow that was never funded is watched a while after its last timelock, and not for ever', () => {
   const expired = look(none, 151);
   assert.deepEqual([expired.done, expired.dueAt], [false, until]);
   const { state: before } = expired;
@@ -85,7 +85,7 @@ test('what was never funded is watched a while after its last timelock, and not 
   assert.deepEqual([half.done, half.dueAt, half.status], [false, until, 'refunded']);
 });
 
-test('what strangers pay is followed until a week after the last timelock, and no longer', () => {
+test('payments by strangers are followed until a week after the last timelock, and no longer', () => {
   const legs = { a: { ...fresh.legs.a, amount: 1_000n }, b: { ...fresh.legs.b, amount: 1_000n } };
   const at = (pair: [Show, Show], paid: Partial<EscrowFacts>, wall: number, more: More = {}) => {
     const former = { leg: 'b', address: 'old', facts: { ...nothingSeen, empty: false, ...paid } };

@@ -200,7 +200,7 @@ test('sources that disagree pause funding and revealing, never a refund or a pub
   });
 });
 
-test('what a claim left of the funder’s own is built and sent without a timelock, if there is any', async () => {
+test('the funder’s own rest of a claim is built and sent without a timelock, if there is any', async () => {
   const deal = await agree(world, { asset: world.assets.eth });
   const { counterparty } = deal;
   await fundBoth(world, deal);
@@ -224,7 +224,7 @@ test('what a claim left of the funder’s own is built and sent without a timelo
   });
 });
 
-test('what a claim left is shown, a step of its funder once it can be fetched, and gone when it is', async () => {
+test('the rest of a claim is shown, a step of its funder once it can be fetched, and gone when it is', async () => {
   const deal = await agree(world, { asset: world.assets.eth });
   await fundBoth(world, deal);
   const { [deal.short]: from } = (await swapOf(deal)).deadlines.refundAt;

@@ -162,7 +162,7 @@ test('only the funder gives refunds, of its Bitcoin leg, and each is checked', a
   assert.equal((await scheduledOf(deal)).count, 3, 'replaced');
 });
 
-test('what was kept is not verified again, and a check of an account runs at a time, few in a minute', async () => {
+test('a kept refund is not verified again, and a check of an account runs at a time, few in a minute', async () => {
   const { deal, ladder } = await laddered([1, 5, 20]);
   const gate = { reached: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
   let known = 0;

@@ -122,7 +122,7 @@ test('a swap settles, and another is refunded, although its assets were closed a
   }
 });
 
-test('who brings the secret for the long leg is served while the short chain is silent, and the initiator is notified', async () => {
+test('a party with the secret for the long leg is served while the short chain is silent, and the initiator is notified', async () => {
   const builds = await agree(world);
   const sends = await agree(world);
   for (const deal of [builds, sends]) await fundBoth(world, deal);

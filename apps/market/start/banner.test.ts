@@ -31,7 +31,7 @@ test('the address of the app comes first, and what became of its build beside it
   assert.equal(first, 'App: http://127.0.0.1:8080  (built in 1.4 s)');
 });
 
-test('what agreements wait for is said only where they wait', () => {
+test('the wait of agreements is said only where they wait', () => {
   assert.deepEqual(heldLine([]), []);
   const [line = ''] = heldLine(['one time', 'another']);
   assert.match(line, /^Agreements wait: .*\(one time; another\)\. /);

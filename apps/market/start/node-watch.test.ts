@@ -31,7 +31,7 @@ test('one process looks at nodes until it ends, and then another one does', asyn
   assert.equal(await second.isOurs(), true);
 });
 
-test('whoever lost the connection looks on while nobody can be asked', async () => {
+test('a process that lost the connection polls on while nobody can be asked', async () => {
   const process = await heard(db);
   await waitUntil(() => process.isOurs());
   process.leave();

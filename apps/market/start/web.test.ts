@@ -65,7 +65,7 @@ test('a build is made where a source is newer, and once for it', async (t) => {
   }
 });
 
-test('of markets that start at once one builds, and all serve what it built', async (t) => {
+test('one of the markets that start at once builds, and all serve what it built', async (t) => {
   const { root, put, runs } = await repository(t);
   await put('packages/web/a.ts', '', soon);
   const opened = await Promise.all(Array.from({ length: 3 }, () => openWeb(root)));

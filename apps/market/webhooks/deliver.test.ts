@@ -108,7 +108,7 @@ test('both parties hear, others do not; a webhook hears only what it subscribed 
   ]);
 });
 
-test('of one swap a later event waits for the first attempt of an earlier one, not for its success', async () => {
+test('a later event of one swap waits for the first attempt of an earlier one, not for its success', async () => {
   const { accountId } = await owner();
   const swap = swapId(1);
   const other = swapId(2);
@@ -171,7 +171,7 @@ test('a webhook that is deleted gets nothing more', async () => {
   assert.deepEqual([sent.length, await deliveries()], [0, []]);
 });
 
-test('what waits behind a failing delivery comes one after the other, whoever frees it', async () => {
+test('deliveries behind a failing one come one after the other, whoever frees them', async () => {
   const { accountId } = await owner();
   const swap = swapId(1);
   for (const n of counting(5)) await happens(accountId, 'swap.funded', { swapId: swap, n });
@@ -188,7 +188,7 @@ test('what waits behind a failing delivery comes one after the other, whoever fr
   assert.deepEqual(await waitingOf(), [0]);
 });
 
-test('what is handed out while the one before it is stored is not left behind it', async () => {
+test('a delivery handed out while the one before it is stored is not left behind it', async () => {
   const { accountId, id: webhookId } = await owner();
   const subject = swapId(1);
   await happens(accountId, 'swap.agreed', { swapId: subject });
@@ -224,7 +224,7 @@ async function inTwoHands() {
   return { late, answerLate };
 }
 
-test('what a process had in hand is left to it for twice as long as an attempt takes, and then sent by another with the same id', async () => {
+test('a delivery stays with its process for twice as long as an attempt takes, and is then sent by another with the same id', async () => {
   const { late, answerLate } = await inTwoHands();
   const { sent, pass } = delivering();
   at.deps.advance(19_999);
@@ -244,7 +244,7 @@ test('what a process had in hand is left to it for twice as long as an attempt t
   assert.deepEqual(last, { status: 200, at: new Date(at.deps.now() - 1_000) });
 });
 
-test('who was thought dead and fails late takes nothing back from who took over, and a late success spares the next attempt', async () => {
+test('a process thought dead that fails late takes nothing back from its successor, and a late success spares the next attempt', async () => {
   for (const [status, late, after] of [
     [200, 500, 'delivered 1'],
     [500, 500, 'waiting 2'],
@@ -263,7 +263,7 @@ test('who was thought dead and fails late takes nothing back from who took over,
   }
 });
 
-test('what waits for one webhook has a bound, and what comes beyond is counted as dropped', async () => {
+test('the queue of one webhook has a bound, and deliveries beyond are counted as dropped', async () => {
   const { accountId, id } = await owner();
   const other = await account();
   await webhook(other);

@@ -46,7 +46,7 @@ test('the oldest go first, a batch at a time, and no others than of that webhook
   assert.equal((await positions(other.id)).length, 10);
 });
 
-test('what waits stays, and so does what is of a swap', async () => {
+test('a waiting delivery stays, and so does one of a swap', async () => {
   const { id } = await owner();
   await ended(id, 3);
   await rows(`update deliveries set state = 'waiting' where position = 2`);

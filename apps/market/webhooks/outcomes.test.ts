@@ -100,7 +100,7 @@ test('an attempt that ended before the last and is stored after it is not shown 
   assert.deepEqual(last, { status: 200, at: new Date(at.deps.now()), took: null });
 });
 
-test('what ended can be sent again by its account, where there is room: same id and bytes, its log kept', async () => {
+test('an ended delivery can be sent again by its account, where there is room: same id and bytes, its log kept', async () => {
   const { accountId } = await owner();
   await agreed(accountId);
   let status = 500;
@@ -194,7 +194,7 @@ test('a host that never answered 2xx is begun 20 deliveries a minute and the fir
   assert.deepEqual([await after(14_999), await after(1)], [0, 20]);
 });
 
-test('nobody delays 20 deliveries a minute of an account to a host that answered once', async () => {
+test('20 deliveries a minute of an account to a host that answered once are not delayed', async () => {
   const after = counting(() => 200);
   const flooded = 'https://shared.example/';
   const own = await owner(flooded);

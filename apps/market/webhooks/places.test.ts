@@ -109,7 +109,7 @@ test('an account has 25 quick places, and of the slow an eighth of those that ar
   }
 });
 
-test('what hangs outside the quick lane has a bound too', (t) => {
+test('attempts that hang outside the quick lane have a bound too', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const places = createPlaces(() => 0);
   for (let round = 0; round < 2; round += 1) {

@@ -170,7 +170,7 @@ test('a certificate of nobody that is trusted, or for another name, is no connec
   assert.deepEqual(other, none('no connection: ERR_TLS_CERT_ALTNAME_INVALID'));
 });
 
-test('who answers nothing, drips, or is not there ends in time, in words', async () => {
+test('a host that answers nothing, drips, or is not there ends in time, in words', async () => {
   receiver.answer(() => {});
   const quick = { timeMs: 300 };
   assert.deepEqual(await sent(undefined, mayReach, quick), none('no answer in 0.3 s'));

@@ -77,7 +77,7 @@ const ends = {
     endJob(database.db, job, 'dropped', (tx) => lockWithoutSecret(tx, swapId)),
 };
 
-test('what is deep stays so, whatever a slower look saw of it', async () => {
+test('a final end stays so, whatever a slower poll saw of it', async () => {
   const job = await openJob();
   const { id } = await sign(database.db, job, 1);
   await storeOutcome(database.db, id, 'deep', { paid: 3n, at });
@@ -123,7 +123,7 @@ for (const [name, end] of Object.entries(ends)) {
   });
 }
 
-test('what waits for what is in flight did not fail more, and is taken apart from all else', async () => {
+test('a job that waits for one in flight did not fail more, and is taken apart from all else', async () => {
   const tx = database.db;
   const id = await openJob();
   const failuresAfter = async (failure: string | null) => {
@@ -143,7 +143,7 @@ test('what waits for what is in flight did not fail more, and is taken apart fro
   assert.equal(await failuresAfter(null), 0);
 });
 
-test('what was given up, or was of a former key, is not answered for again', async () => {
+test('a job that was given up, or was of a former key, is not answered for again', async () => {
   const id = await openJob();
   const { rows } = await client.query('select escrow from keeper_jobs where id = $1', [id]);
   const of = { chain, verb: 'claim', escrow: rows[0].escrow } as const;

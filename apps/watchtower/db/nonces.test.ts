@@ -18,7 +18,7 @@ const sign = (address: string, nonce: number, at: string, outcome: 'deep' | 'unk
     signed_at, fate) values ('evm', '${address}', 'void', '${address} ${nonce}', ${nonce}, 1, 1, 1,
     '${at}', '${outcome}')`);
 
-test('what a key may have signed is bounded by what of its own is deep, not by what it signs while a node catches up', async () => {
+test("a key's nonces are bounded by its own final ones, not by those it signs while a node catches up", async () => {
   await sign('put back', 4, '2031-01-01');
   await sql(`insert into gaps (why, began_at, ended_at)
     values ('lineage', '2031-01-02', '2031-01-02')`);

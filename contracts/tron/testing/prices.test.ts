@@ -81,7 +81,7 @@ test('CREATE2 leads to the address with 0x41 in front', async () => {
   assert.deepEqual(Buffer.from(output.subarray(12)), Buffer.from(expected));
 });
 
-test('what fails otherwise than by a revert has used all its energy', async () => {
+test('a call that fails otherwise than by a revert has used all its energy', async () => {
   const wrong = await run('fe', 777n);
   assert.deepEqual([wrong.failure, wrong.energyUsed], ['other', 777n]);
   const short = await run('6001600055', 20_005n);

@@ -195,6 +195,6 @@ test('after a rotation another key signs, codes under way stay good, and two key
   assert.deepEqual([rest, [first, second].includes(third ?? '')], [[second], false]);
 });
 
-test('nothing was written to the console or the log', () => {
+test('the console and the log stay empty', () => {
   assert.deepEqual([lines, noise], [[], []]);
 });

@@ -109,7 +109,7 @@ describe('several payments', () => {
     assert.ok(back > 118_000n && back < 120_000n);
   });
 
-  it('of dust that is not worth its own input stay behind in a refund, and count no more', async () => {
+  it('payments of dust that is not worth its own input stay behind in a refund, and count no more', async () => {
     const swap = swapOn(node, 3_000, 100_000n);
     await fund(swap, 100_000n);
     await fund(swap, 330n);
@@ -238,7 +238,7 @@ describe('funding', () => {
     });
   });
 
-  it('of an address that is not that of its terms is never followed', async () => {
+  it('an escrow with another address than that of its terms is never followed', async () => {
     const a = swapOn(node);
     const b = swapOn(node);
     const wrong = { ...a.escrow, address: b.escrow.address };
@@ -278,7 +278,7 @@ for (const [name, source] of [
   }
 }
 
-it('what the mempool takes at least is the floor of what is built, and named in a refusal', async () => {
+it("the mempool's least fee is the floor of what is built, and named in a refusal", async () => {
   const swap = await fundedOn(node);
   const core = coreOf(node);
   const backend = {

@@ -359,7 +359,7 @@ describe('an Esplora server', () => {
     assert.ok(server.requests.length - before < 30, 'requests of a pass are bounded');
   });
 
-  it('of another network is not served', async () => {
+  it('a server of another network is not served', async () => {
     const source = { esploraUrl: `${server.url}/` };
     const other = { chain: 'bitcoin', network: 'mainnet', source, now: node.now } as const;
     await assert.rejects(bitcoinAdapter(other).heads(signal()), (error: ParleyError) => {

@@ -105,7 +105,7 @@ describe('the past of an escrow that a restarted adapter asks for', () => {
     assert.deepEqual([funded, claimed, secret], [6, 3, swap.secret]);
   });
 
-  it('of many escrows is found too, some at each pass, without a look at them', async () => {
+  it('the past of many escrows is found too, some at each pass, without a look at them', async () => {
     const swaps = Array.from({ length: 25 }, () => swapOn(node));
     for (const { escrow, terms } of swaps) await node.pay(escrow.address, terms.amount);
     await node.mine(1);

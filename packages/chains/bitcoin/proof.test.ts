@@ -176,7 +176,7 @@ describe('a proof', () => {
     refused('p2wpkh', 'A'.repeat(100_000));
   });
 
-  it('of a Taproot address is refused with an annex or a script path', () => {
+  it('a proof of a Taproot address is refused with an annex or a script path', () => {
     const { signature } = signBip322({ privateKey, kind: 'p2tr', message, network: regtest });
     const [schnorr = new Uint8Array()] = itemsOf(signature);
     refused('p2tr', stack(schnorr, Uint8Array.of(0x50)));
@@ -200,7 +200,7 @@ describe('a proof', () => {
     }
   });
 
-  it('of Taproot is 64 bytes of SIGHASH_DEFAULT, or 65 that end in SIGHASH_ALL, by the tweaked key', () => {
+  it('a proof of Taproot is 64 bytes of SIGHASH_DEFAULT, or 65 that end in SIGHASH_ALL, by the tweaked key', () => {
     const { address } = signBip322({ privateKey, kind: 'p2tr', message, network: regtest });
     const { script } = parseBitcoinAddress(address, regtest);
     const tx = toSignTransaction(message, script);
@@ -274,7 +274,7 @@ describe('a proof', () => {
     refused('p2wpkh', 'not a signature', /it is not base64/);
   });
 
-  it('of an address that cannot prove itself is refused by the kinds that can', () => {
+  it('a proof of an address that cannot prove itself is refused by the kinds that can', () => {
     const address = p2pkh(hexToBytes(pubkey), regtest).address as string;
     const signature = base64.encode(Uint8Array.of(31, ...new Uint8Array(64)));
     assert.throws(
@@ -283,7 +283,7 @@ describe('a proof', () => {
     );
   });
 
-  it('of random bytes is never anything but bad_signature', () => {
+  it('a proof of random bytes is never anything but bad_signature', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 150 }), (bytes) => {
         refused('p2wpkh', base64.encode(bytes));
@@ -294,7 +294,7 @@ describe('a proof', () => {
     );
   });
 
-  it('of an address of another network is wrong_network', () => {
+  it('a proof of an address of another network is wrong_network', () => {
     const { address, signature } = signBip322({ privateKey, kind: 'p2tr', message, network });
     assert.throws(
       () => verifyBitcoinProof({ address, message, signature, network: regtest }),

@@ -220,7 +220,7 @@ function taken(proof: { address: string; message: string; signature: string }): 
   }
 }
 
-test('what the node signs is taken, and of no other text', async (t) => {
+test("the node's signature is taken, and of no other text", async (t) => {
   if (!served(t)) return;
   for (const [type, kind] of Object.entries(types)) {
     for (const message of ['', 'hello', text, '東京 🗼']) {
@@ -232,7 +232,7 @@ test('what the node signs is taken, and of no other text', async (t) => {
   }
 });
 
-test('what this project signs, the node verifies', async (t) => {
+test("the node verifies this project's signature", async (t) => {
   if (!served(t)) return;
   const privateKey = WIF(network).decode('cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA');
   for (const kind of ['p2wpkh', 'p2tr'] as const) {
@@ -242,7 +242,7 @@ test('what this project signs, the node verifies', async (t) => {
   }
 });
 
-test('what is taken after any change of its bytes, the node takes too', async (t) => {
+test('the node takes every change of the bytes that is taken here', async (t) => {
   if (!served(t)) return;
   let same = 0;
   for (const type of ['bech32', 'bech32m']) {

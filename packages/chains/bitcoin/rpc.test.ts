@@ -9,7 +9,7 @@ const soon = () => AbortSignal.timeout(10_000);
 
 type Call = { readonly id: number; readonly params: readonly [number] };
 
-test('what a gateway finds too large a batch is asked in smaller ones, in order', async (context) => {
+test('a batch too large for a gateway is asked in smaller ones, in order', async (context) => {
   const asked: number[] = [];
   const gateway = nodeOf(async (body) => {
     const calls = JSON.parse(body) as Call[];

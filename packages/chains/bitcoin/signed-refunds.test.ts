@@ -333,7 +333,7 @@ describe('which of them is sent', () => {
     });
   }
 
-  it('what waits is named where it is a claim', () => {
+  it('a waiting transaction is named where it is a claim', () => {
     assert.match(JSON.stringify(next(spentBy(other, null, secret))), /the claim 9+ waits/);
   });
 

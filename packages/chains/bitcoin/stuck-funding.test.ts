@@ -30,7 +30,7 @@ test('a funding that waits at too low a rate shows what a child must pay for bot
   assert.match(stuckSentence(alone), /replace it at that rate.*no change that a child could spend/);
 });
 
-test('nobody is bothered before twenty minutes, or where enough is paid', () => {
+test('a funding of less than twenty minutes, or with enough paid, bothers nobody', () => {
   const young = { ...entry, since: entry.since + 1 };
   assert.equal(stuckFunding({ ...waiting, entry: young }), null);
   const paid = { ...entry, feeSats: 2_000n, withDescendantsFeeSats: 2_000n };

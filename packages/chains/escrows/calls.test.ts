@@ -115,7 +115,7 @@ test('a batch is read back to its escrows in their order, a claim with its secre
   );
 });
 
-test('what the adapters write is what viem writes', () => {
+test('the adapters write what viem writes', () => {
   const own: EscrowTerms = {
     chain: 'tron-dev',
     hashlock: 'ab'.repeat(32),
@@ -185,7 +185,7 @@ test('a word with more than it holds makes it no call, as the contract sees it',
   );
 });
 
-test('what is cut off, or anything at all behind a selector, is read without a throw', () => {
+test('a cut off call, or anything at all behind a selector, is read without a throw', () => {
   const names = ['fund', 'fundWithPermit', 'claim', 'refundPart', 'claimMany', 'refundMany'];
   const selectors = names.map((name) => {
     const item = abi.find((each) => each.type === 'function' && each.name === name);

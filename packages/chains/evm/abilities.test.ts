@@ -111,7 +111,7 @@ test('a permit that sets no allowance is none; a name of a megabyte ends the loo
 });
 
 for (const name of ['DOMAIN_SEPARATOR', 'nonces', 'permit', 'receiveWithAuthorization']) {
-  test(`what the node cannot answer throws, and says nothing of the token: ${name}`, async () => {
+  test(`a question that the node cannot answer throws, and says nothing of the token: ${name}`, async () => {
     const item = getAbiItem({ abi: devCoinArtifact.abi as Abi, name }) as AbiFunction;
     const about = toFunctionSelector(item).slice(2);
     const adapter = await lying(({ method, params }, forward) =>
@@ -225,7 +225,7 @@ test('the text of an authorization is given when it is asked for, a permit when 
   assert.deepEqual(await waysOf(await leg(devCoin, { token: null }), found), []);
 });
 
-test('what the token took once and takes no more is not offered but is to be tried anew', async () => {
+test('an ability that the token had once and has no more is not offered but is to be tried anew', async () => {
   const token = await put('NoNothing');
   const found = await abilities(token);
   const permits = { ...found, authorization: null };

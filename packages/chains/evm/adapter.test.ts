@@ -13,7 +13,7 @@ import { evmWorld } from './testing/world.ts';
 const { chain, adapterOf, signal } = await evmWorld();
 const deployment = evmDeployment(31_337);
 
-test('what is built is what the plan makes, an allowance in the way taken back first', async () => {
+test('the adapter builds what the plan makes, an allowance in the way taken back first', async () => {
   const adapter = adapterOf();
   const token = await deployToken(chain, 'DevTether');
   await mint(chain, token, funder.address, 10_000n);

@@ -43,7 +43,7 @@ test('a single letter in the wrong case is a wrong checksum, unless one case is 
   );
 });
 
-test('what is not 0x and 40 hex digits is refused, and shown in short', () => {
+test('a text that is not 0x and 40 hex digits is refused, and shown in short', () => {
   const [address = ''] = published;
   for (const text of [
     '',

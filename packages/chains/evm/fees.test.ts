@@ -29,7 +29,7 @@ const to = (address: string) => ({ address, pubkey: null });
 const newcomer = () => adapter.parseAddress(`0x${randomBytes(20).toString('hex')}`);
 const terms = async (over: Partial<EscrowTerms> = {}) => (await newLeg(chain, over)).terms;
 
-test('what a claim costs is asked of whoever sends it', async () => {
+test('the sender of a claim is asked for its cost', async () => {
   const payout = to(newcomer());
   for (const token of [null, newcomer()]) {
     const leg = await terms({ payout, token });
@@ -60,7 +60,7 @@ test('a wallet must have all that its claim offers, or is to offer', async () =>
   assert.equal(await needs(1n, 1n), margin * gasFor(31_337, leg, 'claim', 'prague') * price);
 });
 
-test('who may fund or reveal can pay for the claim that is signed, on every chain', async () => {
+test('a party that may fund or reveal can pay for the claim that is signed, on every chain', async () => {
   for (const { chainId } of Object.values(evmChains)) {
     for (const [token, kind] of [
       [null, 'native'],

@@ -65,7 +65,7 @@ test('a secret that waits in a call of another contract, which names the hashloc
   assert.equal((await facts(adapter, unnamed)).secret, null);
 });
 
-test('what waits for its block is seen, and when it can succeed it shows with 0 confirmations', async () => {
+test('a transaction that waits for its block is seen, and when it can succeed it shows with 0 confirmations', async () => {
   const leg = await newLeg(chain);
   const adapter = await following([leg]);
   await manual();
@@ -128,7 +128,7 @@ test('a claim or refund that waits with too little gas shows its secret, and hid
   assert.equal((await facts(adapter, old)).refunded?.txid, txid);
 });
 
-test('what a waiting claim pays for besides the claim counts against its gas', async () => {
+test("a waiting claim's payments besides the claim count against its gas", async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await mine(2);

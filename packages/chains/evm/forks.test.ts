@@ -68,7 +68,7 @@ test('nodes of Prague and of Osaka have the same rules, and cost two questions i
   }
 });
 
-test('what nodes say is asked for anew in five minutes, and stands in a day for silent ones', async () => {
+test("the nodes' words are asked for anew in five minutes, and stand in a day for silent ones", async () => {
   let clock = 0;
   let isSilent = false;
   const { node } = adapterOf([await nodeTelling({})]);
@@ -113,7 +113,7 @@ test('a fork before the end of what is reckoned with counts, one behind it does 
   assert.equal(await adapter.gasRules(at, signal()), 'either');
 });
 
-test('what is told in no known shape, of another chain or of a later fork tells nothing', async () => {
+test('an answer in no known shape, of another chain or of a later fork tells nothing', async () => {
   const later = (await now()) - 1;
   const noTime = { next: { activationTime: '0x1' } };
   for (const said of [
@@ -155,7 +155,7 @@ test('an operator’s word stands in where no node tells, and delays nothing tha
   );
 });
 
-test('of several nodes the most careful counts, and one that hangs holds up nobody', async (context) => {
+test('the most careful of several nodes counts, and one that hangs holds up nobody', async (context) => {
   const forked = { head: { slotNumber: '0x1' } };
   for (const [said, wanted] of [
     [{ config: null }, 'either'],

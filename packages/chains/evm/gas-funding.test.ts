@@ -76,7 +76,7 @@ test('a signature of somebody else, for other terms or of another form is refuse
   assert.equal(await stateOf(leg.terms), 'never');
 });
 
-test('what the chain would not take is not signed, and says why', async () => {
+test('a funding that the chain would not take is not signed, and says why', async () => {
   const leg = await newLeg(chain, { token });
   const late = await newLeg(chain, { token });
   const poor = await newLeg(chain, { token, amount: 10n ** 12n });

@@ -121,7 +121,7 @@ test('a node that lies about gas and fees cannot raise the cost above the limit'
   await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
 });
 
-test('what a node behind shows as open, and was settled since, is nothing to take', async () => {
+test('an escrow that a node behind shows as open, and was settled since, is nothing to take', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await claim(chain, leg);

@@ -146,7 +146,7 @@ test('on a chain: nothing without blocks, more once they come without it or take
   assert.ok((await sign(work, { above })).offer > 50n * gwei);
 });
 
-test('of what nodes say that it has cost the highest counts, and what is no number does not', async () => {
+test("the highest of the nodes' costs counts, and an answer that is no number does not", async () => {
   const lies = (cost: string) =>
     urlOf(async ({ method }, forward) => {
       const answer = await forward();

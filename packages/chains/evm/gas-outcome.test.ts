@@ -142,13 +142,13 @@ for (const [what, isPast, counts, outcome] of [
   ['its nonce is past, and the other stays behind', true, [5, 6], 'gone'],
   ['its nonce is past for the one node', true, [5], 'gone'],
 ] as const) {
-  test(`what waits is ${outcome} where ${what}`, async () => {
+  test(`a waiting transaction is ${outcome} where ${what}`, async () => {
     const rpc = await nodesSaying(counts);
     assert.equal(await outcomeOf(rpc, own, depths, { ...waiting, isPast }, signal()), outcome);
   });
 }
 
-test('what waits is not gone for one node, while another is slow, or silent with its block', async () => {
+test('a waiting transaction is not gone for one node, while another is slow, or silent with its block', async () => {
   const { promise: later, resolve: answer } = Promise.withResolvers<void>();
   const rpc = over(await saying(90), await saying(5, later));
   const outcome = outcomeOf(rpc, own, depths, waiting, signal());

@@ -132,7 +132,11 @@ const rows: readonly Row[] = [
     /^somebody can make more of it: its code has mint\(\)$/,
   ],
   ['DevTether, which returns nothing, is as good', () => minted('DevTether'), 'mintable: wait'],
-  ['what answers false and moves is believed', () => minted('ReturnsFalse'), 'mintable: wait'],
+  [
+    'a token that answers false and moves is believed',
+    () => minted('ReturnsFalse'),
+    'mintable: wait',
+  ],
   [
     'a token that is paused now waits, and its transfers are not held against it',
     () => told('Pausable', 'pause'),
@@ -147,7 +151,7 @@ const rows: readonly Row[] = [
     /its code is behind a proxy whose implementation can be replaced \(EIP-1967\)/,
   ],
   [
-    'nothing is given up behind a proxy that can be replaced',
+    'no power is given up behind a proxy that can be replaced',
     () => told('PausableBehind', 'renounceOwnership', governed('PausableBehind')),
     'pausable: wait, upgradeable: reject',
     /^somebody can stop all transfers/,

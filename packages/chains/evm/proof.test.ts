@@ -340,7 +340,7 @@ describe('a node', () => {
     });
   }
 
-  test('whose machine says that the wallet failed is believed, in any words', async () => {
+  test('a node whose machine says that the wallet failed is believed, in any words', async () => {
     const address = await put(yesWallet);
     for (const error of [
       { code: 3, message: 'execution reverted: too many requests' },

@@ -208,7 +208,7 @@ test('a leg of high value waits for the tagged head as well, a normal one does n
   assert.equal(legStatus(await read(high, adapter)), 'funded');
 });
 
-test('what is settled through another contract is found', async () => {
+test('a settlement through another contract is found', async () => {
   const leg = await newLeg(chain, { amount: 5n });
   await fund(chain, leg);
   const { abi, bytecode } = zoo.get('OwnedWallet')!;

@@ -92,7 +92,7 @@ test('a domain of another chain or token is refused, whatever the token says of 
   assert.deepEqual(checkDomain(bridged, terms(), deployment, separatorOf(bridged)), []);
 });
 
-test('what is signed and who signed it is as viem has it, for permits and authorizations', async () => {
+test('the signed text and its signer are as viem has them, for permits and authorizations', async () => {
   for (const { typedData } of [permit(), authorization()]) {
     assert.ok(typedData !== null);
     const toSign = typedDataToSign(JSON.parse(JSON.stringify(typedData)));
@@ -180,7 +180,7 @@ test('the calldata before a signature, and then v, r and s, is the call of the c
   );
 });
 
-test('what is no signature of a key is refused', async () => {
+test('a text that is no signature of a key is refused', async () => {
   const { typedData, call } = permit();
   const good = await account.signTypedData(typedDataToSign(typedData));
   const { r, s, yParity } = viemSignature(good);
@@ -227,7 +227,7 @@ function altered(value: unknown): unknown[] {
   return [...parts, { ...value, more: '1' }];
 }
 
-test('nothing in a text to sign, nor in its call, can be altered unnoticed', () => {
+test('no text to sign, nor its call, can be altered unnoticed', () => {
   for (const honest of [permit(), authorization()]) {
     const problems = (each: FundAlternative) => typedDataProblems(each, terms(), deployment, view);
     assert.deepEqual(problems(honest), []);

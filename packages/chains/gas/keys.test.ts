@@ -26,7 +26,7 @@ test('a Solana key is a keypair in base58 or JSON, or a seed in hex', () => {
   }
 });
 
-test('what is no key is refused by a sentence that does not quote it', () => {
+test('a malformed key is refused by a sentence that does not quote it', () => {
   const seed = randomBytes(32);
   const other = Uint8Array.from([...seed, ...ed25519.getPublicKey(randomBytes(32))]);
   const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';

@@ -28,12 +28,12 @@ for (const [what, nodes, wanted] of [
   ['that of who answers', ['fails', 5n, null, 'hangs'], { cost: 5n, said: 1 }],
   ['none where nobody knows', [null, 'fails'], null],
 ] as const satisfies readonly (readonly [string, readonly Node[], unknown])[]) {
-  test(`what it has cost: ${what}`, async () => {
+  test(`the cost: ${what}`, async () => {
     assert.deepEqual(await ask(nodes), wanted);
   });
 }
 
-test('who has no more time gets that as an error, and not that nobody knows', async () => {
+test('a caller without more time gets that as an error, and not that nobody knows', async () => {
   const soon = AbortSignal.timeout(20);
   await assert.rejects(paidByAll(1, (_, until) => never(until), soon));
 });

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { aliasesOf } from './aliases.ts';
 import type { Material } from './material.ts';
 
-test('what is single has a second name, and what there is several of has none', () => {
+test('a single value has a second name, and one of several has none', () => {
   const named = (material: object, secret?: string) => aliasesOf(material as Material, secret);
   const hashes = (...sighashHexes: string[]) => named({ sign: 'btc-sighash', sighashHexes });
   const sent = (...ids: string[]) =>

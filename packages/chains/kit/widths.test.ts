@@ -28,7 +28,7 @@ const askAll = async (width: Width, left: number, ask: (count: number) => Promis
   for (let at = 0; at < left; ) at += (await inPart(width, left - at, ask, kindOf, never)).count;
 };
 
-test('what is refused is halved until it is answered, and grows again slowly', async () => {
+test('a refused width is halved until it is answered, and grows again slowly', async () => {
   const { told, ask } = nodeOf(300, () => new No());
   const width = wide();
   assert.deepEqual(await inPart(width, 900, ask, kindOf, never), { count: 225, answer: 'yes' });
@@ -90,7 +90,7 @@ test('a silence that took all the time is remembered, a question that was given 
   }
 });
 
-test('what is no matter of the width is asked once', async () => {
+test('a refusal that is no matter of the width is asked once', async () => {
   const { told, ask } = nodeOf(300, () => new Other());
   const width = wide();
   await assert.rejects(inPart(width, 900, ask, kindOf, never), Other);

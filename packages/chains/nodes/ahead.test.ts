@@ -6,7 +6,7 @@ import { readAhead } from './ahead.ts';
 
 const never = () => new AbortController().signal;
 
-test('what is read ahead comes in order, and never more at once than may be', async () => {
+test('pages read ahead come in order, and never more at once than may be', async () => {
   const waiting: (() => void)[] = [];
   let now = 0;
   let most = 0;

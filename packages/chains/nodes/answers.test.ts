@@ -232,7 +232,7 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
 };
 
 for (const [meaning, rows] of Object.entries(table)) {
-  test(`what nodes and providers say, and means: ${meaning}`, () => {
+  test(`the words of nodes and providers, and their meaning: ${meaning}`, () => {
     for (const [who, said] of rows) {
       const shown = `${who}: ${JSON.stringify(said)}`;
       assert.equal(meaningOf(saidIn(said)), meaning, shown);

@@ -53,7 +53,7 @@ test('calls of one moment go together, each gets its own answer, and later ones 
   assert.equal(own.exchanges.length, 4);
 });
 
-test('what a contract refuses is final; what the node refuses is asked of another, alone', async (t) => {
+test("a contract's refusal is final; the node's is asked of another, alone", async (t) => {
   const first = await node(t, (question) => {
     if (question.method === 'reverts') return no(3, 'execution reverted');
     if (question.method === 'lacks') return no(-32_601, 'the method is not available');
@@ -97,7 +97,7 @@ for (const [how, [batch, isRemembered]] of Object.entries(refusals)) {
   });
 }
 
-test('nobody is asked once the request is over, and each call says so', async (t) => {
+test('no node is asked once the request is over, and each call says so', async (t) => {
   const own = await node(t, result);
   const over = AbortSignal.abort();
   const rpc = gathering(client(own), over);

@@ -170,7 +170,7 @@ test('a node that never names a head is not waited for, and is heard once it doe
   assert.deepEqual(await later(), [0]);
 });
 
-test('what goes from place to place begins with a node that is well too', async () => {
+test('a walk from place to place begins with a node that is well too', async () => {
   const { nodes } = world(old(100), old(200), old(200));
   const asked: number[] = [];
   const call = async () => null;

@@ -57,7 +57,7 @@ test('rounds end, with the names of the hosts and nothing else of the addresses'
   assert.deepEqual(asked, [0, 1, 2, 0, 1, 2]);
 });
 
-test('what no other node would say otherwise is not asked again', async () => {
+test('a question that no other node would answer otherwise is not asked again', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const { asked, question } = asking(fails(new Own('no')));
   await assert.rejects(nodes.ask(question, never), new Own('no'));
@@ -75,7 +75,7 @@ test('where a node says no of its own the others are asked once, and then asked 
   assert.deepEqual(asked, [0, 1, 2, 2]);
 });
 
-test('what a node said of its own is thrown where no other answers, however those fail', async () => {
+test("a node's own error is thrown where no other answers, however those fail", async () => {
   for (const failure of [new Own('busy'), new DOMException('late', 'TimeoutError')]) {
     for (const own of [0, 1, 2]) {
       const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });

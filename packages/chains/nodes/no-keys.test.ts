@@ -144,7 +144,7 @@ test('an address that is none is not repeated', async () => {
   }
 });
 
-test('what a library of the customer’s quotes is shown without the address', () => {
+test('an error that a library of the customer’s quotes is shown without the address', () => {
   const viem = new Error(`HTTP request failed.\n\nStatus: 401\nURL: ${keyed('https://node')}\n`);
   assert.equal(messageOf(viem), 'HTTP request failed.\n\nStatus: 401\nURL: an address\n');
 });

@@ -72,7 +72,7 @@ test('it is refused only where every source that can have it refuses it, with al
   }
 });
 
-test('what one refused is not offered anew to one that was not reached', async () => {
+test('a transaction that one refused is not offered anew to one that was not reached', async () => {
   const { done, times } = offering([refuses('too low'), isGone, isGone]);
   await assert.rejects(done, { code: 'refused_by_node' });
   assert.deepEqual(times, [1, 1, 1]);
@@ -105,7 +105,7 @@ test('one that stays busy may have it, and one that stays over a limit has not',
   await assert.rejects(offering([refuses('too low'), isBusy]).done, { code: 'chain_timeout' });
 });
 
-test('what a machine that lags refuses is refused where it lasts, and not before', async () => {
+test("a lagging machine's refusal counts where it lasts, and not before", async () => {
   const { done, times } = offering([untilThird(isBehind)]);
   assert.equal(await done, 0);
   assert.deepEqual(times, [3]);
@@ -134,7 +134,7 @@ test('where one of them may have it nobody says that none has', async () => {
   });
 });
 
-test('what a source refuses that may have been given it before is not refused', async () => {
+test("a source's refusal is none where it may have been given it before", async () => {
   const late = { code: 'chain_timeout', message: /one may have it; the node refused it: too low$/ };
   for (const before of [isReset, isLate, fails(new Error('HTTP 502 and no JSON'))]) {
     const thenRefuses: Way = (_, times) => (times === 1 ? before() : refuses('too low')());
@@ -185,7 +185,7 @@ test('the answer does not wait for who is slow, who is offered it all the same',
   assert.deepEqual(times, [1, 1]);
 });
 
-test('of two that take it at once the first is named', async () => {
+test('the first of two that take it at once is named', async () => {
   const soon: Way = (signal) => sleep(50, undefined, { signal });
   assert.equal(await offering([soon, takes]).done, 0);
 });
@@ -206,7 +206,7 @@ test('beside a refusal one that hangs is waited for a while, and goes on after i
   assert.equal(signals[0]?.aborted, true);
 });
 
-test('who waits no longer is answered at once, and nothing goes on for him', async () => {
+test('a caller that waits no longer is answered at once, and nothing goes on for him', async () => {
   const caller = new AbortController();
   const { done, times } = offering([hangs, refuses('too low')], caller.signal);
   setTimeout(() => caller.abort(new DOMException('enough', 'TimeoutError')), 50);

@@ -26,7 +26,7 @@ async function failureOf(work: Promise<unknown>): Promise<Error> {
   );
 }
 
-test('what is asked arrives with the credentials of the URL, and what is answered comes back', async (t) => {
+test('a request arrives with the credentials of the URL, and its answer comes back', async (t) => {
   const seen: unknown[] = [];
   const url = await urlOf(t, async (asked, reply) => {
     const parts = await asked.toArray();
@@ -89,7 +89,7 @@ test('a node has only so long to begin and to end, and who asks may end it', asy
   assert.equal(name, 'AbortError');
 });
 
-test('of no failure is it said that nobody heard it, and none quotes the address', async (t) => {
+test('a failure never says that nobody heard it, nor quotes the address', async (t) => {
   const cut = await urlOf(t, (asked) => asked.socket.destroy());
   for (const url of [cut, 'http://me:secret@127.0.0.1:1/key']) {
     const failure = await failureOf(get(url));

@@ -48,7 +48,7 @@ async function failureOf(work: Promise<unknown>) {
   return { name: error.name, code: error.code, message: error.message };
 }
 
-test('what is asked arrives, what is answered comes back, and the connection is kept', async (t) => {
+test('a request arrives, its answer comes back, and the connection is kept', async (t) => {
   const seen: string[] = [];
   const { url, sockets } = await nodeOf(t, (asked, reply) => {
     let body = '';
@@ -93,7 +93,7 @@ test('a packed answer is unpacked, and its limit is that of what comes out', asy
   }
 });
 
-test('what is packed otherwise than was asked for fails, whatever it is called', async (t) => {
+test('an answer packed otherwise than was asked for fails, whatever it is called', async (t) => {
   const names = ['deflate', 'constructor', '__proto__', 'toString', 'gzip, br', 'x'];
   for (const name of names) {
     const { url } = await nodeOf(t, (_, reply) => {
@@ -107,7 +107,7 @@ test('what is packed otherwise than was asked for fails, whatever it is called',
   assert.deepEqual(await get(url), { status: 404, body: new Uint8Array() });
 });
 
-test('what would fill the memory once it is read is refused, just before and just after', async (t) => {
+test('an answer that would fill the memory once it is read is refused, just before and just after', async (t) => {
   const { url } = await nodeOf(t, (request, reply) => {
     const parts = Number(new URL(request.url ?? '', 'http://x').searchParams.get('parts'));
     reply.end(`[${Array.from({ length: parts - 1 }, () => '{}').join(',')}]`);
@@ -118,7 +118,7 @@ test('what would fill the memory once it is read is refused, just before and jus
   assert.match((await failureOf(asked(mostParts + 1))).message, /1000000 objects and lists/);
 });
 
-test('what is too long is not unpacked to its end', async (t) => {
+test('an answer that is too long is not unpacked to its end', async (t) => {
   const bomb = gzipSync(Buffer.alloc(200_000_000));
   const { url } = await nodeOf(t, (_, reply) => {
     reply.setHeader('content-encoding', 'gzip').end(bomb);

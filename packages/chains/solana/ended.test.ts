@@ -150,7 +150,7 @@ test('a closing is observed before it is final, and changes nothing of the claim
   }
 });
 
-test('what nobody funded is unfunded after its timelock too, whatever was sent there', async (context) => {
+test('an escrow that nobody funded is unfunded after its timelock too, whatever was sent there', async (context) => {
   const { world, escrow } = await sceneOf(context);
   await moveTo(world, escrow.terms.timelock + HOUR);
   await finalize(world);

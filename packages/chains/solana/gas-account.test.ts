@@ -91,7 +91,7 @@ async function held({ adapter, dollar }: World, token: string | null, who: strin
   return new DataView(account.data.buffer, account.data.byteOffset).getBigUint64(64, true);
 }
 
-test('what died is gone once a finalized block is as late, and not before; signed again it lands', async (context) => {
+test('a dead transaction is gone once a finalized block is as late, and not before; signed again it lands', async (context) => {
   const world = await newWorld(context);
   const one = stranger(world);
   const escrow = escrowIn(world);
@@ -264,7 +264,7 @@ function yesNode(context: TestContext, truth: string, open: Map<string, EscrowTe
   });
 }
 
-test('whatever it is asked, the key signs nothing but claims and refunds of the escrow program', async (context) => {
+test('the key signs nothing but claims and refunds of the escrow program, whatever it is asked', async (context) => {
   const world = await newWorld(context);
   const open = new Map<string, EscrowTerms>();
   const url = await yesNode(context, world.chain.info.rpcUrl, open);

@@ -148,7 +148,7 @@ slowly('an endless history that grows while it is read comes to its end', async 
 });
 
 slowly(
-  'what a node never gives keeps nothing that lies below it from being read',
+  'a transaction that a node never gives keeps nothing below it from being read',
   async (context) => {
     const { world, escrow } = await sceneOf(context, fund, claim, finalize);
     const answer = () => ({ jsonrpc: 'no answer' });
@@ -166,32 +166,29 @@ slowly(
   },
 );
 
-slowly(
-  'whoever reads an escrow at once, none of its transactions is passed over',
-  async (context) => {
-    const { world, escrow } = await sceneOf(context, fund, finalize);
-    const crowd = crowdOf(escrow, {
-      answer: () => unreadable,
-      lie: async ({ method }, forward) => {
-        if (method === 'getSignaturesForAddress') await later(Math.random() * 20);
-        return forward();
-      },
-    });
-    const adapter = await among(context, world, crowd);
-    adapter.watch([escrow]);
+slowly('readers of an escrow at once pass over none of its transactions', async (context) => {
+  const { world, escrow } = await sceneOf(context, fund, finalize);
+  const crowd = crowdOf(escrow, {
+    answer: () => unreadable,
+    lie: async ({ method }, forward) => {
+      if (method === 'getSignaturesForAddress') await later(Math.random() * 20);
+      return forward();
+    },
+  });
+  const adapter = await among(context, world, crowd);
+  adapter.watch([escrow]);
+  await adapter.readEscrow(escrow, anyTime());
+  for (const more of [1_010, 200]) {
+    crowd.above += more;
+    await Promise.all(Array.from({ length: 6 }, () => adapter.readEscrow(escrow, anyTime())));
+  }
+  for (let reads = 0; crowd.asked.size < crowd.above && reads < 40; reads += 1) {
     await adapter.readEscrow(escrow, anyTime());
-    for (const more of [1_010, 200]) {
-      crowd.above += more;
-      await Promise.all(Array.from({ length: 6 }, () => adapter.readEscrow(escrow, anyTime())));
-    }
-    for (let reads = 0; crowd.asked.size < crowd.above && reads < 40; reads += 1) {
-      await adapter.readEscrow(escrow, anyTime());
-    }
-    assert.equal(crowd.asked.size, crowd.above);
-    // Twice only where the machine was too slow for the first.
-    assert.ok(Math.max(...crowd.asked.values()) < 4);
-  },
-);
+  }
+  assert.equal(crowd.asked.size, crowd.above);
+  // Twice only where the machine was too slow for the first.
+  assert.ok(Math.max(...crowd.asked.values()) < 4);
+});
 
 slowly(
   'a node that holds its history back keeps nobody from what the account says',

@@ -121,7 +121,7 @@ test('Token-2022 with metadata of its own, or of Metaplex, passes too, through a
   assert.equal(count('simulateTransaction'), 3);
 });
 
-test('who can make more or freeze is named, and becomes what the rules say', async (context) => {
+test('an authority that can make more or freeze is named, and becomes what the rules say', async (context) => {
   const world = await newWorld(context);
   const { address: issuer } = await issuerOf();
   const mint = await made(world, {
@@ -219,7 +219,7 @@ test('a node that fails says nothing of the token', async (context) => {
   }
 });
 
-test('what is no mint is no token, and why', async (context) => {
+test('an account that is no mint is no token, and why', async (context) => {
   const world = await newWorld(context);
   const { chain, adapter } = world;
   const put = (name: string, owner: string, data: Uint8Array, executable = false) => {

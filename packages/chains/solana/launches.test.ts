@@ -78,7 +78,7 @@ test('only mints exist: no wallet, no account of a token, nothing that is not th
   assert.deepEqual(await reader.existing(all, soon()), [mint, world.dollar]);
 });
 
-test('what was taken back before it was final is never reported', async (context) => {
+test('a launch that was taken back before it was final is never reported', async (context) => {
   const { world, launch, next } = await newScene(context);
   const { position } = await next(null);
   const gone = await launch('gone');

@@ -120,7 +120,7 @@ test('a transaction of the program that the node never gives holds up nobody beh
 
 type Listed = { signature: string; slot: number; err: null; confirmationStatus: string };
 
-test('of more transactions of the program than a pass lists, every escrow is read again', async (context) => {
+test('every escrow is read again after more transactions of the program than a pass lists', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const logged: string[] = [];
   const { program: address } = world.chain.info;
@@ -197,7 +197,7 @@ test('a history that the node refuses to show fails no read', async (context) =>
   assert.ok(logged.includes('history_unread'));
 });
 
-test('of what programs called, only our own instructions of a length that they have are decoded', async (context) => {
+test("only our own instructions of a length that they have are decoded among programs' calls", async (context) => {
   const { world, escrow } = await sceneOf(context, fund);
   const program = world.chain.info.program;
   const bytes = (length: number) => {

@@ -354,7 +354,7 @@ test('our instructions are read back from a transaction', () => {
   }
 });
 
-test('whatever bytes arrive are read, or refused as a bad transaction', () => {
+test('any bytes are read, or refused as a bad transaction', () => {
   const honest = Buffer.from(material(dollarTerms, claim).transaction, 'base64');
   const changed = fc
     .array(fc.tuple(fc.nat(honest.length - 1), fc.nat(255)), { maxLength: 6 })

@@ -213,7 +213,7 @@ async function bidUp(context: TestContext, world: World, prioritizationFee: numb
 
 const empty = (name: string) => ({ address: walletOf(name), pubkey: null });
 
-test('who cannot pay for its claim or its funding is named, with what it needs; who can is not', async (context) => {
+test('a party that cannot pay for its claim or its funding is named, with what it needs; one that can is not', async (context) => {
   const world = await newWorld(context);
   const { adapter } = world;
   const rich = [escrowIn(world), tokenEscrow(world, world.dollar)];
@@ -247,7 +247,7 @@ test('who cannot pay for its claim or its funding is named, with what it needs; 
   assert.deepEqual([funding?.code, funding?.verb], ['fee_poor', 'fund']);
 });
 
-test('what a claim costs its sender is asked to the lamport, whoever it is', async (context) => {
+test('the sender of a claim is asked for its cost to the lamport, whoever it is', async (context) => {
   const world = await newWorld(context);
   const { adapter, chain } = world;
   const { terms } = escrowIn(world, { payout: empty('a poor wallet') });

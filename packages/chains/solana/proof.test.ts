@@ -167,7 +167,7 @@ describe('an off-chain envelope', () => {
     );
   const ascii = (bytes: Uint8Array) => Uint8Array.from(bytes, (each, at) => (at === 49 ? 0 : each));
 
-  test('of the published vector is the bytes of version 0', () => {
+  test('the envelope of the published vector is the bytes of version 0', () => {
     // solana-sdk, offchain_message.rs: test_offchain_message_ascii.
     const vector = 'ff736f6c616e61206f6666636861696e00000c0054657374204d657373616765';
     assert.equal(bytesToHex(short(0, 'Test Message')), vector);
@@ -175,7 +175,7 @@ describe('an off-chain envelope', () => {
     assert.equal(verifySolanaProof(proof), address);
   });
 
-  test('of format 0 or 1, with the short or the long header, or of version 1 proves the text', () => {
+  test('an envelope of format 0 or 1, with the short or the long header, or of version 1 proves the text', () => {
     for (const bytes of [short(0), short(1), ascii(long(1)), long(1), second()]) {
       assert.equal(verifySolanaProof(by(bytes)), address);
       refused(by(bytes, `${text}.`), /another message/);
@@ -309,7 +309,7 @@ test('a message has at most 10 000 bytes', () => {
   }
 });
 
-test('whatever stands for a signature is refused in words, never by a failure', () => {
+test('any stand-in for a signature is refused in words, never by a failure', () => {
   const signatures = fc.oneof(
     fc.string({ unit: codePoint, maxLength: 200 }),
     fc.uint8Array({ minLength: 64, maxLength: 64 }).map((bytes) => base58.encode(bytes)),

@@ -119,7 +119,7 @@ for (const what of ['SOL', 'tokens'] as const) {
   });
 }
 
-test('whoever funds while the rent is low is told the deposit of the highest, and sends no less SOL', async (context) => {
+test('a funder while the rent is low is told the deposit of the highest, and sends no less SOL', async (context) => {
   const world = await newWorld(context);
   world.chain.setRent(LOW);
   const escrow = escrowIn(world);
@@ -181,7 +181,7 @@ test('a node that tells a rent beyond any need, or an escrow of less than any ha
   assert.equal(await missing(escrow.terms.amount + 312n * 72_000n, true), 0n);
 });
 
-test('what a claimer lacks counts what it adds', async (context) => {
+test("a claimer's lack counts what it adds", async (context) => {
   const world = await newWorld(context);
   const escrow = await fundedAt(world, LOW, null);
   world.chain.setRent(HIGHER);

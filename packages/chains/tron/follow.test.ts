@@ -28,7 +28,7 @@ const { chain, adapterOf, adapterOver } = await tronWorld();
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 
-test('what waits for a block is no fact: the head shows it as if it had happened', async () => {
+test('a transaction that waits for a block is no fact: the head shows it as if it had happened', async () => {
   const adapter = adapterOf();
   const token = chain.token('DevDollar');
   for (const over of [{}, { token }]) {

@@ -89,7 +89,7 @@ test('a late claim that waits for a block keeps no refund away; the clock is ask
   assert.equal(await one.outcome(sent), 'mined');
 });
 
-test('what expired is gone once a solid block is as late, and not before; signed again it lands', async () => {
+test('an expired transaction is gone once a solid block is as late, and not before; signed again it lands', async () => {
   const one = await stranger();
   const leg = await funded();
   const sent = await one.sign(claimOf(leg));
@@ -114,7 +114,7 @@ test('what expired is gone once a solid block is as late, and not before; signed
   assert.equal(await two.outcome(again), 'deep');
 });
 
-test('what must be at hand covers a new holder at the dearest price that the policy knows', async () => {
+test('the least balance covers a new holder at the dearest price that the policy knows', async () => {
   const one = await stranger();
   for (const token of [null, chain.token('DevTether')]) {
     const leg = newLeg(chain, { token, payout: { address: newcomer(), pubkey: null } });
@@ -182,7 +182,7 @@ function anyTerms(secret: string, own: string): EscrowTerms {
   };
 }
 
-test('whatever it is asked, the key signs nothing but calls of the escrow contract, without value', async () => {
+test('the key signs nothing but calls of the escrow contract, without value, whatever it is asked', async () => {
   const word = (value: number) => value.toString(16).padStart(64, '0');
   // Every escrow is funded and every call works, as this node has it.
   const yes = await urlOf(({ path, body }, forward) => {

@@ -105,9 +105,9 @@ const rows: readonly (readonly [string, () => Promise<string>, ...RegExp[]])[] =
     /^transfer wait: a payment into the escrow of 1 units fails: it says "TRANSFER_FAILED"$/,
   ],
   ['a power is moot once its owner is nobody', () => without(put('Pausable'))],
-  ['what is paused waits', paused, /^transfer wait: .*it says "paused"$/, /^pausable wait/],
+  ['a paused token waits', paused, /^transfer wait: .*it says "paused"$/, /^pausable wait/],
   [
-    'who can replace the code behind a proxy is found',
+    'the one who can replace the code behind a proxy is found',
     () => proxied('PlainBehind', funder.address),
     /^upgradeable reject: .* proxy whose implementation can be replaced \(EIP-1967\)$/,
   ],

@@ -249,7 +249,7 @@ test('amounts below zero do not pass', async () => {
   }
 });
 
-test('of each answer no more is read than it has a reason to be', async () => {
+test('no more is read of each answer than it has a reason to be', async () => {
   const node = await saying(JSON.stringify({ x: 'y'.repeat(2 ** 19) }));
   await assert.rejects(
     pricesOf(node, signal()),

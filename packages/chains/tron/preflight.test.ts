@@ -60,7 +60,7 @@ test('a token that takes a fee is found as soon as it is approved', async () => 
   await assert.rejects(built(leg), fee);
 });
 
-test('nobody is warned who can pay for what it has to send', async () => {
+test('a party that can pay for what it has to send is not warned', async () => {
   for (const token of [null, chain.token('ReturnsFalse')]) {
     assert.deepEqual(await adapter.warnings(termsOf({ token }), signal()), []);
   }
@@ -130,7 +130,7 @@ for (const [what, account, pays] of [
   });
 }
 
-test('what the funder pays in does not pay for its energy: it is told what it has, and needs', async () => {
+test("a funder's deposit does not pay for its energy: it is told what it has, and needs", async () => {
   const http = httpClient({ chain: 'tron-dev', sources: [chain] });
   const { balance = 0n } = (await accountOf(http, funder.address, signal())) ?? {};
   const funding = async (terms: Partial<EscrowTerms>) => {
@@ -223,7 +223,7 @@ const usdt = { balance: 935, allowance: 5_400, mostFactor: 4.4 };
 /** The energy of DevCoin, by which the snapshot was measured: whole calls of it on the same TVM. */
 const coin = { transfer: 12_961, transferFrom: 18_548, balance: 477 };
 
-test('what is reckoned with covers the snapshot, and by less than a tenth', () => {
+test('the reckoned cost covers the snapshot, and by less than a tenth', () => {
   const of = (row: keyof typeof figures) => figures[row].energy;
   const first = of("TRX fund, a lane's first") - of('TRX fund');
   const looks = 2 * (usdt.mostFactor * usdt.balance - coin.balance);

@@ -131,7 +131,7 @@ test('a message has at most 10 000 bytes, and bytes are what the digest counts',
   refused(signed(`${message}a`), /10001 bytes/);
 });
 
-test('whatever stands for a signature is accepted or refused in words, never by a failure', () => {
+test('any stand-in for a signature is accepted or refused in words, never by a failure', () => {
   const signatures = fc.oneof(
     fc.string({ unit: codePoint, maxLength: 200 }),
     fc.stringMatching(/^(0x)?[0-9a-f]{128}(1b|1c|00|01|02)$/),

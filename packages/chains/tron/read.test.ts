@@ -85,7 +85,7 @@ for (const verb of ['claim', 'refund'] as const) {
   });
 }
 
-test('what was stored stays while the solid word has its escrow, and when it has the later one', async () => {
+test('a stored fact stays while the solid word has its escrow, and when it has the later one', async () => {
   const [first, second] = legsInLane();
   await fund(chain, first);
   await claim(chain, first);
@@ -102,7 +102,7 @@ test('what was stored stays while the solid word has its escrow, and when it has
   assert.deepEqual(log.slice(-2), ['no_events', 'unknown_outcome']);
 });
 
-test('what an index of events tells after a look is told by the next one, and asked once', async () => {
+test('an event that an index tells after a poll is told by the next one, and asked once', async () => {
   const [first, second] = legsInLane();
   await fund(chain, first);
   await claim(chain, first);
@@ -182,7 +182,7 @@ test('a funding whose block was taken back proves nothing once the lane has a la
   assert.equal((await read(adapterOf(), first, stored)).funded?.deep, false);
 });
 
-test('what came of an escrow is solid although a later one waits for a block in its lane', async () => {
+test("an escrow's outcome is solid although a later one waits for a block in its lane", async () => {
   const [first, second] = legsInLane();
   await fund(chain, first);
   await settle(first, 'refund');
@@ -197,7 +197,7 @@ test('what came of an escrow is solid although a later one waits for a block in 
   }
 });
 
-test('of several contracts each escrow is followed and settled in its own', async () => {
+test('each escrow of several contracts is followed and settled in its own', async () => {
   const origin = hexToBytes(faucetAddress);
   const bytecode = hexToBytes(initCode.slice(2));
   const new_contract = { origin_address: origin, bytecode, consume_user_resource_percent: 100n };

@@ -32,7 +32,7 @@ const refused = (words: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('what tronweb signed is read, with the same id, and is the same as our own signature', async () => {
+test('a tronweb signature is read, with the same id, and is the same as our own', async () => {
   const tronWeb = new TronWeb({ fullHost: 'http://127.0.0.1:1', privateKey: '11'.repeat(32) });
   const theirs = (await tronWeb.trx.sign(structuredClone(made) as never)) as unknown as SignedTron;
   assert.deepEqual(

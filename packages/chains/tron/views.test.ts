@@ -210,7 +210,7 @@ function missing(): Seconds {
   return seconds;
 }
 
-test('of one second no more than 256 blocks are read, and behind the head nobody is asked', async () => {
+test('no more than 256 blocks of one second are read, and behind the head nobody is asked', async () => {
   const many = chainOf([start, ...Array(400).fill(start + 1), start + 2]);
   assert.deepEqual(await many.find(start + 1), range(1, 257));
   const before = many.asked.length;

@@ -161,7 +161,7 @@ test('rows and password are there after an orderly stop and a start', async (t) 
   assert.deepEqual(await query(second.url, 'select answer from kept'), [{ answer: 42 }]);
 });
 
-test('of two starts in one folder at once, one is refused and the other works', async (t) => {
+test('one of two starts in one folder at once is refused and the other works', async (t) => {
   const dir = await emptyFolder(t);
   const both = await Promise.allSettled([start(dir), start(dir)]);
   const won = both.filter((result) => result.status === 'fulfilled');
@@ -208,7 +208,7 @@ test('stop ends a database that is just being started again', async (t) => {
   await assert.rejects(query(database.url, 'select 1'), /ECONNREFUSED/);
 });
 
-test('nothing committed is lost when our process is killed with -9', async (t) => {
+test('no committed row is lost when our process is killed with -9', async (t) => {
   const dir = await emptyFolder(t);
   const { child, ready, ended } = startInChild(dir, 'create table kept as select 42 as answer');
   await ready;
@@ -218,7 +218,7 @@ test('nothing committed is lost when our process is killed with -9', async (t) =
   assert.deepEqual(await query(database.url, 'select answer from kept'), [{ answer: 42 }]);
 });
 
-test('nothing committed is lost when both are killed with -9', async (t) => {
+test('no committed row is lost when both are killed with -9', async (t) => {
   const dir = await emptyFolder(t);
   const { child, ready, ended } = startInChild(dir, 'create table kept as select 42 as answer');
   const { pid } = await ready;

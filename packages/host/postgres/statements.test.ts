@@ -83,7 +83,7 @@ test('columns with dots make objects; one whose first column is null is null', a
   ]);
 });
 
-test('what is made of rows and of none', async () => {
+test('the answers made of rows and of none', async () => {
   const two = () => answering({ n: 5, m: 1 }, { n: 6, m: 1 });
   const none = () => answering();
   const calls = [one('a')`q`, list('b')`q`, count('c')`q`, did('d')`q`] as const;

@@ -140,7 +140,7 @@ test('each rule refuses beyond its boundary, and not at it', () => {
     ['and too old', { known: { nowMs: balanceGoodMs + 1 } }, 'unread'],
     ['the reserve', { known: { reserves: new Map([['evm 0xd', 366_400_000n]]) } }, 'yes'],
     ['less than it', { known: { reserves: new Map([['evm 0xd', 366_400_001n]]) } }, 'inventory'],
-    ['what is quoted is promised', { known: { commitments: [quoted(366_400_000n)] } }, 'yes'],
+    ['a quoted amount is promised', { known: { commitments: [quoted(366_400_000n)] } }, 'yes'],
     ['and no more is there', { known: { commitments: [quoted(366_400_001n)] } }, 'inventory'],
     // Giving a token takes the coin of its chain: 30 to fund and 10 to refund.
     ['gas', { known: { reserves: new Map([['evm coin', 960n]]) } }, 'yes'],
@@ -177,7 +177,7 @@ test('a funding leaves the promised with a balance that was read well after it w
   assert.equal(shortageOf(stock, new Map([['evm coin', 1n]]), 99_000)?.taken, 10n);
 });
 
-test('whatever is quoted, dropped, funded and read, all that is promised is there', () => {
+test('all that is promised is there, whatever is quoted, dropped, funded and read', () => {
   const step = fc.record({
     what: fc.constantFrom('quote', 'drop', 'fund', 'show', 'read'),
     amount: fc.bigInt({ min: 1n, max: 60n }),

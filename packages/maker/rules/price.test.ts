@@ -46,7 +46,7 @@ for (const [what, asked, gives, base, quote] of [
   });
 }
 
-test('nothing is quoted where the taker would get nothing', () => {
+test('no price is quoted where the taker would get nothing', () => {
   const asked = { direction: 'sell_base', flipped: true, amount: 1n } as const;
   assert.equal(termsAt(asked, parsePrice('64000'), 100n, btcUsd), null);
 });

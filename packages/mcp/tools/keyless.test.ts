@@ -288,7 +288,7 @@ test('a slow node’s word of the call before lets a funding be given out', asyn
   assert.equal((await fund()).verb, 'fund');
 });
 
-test('what is late, or being refunded, is given to nobody', async () => {
+test('an overdue swap, or one being refunded, is given to nobody', async () => {
   const { deadlines } = honestSwap('maker');
   const late = { clock: deadlines.counterpartyFundBy + 1 };
   // First seen while the acceptance stood.
@@ -305,7 +305,7 @@ test('what is late, or being refunded, is given to nobody', async () => {
   await assert.rejects(unseen.fund(), { code: 'acceptance_lapsed' });
 });
 
-test('nothing is given out that became late while it was built, or under other policies', async () => {
+test('no transaction is given out that became overdue while it was built, or under other policies', async () => {
   const late = await counterparty();
   const { counterpartyFundBy } = honestSwap('maker').deadlines;
   const built = late.world.fund;
@@ -324,7 +324,7 @@ test('nothing is given out that became late while it was built, or under other p
   await assert.rejects(fund(), { code: 'terms_outdated' });
 });
 
-test('what the market builds must be the funding of the own terms', async () => {
+test('the market must build the funding of the own terms', async () => {
   const { world, fund, watched } = await counterparty();
   const [first] = (world.fund as { txs: EvmCall[] }).txs;
   world.fund = { ...(world.fund as object), txs: [{ ...first, value: '1' }] };
@@ -419,7 +419,7 @@ test('a leg that could not be paid out is not funded', async () => {
   assert.equal((await watched.getSwap(swapId))?.byHand, undefined);
 });
 
-test('what to do next is by the rules and the own nodes, whatever the market says', async () => {
+test('the next step is by the rules and the own nodes, whatever the market says', async () => {
   const swap = honestSwap('taker');
   const lie = { by: 'initiator', action: 'claim', leg: 'a', before: null, why: 'now' } as const;
   const { world, verify } = await initiator({ swap: { ...swap, next: [lie] } });
@@ -527,7 +527,7 @@ test('a refund is given from the timelock on by the clock of its chain, with the
   assert.equal((await refund()).sendBefore, null);
 });
 
-test('nothing is given out for a contract that takes no new money', async () => {
+test('no transaction is given out for a contract that takes no new money', async () => {
   const former = shardOf(1).address;
   const deployment = evmDeployment(31_337, { formerContracts: [former] });
   const swap = honestSwap('maker');

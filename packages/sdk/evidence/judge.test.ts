@@ -150,7 +150,7 @@ test('while a node that is not old denies what is remembered nothing ends, alone
   assert.deepEqual(told([old, { shown: 'claimed' }]), [1, true, 'node_behind']);
 });
 
-test('of nodes that differ the one that leaves the most to do is taken, and nothing ends', () => {
+test('the one of differing nodes that leaves the most to do is taken, and nothing ends', () => {
   const order = ['none', 'claimed', 'claimMined', 'mined', 'funded'] as const;
   for (const [at, less] of order.entries()) {
     for (const more of order.slice(at + 1)) {
@@ -164,7 +164,7 @@ test('of nodes that differ the one that leaves the most to do is taken, and noth
   assert.deepEqual(told([{ shown: 'pooled' }, { shown: 'none' }])[1], true);
 });
 
-test('of nodes that agree the one that shows more money in the escrow is taken', () => {
+test('the one of agreeing nodes that shows more money in the escrow is taken', () => {
   const pairs = [
     ['emptied', 'funded'],
     ['funded', 'toppedUp'],
@@ -194,7 +194,7 @@ test('a secret of any answer is known, of one that does not count too', () => {
   assert.deepEqual([judged.facts.secret, judged.node, judged.agreed], [secret, 1, true]);
 });
 
-test('of several clocks both ends are known', () => {
+test('both ends of several clocks are known', () => {
   const { earliest, latest } = asked([{ clock: wall - 24 }, { clock: wall - 12 }]);
   assert.deepEqual([earliest, latest], [wall - 24, wall - 12]);
 });

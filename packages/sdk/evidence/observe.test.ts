@@ -74,7 +74,7 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
   });
 }
 
-test('what is at depth is remembered with its block, once all nodes show it', async () => {
+test('a fact at depth is remembered with its block, once all nodes show it', async () => {
   const well = { facts: funded, height: 100, hash: 'first' };
   assert.deepEqual((await seen([well])).marks, { funded: mark });
   const other = { facts: nothingSeen, height: 100 };
@@ -289,7 +289,7 @@ const claimedBy = (node: number): Memory => {
   };
 };
 
-test('what one node of several alone has shown is kept as such, until another one shows it', async () => {
+test('a fact that one node of several alone has shown is kept as such, until another one shows it', async () => {
   const well = { facts: funded, height: 100, hash: 'first' };
   const gone = { facts: funded, height: 100, fails: true };
   const alone = { funded: { node: 0, of: 2 } };
@@ -302,7 +302,7 @@ test('what one node of several alone has shown is kept as such, until another on
   assert.deepEqual((await seen([gone, well], { memory: kept })).marks, { funded: mark });
 });
 
-test('what one node showed and all deny for longer than an outage is forgotten, by another than that', async () => {
+test('a fact that one node showed and all deny for longer than an outage is forgotten, by another than that', async () => {
   const { outageSeconds } = pinned['evm-dev']!.source.view.policy.normal;
   const open = { facts: funded, height: 100, hash: 'first' };
   const gone = { facts: funded, height: 100, fails: true };

@@ -12,7 +12,7 @@ const rfq = (id: string) => ({ id }) as Rfq;
 const ids = (book: { rfqs: ReadonlyMap<string, Rfq> }) => [...book.rfqs.keys()].sort();
 const now = () => 0;
 
-test('what a snapshot and its pages do not show has left, and only that', () => {
+test('an order that a snapshot and its pages do not show has left, and only that', () => {
   const book = createBook(now);
   book.take({ type: 'snapshot', rfqs: [rfq('a'), rfq('b'), rfq('c')], seq: 1 });
   const shown = book.take({ type: 'snapshot', rfqs: [rfq('c'), rfq('d')], seq: 5 });
@@ -24,7 +24,7 @@ test('what a snapshot and its pages do not show has left, and only that', () => 
   assert.deepEqual(book.settle(), []);
 });
 
-test('what is told is the book; what left comes back by its own frame, not by a page', () => {
+test('the emitted orders are the book; one that left comes back by its own frame, not by a page', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const step = fc.oneof(
     fc.record({ do: fc.constant('created' as const), id }),
@@ -78,7 +78,7 @@ test('what is told is the book; what left comes back by its own frame, not by a 
   );
 });
 
-test('what is no frame is passed over', () => {
+test('a text that is no frame is passed over', () => {
   const bad = [
     7,
     '{',

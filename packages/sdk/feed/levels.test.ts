@@ -65,7 +65,7 @@ test('without a connection nothing is sent; one that is lost leaves in doubt wha
   assert.equal(await ended(), 'unknown stale stale closed closed');
 });
 
-test('what nobody answers is in doubt after 15 s, and the next has its turn', async (t) => {
+test('a message that nobody answers is in doubt after 15 s, and the next has its turn', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { sent, publish, ended } = harness();
   publish();

@@ -100,7 +100,7 @@ test('a silence is broken by a ping, and no answer to it is a lost connection', 
   assert.deepEqual(last().sent, [{ apiKey: 'k', resume: true, since: 7 }]);
 });
 
-test('what is sent again under one number is heard once, and what is new all the same', () => {
+test('a frame sent again under one number is heard once, and a new one all the same', () => {
   const emitted: string[] = [];
   const { last } = harness(1, (frame) => {
     if (frame.type === 'rfq') emitted.push(`${frame.kind} ${frame.rfq.id}`);
@@ -157,7 +157,7 @@ test('a frame that is too long ends its connection, and is not read', () => {
   assert.match(said[0] ?? '', /code 1009/);
 });
 
-test('what is closed stays so: it neither comes again nor sends', () => {
+test('a closed link stays so: it neither comes again nor sends', () => {
   for (const isLost of [false, true]) {
     const { link, last, states, sockets } = harness(1);
     last().open();

@@ -82,53 +82,50 @@ timed('lost at any moment, with phrase and market or file: never with neither le
   await fc.assert(property, { numRuns: 25 });
 });
 
-timed(
-  'what the market lists is kept only with pins, addresses and a yes of the person',
-  async () => {
-    const { store: first, secret } = await firstDevice(() => agreedAt);
-    const scene = await paperScene('taker', { secret });
-    const { swapId } = scene.input;
-    await run(scene, { store: first }, () => scene.chains.b.mined.length > 0);
-    const outcomeOf = async (how: Partial<FromMarket>): Promise<Restored | undefined> => {
-      const next = device(() => scene.wall);
-      const { swaps } = await restoreFromMarket(next, { ...fromMarket(scene, 'taker'), ...how });
-      const isKept = (await next.getSwap(swapId)) !== null;
-      assert.equal(isKept, swaps[0]?.outcome === 'restored');
-      return swaps[0];
-    };
-    const restored = { swapId, outcome: 'restored', secret: 'found', bitcoinKey: null };
-    const { why: _, ...told } = (await outcomeOf({})) ?? {};
-    assert.deepEqual(told, restored);
-    for (const [how, outcome, why] of [
-      [{ confirm: () => false }, 'declined', /declined/],
-      [{ isOwn: () => false }, 'refused', /legs.b.refundAddress must be an address of yours/],
-      [{ assets: [] }, 'refused', /one of your pinned assets/],
-      [{ chains: {} }, 'refused', /no source for .* among your chains \(none\)/],
-    ] as const) {
-      const no = await outcomeOf(how);
-      assert.equal(no?.outcome, outcome);
-      assert.match(no?.why ?? '', why);
-    }
-    scene.market.lie((swap) => ({
-      ...swap,
-      legs: { ...swap.legs, a: { ...swap.legs.a, amount: '1' } },
-    }));
-    assert.match((await outcomeOf({}))?.why ?? '', /legs.a.amount must be .*; the market says 1/);
-    scene.market.lie((swap) => ({ ...swap, hashlock: '11'.repeat(32) }));
-    assert.equal((await outcomeOf({}))?.outcome, 'refused');
-    scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
-    assert.equal((await outcomeOf({}))?.outcome, 'over');
-    scene.market.lie((swap) => ({
-      ...swap,
-      status: 'expired',
-      legs: { ...swap.legs, b: { ...swap.legs.b, status: 'unfunded', balance: '9900' } },
-    }));
-    assert.equal((await outcomeOf({}))?.outcome, 'restored');
-    scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
-    const kept = await restoreFromMarket(first, fromMarket(scene, 'taker'));
-    assert.equal(kept.swaps[0]?.outcome, 'over');
-  },
-);
+timed("the market's list is kept only with pins, addresses and a yes of the person", async () => {
+  const { store: first, secret } = await firstDevice(() => agreedAt);
+  const scene = await paperScene('taker', { secret });
+  const { swapId } = scene.input;
+  await run(scene, { store: first }, () => scene.chains.b.mined.length > 0);
+  const outcomeOf = async (how: Partial<FromMarket>): Promise<Restored | undefined> => {
+    const next = device(() => scene.wall);
+    const { swaps } = await restoreFromMarket(next, { ...fromMarket(scene, 'taker'), ...how });
+    const isKept = (await next.getSwap(swapId)) !== null;
+    assert.equal(isKept, swaps[0]?.outcome === 'restored');
+    return swaps[0];
+  };
+  const restored = { swapId, outcome: 'restored', secret: 'found', bitcoinKey: null };
+  const { why: _, ...told } = (await outcomeOf({})) ?? {};
+  assert.deepEqual(told, restored);
+  for (const [how, outcome, why] of [
+    [{ confirm: () => false }, 'declined', /declined/],
+    [{ isOwn: () => false }, 'refused', /legs.b.refundAddress must be an address of yours/],
+    [{ assets: [] }, 'refused', /one of your pinned assets/],
+    [{ chains: {} }, 'refused', /no source for .* among your chains \(none\)/],
+  ] as const) {
+    const no = await outcomeOf(how);
+    assert.equal(no?.outcome, outcome);
+    assert.match(no?.why ?? '', why);
+  }
+  scene.market.lie((swap) => ({
+    ...swap,
+    legs: { ...swap.legs, a: { ...swap.legs.a, amount: '1' } },
+  }));
+  assert.match((await outcomeOf({}))?.why ?? '', /legs.a.amount must be .*; the market says 1/);
+  scene.market.lie((swap) => ({ ...swap, hashlock: '11'.repeat(32) }));
+  assert.equal((await outcomeOf({}))?.outcome, 'refused');
+  scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
+  assert.equal((await outcomeOf({}))?.outcome, 'over');
+  scene.market.lie((swap) => ({
+    ...swap,
+    status: 'expired',
+    legs: { ...swap.legs, b: { ...swap.legs.b, status: 'unfunded', balance: '9900' } },
+  }));
+  assert.equal((await outcomeOf({}))?.outcome, 'restored');
+  scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
+  const kept = await restoreFromMarket(first, fromMarket(scene, 'taker'));
+  assert.equal(kept.swaps[0]?.outcome, 'over');
+});
 
 timed('a record of another escrow is not called the same swap', async () => {
   const { store: first, secret } = await firstDevice(() => agreedAt);
@@ -150,7 +147,7 @@ timed('a record of another escrow is not called the same swap', async () => {
   assert.match(why ?? '', /^leg b has moved: the store watches the former, and this names .+: an/);
 });
 
-timed('what is restored is never funded here, and is watched until its own timelock', async () => {
+timed('a restored swap is never funded here, and is watched until its own timelock', async () => {
   const { secret } = await firstDevice(() => agreedAt);
   const scene = await paperScene('taker', { secret, stepSeconds: 600 });
   const next = device(() => scene.wall);
@@ -160,7 +157,7 @@ timed('what is restored is never funded here, and is watched until its own timel
   assert.ok(scene.wall > scene.timelock('b'), `left ${scene.timelock('b') - scene.wall} s before`);
 });
 
-timed('what is restored is watched on, whatever a node or wallet answers for a while', async () => {
+timed('a restored swap is watched on, whatever a node or wallet answers for a while', async () => {
   const { store: first, secret } = await firstDevice(() => agreedAt);
   const scene = await paperScene('taker', { secret });
   await run(scene, { store: first }, () => scene.chains.a.mined.length > 0);

@@ -103,7 +103,7 @@ test('a hundred secrets in ten seconds and no more; a clock that was never set m
   }
 });
 
-test('what the search reaches: of each secret, how long before its agreement it was made', async () => {
+test('the search reaches each secret by how long before its agreement it was made', async () => {
   const agreedAt = start;
   const made = (before: number, draw: number, nth: number) => {
     const slot = Math.floor((agreedAt - before) / 10);

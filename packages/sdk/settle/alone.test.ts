@@ -117,7 +117,7 @@ for (const [what, fails, writes] of [
   });
 }
 
-timed('what was kept in memory is written once the store works again', async () => {
+timed('a record kept in memory is written once the store works again', async () => {
   const scene = await paperScene('maker');
   const { store } = scene.input;
   const filling = oncePublic(store, (record) =>

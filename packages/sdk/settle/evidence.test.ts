@@ -152,7 +152,7 @@ timed('a lying node of two has nothing funded and no secret told', async () => {
   assert.equal(end, null, 'while they differ it watches');
 });
 
-timed('of two nodes one stands still: the other one’s answers count, and it ends', async () => {
+timed('one of two nodes stands still: the other one’s answers count, and it ends', async () => {
   for (const party of ['maker', 'taker'] as const) {
     const scene = await ownFunded(party);
     scene.theirsAt = scene.wall + 600;
@@ -189,7 +189,7 @@ timed(
   },
 );
 
-timed('of two clocks that are near the earlier one stops a claim', async () => {
+timed('the earlier of two near clocks stops a claim', async () => {
   const scene = await ownFunded('maker');
   scene.theirsAt = 0;
   const early: Looking = ({ heads, facts }) => {
@@ -252,7 +252,7 @@ timed(
   },
 );
 
-test('what was received stays so while nodes differ, and not when the chain took it back', () => {
+test('a received leg stays so while nodes differ, and not when the chain took it back', () => {
   const kept = { txid: 'own', raw: '00' };
   const record = keptRecord('taker', { funding: kept, claim: kept, publicSecret: secret });
   const deep = { txid: 'own', confirmations: 99, deep: true };
@@ -358,7 +358,7 @@ timed('restored by a node that is still catching up, the own coins are waited fo
 });
 
 timed(
-  'what may have been paid by others is not over before its own chain is past the time',
+  'an escrow that others may have paid is not over before its own chain is past the time',
   async () => {
     const scene = await paperScene('taker', { theirsAt: Infinity, stepSeconds: 60 });
     await run(scene, {}, () => says(scene, 'follow from your own trade'));

@@ -18,7 +18,7 @@ const paid = (amount: bigint, spent: EscrowPayment['spent'] = null): EscrowPayme
   spent,
 });
 
-test('what is beyond the amount stops a reveal from a hundredth of it on', () => {
+test('money beyond the amount stops a reveal from a hundredth of it on', () => {
   const gone = { txid: 's', by: 'refund' } as const;
   for (const [payments, extra, much] of [
     [[paid(999n)], 0n, false],

@@ -89,7 +89,7 @@ for (const [late, isKept] of [
   ['the chains are read', false],
   ['it is kept', true],
 ] as const) {
-  test(`nobody is told to pay where its time is over once ${late}`, async () => {
+  test(`a party is not told to pay where its time is over once ${late}`, async () => {
     const code = 'too_late_to_fund';
     assert.deepEqual(await toldWhere(late), { code, isTold: false, isKept });
   });

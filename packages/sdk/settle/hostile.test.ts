@@ -85,7 +85,7 @@ function preflight(scene: PaperScene, leg: LegName, fails: (about: string) => bo
   }));
 }
 
-timed('nothing is funded while either leg would not pay, or its sources differ', async () => {
+timed('no leg is funded while either would not pay, or its sources differ', async () => {
   for (const [leg, failing] of [
     ['a', 'payout'],
     ['b', 'payout'],
@@ -105,20 +105,23 @@ timed('nothing is funded while either leg would not pay, or its sources differ',
   }
 });
 
-timed('nobody funds without the secret, nor where another swap has the hashlock', async () => {
-  for (const held of [null, '77'.repeat(32)]) {
+timed(
+  'a side never funds without the secret, nor where another swap has the hashlock',
+  async () => {
+    for (const held of [null, '77'.repeat(32)]) {
+      const scene = await paperScene('taker');
+      const store = { ...scene.input.store, getSecret: async () => held };
+      await assert.rejects(run(scene, { store }), { code: 'secret_lost' });
+      assert.ok(!scene.market.calls.includes('taker fund b'));
+    }
     const scene = await paperScene('taker');
-    const store = { ...scene.input.store, getSecret: async () => held };
-    await assert.rejects(run(scene, { store }), { code: 'secret_lost' });
-    assert.ok(!scene.market.calls.includes('taker fund b'));
-  }
-  const scene = await paperScene('taker');
-  await run(scene, {}, () => says(scene, 'follow from your own trade'));
-  const record = await recordOf(scene);
-  await scene.input.store.putSwap({ ...record, swap: { ...record.swap, id: 'another' } });
-  await assert.rejects(run(scene), { code: 'hashlock_used' });
-  assert.deepEqual(sent(scene, 'b', 'fund'), []);
-});
+    await run(scene, {}, () => says(scene, 'follow from your own trade'));
+    const record = await recordOf(scene);
+    await scene.input.store.putSwap({ ...record, swap: { ...record.swap, id: 'another' } });
+    await assert.rejects(run(scene), { code: 'hashlock_used' });
+    assert.deepEqual(sent(scene, 'b', 'fund'), []);
+  },
+);
 
 const refused = (status: number, code: string) =>
   Promise.reject(new ParleyApiError({ status, code, message: code }));

@@ -49,7 +49,7 @@ timed('a write that took too long tells no secret, nor does a restart after it',
   await refundsUnshown(scene);
 });
 
-timed('what was taken back is sent once the reveal is open again', async () => {
+timed('a claim taken back is sent once the reveal is open again', async () => {
   const scene = await aboutToReveal();
   const { store } = scene.input;
   let tries = 0;
@@ -182,7 +182,7 @@ timed('a store that is silent at the start is asked again', async () => {
   assert.equal(tellings(scene).at(-1), 'the store answers again');
 });
 
-timed('what was not sent is written over, at once or when the store answers', async () => {
+timed('an unsent claim is written over, at once or when the store answers', async () => {
   const before = keptRecord('taker');
   const telling: SwapRecord = { ...before, publicSecret: '07'.repeat(32) };
   const disk = memoryStore();

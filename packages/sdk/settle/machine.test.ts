@@ -128,7 +128,7 @@ const tables = {
     elsewhere before it | taker final final revealed @ clockA=lockA-1 | claiming: claim a
     and no more at it | taker final final revealed @ clockA=lockA | funded: withdraw_claim a
   `,
-  'what is in the own escrow is refunded once its own chain is past the timelock': `
+  'money in the own escrow is refunded once its own chain is past the timelock': `
     EVM before | maker final final sent @ clockA=lockA-1 | funded: wait a
     EVM at it | maker final final sent @ clockA=lockA | refunding: refund a
     by the own clock alone | maker final final sent @ wall=lockA clock=now | funded: wait a
@@ -156,7 +156,7 @@ const tables = {
     none was signed | maker none none @ wall=fundBy+1 | settled:
     the initiator’s | taker none none sent @ wall=fundBy+1 | cancelling: cancel_funding b
   `,
-  'what a person pays by hand is waited for in time, never cancelled, and refunded if too little': `
+  'a payment by hand is waited for in time, never cancelled, and refunded if too little': `
     told | taker none none told | funding: fund b
     last moment | taker none none told @ wall=fundBy | funding: fund b
     nothing came | taker none none told @ wall=fundBy+1 | settled:
@@ -171,7 +171,7 @@ const tables = {
     of a stranger, and none was told | taker none short @ wall=fundBy+1 | settled:
     its own leg moves no more | taker final none told @ due | funding: fund b
   `,
-  'what is restored is never funded, and goes on as if it had been': `
+  'a restored swap is never funded, and goes on as if it had been': `
     nothing there | taker none none brought | waiting_to_fund: wait b
     of the counterparty | maker none final brought | waiting_to_fund: wait a
     its own leg moves no more | taker final none brought @ due | waiting_to_fund: wait b
@@ -203,7 +203,7 @@ const tables = {
     neither | taker silent silent sent @ state=revealing | revealing:
     public | taker silent silent revealed @ state=revealing | claiming:
   `,
-  'what was shown to be paid stays so while a chain is silent': `
+  'a leg shown to be paid stays so while a chain is silent': `
     the own one | taker claimed silent revealed | received:
     not paid yet | taker claimMined silent revealed | claiming:
     the paying one, paid before | taker silent final revealed @ state=received | received:

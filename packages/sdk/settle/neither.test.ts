@@ -212,7 +212,9 @@ function troubled(
   };
 }
 
-test('nobody who leaves it to the driver ends with neither', { timeout: 3_600_000 }, async () => {
+test('a side that leaves it to the driver never ends with neither', {
+  timeout: 3_600_000,
+}, async () => {
   const one = process.env.PARLEY_DRIVER_SEED;
   const count = one === undefined ? runs(12) : 1;
   const seeds = Array.from({ length: count }, (_, index) => Number(one ?? index));

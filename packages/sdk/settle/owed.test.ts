@@ -112,7 +112,7 @@ test('a swap in the store counts until nobody owes its claim, or takes it', asyn
   }
 });
 
-test('what a funding takes is not there for a claim that is owed, until a block shows it', async () => {
+test("a funding's fees are not there for a claim that is owed, until a block shows it", async () => {
   const funds = newFunds(2);
   const store = memoryStore();
   const { trade: maker, swap: theirs } = keptRecord('maker');
@@ -143,7 +143,7 @@ test('a funding that came to nothing owes nothing; one that was kept is owed', a
   }
 });
 
-test('what a settlement left owing is not counted past the timelock', async () => {
+test('the debt of a settlement is not counted past the timelock', async () => {
   const funds = newFunds(1);
   await counts(await sideOf(funds));
   const { timelock } = swap.legs.a;
@@ -157,7 +157,7 @@ test('what a settlement left owing is not counted past the timelock', async () =
   await counts(await sideOf(funds));
 });
 
-test('who pays for the claim is kept, until nobody has to', async () => {
+test('the payer of the claim is kept, until nobody has to', async () => {
   const funds = newFunds(1);
   const side = await sideOf(funds);
   await keepOwed(side, { claim: false, funding: false });

@@ -110,7 +110,7 @@ timed('a wallet that can pay claims by itself, and the market hears no secret', 
 
 for (const said of ['no', 'nothing', 'silent'] as const) {
   timed(
-    `nothing is funded where nobody could claim: of itself the market says: ${said}`,
+    `no leg is funded where nobody could claim: of itself the market says: ${said}`,
     async () => {
       const { scene, input, told, failures } = await without({ says: said });
       await run(scene, input, () => failures.length > 0);

@@ -50,7 +50,7 @@ function answer(own: Shown, other: Shown, record: Partial<SwapRecord>, at: numbe
   return [state, ...effects.map((each) => each.do)].filter((each) => each !== 'schedule_refunds');
 }
 
-test('what lies beside the own funding is refunded once a run, and keeps none open', () => {
+test('money beside the own funding is refunded once a run, and keeps none open', () => {
   const none = {};
   const funding = { funding: kept, refund: kept };
   const untried = false;
@@ -72,7 +72,7 @@ test('what lies beside the own funding is refunded once a run, and keeps none op
   }
 });
 
-test('what a person may have paid by hand is waited for, until a week past the timelock', () => {
+test('a possible payment by hand is waited for, until a week past the timelock', () => {
   const told = { byHand: true };
   const untried = false;
   const tried = true;

@@ -39,7 +39,7 @@ timed('an end without the other side is told once the refund is shown', async ()
   assert.deepEqual([end, seen], ['refunded', ['refunded']]);
 });
 
-timed('whoever ends its pause has it look at once', async () => {
+timed('a pause that is ended leads to a poll at once', async () => {
   const scene = await paperScene('taker');
   const hour = 3_600_000;
   const paused: number[] = [];

@@ -91,7 +91,7 @@ for (const [what, took, steps] of [
   });
 }
 
-test('what the chains show after a signature keeps a late funding from being sent', async () => {
+test("the chains' state after a signature keeps a late funding from being sent", async () => {
   const scene = await paperScene('taker');
   await run(scene, {}, () => scene.emitted.some(({ step }) => step === 'verified'));
   const context = contextOf({ ...scene.input, chainTimeoutMs: 5_000 });
@@ -132,7 +132,7 @@ test('a claim that one node may have built in vain is built by another one the n
   assert.deepEqual(asked, ['all', 'second', 'all', 'first', 'all']);
 });
 
-test('what a wallet fails with while the secret is kept quotes nothing that it was given', async () => {
+test("a wallet's failure while the secret is kept quotes nothing that it was given", async () => {
   const secret = randomBytes(32);
   const hex = secret.toString('hex');
   for (const quoted of [

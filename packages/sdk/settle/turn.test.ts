@@ -48,7 +48,7 @@ async function twoStores(work: (scene: PaperScene, one: Store, other: Store) => 
   }
 }
 
-timed('of two runs of one swap one acts, and the other tells how it ended', () =>
+timed('one of two runs of a swap acts, and the other tells how it ended', () =>
   twoStores(async (scene, one, other) => {
     const first = begun(scene, one);
     await first.next('verified');

@@ -40,7 +40,7 @@ for (const [party, end] of [
   });
 }
 
-timed('who has not funded does not after an upgrade, and says so', async () => {
+timed('a side that has not funded does not after an upgrade, and says so', async () => {
   const scene = await paperScene('maker');
   await untilMined(scene, 'b');
   await assert.rejects(run(scene, upgraded(scene)), {

@@ -181,7 +181,7 @@ function hex(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-test('of two tabs that want a lock one has it, the other waits and gets it when that one dies', () =>
+test('one of two tabs that want a lock has it, the other waits and gets it when that one dies', () =>
   inBrowser(async (page, another, context) => {
     const first = await another();
     const second = await remoteStore(page, name);

@@ -110,7 +110,7 @@ const gone: CoinSource = {
 const byAll = (...told: readonly Told[]) => coinsByAll([gone, ...told.map(sourceThat)]);
 
 timed(
-  'of several nodes one may be gone, and none alone decides about a coin, its depth or a fee',
+  'one of several nodes may be gone, and none alone decides about a coin, its depth or a fee',
   async () => {
     const spent = { ...coin, vout: 1 };
     assert.deepEqual(await byAll({}).coins('', signal()), [coin]);

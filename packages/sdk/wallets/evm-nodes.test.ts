@@ -156,7 +156,7 @@ test('one node that calls a transaction mined, lost or deep ends nothing while a
   assert.deepEqual(await outcome(), { state: 'succeeded' });
 });
 
-test('what nodes say of one transaction comes to one outcome', () => {
+test('the words of nodes about one transaction come to one outcome', () => {
   const waits = (next: boolean, gap: boolean): TxOutcome => ({ state: 'waiting', next, gap });
   const lost: TxOutcome = { state: 'lost' };
   assert.deepEqual(togetherOf([lost, lost]), lost);

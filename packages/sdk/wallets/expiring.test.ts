@@ -280,7 +280,7 @@ const isLie = (words: RegExp) => (error: Error) => {
   return true;
 };
 
-test('of a TRON wallet of a person only the transaction that was asked for comes through', async () => {
+test('a TRON wallet of a person lets through only the transaction that was asked for', async () => {
   const { funder, receiver } = onTron;
   const honest = await unsigned();
   const another = await unsigned();
@@ -305,7 +305,7 @@ test('of a TRON wallet of a person only the transaction that was asked for comes
   }
 });
 
-test('of a Solana wallet of a person only the transaction that was asked for comes through', async () => {
+test('a Solana wallet of a person lets through only the transaction that was asked for', async () => {
   const { info } = world.chain;
   const make = async () =>
     (await world.adapter.buildFund(

@@ -25,7 +25,7 @@ test('a key is taken in each of its forms', () => {
   }
 });
 
-test('what is no key is refused', () => {
+test('a malformed key is refused', () => {
   for (const each of ['', '00'.repeat(32), 'ff'.repeat(32), '11'.repeat(31), 'zz'.repeat(32)]) {
     assert.throws(() => tronMessageSigner({ privateKey: each }));
   }

@@ -65,7 +65,7 @@ test('ed25519 keys are those of SLIP-0010, vector 1 and vector 2', () => {
   }
 });
 
-test('of a longer phrase the rescue words are those of BIP-85', async () => {
+test('the rescue words of a longer phrase are those of BIP-85', async () => {
   // BIP-85, application 39, 12 English words.
   const master =
     'xprv9s21ZrQH143K2LBWUUQRFXhucrQqBpKdRRxNVq2zBqsx8HVqFk2uYo8kmbaLLHRdqtQpUm98uKfu3vca1LqdGhUtyoFnCNkfmXRyPXLjbKb';

@@ -128,7 +128,7 @@ test('no is no, and it may be asked again; whatever else it says is held until a
   assert.equal(await tab.of('swap'), null);
 });
 
-test('what a wallet says after it was let go holds again', async () => {
+test("a wallet's word after it was let go holds again", async () => {
   const { tab } = tabs();
   const verse = wallet();
   const paying = tab.pay('swap', verse);

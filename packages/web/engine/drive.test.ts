@@ -111,7 +111,7 @@ for (const [error, kind] of stopping) {
   });
 }
 
-test('what it lacks is asked for, and looked for again when somebody says so', async (t) => {
+test('a lack is asked for, and looked for again when somebody says so', async (t) => {
   const { view, again, of, pass } = driving(
     t,
     new EngineError('no_payout', 'no address'),
@@ -191,7 +191,7 @@ for (const [what, kept, tries] of [
   });
 }
 
-test('what a person wants is looked at at once, however long a pause is', async (t) => {
+test("a person's wish is looked at at once, however long a pause is", async (t) => {
   const { input } = await paperScene('maker');
   const { view, hurry } = driving(t, { input: { ...input, pollMs: 3_600_000 }, away: [] });
   for (let looks = 0; view().phase !== 'ended' && looks < 500; looks += 1) {

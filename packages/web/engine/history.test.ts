@@ -20,7 +20,7 @@ const fault = (error: unknown) => {
   throw error;
 };
 
-test('what a new run says again is no news', () => {
+test("a new run's repetition is no news", () => {
   const rows = [
     row({ step: 'state', leg: null, text: 'preparing -> funding' }),
     row({ step: 'funded', txid: 'aa' }),

@@ -10,7 +10,7 @@ const open = (swapId: string, revealBy: number, hasEnded = false): Open => {
   return { begun, hasEnded };
 };
 
-test('what has ended takes no place of what may be lost, and the nearest deadline goes first', () => {
+test('an ended swap takes no place of one that may be lost, and the nearest deadline goes first', () => {
   const all = [open('ended', 1, true), open('later', 9), open('soon', 5)];
   const ids = (free: number) => toDrive(all, free).map(({ swapId }) => swapId);
   assert.deepEqual(ids(9), ['soon', 'later', 'ended']);

@@ -87,7 +87,7 @@ timed('a swap on a chain that has no node is refused, with what to do', async ()
   assert.match(restored?.why ?? '', /"evm-dev" .*: no node is known for "evm-dev": name one$/);
 });
 
-timed('nobody is asked about amounts whose decimals the chain does not say', async () => {
+timed('amounts whose decimals the chain does not say are asked of nobody', async () => {
   const { restored, asked } = await asksMarket({ decimals: 17 });
   assert.deepEqual([restored?.outcome, asked], ['refused', 0]);
   assert.match(restored?.why ?? '', /^decimals of the coin on .* must be 18, as its chain says/);

@@ -62,7 +62,7 @@ function tabIn({ t, name, store }: Scene) {
 
 const alive: Said = { kind: 'alive', as: 'driver', from: '' };
 
-test('of two tabs that answer one settles, however long', async (t) => {
+test('one of two tabs that answer settles, however long', async (t) => {
   const scene = sceneOf(t);
   const one = tabIn(scene);
   const other = tabIn(scene);

@@ -101,7 +101,7 @@ test('an amount is told in coins as BIP 21 writes it', () => {
   }
 });
 
-test('what is most urgent is asked first', () => {
+test('the most urgent is asked first', () => {
   const prompts = [{ verb: 'claim', is: 'needed', sinceMs: 5 }] as const;
   const urgent = { state: 'revealing', lacks: 'payout', away: ['a'], isToPay: true } as const;
   const more = { ...urgent, prompts };
@@ -265,7 +265,7 @@ test('a payment on Bitcoin may come after the end, by hand or of a device that i
   }
 });
 
-test('what is left of a swap that has ended is looked at until a week after its timelock', () => {
+test('the rest of a swap that has ended is looked at until a week after its timelock', () => {
   const lookedAt = (remains: Outcome['remains'], now: number) =>
     isLookedAtAgain(toldOf('taker', {}), { end: 'received', remains } as Outcome, now);
   const left = { amount: 5_000n, refundableAt: 1_000 };

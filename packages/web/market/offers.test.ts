@@ -31,7 +31,7 @@ function thread(fields: Partial<Thread> = {}): Thread {
   } as Thread;
 }
 
-test('whose move it is, for both sides, up to when an acceptance lapses or a price ends', () => {
+test('the side to move, for both, up to when an acceptance lapses or a price ends', () => {
   const accepted = { makerAccepted: true, acceptanceExpiresAt: iso(1) };
   for (const [fields, at, taker, maker] of [
     [{}, 0, 'their_price', 'my_price'],
@@ -78,7 +78,7 @@ const said = (...prices: [by: 'maker' | 'taker', amount: string][]) =>
     messages: prices.map(([by, quoteAmount]) => ({ by, quoteAmount, at: iso(0) })),
   });
 
-test('what a maker offers is its own last price, never the counter of the other side', () => {
+test("a maker's offer is its own last price, never the counter of the other side", () => {
   assert.equal(offeredBy('maker', said(['maker', '5'])), 5n);
   assert.equal(offeredBy('maker', said(['maker', '5'], ['maker', '6'], ['taker', '900'])), 6n);
   assert.equal(offeredBy('maker', said(['taker', '900'])), null);

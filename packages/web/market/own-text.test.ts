@@ -18,7 +18,7 @@ const textFor = (domain: string) =>
     expiresAt: new Date(600_000),
   });
 
-test('what a wallet is to sign names this site, and no other market’s', () => {
+test("a wallet's text names this site, and no other market’s", () => {
   const host = 'market.example:8443';
   mustBeFor(host, textFor(host));
   for (const other of ['other.example', 'market.example', `${host}.evil.example`, '']) {

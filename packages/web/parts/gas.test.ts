@@ -27,13 +27,13 @@ test('a side is told of what it lacks, unless the market sends it', () => {
   }
 });
 
-test('what is missing of a given token is told where its chain says what there is', () => {
+test("a given token's shortage is told where its chain says what there is", () => {
   const lack = (holds: bigint | null) => lackOf({ amount: 640n }, { ...gives, has: 0n, holds });
   assert.deepEqual([null, 640n, 639n, 0n].map(lack), [0n, 0n, 1n, 640n]);
   assert.equal(lackOf({ amount: 640n }, null), 0n);
 });
 
-test('what one should have is rounded up, and never shown as less', () => {
+test('the advised balance is rounded up, and never shown as less', () => {
   for (const [units, decimals, shown] of [
     [208_870_000_000_001n, 18, 208_880_000_000_000n],
     [208_880_000_000_000n, 18, 208_880_000_000_000n],

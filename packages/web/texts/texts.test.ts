@@ -80,7 +80,7 @@ function importsOf(file: string): string[] {
   return paths.filter((path) => !/^\.\.|^texts\//.test(path) && !isOther(path));
 }
 
-test('what the first screen says comes with it', () => {
+test('the texts of the first screen come with it', () => {
   const files = new Set(['main.tsx']);
   for (const file of files) for (const each of importsOf(file)) files.add(each);
   assert.ok(files.has('screens/swap-box/swap-box.tsx') && files.size > 50, `${files.size} files`);

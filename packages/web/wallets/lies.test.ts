@@ -276,7 +276,7 @@ test('a wallet that never answers ends', async () => {
 const asks = asking(200);
 const soon = () => AbortSignal.timeout(5_000);
 
-test('of several accounts the one that a swap was agreed with is taken', async () => {
+test('the one of several accounts that a swap was agreed with is taken', async () => {
   const both = [other.address, owner.address];
   for (const [wanted, taken] of [
     [owner.address.toLowerCase(), owner.address],
@@ -401,7 +401,7 @@ test('a chain that a wallet does not know is added, however it says so, and it i
   await assert.rejects(sending(onAnother(no)), code('declined'));
 });
 
-test('what a wallet answers in hex may lack 0x', async () => {
+test("a wallet's answer in hex may lack 0x", async () => {
   const signed = async () => (await owner.signMessage({ message: text })).slice(2);
   assert.equal(await signing(links.evm({ personal_sign: signed })), `0x${await signed()}`);
   const anvil = createTestClient({ mode: 'anvil', transport: http(node) });
@@ -441,7 +441,7 @@ test('a Ledger behind a wallet of Solana signs an envelope, of which the wallet 
   }
 });
 
-test('what a wallet says that it has sent is held against one’s own node', async () => {
+test("a wallet's word that it has sent is held against one’s own node", async () => {
   for (const txid of ['0x12', 42, null, `0x${'zz'.repeat(32)}`]) {
     await assert.rejects(
       sending({ eth_sendTransaction: txid }),

@@ -1,5 +1,5 @@
 // The promises of adapters against a TRON node that somebody else runs: Nile, or a java-tron of
-// one's own. What needs a clock or a reorganisation of ours is not run, and said so.
+// one's own. Promises that need a clock or a reorganisation of ours are not run, and are listed.
 //
 //   npm run conformance -- --url URL --key-file FILE --contract ADDRESS --creation TXID
 //

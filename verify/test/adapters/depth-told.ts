@@ -1,5 +1,5 @@
-// What every adapter promises to whoever follows it: an escrow on its way to its depth is named
-// again when it is there, and when what emptied it is final, also where somebody else has read it
+// Every adapter's promise to its follower: an escrow on its way to its depth is named again when it
+// is there, and when the transaction that emptied it is final, also where somebody else has read it
 // meanwhile, as gates and builders do.
 
 import assert from 'node:assert/strict';

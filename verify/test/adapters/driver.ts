@@ -10,7 +10,7 @@ import type { Family } from '@parley/core/families.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import type { DevChain } from '@parley/dev/devnet/dev-chain.ts';
 
-/** What was asked: the path, and the body's text. */
+/** A request: the path, and the body's text. */
 export type Asked = { readonly path: string; readonly text: string };
 // biome-ignore lint/suspicious/noExplicitAny: answers of four protocols
 export type Alter = (asked: Asked, answer: any) => unknown;
@@ -18,7 +18,7 @@ export type Alter = (asked: Asked, answer: any) => unknown;
 export type Side = 'funder' | 'receiver';
 /** `tether` answers nothing and wants its allowances reset, `false` answers false; both move. */
 export type CoinKind = 'native' | 'token' | 'tether' | 'false';
-/** Of the dev chains of EVM and TRON. */
+/** The contracts of the dev chains of EVM and TRON. */
 export const contractOf = { token: 'DevDollar', tether: 'DevTether', false: 'ReturnsFalse' };
 
 export type Money = {
@@ -35,7 +35,7 @@ export type Money = {
 export type Driver = {
   readonly family: Family;
   readonly dev: DevChain;
-  /** Of the node; adapters take it, or others, in order. */
+  /** The URL of the node; adapters take it, or others, in order. */
   readonly url: string;
   /** Where it has another address for some of its paths. */
   urlOf?(path: string): string;
@@ -48,8 +48,8 @@ export type Driver = {
   readonly depth: number;
   adapter(urls?: readonly string[], attemptMs?: number): ChainAdapter;
   /**
-   * By the wallet of that side: what the material asks for, of several transactions the first. A
-   * Bitcoin claim takes the secret here.
+   * By the wallet of that side: the transaction of the material, the first of several. A Bitcoin
+   * claim takes the secret here.
    */
   sign(by: Side, material: Material, secret?: string): Promise<Signed>;
   /** Unix seconds, of the market's clock. */
@@ -60,7 +60,9 @@ export type Driver = {
   show(): Promise<void>;
   /** Blocks until what is in the newest block is as deep as the policy wants. */
   deepen(): Promise<void>;
-  /** Takes the newest blocks back, as a change of fork does; what they held waits, or is gone. */
+  /**
+   * Takes the newest blocks back, as a change of fork does; their transactions wait, or are gone.
+   */
   takeBack(blocks: number): Promise<void>;
   /** Absent: the family has no gas keys, or nobody here can give them coins. */
   readonly money?: Money;
@@ -68,7 +70,10 @@ export type Driver = {
   readonly isSlow?: boolean;
   /** An address where there is no token. */
   readonly noToken: string;
-  /** Second nodes: of another state of this escrow, where it has one, and of another chain. */
+  /**
+   * Second nodes: one with another state of this escrow, where it has one, and one of another
+   * chain.
+   */
   differ(escrow: WatchedEscrow): { readonly state?: Alter; readonly chain: Alter };
   /** Makes of the node one of another network. */
   readonly otherNetwork: Alter;

@@ -1,5 +1,5 @@
-// What every adapter promises of an escrow that ended: how it did is told long after, also where
-// nothing of it is left on the chain but its transactions, and it is never told to be unfunded.
+// Every adapter's promise about an escrow that ended: its end is reported long after, also where
+// only its transactions are left on the chain, and it is never reported as unfunded.
 
 import assert from 'node:assert/strict';
 import type { AdapterPromise } from './driver.ts';
@@ -10,7 +10,7 @@ export const endsTold: readonly AdapterPromise[] = [
     name: 'how a leg ended is told long after its timelock, by who begins then too',
     run: async (driver) => {
       const adapter = driver.adapter();
-      // What a token answers makes no difference to what is told of it.
+      // A token's answer makes no difference to the report.
       for (const kind of driver.coins.slice(0, 2)) {
         const claimed = await deepLeg(driver, adapter, kind);
         const refunded = await deepLeg(driver, adapter, kind);
@@ -20,7 +20,7 @@ export const endsTold: readonly AdapterPromise[] = [
         await driver.deepen();
         await driver.pass(5 * 3_600);
         const refundTx = await refund(driver, adapter, refunded);
-        // What a claim left goes to the funder; where it leaves nothing there is none to be had.
+        // The rest of a claim goes to the funder; a claim without a rest leaves nothing to refund.
         await refund(driver, adapter, claimed).catch(() => null);
         await driver.dev.mine(1);
         await finalise(driver);

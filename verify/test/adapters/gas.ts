@@ -1,5 +1,5 @@
-// What every gas key promises (packages/chains/gas/account.ts), on the families that have one: what it
-// sends, what that pays, and what became of it.
+// The promises of every gas key (packages/chains/gas/account.ts), on the families that have one:
+// its transactions, what they pay, and their outcomes.
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';

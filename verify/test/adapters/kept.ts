@@ -1,5 +1,5 @@
-// Runs the promises on one driver over a node that is real: what needs what no real chain does is
-// not run, and said so. A line for each, and a last one that counts.
+// Runs the promises on one driver over a node that is real: promises that no real chain can keep on
+// demand are not run, and are listed. A line for each, and a last one that counts.
 
 import type { Driver } from './driver.ts';
 import { promises } from './promises.ts';

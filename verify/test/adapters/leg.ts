@@ -114,7 +114,7 @@ export async function namedFacts(
   }
 }
 
-/** What the code of the refusal is. */
+/** The code of the refusal. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -125,7 +125,9 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   return 'none';
 }
 
-/** What is deep stays for good: on Bitcoin six blocks more, elsewhere what finality takes. */
+/**
+ * A final transaction stays for good: on Bitcoin six blocks more, elsewhere what finality takes.
+ */
 export async function finalise(driver: Driver): Promise<void> {
   for (let more = 0; more < 4; more += 1) await driver.deepen();
 }
@@ -140,7 +142,7 @@ export async function allChanges(adapter: ChainAdapter): Promise<Set<string>> {
   return named;
 }
 
-/** Deep, and told: what was is no news any more. */
+/** Deep, and told: the past is no news any more. */
 export async function settleDown(driver: Driver, adapter: ChainAdapter): Promise<void> {
   await driver.dev.mine(1);
   await driver.deepen();

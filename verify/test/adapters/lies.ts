@@ -1,4 +1,4 @@
-// What nodes of each family say that show another chain, another state of an escrow or another
+// Answers by nodes of each family that show another chain, another state of an escrow or another
 // network, and how one refuses what it is asked to send.
 
 import type { Family } from '@parley/core/families.ts';
@@ -13,7 +13,7 @@ type Call = {
 // biome-ignore lint/suspicious/noExplicitAny: answers of three protocols
 type Answer = { readonly id?: unknown; readonly result?: any };
 
-/** Of each answered call by itself, in a batch or alone. */
+/** Alters each answered call by itself, in a batch or alone. */
 function rpcLie(alter: (call: Call, result: Answer['result']) => unknown): Alter {
   return ({ text }, answer) => {
     const calls = [JSON.parse(text) as Call | Call[]].flat();

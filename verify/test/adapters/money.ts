@@ -1,4 +1,4 @@
-// What addresses hold, and gas keys with coins, on the families that have both.
+// Balances of addresses, and gas keys with coins, on the families that have both.
 
 import { randomBytes } from 'node:crypto';
 import type { EvmAdapter } from '@parley/chains/evm/adapter.ts';

@@ -40,7 +40,7 @@ export function tells(text: string, secret: string): boolean {
   );
 }
 
-/** What a node answers in place of the real one, or as that; undefined: nothing, ever. */
+/** A node's answer in place of the real one, or as that; undefined: none, ever. */
 export type Instead = { readonly status?: number; readonly body: unknown } | 'as it is' | undefined;
 
 /** The node, which never hears what it is asked to send and answers it so. */

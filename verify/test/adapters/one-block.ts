@@ -1,4 +1,4 @@
-// What every adapter promises to gates: a look is of one block, whichever of its answers the chain
+// Every adapter's promise to gates: a snapshot is of one block, whichever of its answers the chain
 // moves between, and it follows nobody.
 
 import assert from 'node:assert/strict';
@@ -97,7 +97,7 @@ export const oneBlock: readonly AdapterPromise[] = [
       adapter.unwatch([address]);
       assert.equal(inBlock(await unwatched), true, 'a look is not cut short');
       assert.equal(await isNamed(), false);
-      // What was signed has a nonce, which others wait for.
+      // A signed transaction has a nonce, which others wait for.
       await adapter.broadcast(claiming, signal());
     },
   },
@@ -107,7 +107,10 @@ const unplanned = { number: '', counter: 0 };
 
 const inBlock = ({ facts: [facts] }: Look) => (facts?.funded?.confirmations ?? 0) > 0;
 
-/** Looks at a leg through a node whose chain moves at one of the questions: of how many. */
+/**
+ * Looks at a leg through a node whose chain moves at one of the questions: returns how many
+ * questions there were.
+ */
 async function lookAcross(
   driver: Driver,
   { escrow }: Leg,
@@ -117,7 +120,7 @@ async function lookAcross(
   const node = await movingNode(driver, at, move);
   try {
     const adapter = driver.adapter([node.url]);
-    // What it asks once of a node is no part of a look.
+    // Questions that it asks once of a node are no part of a snapshot.
     await adapter.heads(signal());
     const direct = async () => driver.adapter().look([escrow], signal());
     const before = await direct();

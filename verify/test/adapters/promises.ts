@@ -1,4 +1,5 @@
-// What every adapter promises (packages/chains/adapter.ts), one function a promise, run on every family.
+// The promises of every adapter (packages/chains/adapter.ts), one function a promise, run on every
+// family.
 
 import assert from 'node:assert/strict';
 import type { ParleyError } from '@parley/core/errors.ts';
@@ -365,7 +366,7 @@ export const promises: readonly AdapterPromise[] = [
       const adapter = driver.adapter();
       const funding = await read(driver, adapter, 'funder', material);
       assert.deepEqual([funding.touches, funding.pays], [[], [leg.escrow.address]]);
-      // What was signed has a nonce, which others wait for.
+      // A signed transaction has a nonce, which others wait for.
       await adapter.broadcast(funding, signal());
     },
   },
@@ -398,7 +399,7 @@ export const promises: readonly AdapterPromise[] = [
   ...oneBlock,
 ];
 
-/** What an early refund comes to: a refusal by the node, or a failure in a block. */
+/** The outcome of an early refund: a refusal by the node, or a failure in a block. */
 async function earlyRefund(driver: Driver, leg: Leg): Promise<'refused' | 'failed' | 'taken'> {
   const adapter = driver.adapter();
   // A wallet that asks its node for gas is refused as well.

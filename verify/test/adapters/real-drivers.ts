@@ -34,7 +34,7 @@ async function realTron(info: ChainInfo, dev: DevnetClient, dir: string, log: Lo
 
 type Log = (text: string) => void;
 
-/** None where PARLEY_JAVA_TRON and PARLEY_SOLANA_VALIDATOR name none. */
+/** Empty where PARLEY_JAVA_TRON and PARLEY_SOLANA_VALIDATOR name none. */
 export async function startRealDrivers(log: Log): Promise<RealDrivers> {
   const { PARLEY_JAVA_TRON: tron, PARLEY_SOLANA_VALIDATOR: solana } = process.env;
   if (!tron && !solana) return { all: [], stop: async () => {} };

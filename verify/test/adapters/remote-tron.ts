@@ -26,14 +26,14 @@ export type RemoteTron = {
   readonly contract: string;
   /** The transaction that created it. */
   readonly creation: string;
-  /** A TRC-20 that this account has some of; null: none is tried. */
+  /** A TRC-20 that this account has some of; null: no token is tried. */
   readonly token: string | null;
   /** Control address of the dev network whose chain it is: its blocks are asked for. */
   readonly dev?: string | null;
   readonly log?: (text: string) => void;
 };
 
-/** What no real chain does for a test. */
+/** A step that no real chain does for a test. */
 export class NotHere extends Error {}
 
 const chain = 'tron';
@@ -171,7 +171,7 @@ async function untilHead(http: Http, some: number, blocks: Blocks): Promise<void
   await untilBlock(http, { view: 'head', number: number + some }, blocks);
 }
 
-/** What is in the newest block now is solid, and under as many blocks as the policy wants. */
+/** The newest block's transactions are solid, and under as many blocks as the policy wants. */
 async function untilDeep(http: Http, confirmations: number, blocks: Blocks): Promise<void> {
   const { number } = await headBlock(http, 'head', soon());
   await untilBlock(http, { view: 'head', number: number + confirmations - 1 }, blocks);

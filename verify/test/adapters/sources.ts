@@ -1,4 +1,4 @@
-// What every adapter promises of its nodes: those that are gone, hang, talk nonsense or belong to
+// Every adapter's promises about its nodes: those that are gone, hang, talk nonsense or belong to
 // another network; two that differ; and several that a signed transaction is offered to.
 
 import assert from 'node:assert/strict';
@@ -58,7 +58,8 @@ async function allEnd(adapter: ChainAdapter, leg: Leg, code: string, family: str
     // A payment to a Bitcoin escrow is built without a node.
     if (family === 'bitcoin' && name === 'buildFund') continue;
     const started = performance.now();
-    // A busy machine has time for what is said at once; what never is need not be awaited.
+    // A busy machine has time for what is said at once; an answer that never comes need not be
+    // awaited.
     const limitMs = code === 'chain_timeout' ? 250 : 10_000;
     const error: unknown = await call(adapter, AbortSignal.timeout(limitMs)).then(
       () => 'an answer',
@@ -155,7 +156,7 @@ export const sources: readonly AdapterPromise[] = [
             assert.equal(await codeOf(revealing), 'sources_disagree');
             const other = await codeOf(Promise.resolve(both.mustAgree?.(quiet.escrow, signal())));
             assert.equal(other, lie === chain ? 'sources_disagree' : 'none', 'about another');
-            // What the first one says is what there is to claim and to refund.
+            // The first node's word decides what there is to claim and to refund.
             if (urls[0] === liar && lie === state) continue;
             // Shown on the other chain of the swap, of which this one knows nothing.
             await both.buildClaim({ ...inputOf(leg), isPublic: true }, leg.secret, signal());
@@ -172,7 +173,7 @@ export const sources: readonly AdapterPromise[] = [
         const sent = await read(driver, both, 'receiver', material, leg.secret);
         await both.broadcast(sent, signal());
         await both.readEscrow(leg.escrow, signal());
-        // It waits in a pool; what is public may be built, whatever they say.
+        // It waits in a pool; a public claim may be built, whatever they say.
         const again = await codeOf(both.buildClaim(inputOf(leg), leg.secret, signal()));
         assert.ok(['none', 'nothing_there'].includes(again), again);
       });
@@ -300,7 +301,7 @@ export const sources: readonly AdapterPromise[] = [
               const among = driver.adapter(urls, 1_000);
               assert.equal(await codeOf(among.broadcast(claiming, signal())), code, urls.join());
             }
-            // What was signed has a nonce, which others wait for.
+            // A signed transaction has a nonce, which others wait for.
             await driver.adapter().broadcast(claiming, signal());
             await driver.show();
           },

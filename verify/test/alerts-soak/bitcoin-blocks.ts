@@ -8,7 +8,7 @@ export function bitcoinRpc({ place }: Stage): Rpc {
   return rpcTo(place.bitcoin.rpcUrl);
 }
 
-/** Forgets the last blocks; what was in them is in the mempool again. */
+/** Forgets the last blocks; their transactions are in the mempool again. */
 export async function invalidate(rpc: Rpc, blocks: number): Promise<void> {
   const height = await rpc<number>('getblockcount');
   await rpc('invalidateblock', [await rpc('getblockhash', [height - blocks + 1])]);

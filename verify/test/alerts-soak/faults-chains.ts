@@ -89,7 +89,7 @@ async function secondNode(stage: Stage, { own, others }: Blocks): Promise<() => 
   };
 }
 
-/** Of each piece, both ways: a call takes twice as long, and far less than it may. */
+/** The delay of each piece, both ways: a call takes twice as long, and far less than it may. */
 const slowMs = 700;
 
 /** Somebody asks for a funding there again and again; the mending is what the runbook says. */

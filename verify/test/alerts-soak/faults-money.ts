@@ -79,7 +79,7 @@ async function halfSettled({ stage, pair }: Scene): Promise<() => Promise<unknow
   const signed = await solana.sign(built as unknown as SolanaMaterial, AbortSignal.timeout(60_000));
   await client.broadcast(stage.place.solana.chain, signed.raw as never);
   await shows(deal, 'one has both', ({ status }) => status === 'half_settled');
-  // Nothing mends it.
+  // This fault is not mended.
   return async () => {};
 }
 

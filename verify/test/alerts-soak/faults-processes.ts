@@ -88,7 +88,10 @@ async function heldTable({ stage, pair, admin }: Scene): Promise<() => Promise<u
   };
 }
 
-/** Of what the database takes, with those of the market: more than nine tenths, and not all. */
+/**
+ * The part of the database's connections taken, with those of the market: more than nine tenths,
+ * and not all.
+ */
 const share = 0.93;
 
 async function forgottenConsoles({ stage, admin }: Scene): Promise<() => Promise<unknown>> {

@@ -51,7 +51,7 @@ async function silentMail({ stage, mail, inbox }: Scene): Promise<() => Promise<
   for (let at = 0; at < codes; at += 1) await askForCode(stage, `guest-${at}@example.test`);
   return async () => {
     mail.heal();
-    // What the runbook does to see whether it works.
+    // The runbook's own test of whether it works.
     const address = 'operator@example.test';
     const cookie = await askForCode(stage, address);
     const code = await until('a code arrives', async () => {

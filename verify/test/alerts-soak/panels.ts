@@ -27,7 +27,7 @@ const all: ReadonlyMap<string, string> = new Map(
 
 export type Panels = {
   ask(prometheus: RunningPrometheus): Promise<void>;
-  /** What is wrong by now; how many gave something. */
+  /** The faults found by now; `count`: how many queries gave something. */
   told(): { readonly wrong: readonly string[]; readonly count: number };
 };
 

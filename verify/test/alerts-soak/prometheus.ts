@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@parley/host/free-port.ts';
 import { findPrometheus } from '../support/prometheus.ts';
 
-/** What the soak waits for instead of the rules' own. Bounds of seconds have marks of their own. */
+/** The soak's waits in place of the rules' own. Bounds of seconds have marks of their own. */
 const waits: Readonly<Record<string, string>> = {
   '1m': '2s',
   '2m': '3s',
@@ -34,7 +34,7 @@ export type RunningPrometheus = {
   readonly url: string;
   /** Labels of those that fire now. */
   firing(): Promise<readonly FiringAlert[]>;
-  /** What an expression gives now, one value a series. Throws where it cannot be understood. */
+  /** The expression's value now, one a series. Throws where it cannot be understood. */
   query(expression: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 };

@@ -73,7 +73,7 @@ type Hall = Scene & { readonly looker: Looker };
 async function play(hall: Hall, panels: Panels, fault: Fault): Promise<boolean> {
   const { prometheus } = hall;
   const { name, alerts, breaks } = fault;
-  // What another fault left firing would count as fired at once.
+  // An alert left firing by another fault would count as fired at once.
   const quiet = await Promise.all(alerts.map((each) => until(prometheus, each, false, 0)));
   const mend = await breaks(hall);
   const fired = await Promise.all(alerts.map((each) => until(prometheus, each, true)));
@@ -97,7 +97,7 @@ async function play(hall: Hall, panels: Panels, fault: Fault): Promise<boolean> 
   return isShown && [...quiet, ...fired, ...ended].every((each) => each !== null);
 }
 
-/** Of each alert its runbook shows something; what shows nothing is printed. */
+/** Each alert's runbook must show something; lines that show nothing are printed. */
 async function looksWell(looker: Looker, { alerts }: Fault): Promise<boolean> {
   let isWell = true;
   for (const { alertname = '' } of alerts) {

@@ -1,5 +1,5 @@
-// The runbook of an alert, tried while it fires: what its lines say to look at is looked at, as it
-// stands there. Expressions are asked of Prometheus, statements of the database, and commands run.
+// The runbook of an alert, tried while it fires: the program runs each line as it stands there.
+// Expressions are asked of Prometheus, statements of the database, and commands run.
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export type Looker = {
   readonly databaseUrl: string;
   /** The swap that the log names as half settled: `ID` in a runbook. */
   readonly swapId: () => string;
-  /** Of the market. */
+  /** The environment of the market. */
   readonly env: Env;
   readonly log: () => string;
 };
@@ -43,7 +43,7 @@ export async function looked(looker: Looker, alert: string): Promise<Looked> {
   return { shown, empty };
 }
 
-/** Null: nothing that a program can look at, or what the log does not say. */
+/** Null: no program can check it, or the log does not say it. */
 async function shows(looker: Looker, what: string, all: readonly string[]) {
   const { prometheus, databaseUrl, env, log } = looker;
   if (/^select /.test(what)) return again(async () => (await rowsOf(databaseUrl, what)) > 0);

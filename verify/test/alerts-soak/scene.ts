@@ -1,4 +1,4 @@
-// What a fault of this soak has at hand, and what it is.
+// The tools of a fault of this soak, and what a fault is.
 
 import type { Inbox } from '@parley/dev/devnet/people/inbox.ts';
 import type pg from 'pg';

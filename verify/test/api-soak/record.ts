@@ -231,7 +231,7 @@ function normalised(all: Recorded): Recorded {
   return JSON.parse(named);
 }
 
-/** What there is, where the new recording says no more. */
+/** The earlier recording, where the new one says no more. */
 function kept(before: Recorded, now: Recorded): Recorded {
   const both = <T>(one: Readonly<Record<string, T>>, other: Readonly<Record<string, T>>) =>
     Object.fromEntries(

@@ -1,5 +1,5 @@
-// What a market is asked and answers, kept by operation: the examples of the API description. Of
-// several answers of one shape the one that says most is kept; lists are cut to two entries.
+// Requests to a market and its answers, kept by operation: the examples of the API description. The
+// fullest of several answers of one shape is kept; lists are cut to two entries.
 
 import type { Answered, Recorded } from '@parley/market/edge/recorded.ts';
 import { Ajv } from 'ajv';
@@ -12,7 +12,7 @@ const mostEntries = 2;
 const formats = { uuid: true, 'date-time': true } as const;
 
 export type Recorder = {
-  /** Takes note of an exchange with the market; of others nothing. */
+  /** Takes note of an exchange with the market; leaves out exchanges with others. */
   note(method: string, url: URL, request: unknown, status: number, answer: unknown): void;
   noteEvent(body: Json): void;
   recorded(): Recorded;

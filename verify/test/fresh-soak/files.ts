@@ -1,4 +1,4 @@
-// What .ci/run tries in a bare Debian root.
+// The part of .ci/run that is tried in a bare Debian root.
 
 /** Test files that need, all together, each thing that the runner brings from Debian. */
 export const few: readonly string[] = [

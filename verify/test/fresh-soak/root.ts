@@ -45,7 +45,7 @@ const proxies = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [
 const packages = ['PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'PIP_TRUSTED_HOST'];
 const authorities = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'PIP_CERT'];
 
-/** Of a first login, and what this machine needs to reach registries. */
+/** The environment of a first login, and what this machine needs to reach registries. */
 export async function environment(root: string): Promise<Record<string, string>> {
   const env: Record<string, string> = {
     HOME: '/root',

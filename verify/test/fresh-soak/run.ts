@@ -115,7 +115,7 @@ async function test(root: string, env: Readonly<Record<string, string>>): Promis
   const code = await tests.code(testMs);
   const output = tests.output();
   assert.equal(code, 0);
-  // What Debian no longer has cannot be tested.
+  // A package that Debian no longer has cannot be tested.
   const isLacking = output.includes('cannot be had of this Debian');
   assert.ok(isLacking || !output.includes('NOT TESTED'), 'all is tested');
   const [count] = /^\d+ passed, 0 failed, 0 skipped$/m.exec(output) ?? assert.fail('no count');

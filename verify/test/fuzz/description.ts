@@ -1,5 +1,5 @@
-// What the published API description promises: its operations, which of them a request reaches, and
-// what is wrong with an answer.
+// The promises of the published API description: its operations, which of them a request reaches,
+// and what is wrong with an answer.
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ export type Operation = {
   /** As the description writes it: `/v1/rfqs/{id}`. */
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** Content types that it takes, with their schemas; none where it takes no body. */
+  /** Content types that it takes, with their schemas; empty where it takes no body. */
   readonly bodies: readonly { readonly type: string; readonly schema: Json }[];
   /** By status, and `default`. */
   readonly responses: Readonly<Record<string, Response>>;
@@ -38,9 +38,9 @@ export type Description = {
   readonly operations: readonly Operation[];
   /** The schema itself, where it is only referred to. */
   schemaOf(schema: Json): Json;
-  /** What a request of this method to this address reaches; null = nothing. */
+  /** The operation that a request of this method to this address reaches, if any. */
   reached(method: string, url: string): Operation | null;
-  /** What the answer has that is not described, or lacks that is; a sentence each. */
+  /** The differences between the answer and its description; a sentence each. */
   faults(operation: Operation | null, url: string, answer: Answer): string[];
 };
 
@@ -121,7 +121,7 @@ export function decoded(segment: string): string | null {
   }
 }
 
-/** What HTTP itself refuses is in `default`, whose text names the statuses. */
+/** A refusal by HTTP itself is in `default`, whose text names the statuses. */
 function responseFor(operation: Operation | null, status: number): Response | null {
   const response = operation?.responses[status];
   if (response !== undefined) return response;
@@ -129,7 +129,7 @@ function responseFor(operation: Operation | null, status: number): Response | nu
   return otherwise?.description.includes(String(status)) === true ? otherwise : null;
 }
 
-/** Of HTTP and of browsers: no description lists them. */
+/** Headers of HTTP and of browsers: no description lists them. */
 const ofHttp = new Set([
   'date',
   'connection',
@@ -144,7 +144,7 @@ const ofHttp = new Set([
   'x-frame-options',
 ]);
 
-/** What a body must be that is no refusal, the server itself is asked to check: `strictly`. */
+/** The server itself checks the body that is no refusal: `strictly`. */
 function faultsOf(operation: Operation | null, { status, headers, text }: Answer): string[] {
   const type = String(headers['content-type']);
   const faults = type === 'application/json; charset=utf-8' ? [] : [`content-type is ${type}`];

@@ -39,7 +39,7 @@ import type { Answer, Json, Operation } from './description.ts';
 import { createMemory, type Memory } from './memory.ts';
 import type { Request } from './requests.ts';
 
-// Nothing listens on the discard port.
+// The discard port has no listener.
 const nowhere = 'http://127.0.0.1:9';
 
 export type Caller = {
@@ -52,7 +52,7 @@ export type Caller = {
 export type FuzzMarket = {
   readonly callers: readonly Caller[];
   readonly memory: Memory;
-  /** What was logged as a fault of ours. */
+  /** The faults of ours that were logged. */
   readonly faults: readonly string[];
   ask(request: Request): Promise<Answer>;
   /** The same market in a process whose nodes do not answer. */
@@ -127,7 +127,7 @@ type Prepare = (caller: Caller) => Promise<Json>;
 type Parties = {
   readonly initiator: Party;
   readonly counterparty: Party;
-  /** Of the swap with a claim: it is public. */
+  /** The secret of the swap with a claim: it is public. */
   readonly secret: string;
 };
 
@@ -206,7 +206,7 @@ async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
   return callers;
 }
 
-/** What a page of the market's own site sends for the party, who is signed in there. */
+/** The headers of a page of the market's own site for the party, who is signed in there. */
 async function pageOf({ deps }: World, { accountId }: Party): Promise<Record<string, string>> {
   const { token } = await deps.db.transaction((tx) =>
     openSession(tx, deps, {

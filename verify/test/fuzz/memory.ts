@@ -1,4 +1,4 @@
-// What the market answered before, by kind, so that requests speak of things that exist.
+// Earlier answers of the market, by kind, so that requests speak of things that exist.
 
 import type { Recall } from './values.ts';
 import { kindOf } from './values.ts';
@@ -11,7 +11,7 @@ export type Memory = {
   readonly recall: (recall: Recall) => string;
 };
 
-/** Of a kind: what was kept for good, and the last that were answered. */
+/** The values of a kind: those kept for good, and the last that were answered. */
 type Known = { readonly kept: string[]; readonly recent: string[] };
 
 const mostRecent = 24;

@@ -22,7 +22,7 @@ type Parts<Caller> = {
   prepare(operation: Operation, caller: Caller): Promise<Json>;
   headersOf(caller: Caller): Promise<Readonly<Record<string, string>>>;
   ask(request: Request): Promise<Answer>;
-  /** What is wrong with an answer to this caller, besides what the description says. */
+  /** The faults of an answer to this caller, besides those against the description. */
   faults(asked: Asked<Caller>): string[];
   /** An answer that is checked here and nowhere else. */
   isChecked?(asked: Asked<Caller>): boolean;

@@ -1,5 +1,5 @@
-// Values for the fuzz, made of JSON schemas: what a schema allows, what is just beyond it, and what
-// nobody means. A `Recall` is filled in when the request is sent, from what was answered before.
+// Values for the fuzz, made of JSON schemas: values that a schema allows, those just beyond it, and
+// noise. A `Recall` is filled in when the request is sent, from what was answered before.
 
 import fc from 'fast-check';
 import { codePoint } from '../support/code-points.ts';
@@ -133,7 +133,7 @@ function recall(name: string): fc.Arbitrary<unknown> {
   return fc.nat(200).map((at) => new Recall(kind, at));
 }
 
-/** What the schema allows, mostly; then what is at its edges or beyond them. */
+/** Values that the schema allows, mostly; then those at its edges or beyond them. */
 export function valueFor(schema: Json, name: string, of: SchemaOf): fc.Arbitrary<unknown> {
   const found = of(schema);
   const edge = edges(found, name, of);
@@ -178,10 +178,10 @@ function wholeFor(schema: Json): fc.Arbitrary<number> {
   return fc.integer({ min: minimum, max: maximum });
 }
 
-/** Of such a pattern no text can be drawn. */
+/** A pattern from which no text can be drawn. */
 const looksAround = /\(\?(?!:)/;
 
-/** What was seen under this name before, or new text of the right form. */
+/** A value seen under this name before, or new text of the right form. */
 function textFor(schema: Json, name: string): fc.Arbitrary<unknown> {
   const { format, pattern } = schema as { format?: string; pattern?: string };
   const { minLength = 0, maxLength = 80 } = schema as Bounds;

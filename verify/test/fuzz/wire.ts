@@ -6,7 +6,10 @@ import type { Answer } from './description.ts';
 
 const closedWithinMs = 20_000;
 
-/** What came back until the server closed. Throws when it does not, or says what is not HTTP. */
+/**
+ * The bytes that came back until the server closed. Throws when it does not, or says what is not
+ * HTTP.
+ */
 export async function exchange(
   port: number,
   pieces: readonly Buffer[],

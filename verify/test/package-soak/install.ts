@@ -23,7 +23,7 @@ export async function install(folder: string, packages: readonly string[]): Prom
   await run(process.execPath, args, { cwd: folder, timeout: installMs });
 }
 
-/** What a command of an installed package prints, as `npx` runs it. */
+/** The output of an installed package's command, as `npx` runs it. */
 export async function npx(folder: string, ...command: string[]): Promise<string> {
   const { NODE_OPTIONS: _, ...env } = process.env;
   env.PATH = `${dirname(process.execPath)}:${env.PATH}`;

@@ -7,7 +7,7 @@ import { type Edit, edited } from './edit.ts';
 
 export const root = join(import.meta.dirname, '../../..');
 
-/** What looks for bugs. */
+/** The finders of bugs. */
 export const kinds = ['test', 'crashes', 'sim', 'driver', 'forge', 'solana'] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -17,7 +17,7 @@ export type Finder = { readonly kind: Kind; readonly what: string };
 /** All is well, a promise broke, or a process only ended or threw, which says nothing. */
 export type Looked = 'well' | { readonly rule: string } | { readonly crashed: string };
 
-/** What the simulation says of a process that ends or hangs, and of a throw. */
+/** The simulation's words for a process that ends or hangs, and for a throw. */
 export const crashed = {
   ended: 'a seed comes to its end',
   threw: 'nothing unheard of happens',
@@ -46,7 +46,7 @@ type Open = {
   edits: { file: string; find: string[]; put: string[] }[];
 };
 
-/** What stands before the first bug is meant of all that say nothing else. */
+/** Lines before the first bug hold for all that have none of their own. */
 export function parseBugs(text: string): Bug[] {
   const usual: Open = { name: '', by: [], edits: [] };
   const bugs: Open[] = [];

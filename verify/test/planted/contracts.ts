@@ -74,7 +74,7 @@ function bytecodeWith(bug: Bug | null): string {
 /** It would notice any change at all. */
 const pinned = 'test_the_init_code_and_its_address_are_the_pinned_ones';
 
-/** The forge tests; what is broken is found by named ones: fuzzing need not be long. */
+/** The forge tests; named ones find the broken rule: fuzzing need not be long. */
 export const byForge: Look = async (_, bug) => {
   forging ??= copyForForge();
   const artifact = 'artifacts/ParleyEscrows.json';

@@ -1,5 +1,5 @@
-// What looks for planted bugs, each in a process of its own that loads the sources with the bug in
-// them. Nothing is found by what only ended or threw: any bug that crashes would be.
+// The finders of planted bugs, each in a process of its own that loads the sources with the bug in
+// them. A process that only ended or threw is no finding: any bug that crashes would be.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -103,7 +103,7 @@ test('a bug is in what a program loads alone, once, and one that does not fit is
   }
 });
 
-test('what only threw or ended a process is no finding, whatever else broke', () => {
+test('a process that only threw or ended is no finding, whatever else broke', () => {
   const { ended, threw } = crashed;
   const looked = (...broken: readonly { where: string; rules: readonly string[] }[]) =>
     lookedOf({ code: 1, output: `told\n${JSON.stringify({ broken })}\n`, errors: '' });

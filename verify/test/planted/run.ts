@@ -1,5 +1,5 @@
 // `npm run soak -- planted`: plants one bug of the registry after the other and has its finders
-// look for it. What one of them does not find is printed, and the exit status is 1.
+// look for it. A bug that one of them does not find is printed, and the exit status is 1.
 //
 //   npm run -s node -- verify/test/planted/run.ts                    all of them
 //   npm run -s node -- verify/test/planted/run.ts 'gates|live'       those whose names fit
@@ -17,7 +17,7 @@ const usage = `usage: npm run soak -- planted [--bug PATTERN] [--by KIND] [--sea
   --search  the first of so many seeds that finds it, whatever the registry says
 Exit status: 0 every finder found its bug, 1 one did not, 2 not understood.`;
 
-/** Of seeds that are searched. */
+/** The limit of seeds that are searched. */
 const mostSeeds = 10_000;
 
 function understand(args: string[]) {

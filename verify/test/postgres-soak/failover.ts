@@ -14,7 +14,7 @@ import { type Stage, startStage, through } from '../support/stage.ts';
 import { ownPrograms, type Programs } from './programs.ts';
 import { copyServer, makeServer, type Server, startServer } from './server.ts';
 
-/** Of RFQs before and after the primary is killed. */
+/** The duration of RFQs before and after the primary is killed. */
 const loadMs = 8_000;
 /** Between two RFQs; an account may have 1 000 that live. */
 const paceMs = 25;

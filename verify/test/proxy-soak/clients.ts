@@ -1,4 +1,4 @@
-// Rows about clients: who counts as whom, what a proxy limits, and who is slow.
+// Rows about clients: the identity of clients, a proxy's limits, and slow ones.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -131,7 +131,7 @@ async function manyAtOnce({ proxy, program }: Scene): Promise<string> {
   return `the 201st request under way is 429, for that client alone; 3000 pages: ${told}`;
 }
 
-/** In a proxy of its own: what Caddy allows for an answer is minutes. */
+/** In a proxy of its own: Caddy allows minutes for an answer. */
 function slowOnes({ program, markets, with: opened }: Scene): Promise<string> {
   const changes: Change[] = program.kind === 'caddy' ? [['write 5m', 'write 60s']] : [];
   return opened([markets.one.port], (proxy) => slow(proxy, program.kind), changes);

@@ -61,7 +61,7 @@ export type RunningProxy = Place & {
   stop(): Promise<void>;
 };
 
-/** One after the other; what is to be replaced must be there. */
+/** One after the other; the replaced text must be there. */
 function replaced(text: string, changes: readonly Change[]): string {
   return changes.reduce((now, [from, to]) => {
     assert.ok(now.includes(from), `there is no "${from}"`);

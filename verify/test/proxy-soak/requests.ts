@@ -151,7 +151,7 @@ async function arrived(metricsPort: number): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** What is one request to one reader, and two to another. */
+/** Bytes that are one request to one reader, and two to another. */
 function ambiguous(): readonly string[] {
   const post = (text: string, ...lines: string[]) =>
     ['POST /v1/keys HTTP/1.1', 'Host: localhost', ...lines, '', text].join('\r\n');
@@ -243,7 +243,7 @@ function ambiguousInFrames(): readonly Buffer[] {
   ];
 }
 
-/** What the proxy took for requests to it. */
+/** The requests that the proxy counted as its own. */
 async function counted(proxy: RunningProxy): Promise<number> {
   return (await proxy.log()).split('"/docs/smuggled"').length - 1;
 }
@@ -265,7 +265,7 @@ async function smuggling({ markets, metricsPort, with: opened }: Scene): Promise
         assert.equal(status, 200, `after ${shown}`);
         assert.match(body, /"nonce":/);
       }
-      // What both take for a second request of one connection is one.
+      // A second request of one connection, to both of them, is one.
       const came = (await arrived(metricsPort)) - before;
       await waitUntil(async () => came <= (await counted(proxy)), { mostMs: 5_000 }).catch(() => {
         assert.fail(`the market had a request that the proxy had not: ${shown}`);

@@ -1,4 +1,4 @@
-// What the rows of the soak play on: markets on one database, which differ in whom they trust as a
+// The stage of the soak's rows: markets on one database, which differ in whom they trust as a
 // proxy, and proxies of one kind that are opened before them.
 
 import { freePort } from '@parley/host/free-port.ts';
@@ -35,7 +35,7 @@ export type Scene = Ground & {
   /** Before both of the markets that trust it. */
   readonly proxy: RunningProxy;
   readonly customers: readonly [Customer, Customer];
-  /** Of the second customer; opened first of all, and quiet. */
+  /** The feed of the second customer; opened first of all, and quiet. */
   readonly feed: Feed;
   /** Another one, for as long as `work` takes. */
   with<T>(
@@ -48,7 +48,7 @@ export type Scene = Ground & {
 
 export type Row = {
   readonly name: string;
-  /** What the other one has not. */
+  /** The only kind of proxy that can play it. */
   readonly only?: Kind;
   /** Says what was found. Throws what is not as promised. */
   readonly play: (scene: Scene) => Promise<string>;

@@ -10,7 +10,7 @@ import type { Row, Scene } from './scene.ts';
 import { mark, openTap, type Tap } from './tap.ts';
 import { type Answer, type Asked, ask } from './wire.ts';
 
-/** What of an RFQ is enough, with an amount by which it is found again. */
+/** The least fields of an RFQ, with an amount by which it is found again. */
 function rfqOf({ customers }: Scene, baseAmount: string) {
   const { assets } = customers[0];
   const pair = { baseAssetId: assets.ETH.id, quoteAssetId: assets.SOL.id };

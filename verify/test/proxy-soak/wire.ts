@@ -19,7 +19,7 @@ export type Asked = {
   readonly from?: string;
 };
 
-/** What the slowest answer may take: the proxy gives up on the market before. */
+/** The limit of the slowest answer: the proxy gives up on the market before. */
 const answerMs = 90_000;
 
 type Where = Pick<RunningProxy, 'port' | 'certificate'>;
@@ -129,7 +129,7 @@ export async function say(
   }
   let isClosed = await pause(Math.max(0, mostMs - (performance.now() - began)));
   if (isDeaf) {
-    // Who does not read does not see an end either: what is left is read now.
+    // A client that does not read does not see an end either: the rest is read now.
     socket.on('data', (chunk: Buffer) => heard.push(chunk));
     socket.resume();
     isClosed = await pause(5_000);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { ownMarket } from '@parley/dev/demo/market.ts';
 import { findPythons, installBeside, installWheel, leastVersions } from '../support/python.ts';
 
-/** Of each property, 20 in `npm test`. */
+/** The runs of each property, 20 in `npm test`. */
 const fuzzRuns = 2_000;
 
 /** Resolves with the exit code of its tests. */

@@ -15,7 +15,7 @@ type Given = {
   readonly work: string;
 };
 
-/** What happened, as a line. */
+/** The result, as a line. */
 export async function runAsUnit({ release, secrets, work }: Given): Promise<string> {
   const credentials = join(work, 'credentials');
   const home = join(work, 'unit-home');

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const cli = join(import.meta.dirname, '../../../packages/cli/main.ts');
 const user = 65_532;
 
-/** What an engine mounts; `$1` is the root, `$2` the folder of secrets, and the rest is run. */
+/** The mounts of an engine; `$1` is the root, `$2` the folder of secrets, and the rest is run. */
 const mounts = `
 set -e
 root=$1 secrets=$2; shift 2
@@ -40,7 +40,7 @@ type Given = {
   readonly work: string;
 };
 
-/** What happened, as a line. */
+/** The result, as a line. */
 export async function runInRoot({ place, secrets, dev, work }: Given): Promise<string> {
   const folder = join(work, 'secrets');
   await mkdir(folder, { mode: 0o755 });

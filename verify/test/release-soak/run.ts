@@ -22,7 +22,7 @@ import { runInRoot } from './in-root.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 
-/** Of operators' commands those that change nothing, and end by themselves. */
+/** Operators' commands that change nothing, and end by themselves. */
 const looks = [
   'assets list',
   'halt list',

@@ -1,4 +1,4 @@
-// PostgreSQL for the processes of a run of tests: who connects to a socket is given the URL of a
+// PostgreSQL for the processes of a run of tests: a client of a socket is given the URL of a
 // cluster that nobody else uses, until it hangs up, however it ends. One is started when none is
 // free, so that a run which asks for no database starts none.
 
@@ -43,7 +43,8 @@ export async function serveClusters(folder: string, signal: AbortSignal): Promis
 async function start(dir: string, signal: AbortSignal) {
   await mkdir(dir);
   const postgres = await startPostgres({ dir, log: quiet, signal });
-  // What is lost when the machine stops is of no use then; what a process loses is as ever.
+  // Data may be lost when the machine stops, since it is of no use then; a process loses no more
+  // than ever.
   await withClient({ connectionString: postgres.url }, async (client) => {
     for (const name of ['fsync', 'full_page_writes']) {
       await client.query(`alter system set ${name} = off`);

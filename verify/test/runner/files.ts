@@ -17,11 +17,13 @@ import { entryOf, groupsOf } from './groups.ts';
 import { processorSeconds, sumsOf } from './usage.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** What is compiled: of use as long as the sources stay. */
+/** The compile cache, of use as long as the sources stay. */
 const cacheFolder = join(root, 'node_modules/.cache/parley');
 /** Four more than cores: most files wait for chains and clocks half of the time and more. */
 const concurrency = Math.max(2, availableParallelism()) + 4;
-/** Of one test, or what is before it: the longest took two minutes on a shared machine. */
+/**
+ * The limit of one test, or of what is before it: the longest took two minutes on a shared machine.
+ */
 const limitMs = 300_000;
 const mostNamed = 10;
 /** A run of fewer files needs no account of its time. */
@@ -73,7 +75,8 @@ async function runIn(scratch: string, env: NodeJS.ProcessEnv, wanted: Wanted): P
   const groups = watch ? wanted.files.map((file) => [file]) : groupsOf(root, wanted.files);
   const files = await Promise.all(groups.map((group) => entryOf(root, entries, group)));
   const patterns = name === undefined ? {} : { testNamePatterns: name };
-  // What tests make is soon of no use: a larger place for the young is a tenth of the time of some.
+  // Objects of tests are soon of no use: a larger place for the young is a tenth of the time of
+  // some.
   const execArgv = ['--max-semi-space-size=32'];
   const limits = watch ? {} : { timeout: limitMs };
   const stream = run({ files, concurrency, signal, env, execArgv, watch, ...limits, ...patterns });
@@ -110,9 +113,9 @@ function tell(usage: string): void {
   }
 }
 
-/** Four clusters come to at most 2 GiB, half of it logs; what tests make, to a few hundred MB. */
+/** Four clusters come to at most 2 GiB, half of it logs; files of tests, to a few hundred MB. */
 const inMemoryBytes = 4 * 2 ** 30;
-/** What `statfs` calls a tmpfs. */
+/** The type that `statfs` calls a tmpfs. */
 const tmpfsType = 0x0102_1994;
 
 /** In memory where it can be: on a disk, making and dropping databases is a quarter of a run. */

@@ -61,7 +61,7 @@ test('no limit of time begins while a file is loaded: others of its process run 
   assert.deepEqual(all.filter(isBegun), []);
 });
 
-test('of a group each file is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {
+test('each file of a group is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {
   const folder = await temporary(t);
   const files = ['one.test.ts', 'two.test.ts'];
   for (const file of files) {

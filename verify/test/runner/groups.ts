@@ -22,12 +22,12 @@ export const long: readonly string[] = [
   'verify/test/sim/crashes.test.ts',
   'verify/test/tour.test.ts',
   'verify/test/sim/sim.test.ts',
-  // What is left of a database that was killed must be nobody else's to wait for.
+  // The remains of a killed database must be nobody else's to wait for.
   'verify/test/faults-disk.test.ts',
 ];
 /**
- * Whatever else is said of them: they share what takes longest, and end within a file's time. The
- * app with a market and without one are two, so that the second core is used.
+ * These groups override all other rules: they share what takes longest, and end within a file's
+ * time. The app with a market and without one are two, so that the second core is used.
  */
 export const together: readonly (readonly string[])[] = [
   ['web', 'web-swap', 'web-take', 'web-console', 'web-drill', 'maker', 'cli', 'python', 'mcp'],
@@ -37,7 +37,10 @@ export const together: readonly (readonly string[])[] = [
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
 const mostTogether = 54;
 const starting = /^before\(|^const .* = await start/m;
-/** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
+/**
+ * An environment, a clock of no test's own, the memory, or the modules: files that change one of
+ * these for all in the process.
+ */
 const ofTheProcess = [
   /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
   /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
@@ -49,8 +52,8 @@ const [usage, watching] = ['usage.ts', 'watching.ts'].map(
 const belongs = (file: string) => together.findIndex((each) => each.includes(file));
 
 /**
- * Of `mostTogether`; all of it for a file that is alone. Files that start something before their
- * tests take as long as two others, and those of whole markets as long as four.
+ * The part of `mostTogether`; all of it for a file that is alone. Files that start something before
+ * their tests take as long as two others, and those of whole markets as long as four.
  */
 function weightOf(root: string, file: string): number {
   if (belongs(file) !== -1) return 1;
@@ -61,7 +64,7 @@ function weightOf(root: string, file: string): number {
   return starting.test(text) ? 2 : 1;
 }
 
-/** Of rooms with few files, whose modules those load too. */
+/** Rooms with few files, whose modules those load too. */
 const within: Readonly<Record<string, string>> = {
   'packages/cli': 'packages/sdk',
   'packages/maker': 'packages/sdk',
@@ -70,7 +73,7 @@ const within: Readonly<Record<string, string>> = {
   'apps/faucet': 'scripts',
 };
 
-/** What shares modules. */
+/** The room of a file; its files share modules. */
 export function roomOf(file: string): string {
   if (belongs(file) !== -1) return `together ${belongs(file)}`;
   const room = packageOf(file);
@@ -96,7 +99,7 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
     groups.push(group);
   }
   const first = groups.slice(0, begun.length);
-  // What is alone is short: begun last, it fills what others leave of a core at the end.
+  // A file alone is short: begun last, it fills what others leave of a core at the end.
   const rest = groups.slice(begun.length).toSorted((one, two) => two.length - one.length);
   return [...first, ...rest];
 }

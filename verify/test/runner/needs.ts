@@ -1,5 +1,5 @@
-// What tests need of Debian beyond Node and npm, and which files need it: those that are named
-// here, and all that import them.
+// Programs of Debian that tests need beyond Node and npm, and which files need them: those that are
+// named here, and all that import them.
 
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What the runner brings from Debian, on a machine that answers as it is told.
+// Packages that the runner brings from Debian, on a machine that answers as it is told.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function machineOf(isRoot: boolean, ...answers: Answer[]) {
 
 const install = 'apt-get install -y --no-install-recommends --no-remove';
 
-test('nothing is asked or said where all is here', async () => {
+test('the runner asks and says nothing where all is here', async () => {
   const { machine, asked, said } = machineOf(true);
   assert.equal(await provide([{ ...curl, isHere: () => true }], machine), true);
   assert.deepEqual([asked, said], [[], []]);
@@ -73,7 +73,7 @@ test('a user is told the command, and nothing is tried', async () => {
   assert.equal(said[1], `  apt-get update && ${install} curl rustc-web rust-web-src`);
 });
 
-test('what this Debian has in no fitting version stops nobody, and is installed by nobody', async () => {
+test('a package that this Debian has in no fitting version stops nobody, and is not installed', async () => {
   const isUser = machineOf(false, [/^apt-cache/, 0, policy('1.97.0')]);
   assert.equal(await provide([rust], isUser.machine), true);
   const { machine, asked, said } = machineOf(true, [/^apt-cache/, 0, policy('1.97.0')]);

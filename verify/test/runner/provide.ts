@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installed, Need, Unpacked } from './needs.ts';
 
-/** Of one call of apt-get, which may have 500 MB to fetch. */
+/** The limit of one call of apt-get, which may have 500 MB to fetch. */
 const aptMs = 900_000;
 /** Another package manager may be at work: a test run of another clone, or upgrades at night. */
 const lockMs = 300_000;
@@ -14,7 +14,7 @@ const isLocked = /Could not get lock|Unable to (?:acquire|lock)|is another proce
 const installing = ['install', '-y', '--no-install-recommends', '--no-remove'];
 
 export type Said = { readonly code: number | null; readonly output: string };
-/** What may be asked of the machine; tests have another. */
+/** The machine that is asked; tests have another. */
 export type Machine = {
   readonly isRoot: boolean;
   run(command: readonly string[]): Promise<Said>;
@@ -22,7 +22,7 @@ export type Machine = {
   wait(): Promise<void>;
 };
 
-/** True: all is here, or it could not be had and is said. False: nothing may run without it. */
+/** True: all is here, or it could not be had and is said. False: no test may run without it. */
 export async function provide(wanted: readonly Need[], machine = ours): Promise<boolean> {
   const here = await Promise.all(wanted.map((need) => need.isHere()));
   const lacking = wanted.filter((_, at) => !here[at]);
@@ -65,7 +65,7 @@ async function known(lacking: readonly Installed[], { run }: Machine): Promise<I
 }
 
 async function install(lacking: readonly Installed[], machine: Machine): Promise<boolean> {
-  // One that fails may have brought enough: what lacks then is said by `install`.
+  // One that fails may have brought enough: `install` names the packages that lack then.
   const updated = await apt(['update'], machine);
   const had = await known(lacking, machine);
   for (const each of lacking) {

@@ -1,8 +1,8 @@
 // `npm test`: types, lint, contracts (their artifacts and gas too), and beside them every *.test.ts
 // on real PostgreSQL and real chains.
 // Prints the tests as they go and each other part when it ends, then one closing line of counts.
-// A skipped test fails the run: what is not run must be heard of; so must what a test file has no
-// means to run here, which it prints as a line `NOT TESTED: …`.
+// A skipped test fails the run: a test that is not run must be heard of; so must one that a file
+// has no means to run here, which it prints as a line `NOT TESTED: …`.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';

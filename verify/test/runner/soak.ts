@@ -1,6 +1,6 @@
-// `npm run soak`: what `npm test` does briefly, for as long as it takes: what is random, repeated
-// or exhaustive. `--list` has its parts, each with what it runs and the minutes
-// that it may take. A last line counts; it ends with 1 if any failed.
+// `npm run soak`: the tests that `npm test` runs briefly, for as long as they take: random,
+// repeated or exhaustive ones. `--list` has its parts, each with what it runs and the minutes that
+// it may take. A last line counts; it ends with 1 if any failed.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ type Part = {
 const testFiles = (pattern: string) =>
   globSync(pattern, { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
 
-/** What of a process of `node --test`, for test files one after the other. */
+/** Arguments of a process of `node --test`, for test files one after the other. */
 const tests = (...files: readonly string[]) => [
   ['--test', '--test-reporter=spec', '--test-concurrency=1', ...files],
 ];
@@ -127,7 +127,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
   --markets   simulated, default 10000
   --seed      of the fuzz, and the first one of the markets
   --bug, --by which bugs are planted, by name and by what finds them, default all
-  --list      what the parts are, as JSON; nothing is run
+  --list      what the parts are, as JSON; no part is run
 Exit status: 0 all passed, 1 one did not, 2 not understood.`;
 
 function understand(args: string[]) {

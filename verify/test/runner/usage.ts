@@ -1,14 +1,16 @@
-// What a process of tests has used of the processor, its ended children counted, file by file: the
-// entry of a group (groups.ts) notes it after each of its files.
+// The processor time of a process of tests, its ended children counted, file by file: the entry of
+// a group (groups.ts) notes it after each of its files.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 
-/** Of /proc/self/stat, which counts in hundredths of a second everywhere that Node runs. */
+/**
+ * The unit of /proc/self/stat, which counts in hundredths of a second everywhere that Node runs.
+ */
 const ticksPerSecond = 100;
 
 export type Used = { readonly what: string; readonly seconds: number };
 
-/** Of children only those that have ended; on a system without /proc none. */
+/** Children count only once they have ended; a system without /proc gives none. */
 export function processorSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6 + secondsOfChildren();
@@ -30,7 +32,7 @@ export function note(file: string, what: string): void {
   noted = now;
 }
 
-/** What ends with it, such as a market that several files share, is booked apart. */
+/** The end of a shared thing, such as a market of several files, is booked apart. */
 export async function apart(what: string, work: () => Promise<unknown>): Promise<void> {
   const file = process.env.PARLEY_TEST_USAGE;
   const before = processorSeconds();

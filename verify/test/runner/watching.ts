@@ -3,12 +3,12 @@
 // nobody caught, and that took a tenth to a quarter of all processor time. Without it such an error
 // fails the file, and its text says where it was thrown.
 //
-// `describe` with a function that waits is declared when this has ended: nobody has one
+// `describe` with a function that waits is declared when this has ended: no file has one
 // (groups.test.ts).
 
 import { type AsyncHook, createHook } from 'node:async_hooks';
 
-/** What `work` enables, to be disabled. */
+/** The hooks that `work` enables, to be disabled. */
 export function enabledBy(work: () => void): readonly AsyncHook[] {
   const hooks: AsyncHook[] = [];
   const prototype = Object.getPrototypeOf(createHook({})) as AsyncHook;

@@ -1,6 +1,6 @@
-// What a malicious party does besides keeping up appearances. It knows both chains and all public
+// The acts of a malicious party besides keeping up appearances. It knows both chains and all public
 // secrets, builds its transactions itself, and signs with its own keys only. Some of it must be
-// refused whoever would lose by it: what builders and relays are asked for, and signed transactions
+// refused whoever would lose by it: its requests to builders and relays, and signed transactions
 // that are handed to the market's own broadcast past the moments at which its builders stop.
 
 import { hash } from 'node:crypto';
@@ -246,7 +246,7 @@ export const tryBuilders: Move = async (turn) => {
   await tryToReveal(turn);
   await tryToFund(turn);
   const early = chainClock(own) + clockSlackSeconds < view.legs[ownName].timelock;
-  // Of a leg that has ended, what may be left there waits for no timelock.
+  // The rest in an ended leg waits for no timelock.
   const held = heldIn(own, view.legs[ownName].escrow);
   const holds = held.length > 0 && held.every(({ spentBy }) => spentBy === null);
   const refund = await build(turn, ownName, 'refund');
@@ -332,7 +332,7 @@ const going = ['agreed', 'initiator_funded', 'counterparty_funded', 'initiator_c
 async function claimPast(turn: Turn): Promise<void> {
   const { world, deal, side, other: chain, view, otherName } = turn;
   const { escrow } = view.legs[otherName];
-  // Of a swap that has ended nothing is watched any more: what touches it is passed on.
+  // An ended swap is not watched any more: a transaction that touches it is passed on.
   if (escrow === null || heldIn(chain, escrow).some(({ spentBy }) => spentBy !== null)) return;
   const about = { verb: 'claim', escrow } as const;
   const wrong = { ...about, secret: side.party.chance.hex(32) };
@@ -365,7 +365,7 @@ export const pastGates: Move = async (turn) => {
   if (chance.hits(0.3)) await tryBuilders(turn);
 };
 
-/** Of relays: whenever, with any secret, of any leg, twice, beside what may be asked. */
+/** Asks for relays: whenever, with any secret, of any leg, twice, beside what may be asked. */
 export const tryRelays: Move = async ({ world, side, deal, view }) => {
   const { keeper } = world;
   if (keeper === null) return;

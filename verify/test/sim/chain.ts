@@ -15,19 +15,19 @@ export type Verb = 'fund' | 'claim' | 'refund' | 'move';
 export type SimTransaction = {
   readonly chain: string;
   readonly verb: Verb;
-  /** The escrow it is about; of `move`, nobody's. */
+  /** The escrow it is about; for `move`, nobody's. */
   readonly escrow: string;
   readonly by: string;
-  /** What it spends: of two that share one, a chain takes one. */
+  /** Its inputs: a chain takes one of two that share one. */
   readonly coins: readonly string[];
-  /** Base units that it pays in; of a spend 0. */
+  /** Base units that it pays in; a spend has 0. */
   readonly amount: string;
   readonly secret: string | null;
   /** All that the inputs of a Bitcoin claim push, where that is not in the usual order; hex. */
   readonly pushes?: readonly string[];
-  /** What it offers for a place in a block; of two that spend the same the better one stays. */
+  /** Its offer for a place in a block; the better one of two that spend the same stays. */
   readonly fee: number;
-  /** Of an operator's gas key: its place in a row, and after when no block takes it. */
+  /** For an operator's gas key: its place in a row, and after when no block takes it. */
   readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
 };
 
@@ -176,13 +176,13 @@ export const heldIn = (chain: SimChain, escrow: string | null | undefined): read
 export const holdsAny = (chain: SimChain, escrow: string | null): boolean =>
   heldIn(chain, escrow).some(({ spentBy }) => spentBy === null);
 
-/** What was mined about an escrow, oldest first. */
+/** The mined transactions about an escrow, oldest first. */
 export const minedAbout = (chain: SimChain, escrow: string | null): readonly Mined[] =>
   chain.about.get(escrow ?? '') ?? [];
 
 export const allMined = (chain: SimChain): Mined[] => [...chain.about.values()].flat();
 
-/** What waits in the mempool, all about an escrow, or one verb of it. */
+/** The mempool's transactions, all about an escrow, or one verb of it. */
 export const waitingAt = (chain: SimChain, escrow: string | null, verb?: Verb) =>
   [...chain.mempool.values()].filter(
     ({ tx }) => tx.escrow === escrow && (verb === undefined || tx.verb === verb),
@@ -294,10 +294,10 @@ export function takes(chain: SimChain, tx: SimTransaction, paymentTxid: string):
   return chain.family !== 'bitcoin' || tx.coins.includes(paymentTxid);
 }
 
-/** Of two transactions of a gas key with one nonce a block takes one. */
+/** A block takes one of two transactions of a gas key with one nonce. */
 export const nonceCoin = (owner: string, nonce: number): string => `nonce-${owner}-${nonce}`;
 
-/** Why no block takes it: what a gas key has signed stands in a row, dies, and is paid for. */
+/** Why no block takes it: a gas key's transactions stand in a row, die, and are paid for. */
 function barrier(
   chain: SimChain,
   { gas, by, fee }: SimTransaction,
@@ -360,7 +360,10 @@ function nextTime(chain: SimChain, wall: number): number {
   return chain.worksThrough ? behind : Math.max(time + 1, now);
 }
 
-/** Puts what `chosen` lets through into a block; what can have no effect any more is dropped. */
+/**
+ * Puts what `chosen` lets through into a block; a transaction that can have no effect any more is
+ * dropped.
+ */
 export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => boolean): Block {
   const time = nextTime(chain, wall);
   const height = tipOf(chain).height + 1;
@@ -382,7 +385,7 @@ export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => bool
   return tipOf(chain);
 }
 
-/** Takes the newest blocks back; what was in them waits again, if `kept` says so. */
+/** Takes the newest blocks back; their transactions wait again, if `kept` says so. */
 export function cutOff(chain: SimChain, count: number, kept: (sent: Sent) => boolean): void {
   const gone = chain.blocks.splice(chain.blocks.length - count, count);
   chain.forks += 1;
@@ -400,7 +403,7 @@ export function cutOff(chain: SimChain, count: number, kept: (sent: Sent) => boo
   }
 }
 
-/** What is neither in a balance, an escrow nor paid as a fee: 0 unless money came or went. */
+/** The amount neither in a balance, an escrow nor paid as a fee: 0 unless money came or went. */
 export function missing(chain: SimChain): bigint {
   let total = chain.issued - chain.fees;
   for (const amount of chain.balances.values()) total -= amount;
@@ -410,7 +413,7 @@ export function missing(chain: SimChain): bigint {
   return total;
 }
 
-/** Which of those waiting a block takes: what pays enough, most of the time. */
+/** Which of those waiting a block takes: those that pay enough, most of the time. */
 export function choosing(chain: SimChain, chance: Chance): (sent: Sent) => boolean {
   return ({ tx }) => tx.fee >= chain.feeFloor && chance.hits(0.92);
 }

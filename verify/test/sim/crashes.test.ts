@@ -54,7 +54,8 @@ test('every pass of a process is in the matrix, and every part that a start sets
     passes.filter((each) => !covered.has(each) && !excused.has(each)),
     [],
   );
-  // What a start takes from other rooms of the server; types, settings and ports do nothing.
+  // The functions that a start takes from other rooms of the server; types, settings and ports do
+  // nothing.
   const rooms =
     /^import \{([^}]+)\} from '\.(?:\.\/(?!\.\.|ports|settings)[^']+|\/watchtower\.ts)';$/gm;
   const taken = [...read('../../../apps/market/start/boot.ts').matchAll(rooms)]
@@ -81,7 +82,7 @@ test('every pass of a process is in the matrix, and every part that a start sets
 /** A part of the rows each time, so that it takes seconds. */
 const share = 12;
 
-test('whatever a process was ended at, the end is the same', async (t) => {
+test('the end is the same, whatever a process was ended at', async (t) => {
   const seed = process.env.PARLEY_CRASH_SEED ?? String(Date.now() % 100_000);
   const args = ['--every', `${share}`, '--kills', '1', '--seed', seed, '--json'];
   const ran = await runPlanted(['verify/test/sim/crashes/run.ts', ...args], null);

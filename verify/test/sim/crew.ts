@@ -29,7 +29,7 @@ const isOwnCluster =
   process.env.PARLEY_TEST_DATABASE_URL === undefined &&
   process.env.PARLEY_TEST_CLUSTERS === undefined;
 
-/** What is lost when the machine stops is of no use then. */
+/** Data lost when the machine stops is of no use then. */
 async function openPlace() {
   const place = await testDatabase({ connections: 1 });
   const run = (text: string) => place.db.rows({ name: '', text, values: [] });

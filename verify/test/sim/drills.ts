@@ -1,6 +1,6 @@
 // Situations that chance alone brings about too seldom: in half of the seeds the first swap is one
-// of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice. Who
-// trades and where is given, and what happens when it matters; the rest is the seed's.
+// of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice. The
+// drill gives the traders, the places and the events when it matters; the rest is the seed's.
 //
 // In some of the others it is a moment: the market dies, loses its connection or is overtaken at
 // one statement or call, when that matters most. Chance alone seldom strikes there. Each has two
@@ -30,11 +30,11 @@ import {
   type World,
 } from './world.ts';
 
-/** What is counted of one whose moment did not come in a seed. */
+/** The count for one whose moment did not come in a seed. */
 export const notComeOf = ({ name }: Pick<Drill, 'name'>) =>
   `drill ${name}: its moment did not come`;
 
-/** Of the outage that the policy plans for; the chain has no other trouble. */
+/** The part of the outage that the policy plans for; the chain has no other trouble. */
 const shareOfOutage = 0.8;
 
 /** The chain of a leg stands still from some instant on, as long as the rules allow: seconds. */
@@ -154,7 +154,7 @@ const comesBack: Drill = {
 const quick = { ...honest, families: ['evm', 'tron'], isOrdered: true } as const;
 const plain = { ...quick, deals: 1, keys: 'none', settles: true } as const;
 
-/** Of the first server; the next of the same name has what is left of it. */
+/** Strikes the first server; the next of the same name has what is left of it. */
 function strike({ servers }: World, doom: Omit<Doom, 'left'>): void {
   servers[0]?.dooms.push({ ...doom, left: 1 });
 }
@@ -237,7 +237,7 @@ function forgetRelay(world: World, deal: Deal, { legs, deadlines }: Agreed): voi
   later(world, left + 60, forget);
 }
 
-/** Nobody but the counterparty itself claims the long leg, and it is there until it could. */
+/** The counterparty alone claims the long leg, and it is there until it could. */
 function stayUntilRevealed(_world: World, { sides }: Deal): void {
   for (const side of sides) {
     side.goneAt = null;
@@ -345,10 +345,12 @@ const moments: readonly Drill[] = [
   },
 ];
 
-/** In every second round, at a place of its own: what the other seeds tell stays as it was. */
+/**
+ * In every second round, at a place of its own: the stories of the other seeds stay as they were.
+ */
 const placeOfComingBack = 49;
 
-/** Of as many seeds as it takes for each drill, and as many again: those with a moment. */
+/** Places of as many seeds as it takes for each drill, and as many again: those with a moment. */
 const placesOfMoments = [14, 18, 22, 24];
 
 export const allDrills: readonly Drill[] = [...drills, ...moments, comesBack];
@@ -363,5 +365,5 @@ export function drillOf(seed: number): Drill | null {
   return moments[at % moments.length] ?? null;
 }
 
-/** Of two rounds of a drill the first is without gas keys, which would act for its parties. */
+/** The first of two rounds of a drill is without gas keys, which would act for its parties. */
 export const isBare = (seed: number): boolean => seed % (4 * drills.length) < drills.length;

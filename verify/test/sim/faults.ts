@@ -1,4 +1,4 @@
-// What goes wrong, and for how long: within what the chains' policies allow for. All outages of one
+// The troubles, and for how long: within what the chains' policies allow for. All outages of one
 // chain together stay below its outage budget, so that nobody is owed more than the rules promise.
 
 import {
@@ -160,7 +160,7 @@ const troubles: readonly Trouble[] = [
   },
 ];
 
-/** Of the outage that the policy plans for, all troubles of a chain take at most this share. */
+/** The part of the planned outage that all troubles of a chain take at most. */
 const shareOfOutage = 0.5;
 
 /** Most of a swap happens in its first hours. */
@@ -195,7 +195,7 @@ export function planFaults(world: World, span: number): void {
     later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 900, 0.6));
 }
 
-/** Of the outage that the policy plans for, at the one moment when it hurts. */
+/** The part of the planned outage at the one moment when it hurts. */
 const shareWhenItHurts = 0.2;
 
 /** Just when the secret must be shown at the latest, the short leg's chain has its trouble. */
@@ -323,7 +323,7 @@ const delicate = [
   ' broadcast',
 ] as const;
 
-/** Where what is told is lost or told again: a death at one of these in most markets. */
+/** Places where an event is lost or emitted again: a death at one of these in most markets. */
 const telling = [
   'outbox_insert',
   'deliveries_take',

@@ -32,7 +32,7 @@ export type GasParts = AdapterParts & {
   readonly onSigned?: ((chain: SimChain, tx: SimTransaction) => void) | undefined;
 };
 
-/** What a unit costs at most 99.9 % of times; chains whose fees are above are beyond budget. */
+/** The price of a unit at most 99.9 % of times; chains whose fees are above are beyond budget. */
 export const reserveFee = 200;
 
 /** `rich`: it can do whatever it is for. */
@@ -90,7 +90,7 @@ function simGasAccount(parts: GasParts): GasAccount {
 
 const leastFee = ({ feeFloor }: SimChain) => feeFloor + 1;
 
-/** What blocks of the chain above the node's own show of the key. */
+/** The key's transactions in blocks of the chain above the node's own. */
 function aboveView({ node, address }: GasParts): Mined[] {
   const { height } = viewOf(node, node.lag);
   const blocks = node.chain.blocks.slice(height + 1);
@@ -234,7 +234,9 @@ export function gasOf(post: Post, parts: Omit<GasParts, 'address'>): Gas {
   return { account, dailyCap, takesRequests: true, lowBalance: 0n, graces };
 }
 
-/** Within an event no time passes: who waits for its turn lets another be served instead. */
+/**
+ * Within an event no time passes: a caller that waits for its lock lets another be served instead.
+ */
 export function simTime(
   meanwhile: () => Promise<unknown>,
   clock: (pausedMs: number) => number,
@@ -248,7 +250,7 @@ export function simTime(
       paused += ms;
       await meanwhile();
     },
-    // What is slow here is slow because the seed says so.
+    // The seed alone decides what is slow here.
     limit: () => new AbortController().signal,
     leaseClock: () => new Date(clock(paused)),
   };

@@ -66,7 +66,7 @@ export async function readSwap({ world, side, deal }: Seat): Promise<View | null
   return view;
 }
 
-/** What a plan leaves undone while the secret is not public. */
+/** The steps that a plan leaves undone while the secret is not public. */
 const leaves: Readonly<Record<string, string>> = {
   revealLate: 'claim',
   claimBehind: 'claim',
@@ -89,7 +89,7 @@ export async function followRules(seat: Seat, plan = ''): Promise<void> {
   const now = seconds(world);
   for (const { before } of mine) {
     if (before === null || before < now) continue;
-    // What a deadline changes shows only after it.
+    // A deadline's change is visible only after it.
     wakeOnce(world, side, `after ${before}`, before - now + 60);
   }
 }
@@ -151,7 +151,7 @@ async function take(seen: Seen, step: StepView): Promise<void> {
   later(world, world.chance.int(1, delay), () => hand(seen, { tx, name, validUntil }));
 }
 
-/** What was handed out is held against the deadlines that the swap publishes. */
+/** The handed-out material is held against the deadlines that the swap publishes. */
 function mustBeInTime({ world, deal, view }: Seen, { action, by }: StepView): void {
   const { initiatorFundBy, counterpartyFundBy, revealBy } = view.deadlines;
   const isLate = (last: number) => seconds(world) > last;
@@ -176,7 +176,7 @@ async function setAddress({ world, side, deal, view }: Seen, step: StepView): Pr
   wakeIn(world, side, world.chance.int(20, 120));
 }
 
-/** What a wallet makes of the material; it signs nothing that is not its own. */
+/** The wallet's signature of the material; it signs nothing that is not its own. */
 function signed(
   { world, side, view }: Seen,
   { leg, action }: StepView,
@@ -237,7 +237,7 @@ async function hand(seat: Seat, handed: Handed): Promise<void> {
     side.busyUntil.delete(name);
     return side.wake();
   }
-  // Whoever shows its secret stays until its claim counts: a block may forget it.
+  // A revealing party stays until its claim counts: a block may forget it.
   if (tx.verb === 'claim' && party.kind === 'sleepy') side.goneAt = null;
   const chain = chainOf(world, tx.chain);
   const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;

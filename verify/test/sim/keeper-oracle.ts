@@ -1,4 +1,4 @@
-// What must hold of gas keys and of whoever relies on them, judged by the chains, by what was
+// The conditions for gas keys and for whoever relies on them, judged by the chains, by what was
 // promised in answers, and by nothing else that the market says.
 
 import { otherLeg } from '@parley/core/trade.ts';
@@ -32,7 +32,7 @@ import {
   walletsOn,
 } from './world.ts';
 
-/** What a gas key sends, in the moment in which the first node has it. */
+/** Checks a gas key's transaction, in the moment in which the first node has it. */
 export function checkSent(world: World, txid: string, tx: SimTransaction, wasShown: boolean): void {
   world.keeper?.storing.push(mustBeStored(world, txid));
   const deal = dealOf(world, tx);
@@ -64,7 +64,7 @@ async function mustBeStored(world: World, txid: string): Promise<void> {
   if (found.length === 0) violate(world, 'what a gas key sends is stored before', txid);
 }
 
-/** Nothing is signed in the place of what waits for another escrow, but to take its nonce. */
+/** A key replaces a transaction that waits for another escrow only to take its nonce. */
 export function checkSigned(world: World, chain: SimChain, tx: SimTransaction): void {
   if (tx.verb === 'move' || tx.gas?.nonce == null) return;
   const rival = rivalsOf(chain, tx.coins).find(({ tx: other }) => other.verb !== 'move');
@@ -107,7 +107,7 @@ function checkFunds(world: World, { chain, address, issued, dailyCap }: Post, ke
   }
 }
 
-/** Of two claims that were promised to land, one nonce serves one, until nothing has taken it. */
+/** One nonce serves one of two claims that were promised to land, until it is taken. */
 async function checkNonces(world: World, { chain, address }: Post, { sent }: SimKeeper) {
   const signed = await sql<{ txid: string; verb: string; nonce: number }>(
     world.real,
@@ -130,7 +130,7 @@ async function checkNonces(world: World, { chain, address }: Post, { sent }: Sim
   }
 }
 
-/** What was promised lands, unless it never left. */
+/** A promised transaction lands, unless it never left. */
 function checkPromises(world: World, keeper: SimKeeper, deal: Deal, view: View): void {
   for (const name of keeper.asked.get(deal.hashlock)?.promised.values() ?? []) {
     const post = keeper.posts.get(view.legs[name].chain);
@@ -142,7 +142,7 @@ function checkPromises(world: World, keeper: SimKeeper, deal: Deal, view: View):
   }
 }
 
-/** Who has sent what a leg shows. */
+/** Checks the sender of each transaction that a leg shows. */
 function checkSenders(world: World, keeper: SimKeeper, deal: Deal, view: View): void {
   for (const name of ['a', 'b'] as const) {
     const leg = view.legs[name];
@@ -230,7 +230,7 @@ export async function checkKeeper(world: World): Promise<void> {
     checkPromises(world, keeper, deal, deal.view);
     checkSenders(world, keeper, deal, deal.view);
   }
-  // What the cap of a day holds back waits for the next day, which may be after the end.
+  // A job over the cap of a day waits for the next day, which may be after the end.
   const open = await sql<{ verb: string; escrow: string }>(
     world.real,
     `select j.verb, j.escrow from keeper_jobs j join swaps s on s.id = j.swap_id

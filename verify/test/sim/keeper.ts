@@ -23,9 +23,9 @@ import {
   type World,
 } from './world.ts';
 
-/** Of a transaction that a block takes. */
+/** The least fee of a transaction that a block takes. */
 const leastFee = 3;
-/** What keeps them apart from all else that is drawn from a seed. */
+/** The offset that keeps them apart from all else that is drawn from a seed. */
 const ownStream = 2 ** 40;
 
 /** Kept without a keeper: each finds the bug that it is kept for. */
@@ -95,7 +95,7 @@ async function keepOn(world: World, server: Server, on: string): Promise<void> {
   );
 }
 
-/** What is due by then is not urgent: nothing else happened on the chain. */
+/** A step due by then is not urgent: the chain did not change otherwise. */
 const soonSeconds = 120;
 
 async function planNext(world: World, on: string): Promise<void> {
@@ -127,7 +127,9 @@ export function keepPolling(world: World): void {
   });
 }
 
-/** A node has taken something: of a gas key it is written down, and may get into trouble. */
+/**
+ * A node has taken something: a gas key's transaction is written down, and may get into trouble.
+ */
 export function noteSent(world: World, chain: SimChain, txid: string): SimTransaction | null {
   const { keeper, calm, ending } = world;
   const tx = chain.mempool.get(txid)?.tx;
@@ -171,7 +173,7 @@ function trouble(world: World, chain: SimChain, txid: string): void {
   });
 }
 
-/** What nodes and blocks have forgotten of it. */
+/** Notes its transactions that nodes and blocks have forgotten. */
 export function noteLost(world: World, chain: SimChain): void {
   for (const each of world.keeper?.sent.values() ?? []) {
     if (each.chain !== chain || each.lost || chain.mempool.has(each.txid)) continue;

@@ -167,7 +167,7 @@ const plans: readonly Plan[] = [
   keeping('counterparty', 'moveOften', keepMoving, 40),
   keeping('initiator', 'payTwice', payTwice, 900),
   breaking('initiator', 'pastGates', pastGates, 300),
-  // Of one that pays by the rules, and then shows its secret to nobody in time.
+  // A party that pays by the rules, and then shows its secret to nobody in time.
   keeping('initiator', 'pastDeadlines', pastGates, 300),
   keeping('counterparty', 'pastGates', pastGates, 200),
   breaking('initiator', 'payFormer', payFormer, 300),
@@ -177,7 +177,7 @@ const plans: readonly Plan[] = [
 /** For the drill that names it alone: drawn with the others it would change every story. */
 const drilledPlan = keeping('initiator', 'claimBehind', claimBehind, 120);
 
-/** What it is up to in this swap; null = whatever comes to its mind. */
+/** Its plan in this swap; null = whatever comes to its mind. */
 export function planFor(world: World, role: Side['role'], named?: string): Plan | null {
   if (named === undefined && world.chance.hits(0.35)) return null;
   const known = named === undefined ? plans : [...plans, drilledPlan];

@@ -1,4 +1,4 @@
-// What a simulated builder hands out and what a party signs of it, in the shapes of the four
+// The material of a simulated builder and a party's signature of it, in the shapes of the four
 // families: inside each is the same transaction.
 
 import type { Material } from '@parley/chains/interface/material.ts';

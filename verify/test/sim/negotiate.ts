@@ -41,7 +41,7 @@ export type Terms = Pick<Deal, 'direction'> & { readonly base: Asset; readonly q
 /** Amounts of base and quote, base units. */
 type Amounts = readonly [base: bigint, quote: bigint];
 
-/** Which leg is long; of usual amounts where they are not drawn yet. */
+/** Which leg is long; for usual amounts where they are not drawn yet. */
 export function longOf(
   world: World,
   { direction, base, quote }: Terms,
@@ -225,7 +225,7 @@ async function askTwice(world: World, party: Party, asked: Ask): Promise<Answer>
   return answer;
 }
 
-/** The initiator offers a hashlock that served before: of two swaps one would be free. */
+/** The initiator offers a hashlock that served before: one of two swaps would be free. */
 async function offerUsed(world: World, deal: Deal): Promise<void> {
   const [initiator] = deal.sides;
   const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);
@@ -289,7 +289,7 @@ function agreed(world: World, deal: Deal, swap: View | null): void {
   keepPolling(world, deal);
 }
 
-/** Wakes around a moment at which seconds decide; what comes before that it misses. */
+/** Wakes around a moment at which seconds decide; the party misses earlier events. */
 function fallAsleep(world: World, side: Side, known?: View['deadlines']): void {
   if (known === undefined) return;
   const { chance } = side.party;

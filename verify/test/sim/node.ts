@@ -1,8 +1,9 @@
 // A node of a simulated chain, and the ChainAdapter of one process over it. A node shows of an
 // escrow the chain up to the block where it stands, its mempool if it is not behind, and what it
-// lies about. Bitcoin's rules are those of the real adapter (packages/chains/bitcoin/escrow-facts.ts). What
-// an adapter watches, which secrets it saw and what it told are its memory, lost when the process
-// dies. Each call may find the node down, slow, behind or lying, and the process may die at it.
+// lies about. Bitcoin's rules are those of the real adapter
+// (packages/chains/bitcoin/escrow-facts.ts). An adapter's memory holds what it watches, the secrets
+// it saw and what it emitted, and is lost when the process dies. Each call may find the node down,
+// slow, behind or lying, and the process may die at it.
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
@@ -48,7 +49,7 @@ export type Node = {
   /** Blocks that the first source, and the second, are behind. */
   lag: number;
   otherLag: number;
-  /** What the first source says of an escrow's funding against the truth. */
+  /** The first source's word on an escrow's funding against the truth. */
   readonly lies: Map<string, Lie>;
 };
 
@@ -155,7 +156,7 @@ function accountFacts(
   };
 }
 
-/** What the first source shows, where it lies too. */
+/** The first source's answer, where it lies too. */
 export function shownBy(node: Node, asked: Asking): EscrowFacts {
   const facts = factsOf(node.chain, viewOf(node, node.lag), asked);
   const lie = node.lies.get(asked.escrow);
@@ -193,7 +194,7 @@ export function planOf(chain: SimChain, terms: EscrowTerms) {
 type Memory = {
   readonly watched: Map<string, WatchedEscrow>;
   readonly secrets: Map<string, string>;
-  /** What it said last of an escrow in a change, and whatever it has said since to who read it. */
+  /** Its last word on an escrow in a change, and whatever it has since answered to readers. */
   readonly told: Map<string, string>;
   readonly read: Map<string, Set<string>>;
   nonce: number;
@@ -310,7 +311,7 @@ function digestOf({ funded, claimed, refunded, secret, balance, empty }: EscrowF
   return JSON.stringify([moves, secret, balance.toString(), empty]);
 }
 
-/** Each change once; what was read meanwhile and has gone again is one too. */
+/** Each change once; a fact that was read meanwhile and has gone again is one too. */
 function touchedNow(parts: AdapterParts, memory: Memory): string[] {
   const { told, read } = memory;
   return [...memory.watched.values()].flatMap((watched) => {

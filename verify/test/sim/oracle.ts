@@ -1,6 +1,6 @@
-// What must hold, judged by the chains themselves and by nothing that the market says: who lost,
-// whether statuses and events tell what happened, whether every swap has ended, and what the market
-// promises beside money, even where nobody happened to lose by it.
+// The conditions that must hold, judged by the chains themselves and by nothing that the market
+// says: the losers, whether statuses and events tell what happened, whether every swap has ended,
+// and what the market promises beside money, even where nobody happened to lose by it.
 
 import type { LegName } from '@parley/core/trade.ts';
 import { chainClock, heldIn, type Mined, minedAbout, type SimChain } from './chain.ts';
@@ -49,8 +49,8 @@ function sumOf(
 }
 
 /**
- * A counterparty that sleeps past the long timelock can lose (docs/lifecycle.md); whoever is late
- * with funding or revealing must not, nor who pays twice.
+ * A counterparty that sleeps past the long timelock can lose (docs/lifecycle.md); a party that is
+ * late with funding or revealing must not, nor one that pays twice.
  */
 const isOwed = ({ party: { kind }, role }: Side): boolean =>
   ['honest', 'greedy', 'hasty'].includes(kind) || (kind === 'sleepy' && role === 'initiator');
@@ -74,7 +74,7 @@ export function checkLoss(world: World, deal: Deal): void {
     const left = sumOf(given, 'by', 'left');
     const got = sumOf([chainOf(world, other.chain), deal, side.party], 'payout', 'claim');
     const who = `${side.party.name}, the ${side.role} of ${deal.name},`;
-    // What a malicious party still pays into a swap that has ended is its own affair.
+    // A malicious party's payments into an ended swap are its own affair.
     if (left > 0n && side.party.kind !== 'malicious') {
       violate(world, 'every open swap ends', `${who} has ${left} left in escrows`);
     }
@@ -95,7 +95,10 @@ export function onlyMaliceLeft(world: World, deal: Deal): boolean {
   return owners.length > 0 && owners.every(({ party }) => party.kind === 'malicious');
 }
 
-/** What spent the whole payment that funded a leg; Bitcoin's may have others beside it. */
+/**
+ * The transaction that spent the whole payment that funded a leg; Bitcoin's may have others beside
+ * it.
+ */
 export function endOf(world: World, view: View, name: LegName): Mined | null {
   const { chain, escrow, amount } = view.legs[name];
   const whole = heldIn(chainOf(world, chain), escrow).filter(
@@ -123,8 +126,8 @@ const timeOf = (chain: SimChain, { height }: Pick<Mined, 'height'>): number =>
 
 /**
  * While the swap was followed, and in one of its escrows, as a party was told or as it is stored:
- * what is shown after its end, or where an acceptance that never came about would have led, the
- * market need not see.
+ * the market need not see a secret after the swap's end, or where an acceptance that never came
+ * about would have led.
  */
 function secretMined(world: World, deal: Deal, stored: ReadonlySet<string>): boolean {
   const chains = deal.chains.map((name) => chainOf(world, name));
@@ -174,7 +177,7 @@ const wasLiedAbout = (world: World, deal: Deal): boolean =>
     escrowsOn(chainOf(world, name), deal).some((escrow) => world.lied.has(escrow)),
   );
 
-/** What arrives must be true by now: nothing is told before it counts. */
+/** A delivered event must be true by now: the market emits none before it counts. */
 export function checkHeard(world: World, { topic, swapId, status }: Told): void {
   const deal = world.deals.find(({ id }) => id !== null && id === swapId);
   if (deal === undefined) return;
@@ -205,7 +208,7 @@ export function checkHeard(world: World, { topic, swapId, status }: Told): void 
 /** Each account was told what happened, all of it, and each thing once. */
 export function checkEvents(world: World, deal: Deal, view: View): void {
   const { long, short } = endsOf(world, deal, view);
-  /** What the swap's end is worth, whatever came between. */
+  /** The swap's end decides, whatever came between. */
   const wanted = {
     'swap.agreed': true,
     'secret.revealed': view.secret !== null,
@@ -282,7 +285,7 @@ export async function checkClosed(world: World): Promise<void> {
   }
 }
 
-/** What is asked twice under one key is done once. */
+/** A request repeated under one key is done once. */
 export async function checkOnce(world: World): Promise<void> {
   const rows = await sql<{ creator_id: string; made: number }>(
     world.real,
@@ -312,7 +315,7 @@ export function checkAgreed(world: World, deal: Deal, agreedAt: number): void {
 /** By then, with no faults left, the market knows what the chain's clock shows. */
 const knownSeconds = 7_200;
 
-/** What a party reads of its swap, whatever the party is like. */
+/** Checks a party's reading of its swap, whatever the party is like. */
 export function checkRead(world: World, deal: Deal, view: View): void {
   const isPaid = both.some((name) => view.legs[name].status !== 'unfunded');
   if (view.status === 'expired' && isPaid) {

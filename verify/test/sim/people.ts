@@ -1,4 +1,4 @@
-// Who trades: accounts with a wallet on every chain, and how they speak to the market over HTTP.
+// The traders: accounts with a wallet on every chain, and how they speak to the market over HTTP.
 // Answers get lost, and requests arrive twice or late, as on any network.
 
 import { hash } from 'node:crypto';
@@ -95,7 +95,7 @@ export async function newParty(
 
 const nothing: Answer = { status: 0, code: null, body: null };
 
-/** Whatever comes of it: an answer may be lost. */
+/** The party may have accepted, whatever comes of it: an answer may be lost. */
 function noteAcceptance({ deals, nowMs }: World, party: Party, { method, url }: Ask): void {
   if (method !== 'POST' || !url.endsWith('/accept')) return;
   const deal = deals.find(({ threadId }) => threadId !== null && url.includes(threadId));
@@ -114,12 +114,12 @@ const claimUrl = /^\/v1\/swaps\/([^/]+)\/legs\/([ab])\/claim$/;
 /** Said before anything is stored. */
 const beforehand = ['overloaded', 'chain_timeout', 'chain_unavailable', 'sources_disagree'];
 
-/** After which nothing is left of a request; of others nobody knows. */
+/** After which nothing is left of a request; other answers leave it open. */
 const isRefusal = ({ status, code }: Answer) =>
   code !== null &&
   (beforehand.includes(code) || (status >= 400 && status < 500 && code !== 'still_running'));
 
-/** Every request to relay, whoever sends it again: what came of it is written down. */
+/** Every request to relay, whoever sends it again: its outcome is written down. */
 function noteRelay(world: World, { url, body }: Ask): (answer: Answer) => void {
   const [, id, leg] = claimUrl.exec(url) ?? [];
   const deal = world.deals.find((each) => each.id !== null && each.id === id);

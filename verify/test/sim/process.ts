@@ -21,7 +21,7 @@ import { type GasParts, gasOf, type Post } from './gas.ts';
 import { type AdapterParts, type Node, simAdapter } from './node.ts';
 import { createWire, type Wire, type WireParts } from './wire.ts';
 
-/** What a receiver of webhooks was sent. */
+/** A delivery to a receiver of webhooks. */
 export type Told = {
   readonly topic: string;
   readonly swapId: string | null;
@@ -39,7 +39,7 @@ export function createReceiver(chance: Chance, hear: (told: Told) => void) {
   const complaints: string[] = [];
   let failed = false;
   type Parsed = Partial<Record<'type' | 'swapId' | 'status' | 'createdAt', string>>;
-  /** Of one swap each event waits for the first attempt of the one before. */
+  /** Each event of one swap waits for the first attempt of the one before. */
   const note = (path: string, id: string, { swapId = '', createdAt = '' }: Parsed) => {
     const order = orders.get(`${path} ${swapId}`) ?? { ids: new Set(), newest: '' };
     orders.set(`${path} ${swapId}`, order);
@@ -77,7 +77,7 @@ export function createReceiver(chance: Chance, hear: (told: Told) => void) {
       return how === 3 ? { status: 500, error: null } : { status: 0, error: 'no answer' };
     },
     expect: (path: string, secret: string) => void secrets.set(path, secret),
-    /** What arrived at a path, each delivery once, in the order of first arrival. */
+    /** The deliveries at a path, each once, in the order of first arrival. */
     heard: (path: string): readonly Told[] => [...(heard.get(path)?.values() ?? [])],
     /** Whether an attempt failed since this was asked last. */
     failedSince: () => {
@@ -107,7 +107,7 @@ type ProcessParts = Omit<WireParts, 'chance'> &
       readonly onSigned: GasParts['onSigned'];
       readonly time: SigningTime;
     } | null;
-    /** What else its adapters and its other sources answer. */
+    /** Further answers of its adapters and its other sources. */
     readonly adapted?: (adapter: ChainAdapter, node: Node, wire: Wire) => ChainAdapter;
     readonly besides?: (wire: Wire) => Partial<Deps>;
   };
@@ -164,7 +164,7 @@ export function startProcess(parts: ProcessParts) {
     settlement: createSettlement(deps),
     delivering: createDelivering(deps, { send }),
     scheduled: createScheduledRefunds(deps),
-    /** What its keeper does once has been done. */
+    /** Whether its keeper has done its first work. */
     kept: false,
   };
 }

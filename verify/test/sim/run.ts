@@ -75,7 +75,7 @@ type Counts = ReadonlyMap<string, number>;
 /** From so many seeds on anything is wanted; then each drill too, and that its moment comes. */
 const fairSeeds = 100;
 const drillSeeds = 1_000;
-/** Of the seeds of a drill. */
+/** The limit for the seeds of a drill. */
 const mostNotCome = 0.1;
 
 const common: readonly string[] = [

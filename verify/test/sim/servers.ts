@@ -1,7 +1,7 @@
 // The processes of the market: how they die, and when they poll chains and deliver. Two of them
-// share one database in some markets, as behind a load balancer. What a poll at a chain that ended
-// well has stored is exactly what the node shows: a change that was told and lost, an escrow that
-// nobody follows or a fact of yesterday shows itself here.
+// share one database in some markets, as behind a load balancer. A good poll at a chain has stored
+// exactly what the node shows: a lost event, an unfollowed escrow or a fact of yesterday shows
+// itself here.
 
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import type { Statement } from '@parley/market/db/database.ts';
@@ -77,7 +77,7 @@ export function noteClosed({ closedAt, nowMs }: World, { name, text, values }: S
 export const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
 
-/** Whoever answers requests; null when nobody does. */
+/** A server that answers requests; null when none does. */
 export function aServer(world: World): Server | null {
   const alive = world.servers.filter(({ process }) => process !== null);
   if (alive.length < 2) return alive[0] ?? null;
@@ -107,7 +107,7 @@ export function killServer(world: World, server: Server, why: string): void {
   noteDeaths(world);
 }
 
-/** A transaction reached a mempool or block: whoever follows the chain polls soon. */
+/** A transaction reached a mempool or block: followers of the chain poll soon. */
 export function noteActivity(world: World, chain: SimChain): void {
   world.unchecked.add(chain.chain);
   activeAt.set(chain, tipOf(chain).height);
@@ -178,7 +178,7 @@ async function pass(world: World, server: Server, chain: string): Promise<void> 
   const isNews = touched > 0 || unsure.has(chain) || world.unchecked.has(chain);
   if (left > 0 || !isAlone || !isNews) return;
   unsure.delete(chain);
-  // What another one saw and stored, only that one may be told of when it has gone.
+  // A fact's disappearance may be told to that server alone which saw and stored it.
   const waits = world.servers.some(
     ({ process: its, planned, unsure: not, polling }) =>
       its === null || [planned, not, polling].some((each) => each.has(chain)),
@@ -196,7 +196,7 @@ export async function poll(world: World, server: Server, chain: string): Promise
   if (world.hasNews) await deliver(world);
 }
 
-/** Nothing that time alone changes is urgent. */
+/** A change by time alone is never urgent. */
 const timeEveryMs = 600_000;
 
 export async function pollTime(world: World, server: Server): Promise<void> {

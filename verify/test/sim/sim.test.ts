@@ -25,7 +25,7 @@ const storyOf = (seed: number, errors: string) =>
 /** A second of the processor each, and more is in the soak. */
 const seeds = ['--known', '--seeds', '4'];
 
-test('whoever follows the rules ends with its own, and a seed tells the same story again', async () => {
+test('a party that follows the rules ends with its own, and a seed tells the same story again', async () => {
   const { code, broken, errors, met } = await run([...seeds, '--story']);
   assert.deepEqual([code, broken], [0, []], errors);
   // The first of seeds.json meet these.

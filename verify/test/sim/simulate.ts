@@ -121,7 +121,7 @@ function holdBack(world: World, wrote: ReadonlySet<string>): number {
   if (!rushes || ending || !chance.hits(0.05)) return 0;
   count(world, 'commit late');
   world.alone = false;
-  // Whoever polls meanwhile must not take what is missing for what never comes.
+  // A poll meanwhile must not take a missing one for one that never comes.
   if (chance.hits(0.4)) {
     const server = chance.pick(world.servers);
     for (const { chain } of world.nodes) world.beside.push(poll(world, server, chain.chain));
@@ -288,7 +288,7 @@ function termsFor({ chance, drill }: World, assets: readonly Asset[], index: num
   const fit = isGiven ? assets.filter(({ family }) => wanted.includes(family)) : assets;
   const base = chance.pick(fit);
   const quote = chance.pick(fit.filter(({ chain }) => chain !== base.chain));
-  // Of two timelocks alike the longer is that of what the taker gives.
+  // The longer of two equal timelocks is that of the taker's coin.
   const isBaseLong = base.family === wanted[1];
   if (drill?.isOrdered) return { base, quote, direction: isBaseLong ? 'sell_base' : 'buy_base' };
   return { base, quote, direction: chance.pick(['sell_base', 'buy_base'] as const) };
@@ -319,7 +319,7 @@ async function register(world: World, party: Party): Promise<void> {
   party.webhook = path;
 }
 
-/** Nothing of it lies or waits on a chain any more, and nothing will. */
+/** No transaction of it lies or waits on a chain any more, and none will. */
 function isOver(world: World, deal: Deal): boolean {
   if (deal.closed) return true;
   if (deal.id === null || deal.view === null) return false;
@@ -366,7 +366,7 @@ async function finish(world: World): Promise<void> {
     for (let block = 0; block < 9; block += 1) mineOne(world, chain);
   }
   await pollAll(world);
-  // What no block ever took is forgotten after two weeks at the latest.
+  // A transaction that no block ever took is forgotten after two weeks at the latest.
   for (const { chain } of world.nodes) chain.mempool.clear();
   // An escrow that was never paid is followed for a week after its swap's last timelock.
   world.nowMs = Math.max(until, world.nowMs) + 8 * day * 1_000;
@@ -381,8 +381,8 @@ async function finish(world: World): Promise<void> {
 }
 
 /**
- * What the keeper still has under way comes to its end. What it takes up now waits for its grace
- * of up to an hour before it is signed.
+ * The keeper's open jobs come to their end. A new job waits for its grace of up to an hour before
+ * it is signed.
  */
 async function keepToTheEnd(world: World): Promise<void> {
   const { keeper } = world;

@@ -1,11 +1,11 @@
-// What lies between one process of the market and everything outside of it: every statement,
-// commit and call of a node passes here. Here a process dies (before what it asked for happens, or
-// after), and connections to the database are lost. A dead process gets no answers any more: what
-// it awaits stays open for ever, and what it had not committed is rolled back.
+// The wire between one process of the market and everything outside of it: every statement, commit
+// and call of a node passes here. Here a process dies (before what it asked for happens, or after),
+// and connections to the database are lost. A dead process gets no answers any more: its calls stay
+// open for ever, and its uncommitted work is rolled back.
 //
 // All processes wait for the database in one line: one is served at a time, and the seed picks
 // which. Transactions commit out of order: one may be held back before its commit while others are
-// served. What waits for a lock of one held back lets it go on.
+// served. A statement that waits for a lock of one held back lets it go on.
 
 import type { Database, Session, Statement, Tx } from '@parley/market/db/database.ts';
 import type { Chance } from './chance.ts';
@@ -110,7 +110,7 @@ export function createLine(real: Database, chance: Chance) {
             left: servings,
             finished: finished.promise,
             resume: (loose) => {
-              // Whoever held it back died while it waited to go on.
+              // The holder died while it waited to go on.
               if (isOver) return loose ? undefined : free();
               holds = !loose;
               resolve();
@@ -135,7 +135,7 @@ export function createLine(real: Database, chance: Chance) {
         waiting.push(() => resolve(turnOf()));
         void plan();
       }),
-    /** Nobody is served before that. */
+    /** The line serves no other before that. */
     await: (settled: Promise<unknown>) => {
       const each: Promise<unknown> = settled.catch(() => {}).then(() => settling.delete(each));
       settling.add(each);
@@ -145,15 +145,15 @@ export function createLine(real: Database, chance: Chance) {
   };
 }
 
-/** `wait`: what passed is answered when `meanwhile` is over. */
+/** `wait`: its answer comes when `meanwhile` is over. */
 export type DoomKind = 'crash' | 'cut' | 'wait';
 
-/** What is to happen at the `left`-th passage from now on; with `at`, of those of this name. */
+/** The event at the `left`-th passage from now on; with `at`, of those of this name. */
 export type Doom = {
   readonly kind: DoomKind;
   /** Passages count for as long as this holds. */
   readonly from?: () => boolean;
-  /** What passes before, in turn. */
+  /** Passages that come before, in turn. */
   readonly after?: string[];
   readonly meanwhile?: () => Promise<void>;
   left: number;
@@ -179,7 +179,7 @@ const never = <R>(): Promise<R> => new Promise(() => {});
 export type WireParts = {
   readonly real: Database;
   readonly chance: Chance;
-  /** Of all processes on this database; without, this one is alone. */
+  /** The line of all processes on this database; without, this one is alone. */
   readonly line?: Line;
   readonly dooms?: Doom[];
   readonly onDoom: (kind: DoomKind, where: string) => void;
@@ -205,7 +205,7 @@ const reads = /^\s*select/i;
 /** A transaction on the real database, and where what it writes is listed. */
 type Real = { readonly turn: Turn; readonly tx: Tx; readonly written: Statement[] };
 
-/** Work inside a real transaction: what was cut off or dies rolls back, whoever catches what. */
+/** Work inside a real transaction: a cut or a death rolls it back, whoever catches the error. */
 function transactionsOn({ pass, died, holdsBack }: Parts) {
   return async <R>(
     { turn, tx, written }: Real,
@@ -257,7 +257,7 @@ export function createWire(parts: WireParts) {
     sessions.delete(session);
     if (!session.lost()) line.await(session.rows(unlock).finally(() => session.end()));
   };
-  /** What it held is free before anybody else is served. */
+  /** Its locks are free before anybody else is served. */
   const kill = (where: string) => {
     if (dead) return;
     dead = true;
@@ -289,7 +289,7 @@ export function createWire(parts: WireParts) {
     strike(due, 'after', name);
     return result;
   };
-  /** In the line; what a dead process asked for is not answered. */
+  /** In the line; a dead process's request is not answered. */
   const served = async <R>(work: (turn: Turn) => Promise<R>): Promise<R> => {
     const turn = await line.take();
     try {
@@ -336,7 +336,7 @@ export function createWire(parts: WireParts) {
     pipelined: (work) =>
       served((turn) =>
         pass('pipelined answer of commit', async () => {
-          // What goes out with the commit could wait for a lock that nobody sees it wait for.
+          // A statement sent with the commit could wait for a lock unseen.
           await turn.alone();
           return committed((written) =>
             real.pipelined((tx) => {
@@ -362,7 +362,7 @@ export function createWire(parts: WireParts) {
           );
         return { rows, lost: () => !sessions.has(own) || own.lost(), end: () => endSession(own) };
       }),
-    // Nobody listens: then nothing is remembered between requests, and every one looks anew.
+    // No process listens: then nothing is remembered between requests, and every one looks anew.
     listen: () => Promise.reject(lostConnection()),
     close: async () => {},
   };
@@ -376,7 +376,7 @@ export function createWire(parts: WireParts) {
         throw error;
       }
     },
-    /** Nothing of what was to happen does any more. */
+    /** No planned event happens any more. */
     spare: () => {
       dooms.length = 0;
     },

@@ -14,7 +14,7 @@ registerHooks({
     return found.url === real && context.parentURL !== own ? { ...found, url: own } : found;
   },
 });
-// After the hook: what these import is resolved through it.
+// After the hook: their imports are resolved through it.
 const { simulate } = await import('./simulate.ts');
 const { beginIds } = await import('./ids.ts');
 
@@ -36,6 +36,6 @@ process.on('message', async ({ seed }: { readonly seed: number }) => {
   process.send?.({ ...done, violations: [...done.violations, ...more] } satisfies Done);
 });
 process.send?.('loaded');
-// A market that died leaves requests behind that wait for ever: nothing is waited for.
+// A market that died leaves requests behind that wait for ever: the worker waits for none of them.
 process.once('disconnect', () => process.exit());
 if (!process.connected) process.exit();

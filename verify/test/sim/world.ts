@@ -1,5 +1,5 @@
-// The state of one simulated market: its servers, parties, deals and gas keys; what a deal is by
-// the chains and by what the parties agreed on, whatever the market says of either; and what
+// The state of one simulated market: its servers, parties, deals and gas keys; the facts of a deal
+// by the chains and by what the parties agreed on, whatever the market says of either; and what
 // happens when. Only an event moves the clock, one at a time; those of one instant come in seeded
 // order.
 
@@ -22,7 +22,7 @@ export type World = {
   readonly chance: Chance;
   readonly real: Database;
   readonly metrics: Metrics;
-  /** What the first swap is to meet; null = what chance brings. */
+  /** The drill of the first swap; null = whatever chance brings. */
   readonly drill: Drill | null;
   /** All parties honest, no faults: then everything must settle. */
   readonly calm: boolean;
@@ -40,13 +40,13 @@ export type World = {
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */
   begun: number;
-  /** Nothing else happens at the same time. */
+  /** No other event happens at the same time. */
   alone: boolean;
   /** Events that are near each other happen at once now and then. */
   readonly rushes: boolean;
   readonly startedAt: number;
   nowMs: number;
-  /** Faults are over: what is left is to come home. */
+  /** Faults are over: the remaining money is to come home. */
   ending: boolean;
   readonly lied: Set<string>;
   /** Chains that something happened on since what is stored was held against them. */
@@ -72,7 +72,7 @@ export type Server = {
   readonly polling: Set<string>;
   timePolledAt: number;
   readonly reopen: (world: World) => Promise<void>;
-  /** What is to happen to it; a process that dies leaves the rest to the next. */
+  /** Its planned ends; a process that dies leaves the rest to the next. */
   readonly dooms: Doom[];
 };
 
@@ -180,7 +180,7 @@ export type Habits = {
   readonly waits?: () => boolean;
 };
 
-/** What came of the requests to relay the claim of one swap. */
+/** The outcomes of the requests to relay the claim of one swap. */
 export type Asked = {
   /** Without an answer yet, or with none that says what became of it. */
   open: number;
@@ -189,7 +189,7 @@ export type Asked = {
   readonly promised: Map<string, LegName>;
 };
 
-/** What a gas key has sent, as a node first took it. */
+/** A gas key's transaction, as a node first took it. */
 export type GasSent = {
   readonly chain: SimChain;
   readonly txid: string;
@@ -218,7 +218,7 @@ export type Drill = {
   readonly name: string;
   readonly initiator: Kind;
   readonly counterparty: Kind;
-  /** What a malicious one has its mind on, by the name of its plan. */
+  /** The plan of a malicious one, by its name. */
   readonly plan?: string;
   /** The families of the two chains, the long leg's last; any where it says nothing. */
   readonly families?: readonly [Family, Family];
@@ -258,7 +258,7 @@ export const legOf = ({ long }: Pick<Deal, 'long'>, side: 'long' | 'short'): Leg
 export const ownLeg = (deal: Deal, role: Role): LegName =>
   legOf(deal, role === 'initiator' ? 'long' : 'short');
 
-/** What a party has on a chain; the login's is the first. */
+/** A party's wallets on a chain; the login's is the first. */
 export const walletsOn = ({ wallets }: Party, chain: string): readonly Wallet[] =>
   wallets.get(chain) ?? [];
 
@@ -273,7 +273,7 @@ export function escrowsOn(chain: SimChain, { hashlock }: Pick<Deal, 'hashlock'>)
   return [...chain.plans].filter(([, terms]) => terms.hashlock === hashlock).map(([at]) => at);
 }
 
-/** What both said that they would pay on a chain. */
+/** The amount that both said that they would pay on a chain. */
 export const amountOn = ({ base, quote, chains }: Deal, chain: string): bigint =>
   (chains[0] === chain ? base : quote).amount;
 

@@ -7,7 +7,7 @@
 // (github.com/tdlib/telegram-bot-api at 01a3679: Query.cpp, HttpConnection.cpp, Client.cpp).
 //
 // Left out: every other method, bodies that are not JSON, parse_mode and flood control by itself.
-// Nobody is limited unless a test asks for it with `answerNext`.
+// The simulator limits callers only where a test asks for it with `answerNext`.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,12 +42,12 @@ export type BotCall = { readonly parameters: Parameters };
 export type BotMessage = { readonly chatId: number; readonly text: string };
 
 export type BotApi = {
-  /** What stands for https://api.telegram.org. */
+  /** Stands for https://api.telegram.org. */
   readonly url: string;
   readonly token: string;
   /** Every request, in order, whatever was answered. */
   readonly calls: readonly BotCall[];
-  /** What arrived: messages that were answered with `ok`. */
+  /** The messages that arrived, which were answered with `ok`. */
   readonly messages: readonly BotMessage[];
   /** One answer a call, before `answerAlways` counts again. */
   answerNext(...answers: readonly BotAnswer[]): void;

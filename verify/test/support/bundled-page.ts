@@ -1,5 +1,5 @@
-// A page of one module, bundled for a browser as an app would, and served from loopback: what is
-// kept in a browser is kept for an origin.
+// A page of one module, bundled for a browser as an app would, and served from loopback: a browser
+// keeps data for an origin.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

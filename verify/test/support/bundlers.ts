@@ -1,4 +1,5 @@
-// Bundlers of pages, on a folder in which the package is installed: what each makes of a program.
+// Bundlers of pages, on a folder in which the package is installed: the output of each for a
+// program.
 
 import { writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';

@@ -15,7 +15,7 @@ export function trusted(made: Certificate): Certificate {
   return made;
 }
 
-/** Of names such as `DNS:localhost`, for a day. */
+/** A certificate for names such as `DNS:localhost`, for a day. */
 export function makeCertificate(names: readonly string[]): Certificate {
   const dir = mkdtempSync(join(tmpdir(), 'parley-certificate-'));
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' });

@@ -8,7 +8,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { shared } from './shared.ts';
 
-/** Of what a page is to show: a machine that others use has taken over 15 s for a heading. */
+/** The limit for a page's display: a machine that others use has taken over 15 s for a heading. */
 export const pageLimitMs = 60_000;
 
 export const chromiumPackage = 'chromium-headless-shell';
@@ -43,5 +43,5 @@ export async function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
-/** Of the files of a process: each has profiles of its own in it, and closes them. */
+/** The browser of the files of a process: each has profiles of its own in it, and closes them. */
 export const sharedBrowser = shared(launch, (browser) => browser.close());

@@ -25,7 +25,7 @@ export async function startCluster(): Promise<Cluster> {
   };
 }
 
-/** One that nobody else uses meanwhile. What others left in it are databases of other names. */
+/** One that nobody else uses meanwhile. Databases that others left in it have other names. */
 export async function openCluster(): Promise<Cluster> {
   const shared = process.env.PARLEY_TEST_CLUSTERS;
   if (shared === undefined) return startCluster();

@@ -1,5 +1,5 @@
-// One process that runs commands one after the other as if each were a program of its own: what
-// they import is loaded once, which is most of what a command takes (verify/test/support/commands.ts).
+// One process that runs commands one after the other as if each were a program of its own: their
+// imports are loaded once, which is most of what a command takes (verify/test/support/commands.ts).
 
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -36,7 +36,7 @@ async function ordered({ number, file, args, env }: Order) {
     throw new Ended();
   };
   try {
-    // Anew: what a program does, it does when it is loaded.
+    // Anew: a program does its work when it is loaded.
     await import(`${pathToFileURL(file).href}?run=${number}`);
   } catch (error) {
     if (!(error instanceof Ended)) {

@@ -1,5 +1,5 @@
-// Commands of operators run as programs, many of them in one process (command-child.ts): of a test
-// that runs fifty, starting fifty processes was nine tenths. That a command ends by itself is shown
+// Commands of operators run as programs, many of them in one process (command-child.ts): starting
+// fifty processes was nine tenths of a test that runs fifty. That a command ends by itself is shown
 // where one is run as a program of its own.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -13,7 +13,7 @@ export type Commands = {
   stop(): Promise<void>;
 };
 
-/** Of one, and of those before it. */
+/** The limit of one, and of those before it. */
 const limitMs = 240_000;
 const root = join(import.meta.dirname, '../../..');
 

@@ -91,7 +91,7 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     hash.update(name).update(await readFile(new URL(name, migrations)));
   }
   const name = `template_${hash.digest('hex').slice(0, 16)}`;
-  // Of its own: the lock goes with the connection.
+  // A connection of its own: the lock goes with it.
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {

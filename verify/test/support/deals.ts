@@ -28,7 +28,7 @@ type Accepted = Awaited<ReturnType<typeof accept>>;
 export type Offer = {
   readonly pair: Pair;
   readonly threadId: string;
-  /** Of the maker's coin. */
+  /** The price of the maker's coin. */
   readonly price: bigint;
   readonly coins: { readonly a: CoinName; readonly b: CoinName };
   /** Accepts for that side: with its secret kept, as the initiator. */
@@ -103,7 +103,7 @@ export async function agreed(ground: Ground, pair: Pair, b: CoinName, a: CoinNam
   };
 }
 
-/** What a side does at the points where faults begin. */
+/** A side's hooks at the points where faults begin. */
 export type Hooks = {
   readonly onProgress?: (progress: Progress) => void;
   /** Instead of its own. */
@@ -112,12 +112,12 @@ export type Hooks = {
   readonly signal?: AbortSignal;
 };
 
-/** Of one side: an end that never comes is told as what it waits for. */
+/** The limit of one side: an end that never comes is reported as what it waits for. */
 const runLimitMs = 200_000;
 
 let sides = new AbortController();
 
-/** What a scenario left running. */
+/** Ends what a scenario left running. */
 export function endSides(): void {
   sides.abort(new Error('the scenario is over'));
   sides = new AbortController();
@@ -144,7 +144,7 @@ export function run(ground: Ground, deal: Deal, party: 'taker' | 'maker', hooks:
     },
     signal: AbortSignal.any([limit, sides.signal, ...(hooks.signal ? [hooks.signal] : [])]),
   });
-  // Whoever waits for it hears of its failure; a scenario that failed meanwhile does not.
+  // A waiting caller hears of its failure; a scenario that failed meanwhile does not.
   running.catch(() => {
     if (limit.aborted || sides !== own)
       console.error(`${who.name}, ${party}: ${told.slice(-12).join('\n  ')}`);
@@ -192,7 +192,7 @@ export async function fund(ground: Ground, deal: Deal, legs: 'both' | 'initiator
 
 const isVerified = ({ step }: Progress) => step === 'verified';
 export const isFunded = ({ step }: Progress) => step === 'funded';
-/** By one's own node; what a side says it sends may not have been sent yet. */
+/** By one's own node; a transaction that a side reports may not have been sent yet. */
 export const seen = (what: 'claim' | 'refund', leg: 'a' | 'b') => (progress: Progress) =>
   progress.step === 'seen' && progress.text.startsWith(`${what} of leg ${leg} `);
 /** The funding of a leg, or its claim, counts by one's own node. */
@@ -254,7 +254,7 @@ export async function endsRight(
   end: End,
 ): Promise<void> {
   for (const each of ends) {
-    // Whoever had not funded yet has nothing to take back: the balances below say so.
+    // A side without a funding has nothing to take back: the balances below say so.
     const isBare = end === 'refunded' && each === 'nothing';
     if (!isBare) assert.equal(each, end);
   }

@@ -1,4 +1,4 @@
-// What the rooms of the server are given, for tests: a movable clock, dev settings, a quiet log,
+// The dependencies of the server's rooms, for tests: a movable clock, dev settings, a quiet log,
 // and chains without nodes unless the test brings its own.
 
 import { randomBytes } from 'node:crypto';

@@ -10,14 +10,14 @@ export type Fault =
   | { readonly kind: 'delay'; readonly ms: number }
   /** Connections are ended, new ones too. */
   | { readonly kind: 'cut' }
-  /** Half-open: what is sent arrives, and its answer never does. */
+  /** Half-open: a request arrives, and its answer never does. */
   | { readonly kind: 'mute' };
 
 export type FaultProxy = {
   readonly port: number;
   /** From now on. */
   fail(fault: Fault): void;
-  /** Connections on which something was lost are ended: nobody gets a gap for an answer. */
+  /** Connections on which something was lost are ended: no client gets a gap for an answer. */
   heal(): void;
   /** From the next connection on; those that are there are ended. */
   pointTo(...ports: readonly number[]): void;

@@ -49,7 +49,7 @@ export async function guardedNode(
       return { text: JSON.stringify(said) };
     };
     const isSending = sends.test(body) || rest === '/wallet/broadcasthex';
-    // The end of it: of long words only the beginning is kept.
+    // The end of it: long words keep only their beginning.
     if (state.manner === 'echo' && isSending) return refused(-26, `refused: ${body.slice(-400)}`);
     const isEstimate = estimates.test(body) || /estimateenergy/.test(rest);
     if (state.manner === 'no estimates' && isEstimate) {

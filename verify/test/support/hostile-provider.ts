@@ -24,7 +24,7 @@ const paths: Readonly<Record<string, Endpoint>> = {
   '/userinfo': 'userinfo',
 };
 
-/** What becomes of an answer on its way, whatever it says. */
+/** The outcome of an answer on its way, whatever it says. */
 export type Fault =
   | 'answers 500'
   | 'answers 5 MB'
@@ -44,10 +44,10 @@ const daySeconds = 24 * 3_600;
 const trickleMs = 50;
 const hugeBytes = 5 * 1024 * 1024;
 
-/** What a lie makes of the claims of an ID token; undefined leaves a claim out. */
+/** A lie's version of the claims of an ID token; undefined leaves a claim out. */
 const claimLies = {
   'wrong iss in the ID token': () => ({ iss: otherIssuer }),
-  /** Of the authorization before this one. */
+  /** The nonce of the authorization before this one. */
   'replayed nonce': (_: number, { previousNonce }: Code) => ({ nonce: previousNonce ?? undefined }),
   'no nonce': () => ({ nonce: undefined }),
   'other audience': () => ({ aud: 'another-client' }),
@@ -91,15 +91,15 @@ export type HostileProvider = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What reached another server, which a redirect leads to: its paths. */
+  /** The paths of requests that reached another server, to which a redirect leads. */
   readonly reachedElsewhere: readonly string[];
   /** Every request, in order. */
   readonly requests: readonly { readonly path: string; readonly parameters: Claims }[];
-  /** From now on, all of these at once; none makes it behave. */
+  /** From now on, all of these at once; without any it behaves. */
   misbehave(...how: readonly Misbehaviour[]): void;
   /** Besides the claims of the protocol; over them where they have the same name. */
   claim(claims: Claims): void;
-  /** What its keys say they sign for; null = they name no issuer. */
+  /** The issuer that its keys say they sign for; null = they name no issuer. */
   keysAreOf(issuer: string | null): void;
   /** Whether it takes a client secret; by the one that it has, unless told. */
   takeSecret(isGood: ((secret: string) => boolean) | null): void;
@@ -269,7 +269,7 @@ function replyTo(
     case 'discovery':
       return [200, discovery(state)];
     case 'tenants': {
-      // As Microsoft's: nothing is said of `iss` in answers, and each tenant is another issuer.
+      // As Microsoft's: answers lack `iss`, and each tenant is another issuer.
       const { authorization_response_iss_parameter_supported: _, ...said } = discovery(state);
       return [200, { ...said, issuer: `${state.issuer}/{tenantid}/v2.0` }];
     }

@@ -231,7 +231,10 @@ export async function walletsIn(folder: string): Promise<Person> {
   return { name: 'the maker', ...Object.fromEntries(byFamily) } as unknown as Person;
 }
 
-/** What it must hold: what it had, what was agreed, and the fees of what its store says it sent. */
+/**
+ * The inventory that it must hold: its earlier one, the agreed amounts, and the fees of what its
+ * store says it sent.
+ */
 export async function inventoryIs(
   maker: Person,
   place: Place,
@@ -248,7 +251,7 @@ export async function inventoryIs(
   assert.deepEqual(await holdingOf(maker, place), await dueAfterFees(maker, place, due, doings));
 }
 
-/** What is due, less the fees of what it did. */
+/** The amount due, less the fees of what it did. */
 export async function dueAfterFees(
   maker: Person,
   place: Place,

@@ -20,15 +20,15 @@ export type RunningMarket = {
   readonly ready: Ready;
   readonly home: string;
   readonly child: ChildProcess;
-  /** What it wrote to standard error so far. */
+  /** Its standard error so far. */
   log(): string;
   /** SIGTERM, waits for the end, gives the exit code. */
   stop(): Promise<number | null>;
-  /** kill -9 of the process alone: what it started is left behind. */
+  /** kill -9 of the process alone: its children are left behind. */
   kill(): Promise<void>;
 };
 
-/** Of each home, what ends the processes in it. */
+/** The steps that end the processes of each home. */
 const ends = new Map<string, (() => Promise<unknown>)[]>();
 
 /** A fresh PARLEY_HOME, gone when the test ends, after the markets that were started in it. */
@@ -42,7 +42,7 @@ export async function newHome(t: Ending): Promise<string> {
   return home;
 }
 
-/** Of a test, or of whoever undoes its steps by itself. */
+/** The end of a test, or of whoever undoes its steps by itself. */
 export type Ending = { after(step: () => Promise<unknown>): void };
 
 /** Throws with what it printed when it does not get ready. The end of `t` ends it. */
@@ -90,7 +90,10 @@ export async function startMarketProcess(
   };
 }
 
-/** Of the files of a process, each with people of its own: clocks are where others moved them. */
+/**
+ * The market of the files of a process, each with people of its own: clocks are where others moved
+ * them.
+ */
 export const sharedMarket = shared(openShared, ({ close }) => close());
 
 async function openShared(): Promise<RunningMarket & { close(): Promise<void> }> {
@@ -113,7 +116,7 @@ async function limit(): Promise<null> {
   return null;
 }
 
-/** Processes whose command line names the folder: what a market started and left. */
+/** Processes whose command line names the folder: those that a market started and left. */
 export async function processesIn(home: string): Promise<string[]> {
   const ps = spawn('ps', ['-eo', 'pid=,args='], { stdio: ['ignore', 'pipe', 'ignore'] });
   let output = '';

@@ -19,7 +19,7 @@ while True:
 
 export type NotifySocket = {
   readonly socket: string;
-  /** What was said first of all that was not taken yet; '' when it was closed. */
+  /** The first message that was not taken yet; '' when it was closed. */
   next(): Promise<string>;
   close(): Promise<void>;
 };

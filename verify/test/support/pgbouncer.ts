@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const readyLimitMs = 30_000;
 const answerLimitMs = 20_000;
 
-/** 1.18: what Debian 12 has refuses every startup parameter that it does not know. */
+/** 1.18: Debian 12's refuses every startup parameter that it does not know. */
 export const pgbouncerPackage = {
   program: 'pgbouncer',
   folder: 'sbin' as const,

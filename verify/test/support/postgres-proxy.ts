@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type Point = {
-  /** The name of a prepared statement, or the whole text of a simple query; none = any. */
+  /** The name of a prepared statement, or the whole text of a simple query; without it, any. */
   readonly statement?: string;
   /** The so-many-th of them from now on, 1 = the next. */
   readonly nth?: number;
@@ -22,7 +22,7 @@ export type PostgresProxy = {
   readonly url: string;
   /** Stops the first connection that comes to the point; resolves when it has. */
   stopAt(point: Point): Promise<void>;
-  /** What clients asked to be run since the last point was chosen: as `Point` names it. */
+  /** The statements that clients asked for since the last point was chosen: as `Point` names it. */
   asked(): readonly string[];
   /** Ends every connection, as the death of the clients would. */
   cut(): void;
@@ -35,7 +35,7 @@ type Armed = Point & {
   readonly failed: (why: Error) => void;
 };
 
-/** What one connection has under way. */
+/** The work of one connection. */
 type Line = {
   readonly client: Socket;
   readonly server: Socket;
@@ -43,9 +43,9 @@ type Line = {
   sent: number;
   finished: number;
   stopped: Armed | null;
-  /** Of a statement that is still carried out: how many are sent with it. */
+  /** The messages of a statement that is still carried out: how many are sent with it. */
   last: number;
-  /** What came since the last `begin`. */
+  /** The names since the last `begin`. */
   names: Set<string>;
 };
 
@@ -89,7 +89,7 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
   });
 
   function fromClient(line: Line, type: string, bytes: Buffer): void {
-    // Of a prepared statement that is carried out the rest goes through, up to its Sync.
+    // The rest of a prepared statement that is carried out goes through, up to its Sync.
     if (line.stopped !== null && line.sent >= line.last) return;
     const name = names(type, bytes);
     if (name === 'begin') line.names.clear();
@@ -168,7 +168,7 @@ function messages(client: boolean, take: (type: string, bytes: Buffer) => void) 
   };
 }
 
-/** What a client's message asks to be run; null where it runs nothing. */
+/** The statement that a client's message asks for; null where it runs none. */
 function names(type: string, bytes: Buffer): string | null {
   const strings = bytes.subarray(5).toString('utf8').split('\0');
   if (type === 'Q') return strings[0] ?? null;

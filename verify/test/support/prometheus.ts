@@ -1,5 +1,5 @@
-// Debian's Prometheus and its promtool: of the folder PARLEY_PROMETHEUS, else those on PATH, else
-// Debian's package, unpacked into the user's cache: where it is installed it starts a server.
+// Debian's Prometheus and its promtool: those of the folder PARLEY_PROMETHEUS, else those on PATH,
+// else Debian's package, unpacked into the user's cache: where it is installed it starts a server.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

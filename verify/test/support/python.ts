@@ -46,7 +46,7 @@ export function findPython(): string | null {
 }
 
 type PythonPlace = {
-  /** Of the environment. */
+  /** The Python of the environment. */
   readonly python: string;
   /** Where no source of the package is: only the wheel is found. Has its tests. */
   readonly folder: string;

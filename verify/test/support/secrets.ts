@@ -1,4 +1,4 @@
-// What a run must not leave behind: secrets by name, and the search for each of them in everything
+// Secrets that a run must not leave behind: by name, and the search for each of them in everything
 // that the run wrote.
 
 import assert from 'node:assert/strict';
@@ -32,7 +32,7 @@ function base64Within(bytes: Buffer): string[] {
   });
 }
 
-/** What a text says in other letters: escapes of JSON undone, and words of base58 as hex. */
+/** The same text in other letters: escapes of JSON undone, and words of base58 as hex. */
 function unwrapped(text: string): string {
   const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_, byte: string) =>
     String.fromCharCode(Number.parseInt(byte, 16)),
@@ -42,7 +42,7 @@ function unwrapped(text: string): string {
   return [plain.replaceAll('-', '+').replaceAll('_', '/'), ...read].join('\n');
 }
 
-/** Of bytes: in hex, in base64, as they are, as numbers one by one, and as one number. */
+/** The forms of bytes: in hex, in base64, as they are, as numbers one by one, and as one number. */
 function formsOf(bytes: Buffer): string[] {
   const numbers = [...bytes].map(String).join(',');
   const whole = BigInt(`0x${bytes.toString('hex')}`).toString();

@@ -1,13 +1,13 @@
-// What the test files of one process share, such as a market: made when the first of them asks for
-// it, ended when the last one is done. A file that runs by itself has it alone.
+// Things that the test files of one process share, such as a market: made when the first of them
+// asks for it, ended when the last one is done. A file that runs by itself has it alone.
 
 import { after } from 'node:test';
 import { apart } from '../runner/usage.ts';
 
 /**
- * `take` is called where a file begins, before any test runs; what it returns gives what is shared,
- * and is for `before`. The first who asks says from what it is made. `leave`: what a file does to
- * it at its end.
+ * `take` is called where a file begins, before any test runs; its result gives the shared thing,
+ * and is for `before`. The first who asks says from what it is made. `leave`: a file's work on it
+ * at its end.
  */
 export function shared<T, From extends unknown[]>(
   make: (...from: From) => Promise<T>,

@@ -10,7 +10,7 @@ const ways = [['-m'], ['--user', '--map-current-user', '--keep-caps', '--mount']
 const mount = (size: string, what: string) =>
   `mount -t tmpfs -o size=${size},mode=0755 parley-small ${what}`;
 
-/** What stands before a command so that PARLEY_HOME is a disk of this size; null: not here. */
+/** The command prefix that makes PARLEY_HOME a disk of this size; null: not here. */
 export function onSmallDisk(size: string): string[] | null {
   for (const way of ways) {
     const tried = spawnSync('unshare', [...way, 'sh', '-c', mount('1m', '/mnt')]);

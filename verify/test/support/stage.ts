@@ -17,7 +17,7 @@ import { type FaultProxy, faultProxy } from './fault-proxy.ts';
 import { type RunningMarket, startMarketProcess } from './market.ts';
 
 export const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
-/** Of a read of a chain; a silence is noticed soon, a busy machine is none. */
+/** The limit of a read of a chain; a silence is noticed soon, a busy machine is none. */
 const chainTimeoutMs = 4_000;
 
 export type Env = Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export type Stage = {
   /** Null where the markets have a database of their own. */
   readonly postgres: EmbeddedPostgres | null;
   readonly receiver: Receiver;
-  /** Of every market that is started. */
+  /** The environment of every market that is started. */
   readonly env: Env;
   /** Where customers send their requests: to every server that runs, by turns. */
   readonly front: FaultProxy;
@@ -73,7 +73,7 @@ export type Ground = Pick<Stage, 'url' | 'dev' | 'place' | 'now'> &
   Partial<Pick<Stage, 'receiver'>>;
 
 export type StageOptions = {
-  /** Of every market. With a DATABASE_URL no PostgreSQL is started. */
+  /** The environment of every market. With a DATABASE_URL no PostgreSQL is started. */
   readonly env?: Env;
   /** The URLs by which markets know a node. */
   readonly ways?: (family: Family, rpcUrl: string) => Promise<readonly [string, ...string[]]>;

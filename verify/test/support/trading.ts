@@ -19,7 +19,7 @@ export type Scope = 'read' | 'taker' | 'maker';
 
 export type Answer = {
   readonly status: number;
-  /** Of a refusal: the header x-parley-error. */
+  /** The code of a refusal: the header x-parley-error. */
   readonly code: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
   readonly body: any;

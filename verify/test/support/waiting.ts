@@ -3,11 +3,11 @@
 import { type EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Machines are shared: what takes a second alone has taken twenty on them. */
+/** Machines are shared: a step of one second alone has taken twenty on them. */
 export const patienceMs = 60_000;
 
 type Nothing = null | undefined | false;
-/** What is asked for may be a page or a query: looking all the time takes them from the answer. */
+/** The condition may be a page or a query: polling all the time takes them from the answer. */
 const rests = { leastMs: 5, mostMs: 50 } as const;
 
 /** `everyMs`: instead of a fourth of what was waited so far, 5 to 50 ms. */
@@ -30,7 +30,7 @@ export async function waitUntil<T>(
   }
 }
 
-/** What the next event of that name carries. Throws after the same patience. */
+/** The arguments of the next event of that name. Throws after the same patience. */
 export async function nextEvent(from: EventEmitter, event: string): Promise<unknown[]> {
   const limit = AbortSignal.timeout(patienceMs);
   try {

@@ -1,6 +1,6 @@
-// What a drill needs: swaps of a person who gives Bitcoin for dollars, agreed by the engine of the
-// app in Chromium; what it saves of them; and the saved rescue page, opened from a disk with nodes
-// alone.
+// The parts of a drill: swaps of a person who gives Bitcoin for dollars, agreed by the engine of
+// the app in Chromium; the rescue that it saves of them; and the saved rescue page, opened from a
+// disk with nodes alone.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -89,7 +89,7 @@ export async function drill(t: TestContext, web: Web) {
   return { home, on, alice, maker, context, page, phrase, agree };
 }
 
-/** Of a browser whose person has a phrase: what it agrees to with the maker. */
+/** A browser whose person has a phrase agrees to these swaps with the maker. */
 async function agreeing(page: Page, modules: Modules, alice: Person, on: On) {
   await withEngine(page, modules, alice);
   const phrase = await newPhrase(page);

@@ -35,12 +35,12 @@ import { shared } from './shared.ts';
 
 export type Person = {
   readonly accountId: string;
-  /** Of its login wallet, with which it also trades. */
+  /** The key of its login wallet, with which it also trades. */
   readonly evmKey: `0x${string}`;
   readonly address: string;
   /** By an API key of its own. */
   readonly client: ParleyClient;
-  /** Of its browser: who is signed in there. */
+  /** The cookies of its browser: the person is signed in there. */
   readonly cookies: ReadonlyMap<string, string>;
 };
 
@@ -48,7 +48,7 @@ export type Opened = {
   /** Signed in as; default nobody. */
   readonly as?: Person;
   readonly scheme?: 'light' | 'dark';
-  /** What the browser says of its person; default `en-GB`. */
+  /** The browser's locale for its person; default `en-GB`. */
   readonly locale?: string;
   readonly width?: number;
   readonly height?: number;
@@ -86,7 +86,10 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
 
 const sharedMarket = shared(openWeb, (web) => web.close());
 
-/** Of the files of a process; where a file begins. A file leaves no order of its people open. */
+/**
+ * The app shared by the files of a process; where a file begins. A file leaves no order of its
+ * people open.
+ */
 export function sharedWeb(): () => Promise<Web> {
   const people: Person[] = [];
   const leave = async () => {
@@ -192,12 +195,12 @@ async function open(t: TestContext, { browser, url, path, own, how }: Opening): 
   return page;
 }
 
-/** What was wrong in the page so far, a line each. */
+/** The faults of the page so far, a line each. */
 export async function watch(page: Page, own: ReadonlySet<string>): Promise<readonly string[]> {
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(`a script failed: ${error.stack ?? error.message}`));
   page.on('console', (line) => {
-    // Of a refusal that the app shows, such as 401 of whoever is not signed in.
+    // A refusal that the app shows, such as a 401 without a login, logs this line.
     const isAnswer = line.text().startsWith('Failed to load resource');
     if (line.type() === 'error' && !isAnswer) wrong.push(`console: ${line.text()}`);
   });

@@ -16,7 +16,7 @@ export const pages = [
 ] as const;
 export type Page = (typeof pages)[number];
 
-/** What stands for something of the operator's own in a page's commands, and what a test has. */
+/** Stand-ins for something of the operator's own in a page's commands, and what a test has. */
 export const fills: readonly (readonly [page: Page, from: string, to: string])[] = [
   ['install', 'PARLEY_NETWORK=mainnet', 'PARLEY_NETWORK=dev'],
   ['incidents', '--chain ethereum', '--chain evm-dev'],
@@ -24,7 +24,7 @@ export const fills: readonly (readonly [page: Page, from: string, to: string])[]
 
 export type Block = {
   readonly page: Page;
-  /** Of the file, from 1 on: where its first command stands. */
+  /** The line of the file, from 1 on, where its first command stands. */
   readonly line: number;
   readonly commands: string;
   /** Lines of its output, `…` for anything; null: the page does not say. */
@@ -51,7 +51,10 @@ function fencesOf(lines: readonly string[]): readonly (Fence & { readonly end: n
   return found;
 }
 
-/** Of a page's text. Blocks in another language than `sh` are contents, and are not commands. */
+/**
+ * The blocks of a page's text. Blocks in another language than `sh` are contents, and are not
+ * commands.
+ */
 export function blocksIn(page: Page, text: string): readonly Block[] {
   const lines = text.split('\n');
   const fences = fencesOf(lines);

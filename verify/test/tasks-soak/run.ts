@@ -21,7 +21,7 @@ const run = promisify(execFile);
 const here = import.meta.dirname;
 const outputBytes = 64 * 1024 * 1024;
 
-/** The same sources under the next number: what a page on upgrades needs of a version. */
+/** The same sources under the next number: the version that a page on upgrades needs. */
 const laterRelease = `
   cd "$(dirname "$1")"
   from=parley-server-0.1.0-linux-x64 to=parley-server-0.2.0-linux-x64

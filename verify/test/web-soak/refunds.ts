@@ -1,4 +1,5 @@
-// The other side accepts and then does nothing: what was paid in comes back, on each family.
+// The other side accepts and then does nothing: the first side's payment comes back, on each
+// family.
 
 import type { CoinName } from '@parley/dev/demo/place.ts';
 import { newMaker } from './maker.ts';

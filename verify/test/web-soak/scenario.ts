@@ -1,4 +1,4 @@
-// What scenarios share: people, trades, and what is looked at after each of them.
+// Shared tools of scenarios: people, trades, and what is looked at after each of them.
 
 import assert from 'node:assert/strict';
 import type { Person } from '@parley/dev/demo/people.ts';
@@ -19,7 +19,7 @@ export type Group = {
   close(): Promise<void>;
 };
 
-/** Of the demo's sizes; six digits, so that a list shows all of them. */
+/** Amounts of the demo's sizes; six digits, so that a list shows all of them. */
 const amounts: Readonly<Record<CoinName, readonly [units: bigint, step: bigint]>> = {
   BTC: [1_000_000n, 100n],
   ETH: [10n ** 17n, 10n ** 13n],

@@ -1,4 +1,4 @@
-// What a person does on the screens of the app, by the names that a screen reader says.
+// A person's acts on the screens of the app, by the names that a screen reader says.
 
 import assert from 'node:assert/strict';
 import type { Family } from '@parley/core/families.ts';
@@ -87,7 +87,7 @@ export async function vouches(trader: Trader, family: Family = 'evm'): Promise<v
     () => true,
     () => false,
   );
-  // What a page has kept of the account may be old for a moment: then nothing is asked for.
+  // A page's record of the account may be old for a moment: then no question comes.
   if (!isBegun && !(await begin.isVisible())) return;
   if (!isBegun) await begin.click();
   await button(page, `Use ${walletNames[family]}`).click();
@@ -144,7 +144,7 @@ export async function asks(trader: Trader, trade: Trade): Promise<string> {
   await fills(trader, trade);
   const vouch = button(page, 'Sign with the login wallet');
   const ask = button(page, 'Ask for quotes');
-  // What vouches for a key on Bitcoin is loaded when it is due.
+  // The form that vouches for a key on Bitcoin is loaded when it is due.
   await vouch
     .or(ask.and(page.locator(':not([aria-disabled=true])')))
     .first()
@@ -167,7 +167,7 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
   // Its first quote of a coin on Bitcoin: the key is vouched for.
   const vouch = button(page, 'Sign with the login wallet');
   await page.locator('.facts').getByText('Locked at most').waitFor();
-  // What asks for it is loaded when it is due.
+  // The form that asks for it is loaded when it is due.
   if (get.symbol === 'BTC') await vouch.waitFor({ timeout: 15_000 }).catch(() => {});
   if (await vouch.isVisible()) await vouches(trader);
   const price = page.locator('.quote-panel input');
@@ -176,7 +176,7 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
     .locator('.facts')
     .getByText(new RegExp(`^${escaped(typed(getAmount, get))} `))
     .waitFor();
-  // Whatever else was given the focus meanwhile, such as by the dialog of the wallet.
+  // The field gets the focus, whatever else had it meanwhile, such as the dialog of the wallet.
   await price.press('Enter');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').first().waitFor();

@@ -1,5 +1,5 @@
 // A person with a browser profile of its own and money on all four chains. A wallet of every family
-// is in it, as extensions put them there. Nothing here talks to the market.
+// is in it, as extensions put them there. This file never talks to the market.
 
 import type { Family } from '@parley/core/families.ts';
 import { type Keys, newKeys, walletsOf } from '@parley/dev/demo/people.ts';
@@ -19,7 +19,7 @@ export const walletNames = {
 export type Ground = {
   readonly web: Web;
   readonly place: Place;
-  /** Of the coins by which pages reach Bitcoin's node. */
+  /** The URL by which pages reach Bitcoin's node. */
   readonly coreUrl: string;
   readonly own: ReadonlySet<string>;
 };
@@ -39,7 +39,7 @@ export type Trader = {
   readonly addresses: Readonly<Record<Family, string>>;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What was wrong in its pages so far. */
+  /** The faults of its pages so far. */
   readonly wrong: readonly string[];
   /** Written on paper. */
   words: readonly string[];
@@ -130,7 +130,7 @@ function tellsEndTakenBack(): void {
   });
 }
 
-/** On every chain, for so many swaps; of the coins `without` nothing. */
+/** On every chain, for so many swaps; the coins `without` get nothing. */
 export async function funded(
   { web, place }: Ground,
   { addresses }: Trader,
@@ -145,7 +145,7 @@ export async function funded(
   await Promise.all(gifts.map((gift) => web.dev.faucet(gift)));
 }
 
-/** What the person does at the next prompts of that wallet. */
+/** The person's answers at the next prompts of that wallet. */
 export const behaves = ({ page }: Trader, family: Family, does: Told['does']) =>
   page.evaluate(
     ([name, how]) => {

@@ -121,7 +121,7 @@ test('a read with the cookie gets nothing, and no answer lets another origin rea
   }
 });
 
-test('nothing is shown in a frame: pages, answers and refusals', async () => {
+test('no frame shows a page, an answer or a refusal', async () => {
   for (const url of ['/account/keys', '/v1/me', '/v1/docs', '/v1/nothing', '/account/nothing']) {
     const { headers } = await edge.app.inject({ url });
     assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/, url);
@@ -276,7 +276,7 @@ test('a session has all scopes, and shares budget and Idempotency-Keys of its ac
   }
 });
 
-test('who attacks pays for it: refusals spend the budget of the client', async () => {
+test('an attacker pays for it: refusals spend the budget of the client', async () => {
   const left = async () => {
     const { headers } = await victim.call('POST', '/account/feed-ticket', undefined, evil);
     return Number(headers['ratelimit-remaining']);

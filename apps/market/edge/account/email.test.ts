@@ -145,7 +145,7 @@ test('beyond the limits strangers share one long code, which keeps the owner out
   assert.equal((await give(next, address)).status, 200);
 });
 
-test('what follows a + counts for the same mailbox, and its code is good for itself alone', async () => {
+test('an address with a + counts for the same mailbox, and its code is good for itself alone', async () => {
   const name = freshAddress();
   const tagged = (at: number) => name.replace('@', `+${at}@`);
   for (let at = 0; at < 5; at += 1)
@@ -212,7 +212,7 @@ test('an address has one form, and what only looks like one has none', () => {
   }
 });
 
-test('whatever is written as an address comes back as it is, or is refused', () => {
+test('an address comes back as it was written, or is refused', () => {
   fc.assert(
     fc.property(fc.oneof(fc.emailAddress(), fc.string({ unit: 'grapheme' })), (text) => {
       let parsed: string;

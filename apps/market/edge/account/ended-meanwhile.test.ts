@@ -133,7 +133,7 @@ for (const [what, begin] of Object.entries(acts)) {
   });
 }
 
-test('who ends a session waits until what it does is done', async () => {
+test('the end of a session waits until its requests are done', async () => {
   const own = await signedIn(edge);
   let hasEnded = false;
   const held = await db.transaction(async (tx) => {
@@ -171,7 +171,7 @@ test('a login or wallet that is removed while it signs in or mints opens nothing
   assert.deepEqual([me.status, me.body.userId === userId], [200, false]);
 });
 
-test('of an account that was deleted meanwhile a key registers no webhook and proves no wallet', async () => {
+test('a key of an account that was deleted meanwhile registers no webhook and proves no wallet', async () => {
   const own = await signedIn(edge);
   const { accountId } = own;
   const { key } = (await makeKey(own)).body;

@@ -75,7 +75,7 @@ test('a revoked key works in no process once that is answered, and it is announc
   await other.close();
 });
 
-test("nobody revokes another account's key, one twice, or what is no key", async () => {
+test("an account revokes no other account's key, none twice, and only keys", async () => {
   const one = await signedIn(edge);
   const other = await signedIn(edge);
   const { id, key } = (await make(one)).body;

@@ -73,7 +73,7 @@ test('a passkey is added to an account, announced, and then signs in to it alone
   assert.deepEqual(event.payload, { way: 'passkey', what: 'my phone', waitsUntil: null });
 });
 
-test('what a browser is given wants a discoverable passkey that checks its person', async () => {
+test('a browser is asked for a discoverable passkey that checks its person', async () => {
   const { browser, accountId, id } = await withPasskey();
   const { body } = await browser.post(adding);
   assert.deepEqual(
@@ -221,7 +221,7 @@ test('a counter that goes up is kept; one that stands or goes back is refused, a
   refused(await signInWith(silent, { counter: 0 }), '400 bad_proof');
 });
 
-test('what an authenticator says of its origin is not read', async () => {
+test("an authenticator's word about its origin is not read", async () => {
   const { browser, accountId } = await signedIn();
   const attStmt = new Map<string, unknown>([
     ['x5c', [new Uint8Array([1, 2, 3])]],

@@ -150,7 +150,7 @@ test('a wallet that was removed still vouches for the next one, and none is paid
   assert.equal((await signInBy(browserOn(edge), wallet)).body.isNew, true);
 });
 
-test('who removes the only wallet adds another one no sooner', async () => {
+test('an account that removes its only wallet adds another one no sooner', async () => {
   const { wallet, thief, address } = await robbed();
   await remove(thief, wallet);
   await pass(holdMs);
@@ -176,7 +176,7 @@ test('a wallet that is to leave stays where nothing else signs in by then', asyn
   assert.equal((await loginsOf(back))[0].leavesAt, null);
 });
 
-test('whoever removes a channel first does not silence what comes next', async () => {
+test('a channel removed first does not silence what comes next', async () => {
   const { thief, address } = await robbed();
   await edge.byEmail(thief, freshAddress(), 'add');
   const { id } = (await loginsOf(thief)).find((each: { label: string }) => each.label === address);
@@ -287,7 +287,7 @@ test('30 are tried in an hour: nobody drowns in messages what matters', async ()
   assert.equal((await pay(own, solanaWallet(), wallet)).status, 200);
 });
 
-test('what waits is stopped from any fresh session, and the thief is signed out', async () => {
+test('a waiting change is stopped from any fresh session, and the thief is signed out', async () => {
   const { wallet, own, thief } = await robbed();
   const loot = solanaWallet();
   await signInBy(thief, loot, 'add');

@@ -150,7 +150,7 @@ test('a token of an unknown key has the keys fetched anew, at most every 10 seco
   assert.equal(fetched(), before + 3, 'after 5 minutes they are fetched anew');
 });
 
-test('what a provider says of a fault is repeated to nobody', async () => {
+test("a provider's words about a fault are repeated to nobody", async () => {
   const one = browser();
   const back = await hostile.authorize(await begin(one));
   back.searchParams.delete('code');

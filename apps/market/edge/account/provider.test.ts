@@ -97,7 +97,7 @@ test('Telegram lets the bot write where its scope was granted, to the number of 
   assert.deepEqual(await chats('alice@example.test'), [{ chat: null }]);
 });
 
-test('who gives no nonce back is asked for none, and one in its token is a fault', async () => {
+test('a provider that gives no nonce back is asked for none, and one in its token is a fault', async () => {
   const one = browser();
   const url = await begin(one, 'bare');
   assert.equal(url.searchParams.get('nonce'), null);

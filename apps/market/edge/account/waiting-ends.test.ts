@@ -135,7 +135,7 @@ test('to keep a wallet takes away neither it nor what waits of it', async () => 
   refused(await other.get('/account/me'), missing);
 });
 
-test('who signed in with a login removes it at once where an older one stays', async () => {
+test('an account removes the login of its session at once where an older one stays', async () => {
   const { address, thief } = await robbed();
   assert.equal((await remove(thief, address)).body.leavesAt, null);
 });

@@ -161,7 +161,7 @@ function promises<Login>(name: string, { fresh, begin }: Way<Login>): void {
       refused(await stolen.get('/account/me'), '401 session_missing');
     });
 
-    test('nobody, or whoever is signed in by now, adds what another session began', async () => {
+    test('a login that another session began is added by no stranger, nor by a person signed in since', async () => {
       const { browser, login } = await owned();
       assert.equal(await prove(browserOn(edge), login, 'renew'), 'session_ended');
       assert.match(await prove(browserOn(edge), fresh(), 'add'), /^session_(ended|missing)$/);

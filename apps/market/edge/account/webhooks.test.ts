@@ -52,7 +52,7 @@ test('the log has each delivery with its bytes and answers, newest first, page b
   assert.equal(new Set(ids).size, 3);
 });
 
-test('what ended is sent again with the same bytes; what waits, is off or is unknown is not', async () => {
+test('an ended delivery is sent again with the same bytes; a waiting, disabled or unknown one is not', async () => {
   const browser = await signedIn(edge);
   const id = await told(browser, 1);
   await sending(500).pass();

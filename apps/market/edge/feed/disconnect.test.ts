@@ -112,7 +112,7 @@ test('the taker is told and so is the maker when it comes back; nobody else’s 
   assert.equal(await statusOf(other.threadId), 'open');
 });
 
-test('what both accepted is left alone, and what binds the maker until it does not', async () => {
+test('an agreement is left alone, and an acceptance that binds the maker until it does not', async () => {
   const { maker, threadId: bound } = await quoting();
   const { id: rfqId } = await market.rfq(taker);
   const agreed = (await maker.post(`/v1/rfqs/${rfqId}/quotes`, price)).body.thread.id;
@@ -132,7 +132,7 @@ test('what both accepted is left alone, and what binds the maker until it does n
   assert.ok(await due());
 });
 
-test('who is back within its grace keeps its quotes, and so does one with another connection', async () => {
+test('a maker back within its grace keeps its quotes, and so does one with another connection', async () => {
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
   assert.ok(await isGone(maker));
@@ -193,7 +193,7 @@ test('one that comes back to ask no more ends the grace of those before, unless 
   assert.ok(await isWithdrawn(threadId));
 });
 
-test('who comes back too late finds its quotes withdrawn before it is answered, and new ones stay', async () => {
+test('a maker back too late finds its quotes withdrawn before it is answered, and new ones stay', async () => {
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
   assert.ok(await isGone(maker));

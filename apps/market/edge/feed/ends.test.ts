@@ -182,7 +182,7 @@ test('a peer that answers no ping is dropped, one that does stays', async (t) =>
   alive.close();
 });
 
-test('of many wrong keys at once three are looked up, whatever letters the reason has', async () => {
+test('three of many wrong keys at once are looked up, whatever letters the reason has', async () => {
   const client = await openFeed(market.at);
   for (let tries = 0; tries < 100; tries += 1) {
     const apiKey = `parley_test_${'x'.repeat(40)}${100 + tries}`;

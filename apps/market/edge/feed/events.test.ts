@@ -87,7 +87,7 @@ test('each side hears of the other, with numbers of its own, and nobody else hea
   assert.deepEqual(eventsOf(plain), []);
 });
 
-test('who asks for some gets no other, whatever else its account asks for', async () => {
+test('a subscriber to some events gets no other, whatever else its account asks for', async () => {
   const taker = await market.trader();
   const maker = await market.trader();
   await market.maker(maker, { events: all });
@@ -101,7 +101,7 @@ test('who asks for some gets no other, whatever else its account asks for', asyn
   assert.equal(eventsOf(client).length, 1);
 });
 
-test('who comes back, to any process, gets what it missed in order and then what comes', async () => {
+test('a subscriber that comes back, to any process, gets what it missed in order and then what comes', async () => {
   const taker = await market.trader();
   const maker = await market.trader();
   const first = await market.maker(maker, resume);
@@ -129,7 +129,7 @@ test('who comes back, to any process, gets what it missed in order and then what
   await other.close();
 });
 
-test('what is not in the log any more is not resumed: behind its beginning, or missing time', async () => {
+test('an event outside the log is not resumed: behind its beginning, or missing time', async () => {
   const maker = await market.trader();
   const begin = (more = {}) => market.maker(maker, { events: all, ...more });
   const { eventSeq } = await (await begin()).of('subscribed');
@@ -189,7 +189,7 @@ test('a hundred events are sent again for a request of the budget, and without i
   first.close();
 });
 
-test('what comes while a socket reads its log is sent once, after what was read', async () => {
+test('an event that comes while a socket reads its log is sent once, after what was read', async () => {
   const { accountId } = await market.trader();
   const { db } = market;
   const at = new Date(market.deps.now());

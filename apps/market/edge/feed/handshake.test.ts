@@ -23,7 +23,7 @@ test('a key with the scope maker gets the book, then that it is ready', async ()
   close();
 });
 
-test('nothing but the key is taken first; the third wrong frame ends the socket with 4401', async () => {
+test('the key alone is taken first; the third wrong frame ends the socket with 4401', async () => {
   const wrong: [unknown, RegExp][] = [
     ['{', /not valid JSON/],
     [null, /must be object/],

@@ -55,7 +55,7 @@ test('a reader may be 1 MiB behind, and is ended with 4408 by what goes beyond i
   assert.match(said.at(-1) ?? '', /more than 1048576 bytes were not read/);
 });
 
-test('who is more than 256 KiB behind is waited for', async () => {
+test('a peer more than 256 KiB behind is waited for', async () => {
   const each = await pair();
   const behind = writeWhile(each, () => !each.peer.isFull());
   assert.ok(behind <= 262_144 && each.socket.writableLength > 262_144);
@@ -87,7 +87,7 @@ test('for 20 s: then it is ended with 4408', async (t) => {
   assert.equal(await ended(slow.client), 4408);
 });
 
-test('who does not answer a close within 5 s is cut off', async (t) => {
+test('a peer that does not answer a close within 5 s is cut off', async (t) => {
   const { peer, socket } = await pair();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   peer.end(1012, 'the server restarts');
@@ -110,7 +110,7 @@ test('a ping is answered, but not one of who has much unread', async () => {
   assert.equal(await heard, 'heard');
 });
 
-test('of pings that come before an answer is sent the newest is answered, and no other', async () => {
+test('the newest of the pings before an answer is answered, and no other', async () => {
   const each = await pair();
   writeWhile(each, () => each.socket.writableLength === 0);
   const unread = each.socket.writableLength;
@@ -164,7 +164,7 @@ test('sockets are ended with 1012 in twenty waves, a tenth of a second apart, no
   }
 });
 
-test('who has not closed a second later is dropped', async () => {
+test('a peer that has not closed a second later is dropped', async () => {
   const log = await waves(1, false);
   assert.deepEqual([log.at(0), log.at(-1)], ['1012', 'dropped']);
   const waited = log.filter((each) => each === '10 ms').length * 10;

@@ -86,7 +86,7 @@ test('gone says that an RFQ has expired or was agreed, to all but its creator', 
   for (const each of [one, two]) each.close();
 });
 
-test('who comes back is sent exactly what it missed, in order, and then goes on', async () => {
+test('a client that comes back is sent exactly what it missed, in order, and then goes on', async () => {
   const maker = await market.trader();
   const address = newAddress();
   const holder = await holding(address);
@@ -141,7 +141,7 @@ test('a private RFQ that was missed is sent only to who holds its address now', 
   await restarted.close();
 });
 
-test('what cannot be replayed is said to be so, and the book comes anew', async () => {
+test('a gap that cannot be replayed is reported, and the book comes anew', async () => {
   const maker = await market.trader();
   const seq = await left(maker);
   const again = await back(maker, seq + 1_000_000);
@@ -159,7 +159,7 @@ test('what cannot be replayed is said to be so, and the book comes anew', async 
   for (const each of [again, long, most]) each.close();
 });
 
-test('what is sent again costs a request for each hundred; without them the book comes anew', async (t) => {
+test('a replay costs a request for each hundred frames; without them the book comes anew', async (t) => {
   const own = await feedMarket({ rateLimit: 8 });
   t.after(() => own.close());
   const address = newAddress();
@@ -195,7 +195,7 @@ test('what is sent again costs a request for each hundred; without them the book
   listener.close();
 });
 
-test('what strangers posted for strangers is not read for who comes back', async () => {
+test('a replay does not read what strangers posted for strangers', async () => {
   const seq = await left(await market.trader());
   await append(market, 3_000, newAddress());
   const { id } = await market.rfq(taker);
@@ -271,7 +271,7 @@ test('private RFQs for the account are in the snapshot of who resumes, and in RE
   client.close();
 });
 
-test('who comes back to a process that is behind waits for it, and is not reset', async () => {
+test('a client that comes back to a process that is behind waits for it, and is not reset', async () => {
   const maker = await market.trader();
   const client = await market.maker(maker, resume);
   const { id } = await market.rfq(taker);
@@ -312,7 +312,7 @@ async function missing() {
   return { own, maker, seq, posted };
 }
 
-test('what is pruned while it is replayed is no hole: the book comes anew', async () => {
+test('a prune during a replay is no hole: the book comes anew', async () => {
   const { own, maker, seq } = await missing();
   const pruning: typeof own.db = {
     ...own.db,

@@ -97,7 +97,7 @@ test('a wallet proven or removed while connected counts from then on', async () 
   client.close();
 });
 
-test('nothing is said on agreement nor on expiry, nor any field beyond the specification', async () => {
+test('the stream is silent on agreement and on expiry, and has no field beyond the specification', async () => {
   const maker = await market.trader();
   const client = await market.maker(maker);
   const agreed = await market.rfq(taker);

@@ -136,7 +136,7 @@ test('a socket of a session that ends is closed in every process with 4401', lim
   await other.close();
 });
 
-test('what ended without a notice is found, others stay', limits, async () => {
+test('a connection that ended without a notice is found, others stay', limits, async () => {
   const { deps, at, sql } = loopback;
   const people = [1, 2, 3].map(() => signedIn(callsOf(loopback)));
   const [ended, anew, stays] = await Promise.all(people);

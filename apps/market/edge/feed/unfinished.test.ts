@@ -126,7 +126,7 @@ test('between messages as much may come as one likes', async () => {
   assert.equal(each.heard.length, 400);
 });
 
-test('who goes on after it was ended is cut off', async () => {
+test('a message that goes on after its end cuts the client off', async () => {
   const each = await pair();
   each.peer.end(4429, 'too many sockets');
   each.wire.write(Buffer.concat([begins, repeated(goesOn(''), mostBytes)]));

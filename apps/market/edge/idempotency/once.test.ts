@@ -181,7 +181,7 @@ test('the session that tells other processes is taken anew when it was lost', as
 });
 
 describe('a refusal', () => {
-  test('of the effect is stored, and nothing of the effect stays', async () => {
+  test('a refusal of the effect is stored, and nothing of the effect stays', async () => {
     steps.plan = {
       run: async (tx) => {
         await addRow(tx, 'refused');
@@ -196,7 +196,7 @@ describe('a refusal', () => {
     assert.equal(await rowsNamed('refused'), 0);
   });
 
-  test('of the shape is stored too: the corrected body needs a new key', async () => {
+  test('a refusal of the shape is stored too: the corrected body needs a new key', async () => {
     steps.plan = {};
     for (const wrong of [{ n: 'one' }, { x: 1 }, '{"n":', '[]']) {
       const post = slot();
@@ -207,7 +207,7 @@ describe('a refusal', () => {
     }
   });
 
-  test('of a node that gave no answer is not stored: a retry runs again', async () => {
+  test('a failure of a node that gave no answer is not stored: a retry runs again', async () => {
     for (const [code, status] of [
       ['chain_timeout', 504],
       ['chain_unavailable', 503],
@@ -256,7 +256,7 @@ describe('a refusal', () => {
     assert.equal(await rowsNamed('uncommitted'), 0);
   });
 
-  test('of a body that was not read (413, 415) is stored: another one needs a new key', async () => {
+  test('a refusal of a body that was not read (413, 415) is stored: another one needs a new key', async () => {
     steps.plan = {};
     const post = slot();
     const large = await post({ m: 'x'.repeat(66_000) });
@@ -302,7 +302,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('what the database refuses', () => {
+describe('a refusal by the database', () => {
   /** Fails so many times before it runs. */
   function failing(times: number, code: string) {
     steps.runs = 0;
@@ -367,7 +367,7 @@ test('minting a key takes the header, and it has no effect', async () => {
   assert.equal(await storedReplies(), stored);
 });
 
-test('of a command that carries a secret, reply and refusal are encrypted at rest', async () => {
+test('a reply and a refusal of a command that carries a secret are encrypted at rest', async () => {
   const last = async () => {
     const [row] = await edge.sql(`select reply, key_version as version from idempotency
       order by created_at desc limit 1`);

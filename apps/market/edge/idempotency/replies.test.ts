@@ -77,7 +77,7 @@ test('a replay is the first reply byte for byte, headers of the moment aside', a
   }
 });
 
-test('what is stored of any reply gives its very bytes again', async () => {
+test('a stored reply gives its very bytes again', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), fc.boolean(), fc.boolean(), async (body, secret, long) => {
       const own = slotAt('/v1/any', `any-${slots++}`);
@@ -178,7 +178,7 @@ test('refusals of an account are kept up to a number a day, whatever succeeds me
   assert.notEqual(await found(slotAt('/v1/beyond')), null);
 });
 
-test('what succeeded is kept up to so many bytes a day, and what is kept always takes none', async () => {
+test('successes are kept up to so many bytes a day, and replies kept always take none', async () => {
   deps.freeze(Date.UTC(2030, 0, 5, 23));
   const body = { run: 2 };
   const each = JSON.stringify({ code: null, body }).length + replyRowBytes;

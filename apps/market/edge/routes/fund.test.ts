@@ -114,7 +114,7 @@ async function sendCall(by: Party, call: { to: string; data: string; value: stri
 const statusOf = async (deal: Deal) =>
   must(await deal.taker.get(`/v1/swaps/${deal.id}`)).legs.b.status;
 
-test('what a token takes is offered, tried once and kept; each is what the terms demand', async () => {
+test("a token's own funding methods are offered, tried once and kept; each is what the terms demand", async () => {
   const deal = await dealt();
   const built = await fundingOf(deal);
   assert.deepEqual(
@@ -263,7 +263,7 @@ test('a funding by signature that is sent through here pins the leg, though a no
   refused(late, '409 already_funded');
 });
 
-test('what anybody could write pins no leg of others', async () => {
+test('a text that anybody could write pins no leg of others', async () => {
   const deal = await dealt();
   const other = await dealt();
   const { signature } = await authorized(other);

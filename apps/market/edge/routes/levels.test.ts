@@ -268,7 +268,7 @@ test('an account has levels on 100 pairs at most; those that ended and the pair 
   await withdrawn(by);
 });
 
-test('what is halted is not shown until it is resumed, nor published; it can be withdrawn', async () => {
+test('halted levels are not shown until they are resumed, nor published; they can be withdrawn', async () => {
   await published([bid('100000', '65000000')]);
   await haltChain(deps.db, { chain: 'bitcoin', reason: 'a hole', at: new Date(deps.now()) });
   assert.deepEqual(await read('sell_base'), []);
@@ -280,7 +280,7 @@ test('what is halted is not shown until it is resumed, nor published; it can be 
   await withdrawn(maker);
 });
 
-test('what could not be quoted is not published, and what was there stays', async () => {
+test('levels that could not be quoted are not published, and the earlier ones stay', async () => {
   await published([bid('100000', '65000000')]);
   const noBitcoin = await market.trader({
     wallets: [{ family: 'evm', address: `0x${'1'.repeat(40)}` }],

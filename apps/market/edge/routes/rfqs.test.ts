@@ -91,7 +91,7 @@ const refusals: [fields: object, code: string, words?: RegExp][] = [
   [to('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'), '400 wrong_network', /mainnet/],
 ];
 
-test('what is refused at posting, each with its code and words', async () => {
+test('each refusal at posting has its code and words', async () => {
   for (const [fields, code, words] of refusals) refused(await post(fields), code, words);
   await enable(eth.id, false);
   refused(await post({ quoteAssetId: eth.id }), '409 asset_closed');

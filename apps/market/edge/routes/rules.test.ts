@@ -83,7 +83,7 @@ test('a thread says what an acceptance would mean, its swap what it began with, 
   assert.deepEqual([again.status, again.body.swap], [200, swap]);
 });
 
-test('who says under which rules it accepts, accepts under no others', async () => {
+test('a party that says under which rules it accepts, accepts under no others', async () => {
   const id = await negotiation();
   const rules = rulesNow();
   const others: [string, object][] = [

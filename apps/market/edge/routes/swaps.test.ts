@@ -449,7 +449,7 @@ describe('around a claim', () => {
     assert.equal(swap.status, 'counterparty_claimed');
   });
 
-  test('what was claimed is neither claimed nor refunded again: the answer names the claim', async () => {
+  test('a claimed leg is neither claimed nor refunded again: the answer names the claim', async () => {
     const { id, initiator, counterparty, long, short, secret } = deal;
     const swap = must(await counterparty.get(`/v1/swaps/${id}`));
     const legs = [

@@ -89,7 +89,7 @@ test('malformed prices and hashlocks are 400 at quoting, proposing and accepting
   }
 });
 
-test('who may quote: not oneself, with a wallet there, and addressed where it is', async () => {
+test('a maker may quote: not oneself, with a wallet there, and addressed where it is', async () => {
   const { id } = await rfq();
   refused(await quote(taker, id), '403 own_rfq');
   const wallet = (family: 'bitcoin' | 'evm') => ({ family, address: someAddress(family) });

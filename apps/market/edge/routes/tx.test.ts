@@ -66,7 +66,7 @@ test('anything well-formed is relayed, by family or chain key, and twice is the 
   assert.deepEqual(must(await send(somebody, evm, raw)), first);
 });
 
-test('what is malformed, for a chain that is not served, or refused by a node is 400', async () => {
+test('a transaction that is malformed, for a chain that is not served, or refused by a node is 400', async () => {
   const elsewhere = await somebody.evmAccount.signTransaction({
     chainId: 5_555,
     nonce: 0,
@@ -134,7 +134,7 @@ const ofNetwork = (times: number) => {
 };
 const broadcast = '/v1/tx/broadcast';
 
-test('who has used up the processor time hears so, and short work of anybody still passes', async () => {
+test('a client that has used up the processor time hears so, and short work of anybody still passes', async () => {
   const deal = await agree(world);
   const body = { chain: bitcoin, signed: await unsignedRefund(deal) };
   const paid = await signedPayment(world, somebody.btcAddress, 50_000n);

@@ -98,7 +98,7 @@ test('HEAD has the headers of GET and no body', async () => {
   assert.equal(headers['content-length'], String(page.length));
 });
 
-test('what is no screen is 404: the app’s own page for people, a sentence for programs', async () => {
+test('an address without a screen is 404: the app’s own page for people, a sentence for programs', async () => {
   const missing = await get('/nowhere', browser);
   assert.deepEqual([missing.statusCode, missing.body], [404, page]);
   for (const [url, headers] of [
@@ -117,7 +117,7 @@ test('what is no screen is 404: the app’s own page for people, a sentence for 
   assert.equal((await edge.app.inject({ method: 'POST', url: '/' })).statusCode, 405);
 });
 
-test('nothing may run or be asked but what the policy names', async () => {
+test('the policy names all that may run or be asked', async () => {
   for (const url of ['/', '/app/assets/index-abc.js', '/app/worker.js', '/app/config.js']) {
     const { headers } = await get(url);
     assert.equal(

@@ -215,7 +215,7 @@ test('a process that dies between reading and storing loses nothing and doubles 
   assert.deepEqual(await counted(next, name), { taken: 3, known: 0, skipped: 0, left_out: 0 });
 });
 
-test('of several processes one reads; one that was slow and lost its lease stores nothing', async () => {
+test('one of several processes reads; a slow one that lost its lease stores nothing', async () => {
   const { pad, name, own: quick, read, launched } = await opened();
   const third = processOf([settingsOf(pad)]);
   const tokens = await launched('SHARED');
@@ -267,7 +267,7 @@ test('launches that are taken back under the cursor come again as they are, know
   assert.deepEqual(await addresses(name), sorted(launched));
 });
 
-test('of a flood so many an hour are taken; the rest is counted, said once and left out', async () => {
+test('so many of a flood are taken an hour; the rest is counted, said once and left out', async () => {
   const { pad, name, own, read } = await opened({ mostAnHour: 3 });
   const flood = await pad.launch('A', 'B', 'C', 'D', 'E');
   await read();
@@ -306,7 +306,7 @@ test('no more of a launchpad wait than its share of what can be looked at every 
   await market.sql('delete from candidates');
 });
 
-test('what is no contract is skipped, and a token that is known already is left as it is', async () => {
+test('a launch without a contract is skipped, and a token that is known already is left as it is', async () => {
   const pad = await deployLaunchpad(chain);
   const names = [nameOf(pad), nameOf(pad, 'copy')] as const;
   const own = processOf(names.map((name) => settingsOf(pad, { name })));

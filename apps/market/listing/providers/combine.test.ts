@@ -51,7 +51,7 @@ test('when everything is known nobody else is asked', async () => {
   assert.deepEqual([asked, facts.asked], [[], ['a']]);
 });
 
-test('who fails is named, and the next is asked instead', async () => {
+test('a provider that fails is named, and the next is asked instead', async () => {
   const failures: string[] = [];
   const broken = provider('a', new ProviderFailure('unreachable', 'a is down'));
   const data = combined([broken, provider('b', { capUsd: 7 })], chains, (name, { message }) =>
@@ -62,7 +62,7 @@ test('who fails is named, and the next is asked instead', async () => {
   assert.deepEqual(failures, ['a: a is down']);
 });
 
-test('what ends the signal is thrown: it says nothing about a provider', async () => {
+test('an ended signal is thrown: it says nothing about a provider', async () => {
   const broken = provider('a', new ProviderFailure('unreachable', 'late'));
   const data = combined([broken], chains, () => {});
   const over = AbortSignal.abort(new DOMException('over', 'TimeoutError'));

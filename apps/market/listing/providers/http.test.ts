@@ -61,7 +61,7 @@ test('only https is asked, and http on this machine', () => {
   assert.throws(() => asking('http://a.example'), /https/);
 });
 
-test('who does not answer, or never ends, or drips, is given up in time', async (t) => {
+test('a provider that does not answer, or never ends, or drips, is given up in time', async (t) => {
   const provider = await startProvider(t);
   const client = asking(provider.base, { tryMs: 150 });
   provider.answer(() => {});
@@ -74,7 +74,7 @@ test('who does not answer, or never ends, or drips, is given up in time', async 
   await fails(client.get([], {}, never), 'unreachable', /did not answer in time/);
 });
 
-test('who asked may give up at any time, and the provider is not blamed for that', async (t) => {
+test('a caller may give up at any time, and the provider is not blamed for that', async (t) => {
   const provider = await startProvider(t);
   const client = asking(provider.base);
   provider.answer(() => {});
@@ -133,7 +133,7 @@ test('an answer of more than a mebibyte is not read to its end, nor one that unp
   assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 2 ** 20);
 });
 
-test('what is no JSON is no answer, and is quoted nowhere', async (t) => {
+test('an answer that is no JSON is none, and is quoted nowhere', async (t) => {
   const provider = await startProvider(t);
   const client = asking(provider.base, { headers: { 'x-key': 'f00d' } });
   const bodies = ['', '{"a":1', '<html>f00d</html>', 'undefined', '{"a":1}{"a":1}', "{'a':f00d}"];
@@ -162,7 +162,7 @@ test('an answer that is cut off is no answer', async (t) => {
   await fails(asking(provider.base).get([], {}, never), 'unreachable', /cannot be reached/);
 });
 
-test('nobody is followed to where they redirect', async (t) => {
+test('a redirect is not followed', async (t) => {
   const provider = await startProvider(t);
   const elsewhere = await startProvider(t);
   elsewhere.json({ a: 1 });
@@ -200,7 +200,7 @@ test('a fault of the provider is tried once more, a refusal is not', async (t) =
   assert.deepEqual((await asking(provider.base).get([], {}, never)).body, { a: 2 });
 });
 
-test('who is asked too often is left alone for as long as it says', async (t) => {
+test('a provider that is asked too often is left alone for as long as it says', async (t) => {
   const provider = await startProvider(t);
   const clock = testClock();
   const client = asking(provider.base, { clock });
@@ -251,7 +251,7 @@ test('too many requests of ours are no failure of the provider', async (t) => {
   await client.get([], {}, never);
 });
 
-test('nobody there is a failure in words', async () => {
+test('an absent provider is a failure in words', async () => {
   const work = asking('http://127.0.0.1:1').get([], {}, never);
   await fails(work, 'unreachable', /^prov cannot be reached$/);
 });

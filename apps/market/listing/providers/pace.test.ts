@@ -86,7 +86,7 @@ test('a bounded number wait, and a pause that comes meanwhile is kept by all of 
   assert.ok(ended.every((each) => each.status === 'rejected' && isLimited(each.reason)));
 });
 
-test('who gives up while waiting is let go', async () => {
+test('a caller that gives up while waiting is let go', async () => {
   const clock = testClock();
   const pace = createPace('it', 1, clock);
   await pace.turn(never);

@@ -23,7 +23,7 @@ const instantOf = (value: unknown, now: number) => it.instant({ value }, 'value'
 const isUnreadable = (error: unknown) =>
   error instanceof ProviderFailure && error.kind === 'unreadable';
 
-test('what is not there is not known, and never nothing', () => {
+test('an absent value is not known, and never zero', () => {
   for (const read of Object.values(readers)) {
     for (const absent of [undefined, null, '']) assert.equal(read(absent), null);
     assert.equal(read(0), 0);
@@ -73,7 +73,7 @@ test('any plain decimal is read as what it says', () => {
   );
 });
 
-test('whatever comes, a number is finite and within its bounds, or the answer is spoilt', () => {
+test('a number is finite and within its bounds, or the answer is spoilt, whatever comes', () => {
   const most = { usd: 1e16, holders: 1e11, share: 1, percent: 1, amount: 1e60 };
   const any = fc.oneof(fc.anything(), fc.double(), fc.stringMatching(/^[-+\d.,eE ]{0,12}$/));
   fc.assert(

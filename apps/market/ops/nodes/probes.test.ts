@@ -32,7 +32,7 @@ test('the limit of calls that a node takes is found, with what the market needs'
   assert.equal((await loadWith(11)).verdict, 'lacks');
 });
 
-test('of the words of a node in a burst neither a control character nor a part of a key is told', async () => {
+test("a node's words in a burst lose control characters and each part of a key", async () => {
   const key = 'k'.repeat(32);
   const words = `\u001b[2J\u202e${'x'.repeat(100)} ${key}`;
   const ask = () => Promise.reject(new Error(words));
@@ -53,7 +53,7 @@ test('users, passwords, keys in paths and in queries are taken out of what a nod
   assert.equal(hide('v2 of jsonrpc at host'), 'v2 of jsonrpc at host');
 });
 
-test('what sends is served where it refuses the bytes, and not where it is refused itself', async () => {
+test('a node that refuses the bytes serves sending, and one that refuses the call does not', async () => {
   const words = 'typed transaction too short';
   const { says, verdict } = await refusesNonsense(
     Promise.reject(new RpcError(-32_000, words, null)),

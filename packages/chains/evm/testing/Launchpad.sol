@@ -43,7 +43,7 @@ contract Launchpad {
         for (uint256 at; at < symbols.length; ++at) launch(symbols[at]);
     }
 
-    /// What it says need not be so.
+    /// The address need not be a token's.
     function say(uint256 token) external {
         bytes32 topic = TokenCreated.selector;
         assembly {

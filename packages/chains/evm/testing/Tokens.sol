@@ -55,7 +55,7 @@ contract Fee is Plain {
     }
 }
 
-/// What a contract sends arrives short, and the contract loses no more than it sent.
+/// Transfers from a contract arrive short, and the contract loses no more than it sent.
 contract FeeFromContracts is Plain {
     function _move(address from, address to, uint256 value) internal override {
         uint256 fee = from == msg.sender && from.code.length > 0 ? value / 20 : 0;
@@ -84,7 +84,7 @@ contract Elsewhere is Separated {
     }
 }
 
-/// Whoever did not get it from the owner's own list cannot pass it on.
+/// A holder who did not get it from the owner's own list cannot pass it on.
 contract Honeypot is Plain, Owned {
     mapping(address => bool) internal friends;
 
@@ -255,7 +255,7 @@ contract Proxy is Delegates {
     }
 }
 
-/// For proxies: nothing of it is set by a constructor.
+/// For proxies: no constructor sets anything.
 contract PlainBehind is Plain {
     bool internal begun;
 
@@ -285,7 +285,7 @@ contract PausableBehind is PlainBehind, Owned {
     }
 }
 
-/// Whoever likes puts other code into the slot of EIP-1967, whatever admin the proxy has.
+/// Anybody puts other code into the slot of EIP-1967, whatever admin the proxy has.
 contract UpgradesItself is PlainBehind {
     function upgradeTo(address target) external {
         assembly {
@@ -404,7 +404,8 @@ contract MortalBehind is PlainBehind {
     }
 }
 
-/// Says yes to a contract that sends its own, and moves nothing: who holds it there holds it for good.
+/// Says yes to a contract that sends its own, and moves nothing: a contract that holds it holds it
+/// for good.
 contract StuckInContracts is Plain {
     function _move(address from, address to, uint256 value) internal override {
         if (from == msg.sender && from.code.length > 0) return;

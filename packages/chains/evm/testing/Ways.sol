@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 bytes32 constant DOMAIN =
     keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
 
-/// What EIP-5267 tells of a name, a version and a contract.
+/// The answer of EIP-5267 with a name, a version and a contract.
 abstract contract Told {
     function _told() internal view virtual returns (string memory, string memory, address);
 

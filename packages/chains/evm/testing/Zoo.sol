@@ -53,7 +53,7 @@ contract Governed is Base {
     }
 }
 
-/// Begins to take a tenth of what arrives when it is told to: what leaves stays exact.
+/// Begins to take a tenth of what arrives when it is told to: transfers out stay exact.
 contract LateFee is Governed {
     bool public takes;
 

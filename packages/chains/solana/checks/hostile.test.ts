@@ -86,7 +86,7 @@ describe('a name and a symbol', () => {
     }
   });
 
-  test('of lengths that lie are none', () => {
+  test('names with lengths that lie are none', () => {
     for (const [at, length] of [
       [65, 0xffff_ffff],
       [65, 0x7fff_ffff],
@@ -102,7 +102,7 @@ describe('a name and a symbol', () => {
     assert.equal(readNames(plain, account(other)), 'its metadata are malformed');
   });
 
-  test('of Token-2022 count where the pointer points, and Metaplex’s where it points there', () => {
+  test('the names of Token-2022 count where the pointer points, and Metaplex’s where it points there', () => {
     const own = metaplexAccount(address, { name: 'Own', symbol: 'OWN' }).subarray(1);
     const theirs = account(metaplexAccount(address, { name: 'Theirs', symbol: 'THEIRS' }));
     const to = (where: Uint8Array): Mint => ({

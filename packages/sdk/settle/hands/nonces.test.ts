@@ -118,7 +118,7 @@ test('a claim gives way to a later claim or refund alone', async () => {
   }
 });
 
-test('of two that were kept in one instant exactly one gives way', async () => {
+test('exactly one of two that were kept in one instant gives way', async () => {
   const one = await signed(10);
   const other = { ...one, txid: keccak256(one.txid as `0x${string}`) };
   const both = await Promise.all([

@@ -49,7 +49,7 @@ function swap(over: Partial<Swap> = {}): Swap {
   } as Swap;
 }
 
-test('what one gave is the leg that one funded, as maker and as taker', () => {
+test('the given coin is that of the leg that one funded, as maker and as taker', () => {
   for (const [me, gave, got] of [
     ['me', 'bitcoin', 'ethereum'],
     ['other', 'ethereum', 'bitcoin'],

@@ -57,7 +57,7 @@ test('without an ask, or of an asset that is not known, there is no price', () =
   assert.deepEqual([unknown?.price, unknown?.wants.asset], [null, undefined]);
 });
 
-test('what has ended by this clock is no row any more', () => {
+test('an order that has ended by this clock is no row any more', () => {
   assert.equal(rows({}, at + 599).length, 1);
   assert.equal(rows({}, at + 600).length, 0);
   assert.equal(rows({ creatorId: 'other' })[0]?.isMine, false);

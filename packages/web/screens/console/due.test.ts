@@ -57,7 +57,7 @@ const step = (by: Step['by'], action: Step['action'], before: number | null): St
 const swap = (id: string, next: Step[], role: Swap['role'] = 'initiator') =>
   ({ id, next, role }) as Swap;
 
-test('of swaps mine to do come first, each by its nearest deadline; where nothing is left none', () => {
+test('swaps that are mine to do come first, each by its nearest deadline; where nothing is left none', () => {
   const all = [
     swap('over', []),
     swap('waits', [step('initiator', 'wait', 500), step('counterparty', 'fund', 400)]),

@@ -14,7 +14,7 @@ const level = (direction: string, quoteAmount: string) => ({
   validForSeconds: 600,
 });
 
-test('what the maker pays is for takers who sell, what it takes for takers who buy', () => {
+test("the maker's payment is for takers who sell, its receipt for takers who buy", () => {
   const bid = level('sell_base', '64');
   const ask = level('buy_base', '65');
   assert.deepEqual(drafted({ pays: 64n }), { levels: [bid], fault: null });
@@ -22,7 +22,7 @@ test('what the maker pays is for takers who sell, what it takes for takers who b
   assert.deepEqual(drafted({ pays: 64n, takes: 65n }), { levels: [bid, ask], fault: null });
 });
 
-test('nothing typed is no fault; an amount of nothing is one, and to pay as much as one takes', () => {
+test('an empty field is no fault; an amount of nothing is one, and to pay as much as one takes', () => {
   assert.deepEqual(drafted({}), { levels: null, fault: null });
   assert.deepEqual(drafted({ size: null, pays: 64n }), { levels: null, fault: null });
   for (const each of [{ size: 0n, pays: 64n }, { pays: 0n }, { pays: 64n, takes: 0n }]) {

@@ -67,7 +67,7 @@ test('how far from the indicative price is told for the maker, and without one n
   assert.equal(typed('6300', asked).offer?.bps, typed('6300').offer?.bps);
 });
 
-test('what is no price says what is wrong; nothing typed says nothing', () => {
+test('a text that is no price says what is wrong; an empty one says nothing', () => {
   for (const [what, words] of [
     ['0', /more than nothing/],
     ['x', /digits/i],

@@ -39,7 +39,7 @@ const thread = {
   legs: { a: leg('evm', '500', 40), b: leg('bitcoin', '1000', 90) },
 } as unknown as Thread;
 
-test('who one is, what one gives and gets, and whether one funds first', () => {
+test('the own side, what it gives and gets, and whether it funds first', () => {
   assert.deepEqual(
     ['t', 'm', 'x'].map((id) => partyIn(thread, id)),
     ['taker', 'maker', null],
@@ -57,7 +57,7 @@ test('who one is, what one gives and gets, and whether one funds first', () => {
   );
 });
 
-test('what is shown is what would be accepted, whatever the thread says of its legs', () => {
+test('the screen shows what would be accepted, whatever the thread says of its legs', () => {
   const legs = { a: leg('evm', '700', 40), b: leg('bitcoin', '1', 90) };
   const { gives, gets } = termsOf({ ...thread, legs } as Thread, 'taker');
   assert.deepEqual([gives.amount, gets.amount], [1000n, 500n]);
@@ -67,7 +67,7 @@ test('what is shown is what would be accepted, whatever the thread says of its l
   assert.deepEqual([other.gives.assetId, other.gets.assetId], [own.baseAssetId, own.quoteAssetId]);
 });
 
-test('whatever a person sees of a deal, another word of it is asked for anew', () => {
+test('another word of any part of a deal that a person sees is asked for anew', () => {
   const base = asset('BTC');
   const quote = asset('USD');
   const pinned = ({ id, chain, address, decimals }: Asset) => ({
@@ -243,7 +243,7 @@ const asset = (symbol: string, verified = true): Asset => ({
   source: 'api',
 });
 
-test('what is far is confirmed with its numbers, better or worse, and so is a token nobody looked at', () => {
+test('a far price is confirmed with its numbers, better or worse, and so is a token nobody looked at', () => {
   let unsure: readonly Unsure[] = [];
   const said = (amount: string, party: 'maker' | 'taker', fields: Partial<Rfq> = {}, ok = true) => {
     const deal = priced(amount, fields);

@@ -50,7 +50,7 @@ test('once the secret is out a missing coin may cost the swap, and before that i
   );
 });
 
-test('what the market does for who is away is told by family, and no longer than it matters', () => {
+test("the market's work for an absent person is told by family, and no longer than it matters", () => {
   const usd = { gives: 'USDX', usd: 'final', btc: 'final', state: 'funded' } as const;
   const table: readonly (readonly [string, Given, readonly string[]])[] = [
     [

@@ -15,7 +15,7 @@ const stateOf = (name: string) => states.find(([each]) => each === name)?.[2] ??
 const { initiatorFundBy, counterpartyFundBy, revealBy } = deadlines;
 const pay: Given = { isByHand: true, asks: [payAsk] };
 
-test('what a swap wants is told at once, and the deadline when half an hour is left', () => {
+test("a swap's step is told at once, and the deadline when half an hour is left", () => {
   assert.deepEqual(told({ ...pay, at: initiatorFundBy - 1_801 }), ['pay', initiatorFundBy]);
   assert.deepEqual(told({ ...pay, at: initiatorFundBy - 1_800 }), ['soon', initiatorFundBy]);
   assert.deepEqual(told({ ...pay, at: initiatorFundBy - 1 }), ['soon', initiatorFundBy]);

@@ -88,7 +88,7 @@ test('a leg is locked from its payment until it leaves, and not before or after'
   assert.equal(back?.label, 'It comes back to you');
 });
 
-test('what happened is told in whole coins, and what others said as they said it', () => {
+test('the history is told in whole coins, and the words of others as they said them', () => {
   const { swap } = seen({ isByHand: true });
   const told = (step: SwapView['history'][number]['step'], said = 'pay 1000000 sats') =>
     happenedText({ ...happened(step), text: said }, swap, listed);
@@ -146,7 +146,7 @@ const about = (given: Parameters<typeof seen>[0], more: Partial<About> = {}): Ab
   ...more,
 });
 
-test('what may cost is warned of before, the worst first, and nothing once a swap has ended', () => {
+test('a possible cost is warned of before, the worst first, and nothing once a swap has ended', () => {
   const kinds = (...given: Parameters<typeof about>) =>
     warningsOf(about(...given)).map(({ kind }) => kind);
   const { initiatorFundBy } = deadlines;
@@ -192,7 +192,7 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
   assert.deepEqual(kinds({ phase: 'ended', state: 'settled' }, { isOtherTab: true }), []);
 });
 
-test('what is wrong with the nodes of a chain is warned of with its numbers, each once', () => {
+test('a fault of the nodes of a chain is warned of with its numbers, each once', () => {
   const said = (given: Parameters<typeof about>[0]) =>
     warningsOf(about({ state: 'funded', btc: 'final', ...given })).map(
       ({ kind, weight, sentence }) => [kind, weight, sentence] as const,
@@ -217,7 +217,7 @@ test('what is wrong with the nodes of a chain is warned of with its numbers, eac
   assert.deepEqual(said({ phase: 'ended', state: 'settled', doubts: everyDoubt }), []);
 });
 
-test('what waits while nodes cannot be relied on is said as it is: locking, the secret, or the end', () => {
+test('a step that waits for reliable nodes is named as it is: locking, the secret, or the end', () => {
   const held = (given: Parameters<typeof seen>[0]) => heldBy(seen(given).swap);
   const initiator = { gives: 'BTC' } as const;
   const counterparty = { gives: 'USDX' } as const;
@@ -236,7 +236,7 @@ test('what waits while nodes cannot be relied on is said as it is: locking, the 
   }
 });
 
-test('what is missing for fees is told in coins, and other numbers stay', () => {
+test('a shortage for fees is told in coins, and other numbers stay', () => {
   const said = inCoins(
     '0xab12 has 0 wei on evm-dev, and 50000 gas may take 208716000000000 wei',
     'ETH',

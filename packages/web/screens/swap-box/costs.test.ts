@@ -62,14 +62,14 @@ test('a taker funds its own chain, claims on the other, and refunds only its own
   ]);
 });
 
-test('what must be there is at most what is paid, with the deposit, and nothing that the amount pays', () => {
+test('the needed balance is at most what is paid, with the deposit, and nothing that the amount pays', () => {
   const needs = (one: Pair) =>
     costsOf(one, coins).needs.map((each) => `${each.coin.chain} ${each.units}`);
   assert.deepEqual(needs(pair('bitcoin', 'solana')), ['bitcoin 20', 'solana 4']);
   assert.deepEqual(needs(pair('solana', 'bitcoin')), ['solana 108']);
 });
 
-test('who funds first waits by its own times, and a chain that tells nothing is named', () => {
+test('a first funder waits by its own times, and a chain that tells nothing is named', () => {
   const first = costsOf(pair('bitcoin', 'solana'), coins);
   assert.deepEqual([first.usualSeconds, first.worstSeconds], [100, 1_000]);
   const second = costsOf(pair('bitcoin', 'solana', { initiator: 'maker' }), coins);

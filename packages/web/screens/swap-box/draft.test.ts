@@ -111,7 +111,7 @@ const refusals: [Partial<Draft>, RegExp][] = [
   [{ audience: 'address', address: 'x'.repeat(129) }, /129 characters: 128/],
 ];
 
-test('what is missing or wrong is said first, one thing at a time', () => {
+test('a missing or wrong value is said first, one at a time', () => {
   for (const [fields, why] of refusals) {
     const found = understood(draft(fields), assets, locale);
     assert.ok(!found.ok, JSON.stringify(fields));
@@ -148,7 +148,7 @@ test('a link brings back what was typed', () => {
   );
 });
 
-test('of a link that somebody made up only what is understood is taken, and no number loses digits', () => {
+test('a link that somebody made up counts as far as it is understood, and no number loses digits', () => {
   const odd = { give: {}, exact: 'both', ttl: '1', audience: null, giveAmount: 'x'.repeat(201) };
   assert.deepEqual(draftOf(odd), emptyDraft);
   for (const [value, typed] of [

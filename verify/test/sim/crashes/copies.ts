@@ -28,7 +28,7 @@ function withMarket(parts: Parts, doom?: Doom): World {
   return Object.assign(parts, { market: startMachine(parts, doom) });
 }
 
-/** What of a world is told or heard, and nothing yet. */
+/** The sinks for what a world emits, still empty. */
 const unheard = () => ({
   receiver: createReceiver(chanceOf(1), () => {}),
   told: [],
@@ -68,7 +68,7 @@ export type Prepared = {
   readonly drop: () => Promise<void>;
 };
 
-/** Nothing happens to this world any more: it is what copies are made of, one at a time. */
+/** This world stands still from now on: copies are made of it, one at a time. */
 export async function seal(world: World): Promise<Prepared> {
   await endMachine(world);
   const putBack = await keep(world.real);
@@ -98,7 +98,7 @@ export const secondsOf = ({ nowMs }: World): number => Math.floor(nowMs / 1_000)
 
 /** Puts every row back as it is now, once nobody is at work any more. */
 async function keep(db: Database): Promise<() => Promise<void>> {
-  // What operators did is only added to, and no process of a market writes it.
+  // The operators' log only grows, and no process of a market writes it.
   const tables = await sql<{ name: string; columns: string }>(
     db,
     `select table_name as name,
@@ -137,7 +137,7 @@ async function keep(db: Database): Promise<() => Promise<void>> {
   };
 }
 
-/** What a dead process had begun is rolled back by then. */
+/** Transactions that a dead process had begun are rolled back by then. */
 async function idle(db: Database): Promise<void> {
   for (let tries = 0; tries < 1_000; tries += 1) {
     const busy = await sql(

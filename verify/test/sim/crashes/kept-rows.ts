@@ -1,6 +1,6 @@
-// Rows of the matrix on what is sealed, signed or promised, and done later: what an operator's gas
-// key claims and refunds and claims that a party has relayed, refunds signed beforehand, what
-// people are told, and what a process does with them before it serves anybody.
+// Rows of the matrix on what is sealed, signed or promised, and done later: claims and refunds of
+// an operator's gas key and claims that a party has relayed, refunds signed beforehand, messages to
+// people, and what a process does with them before it serves anybody.
 
 import assert from 'node:assert/strict';
 import type { GasOutcome } from '@parley/chains/gas/account.ts';
@@ -43,7 +43,9 @@ import {
   waitFor,
 } from './trade.ts';
 
-/** How often a key signed again, and who had the lease, may differ; what lands may not. */
+/**
+ * How often a key signed again, and who had the lease, may differ; the mined transactions may not.
+ */
 const keeperReading: Reading = {
   timeless: true,
   only: {
@@ -74,11 +76,14 @@ const afterKeeping: Play['after'] = async (world, answer) => {
   await deliverAll(world);
 };
 
-/** What the chain has of the key. */
+/** The key's transactions on the chain. */
 const minedOf = (world: World) =>
   [...chainNamed(world, tokenChain).about.values()].flat().filter(({ tx }) => tx.by === gasKey);
 
-/** Nothing that was signed may land any more, and what has landed is charged, once. */
+/**
+ * The rest of the key's transactions may not land any more, and those that landed are charged,
+ * once.
+ */
 async function isCharged(world: World): Promise<string[]> {
   const { open, charged } = sumsOf((await rawTables(world)).get('keeper_attempts') ?? []);
   const spent = minedOf(world).reduce((sum, { tx }) => sum + tx.fee, 0);
@@ -147,7 +152,7 @@ async function sentClaim(world: World) {
   return own;
 }
 
-/** What the key offers at first, where blocks take what is above their floor. */
+/** The key's first offer, where blocks take what is above their floor. */
 const cost = 4;
 
 /** Blocks want more than it offers, and come without it. */
@@ -181,7 +186,7 @@ const keeping: readonly Row[] = [
         chainNamed(world, tokenChain).mempool.clear();
         world.nowMs += leaseMs;
       }),
-      // What the gas key has signed has nothing to do any more, and its nonce is taken by nothing.
+      // The gas key's transaction has no effect any more, and its nonce is still free.
       'a claim that the party has made after all': quietly(async (world) => {
         const own = await outbidClaim(world);
         submit(chainNamed(world, tokenChain), { ...own, fee: cost + 2 });
@@ -218,7 +223,7 @@ const scheduled = passes(
       })(world, answer);
       await deliverAll(world);
     },
-    // Who had it in hand, and what waited for a block when it was polled.
+    // The holder of its lease, and the mempool at the poll.
     reading: {
       timeless: true,
       only: {
@@ -404,7 +409,7 @@ const starts: readonly Row[] = [
     under(resealSecrets),
     { 'secrets of webhooks are sealed anew': (world) => openTraders(world) },
     {
-      // What is told afterwards is signed with what the new key alone opens.
+      // Later events are signed with what the new key alone opens.
       after: async (world) => {
         forgetOldKey(world);
         await tellEverybody(world);

@@ -35,7 +35,7 @@ export const gasKey = `0x${'9a'.repeat(20)}`;
 export const gasFunds = 10n ** 12n;
 export const rocket = 'rocket';
 
-/** What outlives every process of a world. */
+/** The parts that outlive every process of a world. */
 export type Parts = {
   readonly database: TestDatabase;
   readonly real: Database;
@@ -44,16 +44,16 @@ export type Parts = {
   readonly receiver: Receiver;
   /** The secret of every path that receives. */
   readonly hooks: Map<string, string>;
-  /** What the chain says of tokens. */
+  /** The chain's answers about tokens. */
   readonly tokens: Map<string, Inspection>;
-  /** What a launchpad has launched, oldest first. */
+  /** The tokens of a launchpad, oldest first. */
   readonly launched: string[];
-  /** What people were sent, in order: by the same id the same. */
+  /** The messages to people, in order: by the same id the same. */
   readonly told: Outgoing[];
   /** Chats where nothing can be written any more. */
   readonly endedChats: Set<string>;
   readonly chance: Chance;
-  /** What nobody may find in a database or a log; `shown`: until a mempool or block has it. */
+  /** Secrets that no database or log may hold; `shown`: until a mempool or block has it. */
   readonly secrets: Map<string, 'shown' | 'never'>;
   readonly log: string[];
   nowMs: number;
@@ -109,7 +109,7 @@ export function startMachine(world: Parts, doom?: Doom) {
   const passed: string[] = [];
   let fell: string | null = null;
   world.processes += 1;
-  // What a node offers is the same for all.
+  // A node's offer is the same for all.
   const chances = { wire: 7, node: 11, random: world.processes } as const;
   const now = () => world.nowMs;
   const graces = { claimSeconds: 0, refundSeconds: 0 };
@@ -194,7 +194,7 @@ function adapted(world: Parts, adapter: ChainAdapter, { chain }: Node, wire: Wir
   return { ...adapter, inspect, launches };
 }
 
-/** Refunds signed beforehand: what an adapter of Bitcoin answers of them. */
+/** Refunds signed beforehand: the answers of a Bitcoin adapter about them. */
 function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
   const call = <R>(name: string, work: () => R) => wire.at(`${chain.chain} ${name}`, work);
   const waitingAt = (escrow: string | undefined) =>

@@ -19,17 +19,17 @@ import {
 } from './snapshot.ts';
 import type { Answer } from './trade.ts';
 
-/** What happens after the world is prepared. */
+/** The events after the world is prepared. */
 export type Play = {
-  /** What the process is ended in. `tries`: how often it was begun before. */
+  /** The work in which the process is ended. `tries`: how often it was begun before. */
   readonly act: (world: World, tries: number) => Promise<Answer | null>;
   /** Whether the client asks the same again after its answer, and gets it again. */
   readonly isKeyed?: boolean;
-  /** What of the answer is the same however often the client began anew. */
+  /** The part of the answer that is the same however often the client began anew. */
   readonly answer?: (answer: Answer) => unknown;
-  /** What comes later; nobody dies in it. */
+  /** The later events; no process dies in them. */
   readonly after: (world: World, answer: Answer | null) => Promise<void>;
-  /** What else must hold; what does not, in words. */
+  /** Further conditions that must hold; the broken ones, in words. */
   readonly right?: (world: World, answer: Answer | null) => Promise<readonly string[]>;
   readonly reading?: Reading;
 };

@@ -1,5 +1,5 @@
-// Rows of the matrix that are passes: what a process does by itself, what it does when time is
-// missing from its database, and what it does when it stops.
+// Rows of the matrix that are passes: a process's own work, its work when time is missing from its
+// database, and its stop.
 
 import { setBlocked } from '@parley/market/db/accounts.ts';
 import { withdrawBlocked } from '@parley/market/market/blocking.ts';
@@ -187,7 +187,7 @@ const listings = passes(
     },
   },
   {
-    // What a dead process had in hand is due again later.
+    // Work that a dead process had in hand is due again later.
     after: again(2, 700_000, async (world) => {
       await world.market.rechecks.pass();
       await deliverAll(world);
@@ -291,7 +291,10 @@ const missing: readonly Row[] = [
   ),
 ];
 
-/** SIGTERM while requests and passes are under way: what it cuts off is asked for again. */
+/**
+ * SIGTERM while requests and passes are under way: the client asks again for a request that was cut
+ * off.
+ */
 const stopping: Row = {
   name: 'stop, with requests and passes under way',
   of: 'stop',

@@ -1,5 +1,5 @@
-// The two kinds of rows. A request under an Idempotency-Key: whoever has no answer asks the same
-// again, and gets what the first one did. A pass: after a crash it runs again, and once more.
+// The two kinds of rows. A request under an Idempotency-Key: a client without an answer asks the
+// same again, and gets what the first one did. A pass: after a crash it runs again, and once more.
 
 import type { World } from './copies.ts';
 import type { Machine } from './machine.ts';
@@ -76,7 +76,7 @@ export function passes(
   }));
 }
 
-/** What a process does once, before it serves anybody; `of`: the call that a start makes. */
+/** A process's work before it serves anybody, once; `of`: the call that a start makes. */
 export function starting(of: string, ...[work, rows, more]: Tail<typeof passes>): Row[] {
   return passes('start', work, rows, more).map((row) => ({ ...row, of }));
 }

@@ -48,7 +48,7 @@ import {
 
 type By = Pick<Party, 'key'>;
 
-/** What a wallet signs of a nonce that is asked for; `also`: another wallet that it is about. */
+/** A wallet's signature for a nonce that is asked for; `also`: another wallet that it is about. */
 async function wordsOf(
   world: World,
   wallet: TestWallet,
@@ -121,7 +121,7 @@ const proving = (make: () => TestWallet) => async (world: World) => {
 const wallets: readonly Row[] = [
   ...requests('POST /v1/wallets/evm', {
     '': proving(evmWallet),
-    // Nobody has its key, and its chain is asked.
+    // A contract has no key, and its chain is asked.
     'a contract': proving(() => ({ ...evmWallet(), address: `0x${'c0'.padStart(40, '0')}` })),
   }),
   ...requests('POST /v1/wallets/bitcoin', { '': proving(bitcoinWallet) }),
@@ -261,7 +261,7 @@ const quotes: readonly Row[] = [
       return {
         act: (copy) => ask(copy, asked),
         after: async () => {},
-        // Whoever has no answer quotes again: the same price, once more in the thread.
+        // A maker without an answer quotes again: the same price, once more in the thread.
         answer: ({ body }) => [body.thread.quoteAmount, body.thread.proposedBy],
         reading: { only: { threads: withoutRepeats, outbox: () => null } },
         right: async (copy) => {
@@ -336,7 +336,7 @@ const withoutRepeats = (row: Record<string, unknown>) => {
   return { ...row, messages: [...new Set(messages.map(({ quoteAmount }) => quoteAmount))] };
 };
 
-/** Of both sides the first to accept, or the last. */
+/** The acceptance of the first or the last of both sides. */
 const accepting = (who: 'initiator' | 'counterparty', isLast: boolean) => async (world: World) => {
   const made = await openThread(world, isLast && who === 'initiator' ? 'eth' : 'btc');
   const other = who === 'initiator' ? made.counterparty : made.initiator;

@@ -75,7 +75,7 @@ async function playAll({ wanted, kills, seed, first }: Asked): Promise<Result[]>
   const work = async () => {
     for (const row of queue) {
       if (first && results.some(isBroken)) return;
-      // What one row draws moves no other.
+      // A row's draws move no other.
       const chance = chanceOf(seed * 1_000 + rows.indexOf(row));
       const choose = kills === null ? <All>(all: All) => all : some(chance, kills);
       const result = await row.play({ choose, isEnough: first });

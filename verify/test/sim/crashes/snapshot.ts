@@ -1,5 +1,5 @@
-// What is left of a run, in words that do not depend on what was drawn: every row of every table,
-// what every receiver heard, what is on the chains. Two runs ended alike when these are the same.
+// The end of a run, in words that do not depend on what was drawn: every row of every table, what
+// every receiver heard, what is on the chains. Two runs ended alike when these are the same.
 
 import { isDeepStrictEqual } from 'node:util';
 import { unpacked } from '@parley/market/edge/idempotency/replies.ts';
@@ -8,15 +8,15 @@ import type { World } from './copies.ts';
 
 export type Row = Record<string, unknown>;
 
-/** Of each table, receiver and chain what it has. Ids that were there before keep their names. */
+/** The contents of each table, receiver and chain. Ids that were there before keep their names. */
 export type Snapshot = Readonly<Record<string, readonly unknown[]>>;
 
 export type Reading = {
   /** Without instants: a run that was ended goes on later. */
   readonly timeless?: boolean;
-  /** What of a table is the same however often the client began anew. */
+  /** The part of a table that is the same however often the client began anew. */
   readonly only?: Readonly<Record<string, (row: Row) => Row | null>>;
-  /** What all rows of a table come to, in their place. */
+  /** The sum of all rows of a table, in their place. */
   readonly sums?: Readonly<Record<string, (rows: readonly Row[]) => Row>>;
 };
 
@@ -34,7 +34,7 @@ const numbered: Readonly<Record<string, string>> = {
 };
 /** Drawn, sealed with what was drawn, or counted by the database. */
 const drawn: Readonly<Record<string, readonly string[]>> = {
-  // Of a sequence that no ending takes back.
+  // A sequence that no ending takes back.
   feed_log: ['number'],
   // As long as what was drawn is when packed.
   kept_replies: ['bytes'],
@@ -134,7 +134,7 @@ export async function snapshotOf(
   return found;
 }
 
-/** Where two differ, in a few words each; none = they are the same. */
+/** Where two differ, in a few words each; empty = they are the same. */
 export function differences(right: Snapshot, found: Snapshot): string[] {
   const names = [...new Set([...Object.keys(right), ...Object.keys(found)])];
   return names.flatMap((name) => {

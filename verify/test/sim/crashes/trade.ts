@@ -1,4 +1,4 @@
-// What comes before a row of the matrix: accounts, a negotiation, a swap up to some stage, each by
+// The preparation of a row of the matrix: accounts, a negotiation, a swap up to some stage, each by
 // the requests that a customer makes.
 
 import { hash } from 'node:crypto';
@@ -107,7 +107,7 @@ export async function tellEverybody(world: World): Promise<void> {
   await deliverAll(world);
 }
 
-/** What the taker gives: bitcoin makes it the initiator, the other the counterparty. */
+/** The coin that the taker gives: bitcoin makes it the initiator, the other the counterparty. */
 export type Gives = 'btc' | 'eth';
 
 const prices = { btc: '1000000', eth: '2000000' } as const;

@@ -1,5 +1,5 @@
 // In the place of the check of unsigned bytes: a simulated one is about the escrow that was meant,
-// or refused. What real bytes of each family say is tried where those are.
+// or refused. Tests of each family try its real bytes.
 
 import type { Material } from '@parley/chains/interface/material.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';

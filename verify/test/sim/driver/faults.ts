@@ -1,7 +1,7 @@
-// What goes wrong in a seed, within what the rules promise anything for. Of several nodes of a
-// chain one is well at each moment, and answers, while others lie, stand still or are on a fork.
-// A single node never lies, and all its outages together stay below half of what the chains'
-// policies reckon with.
+// The troubles in a seed, within what the rules promise anything for. One of several nodes of a
+// chain is well at each moment, and answers, while others lie, stand still or are on a fork. A
+// single node never lies, and all its outages together stay below half of what the chains' policies
+// reckon with.
 
 import type { LegName } from '@parley/core/trade.ts';
 import { type SimChain, tipOf } from '../chain.ts';
@@ -21,7 +21,9 @@ import {
 
 const hourMs = 3_600_000;
 
-/** Of a chain's outage: a part for the chain itself, and a part for a person's only node. */
+/**
+ * The share of a chain's outage: a part for the chain itself, and a part for a person's only node.
+ */
 const chainShare = 0.2;
 const nodeShare = 0.4;
 
@@ -133,7 +135,7 @@ function planSeveral(world: World, person: Person, leg: LegName): void {
     if (node.isSteady) {
       if (chance.hits(0.3)) {
         node.mode = { is: 'slow', ms: chance.int(100, 12_000) };
-        // What it failed with before a lie would be its word of that moment.
+        // Its failure before a lie would be its word of that moment.
         node.fails = 0;
       }
       continue;
@@ -271,7 +273,10 @@ function moveHonestly(world: World): void {
   if (isFree) moveLeg(world, null);
 }
 
-/** From here on nobody is kept from its end. What is gone for good stays so beside a well one. */
+/**
+ * From here on nobody is kept from its end. A node that is gone for good stays so beside a well
+ * one.
+ */
 export function healAll(world: World): void {
   world.isHealed = true;
   world.standing.clear();

@@ -1,6 +1,5 @@
-// In the place of the driver's hands of each family: what a wallet signs is a simulated
-// transaction, sent again while it waits. What the families' hands do with nonces, fees and coins
-// is tried where those are.
+// In the place of the driver's hands of each family: a wallet signs a simulated transaction, sent
+// again while it waits. Tests of the families try their hands' nonces, fees and coins.
 
 import type { Material } from '@parley/chains/interface/material.ts';
 import type { Context } from '@parley/sdk/settle/context.ts';
@@ -31,7 +30,7 @@ import { unsignedFunding } from '../node.ts';
 import { nowSeconds } from './time.ts';
 import type { Person, World } from './world.ts';
 
-/** Of the one swap of this seed; a wallet of it says whose. */
+/** A wallet of the one swap of this seed; it says whose. */
 export type SimWallet = { readonly world: World; readonly person: Person };
 
 /** How long signed bytes live, where they do not live for ever. */
@@ -126,7 +125,10 @@ async function tendSpendOf(
   if (state !== 'mined') await context.keep({ [verb]: null });
 }
 
-/** What expires is waited for; of the rest the coin, or the nonce, is spent otherwise. */
+/**
+ * The hands wait for a transaction that expires, and spend the coin, or the nonce, of the rest
+ * otherwise.
+ */
 async function cancel(
   context: Context,
   leg: SetLeg,

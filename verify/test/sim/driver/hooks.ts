@@ -1,5 +1,5 @@
-// What the driver is loaded with in this process: the simulation's time, plans, hands, and check of
-// unsigned bytes. All the rest of the driver is the real thing.
+// The hooks with which the driver is loaded in this process: the simulation's time, plans, hands,
+// and check of unsigned bytes. All the rest of the driver is the real thing.
 
 import { registerHooks } from 'node:module';
 import { takeOverTime } from './time.ts';

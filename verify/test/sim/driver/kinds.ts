@@ -1,4 +1,5 @@
-// What so many seeds of the driver meet: where a kind is missing, that nobody lost says less.
+// The kinds that so many seeds of the driver meet: where a kind is missing, that nobody lost says
+// less.
 
 type Counts = ReadonlyMap<string, number>;
 

@@ -66,7 +66,7 @@ function begin(world: World, node: SimNode, lie: Lie): void {
 function failWitnesses(world: World, person: Person, chance: Chance): void {
   if (person.isClockSet) return;
   for (const node of legNames.flatMap((leg) => person.nodes[leg])) {
-    // Of one that is slow a failure stands until its next word.
+    // A slow node's failure stands until its next word.
     if (!node.isSteady || node.beside.length === 1 || node.mode.is === 'slow') continue;
     for (const moment of ['a', 'b', 'told'] as const) {
       const wait = chance.int(0, 900_000);

@@ -30,7 +30,7 @@ const isWitness = ({ isSteady, beside }: SimNode) =>
 
 type View = { readonly chain: SimChain; readonly height: number; readonly mempool: boolean };
 
-/** What a call of a process that has died comes to. */
+/** The guard of a call: one of a process that has died throws. */
 export type Alive = <R>(work: () => Promise<R>) => Promise<R>;
 
 export type NodeParts = { readonly world: World; readonly alive: Alive };
@@ -80,7 +80,8 @@ async function answers(
     count(world, 'node fails once');
     throw unanswered('chain_unavailable', chain);
   }
-  // What it has not spoken against in a run it is not waited for at its beginnings.
+  // A node fails like this only after its first answer of a run, since runs do not wait for it
+  // before.
   if (heard.hasAnswered && nowMs() < node.failsUntilMs) {
     count(world, 'a witness fails');
     throw unanswered('chain_unavailable', chain);
@@ -286,7 +287,7 @@ function taken(node: SimNode, world: World, { raw, txid }: ReadTransaction): str
   return offer(world, chain, raw);
 }
 
-/** What the network makes of it. Throws `refused_by_node`. */
+/** The network's answer to it. Throws `refused_by_node`. */
 export function offer(world: World, chain: SimChain, raw: string): string {
   const tx = transactionOf(raw);
   const txid = txidOf(raw);

@@ -1,4 +1,4 @@
-// What must hold of everybody who runs the driver, by the true chains alone.
+// The conditions that must hold for everybody who runs the driver, by the true chains alone.
 
 import type { LegName } from '@parley/core/trade.ts';
 import type { Outcome } from '@parley/sdk/settle.ts';
@@ -86,7 +86,10 @@ export function checkSent(world: World, person: Person, raw: string): void {
 
 const deepOnce = new WeakMap<World, Set<LegName>>();
 
-/** After each block: what was once at depth may be taken for so while a node is a little behind. */
+/**
+ * After each block: an escrow that was once at depth may be taken for so while a node is a little
+ * behind.
+ */
 export function noteDepths(world: World): void {
   const known = deepOnce.get(world) ?? new Set<LegName>();
   deepOnce.set(world, known);
@@ -120,7 +123,7 @@ export function checkEnd(world: World, person: Person, { end }: Outcome): void {
   if (isAtRisk(world, person)) wrong('its own money is in an escrow');
 }
 
-/** At the end of all: nobody comes back any more. */
+/** At the end of all: no person comes back any more. */
 export function checkWorld(world: World): void {
   for (const person of world.people) {
     if (!isJudged(world, person)) continue;

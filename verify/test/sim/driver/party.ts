@@ -279,7 +279,7 @@ export async function live(world: World, person: Person, deaths: number[]): Prom
   }
 }
 
-/** Nothing of its own may be paid any more, and nothing has been. */
+/** The person's own leg may not be paid any more, and was not. */
 function mayGiveUp(world: World, person: Person): boolean {
   const record = recordOf(person, world.swapId);
   const isBegun = record !== null && (mayBeFunded(record) || record.restored === true);

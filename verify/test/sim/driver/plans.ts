@@ -36,5 +36,5 @@ export const bitcoinEscrow = escrowOf;
 export const tronEscrow = escrowOf;
 export const solanaEscrow = escrowOf;
 
-/** Of Bitcoin's keys: an address says which key it is of. */
+/** Addresses of Bitcoin's keys: an address says which key it is of. */
 export const addressesOfPubkey = (pubkey: string) => ({ p2wpkh: `pays ${pubkey}` });

@@ -52,7 +52,7 @@ function takeFirst(): Timer | undefined {
   return first;
 }
 
-/** `isQuiet`: nobody waits for it, so what follows need not wait for anybody either. */
+/** `isQuiet`: no work waits for it, so what follows need not wait for anybody either. */
 export function later(ms: number, work: () => void, isQuiet = false): Timer {
   time.order += 1;
   const timer = { atMs: time.nowMs + Math.max(0, ms), order: time.order, work, isQuiet };
@@ -64,7 +64,7 @@ export const wait = (ms: number) => new Promise<void>((resolve) => later(ms, res
 
 const settled = () => new Promise<void>((resolve) => inTurn(resolve));
 
-/** Whether it was over; false: nothing is planned any more, or that time has come. */
+/** Whether it was over; false: no work is planned any more, or that time has come. */
 export async function runUntil(isOver: () => boolean, untilMs: number): Promise<boolean> {
   for (;;) {
     await settled();

@@ -4,7 +4,7 @@ import './hooks.ts';
 import { crashed } from '../../planted/bugs.ts';
 import type { Done } from '../crew.ts';
 
-// After the hooks: what it imports is resolved through them.
+// After the hooks: its imports are resolved through them.
 const { simulateDriver } = await import('./simulate.ts');
 
 /** A promise that nobody waits for failed: in a real process that is its end. */

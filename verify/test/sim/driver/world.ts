@@ -53,7 +53,7 @@ export type SimNode = {
   forgets: number;
   /** All of its owner for this chain, itself too. */
   beside: readonly SimNode[];
-  /** Well all the time: what it shows stands against the others' lies, and so it answers then. */
+  /** Well all the time: its display stands against the others' lies, and so it answers then. */
   isSteady: boolean;
   /** Until then it fails in a run that it has answered once. */
   failsUntilMs: number;
@@ -72,7 +72,7 @@ export type Kept = {
   readonly trades: Map<string, string>;
 };
 
-/** What became of one call of the driver, or of a person who gave up. */
+/** The outcome of one call of the driver, or of a person who gave up. */
 export type End = Outcome['end'] | 'gave up';
 
 export type Person = {
@@ -105,11 +105,11 @@ export type Market = {
   /** Virtual milliseconds from when nobody answers. */
   diesAtMs: number;
   readonly counters: Record<LegName, number>;
-  /** Of the other side of the person that is cheated: which of its addresses are shown. */
+  /** The address that the other side of the cheated person shows, by its number. */
   readonly moved: Record<LegName, number>;
   /** Legs for whose funding it was asked: an honest one moves them no more. */
   readonly fixed: Set<LegName>;
-  /** What it says against the truth now. */
+  /** Its lie against the truth now. */
   lie: 'deadlines' | 'secret' | 'nothing' | null;
 };
 
@@ -130,7 +130,7 @@ export type World = {
   readonly counts: Map<string, number>;
   readonly story: string[];
   readonly violations: { readonly rule: string; readonly what: string }[];
-  /** Whatever changed for anybody: a person who sees nothing new looks less often. */
+  /** The number of changes for anybody: a person who sees nothing new polls less often. */
   news: number;
   /** Whether somebody was given the secret by its holder. */
   isTold: boolean;
@@ -213,7 +213,7 @@ export function legOfChain({ chains }: World, chain: string): LegName {
   return chains.a.chain === chain ? 'a' : 'b';
 }
 
-/** What took the money of an escrow on the true chain. */
+/** The transaction that took the money of an escrow on the true chain. */
 export function spendOf(chain: SimChain, escrow: string): 'claim' | 'refund' | null {
   const spent = minedAbout(chain, escrow).find(({ ok, tx }) => ok && tx.verb !== 'fund');
   return spent === undefined ? null : (spent.tx.verb as 'claim' | 'refund');

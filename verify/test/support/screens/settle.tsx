@@ -48,7 +48,7 @@ type Given = {
   readonly more?: Partial<Engine>;
 };
 
-/** One of the browser: what a wallet was asked outlives a screen. */
+/** One of the browser: a prompt of a wallet outlives a screen. */
 const disk = memoryKept();
 
 function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine {
