@@ -207,8 +207,10 @@ export function has<F extends Fact, T extends Named | null | undefined>(
   of: T,
   fact: F,
 ): of is T & (T extends string ? Having<F> : { readonly family: Having<F> }) {
-  if (of === null || of === undefined) return false;
-  const family: Family = typeof of === 'string' ? of : of.family;
+  // A generic null is told from a member only by the type without it.
+  const named: Named | null | undefined = of;
+  if (named === null || named === undefined) return false;
+  const family = typeof named === 'string' ? named : named.family;
   return factsOf[family][fact];
 }
 

@@ -1,4 +1,4 @@
-// What a key signs for a market. A wallet of every family signs in, is linked and vouched for in
+// Signatures of a key for a market. A wallet of every family signs in, is linked and vouched for in
 // verify/test/support/customers.ts.
 
 import assert from 'node:assert/strict';

@@ -82,7 +82,7 @@ const typed: readonly (readonly [string, string, number, bigint])[] = [
   ['5.', 'en-US', 0, 5n],
   ['1\u00a0500\u2009000', 'en-US', 0, 1_500_000n],
   ['1’500.5', 'de-CH', 1, 15_005n],
-  // What is zero is no decimal too many.
+  // Zeros at the end are no decimals too many.
   ['1.5000000000', 'en-US', 1, 15n],
 ];
 

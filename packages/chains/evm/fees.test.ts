@@ -159,7 +159,7 @@ test('gas of a claim is tried without its secret, and is what the claim takes', 
   }
 });
 
-/** Of a node that answers so when it is asked for an estimate. */
+/** An adapter whose node gives this answer to a request for an estimate. */
 const estimating = (answer: Awaited<ReturnType<Lie>> & object) =>
   adapterOver(({ method }, forward) => (method === 'eth_estimateGas' ? answer : forward()));
 

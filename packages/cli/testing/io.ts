@@ -1,4 +1,4 @@
-// What a command is given in tests: nobody can be asked, and what it says is kept.
+// The terminal of a command in tests: no person can be asked, and its output is kept.
 
 import assert from 'node:assert/strict';
 import type { Io } from '@parley/trader/io.ts';

@@ -1,5 +1,5 @@
-// Devices that are lost in the middle of a swap, at any moment, on paper chains. What goes on is
-// another device with the phrase.
+// Devices that are lost in the middle of a swap, at any moment, on paper chains. Another
+// device goes on with the phrase.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
