@@ -16,13 +16,16 @@ type Facts = {
   readonly medianTime: boolean;
   /** The escrow takes a claim after its timelock, until the refund. */
   readonly lateClaims: boolean;
-  /** A signed text proves its address by itself, so that the text may leave it out. */
+  /** A signed text may leave out its address, by the specification: the signature binds its script. */
   readonly bindsAddress: boolean;
-  /** Two spellings of an address that differ in case are the same address. */
+  /** All spellings of an address that differ in case alone are the same address. */
   readonly foldsCase: boolean;
   /** A signed text may spell an address in hex as well. */
   readonly hexSpelling: boolean;
-  /** A refund returns to the account that funds: the refund address only names it. */
+  /**
+   * The refund address only names the account that funds, and needs no proof of its own, by the
+   * specification. It stays false for Solana, whose program demands the same account.
+   */
   readonly namesFunder: boolean;
   /** Escrows have a contract and a lane in it, and a later escrow takes the lane. */
   readonly lanes: boolean;
@@ -34,7 +37,7 @@ type Facts = {
   readonly nonces: boolean;
   /** A funding may be signed as typed data and sent by another account. */
   readonly signedFundings: boolean;
-  /** A claim does not name the account that sends it. */
+  /** An account sends a claim, and the claim does not name it. */
   readonly openSender: boolean;
   /** A sender bids a price of gas. */
   readonly gasPrices: boolean;
@@ -46,15 +49,15 @@ type Facts = {
   readonly events: boolean;
   /** Wallets know a layout of sign-in texts: EIP-4361, and Solana's of it. */
   readonly signInLayout: boolean;
-  /** A wallet is on one of several chains of the family, which have EIP-155 ids. */
+  /** A wallet is switched between several chains of the family, by EIP-155 ids. */
   readonly chainIds: boolean;
   /** Accounts may be contracts that check signatures (EIP-1271). */
   readonly contractWallets: boolean;
-  /** A block's depth may be a tag of its node, such as `finalized`. */
+  /** A setting may name the depth of a block by a tag, such as `finalized`. */
   readonly depthTags: boolean;
   /** The drift of its clock is measured, and compared with the policy's. */
   readonly measuresDrift: boolean;
-  /** Its policies stand in a table by network or chain id; else there is one, and one for dev. */
+  /** Its networks have policies of their own; else all share one, and dev has another. */
   readonly policyTable: boolean;
 };
 
@@ -211,7 +214,8 @@ export function has<F extends Fact, T extends Named | null | undefined>(
   const named: Named | null | undefined = of;
   if (named === null || named === undefined) return false;
   const family = typeof named === 'string' ? named : named.family;
-  return factsOf[family][fact];
+  // A chain of a family that is not known here has none of the facts.
+  return isFamily(family) && factsOf[family][fact];
 }
 
 /** The name of one chain of a deployment, such as `bitcoin`, `ethereum` or `evm-dev`. */

@@ -77,7 +77,7 @@ test('no leg is funded twice, without addresses, after a lapse or once the secre
 });
 
 test('while nobody knows what became of a leg, neither is funded and no secret is shown', () => {
-  const message = /^neither fund nor reveal: what became of .* would tell/;
+  const message = /^neither fund nor reveal: the outcome of .* would tell/;
   for (const unknown of [unseen, forgotten]) {
     mustHold([
       ['fund a', { long: unknown }, 'outcome_unknown'],

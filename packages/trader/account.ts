@@ -1,6 +1,6 @@
 // The account of a profile: keys in a file, and an API key that its wallets sign in for.
 
-import { type Family, families } from '@parley/core/families.ts';
+import type { Family } from '@parley/core/families.ts';
 import { linkWallet, type MessageSigner, mintKey } from '@parley/sdk/keys.ts';
 import type { ApiKey, Scope } from '@parley/sdk/types.ts';
 import { coinsAt } from './chains.ts';
@@ -33,6 +33,17 @@ export async function takeKeyFile(cli: Cli, session: Session, file: string, isNe
   return keys;
 }
 
+/**
+ * The place of a family among those that sign in, the first of a profile's families being the one.
+ * It never changes: another wallet of the same person would sign in to a new account.
+ */
+const loginPlace: Readonly<Record<Family, number>> = { evm: 0, bitcoin: 1, tron: 2, solana: 3 };
+
+/** The family that signs in where a person names none; undefined without a chain. */
+export function loginFamily(of: Iterable<Family>): Family | undefined {
+  return [...of].toSorted((one, other) => loginPlace[one] - loginPlace[other])[0];
+}
+
 /** An API key by one wallet; the others are linked, and vouched for by it. */
 export async function minted(
   session: Session,
@@ -47,9 +58,9 @@ export async function minted(
     if (!signers.has(family)) signers.set(family, wallet);
     addresses[chain] = coinsAt(wallet);
   }
-  const order: readonly Family[] = by === undefined ? ['evm', ...families] : [by];
-  const login = order.map((family) => signers.get(family)).find((each) => each !== undefined);
-  if (login === undefined) throw misused(`the profile has no chain of ${order[0]}`);
+  const family = by ?? loginFamily(signers.keys()) ?? 'evm';
+  const login = signers.get(family);
+  if (login === undefined) throw misused(`the profile has no chain of ${family}`);
   const { market: baseUrl, productName, shortName } = profile;
   const options = { baseUrl, productName, shortName };
   const how = { scopes, ...(name === undefined ? {} : { name }) };

@@ -22,6 +22,8 @@ export function siteConfig(root: string, to: string): UserConfig {
     // Braces are text.
     markdown: { anchor: { slugify: anchorOf }, attrs: { disable: true } },
     themeConfig: {
+      // The market has no page at `/docs/`, with a slash.
+      logoLink: '/docs',
       search: { provider: 'local' },
       outline: [2, 3],
       sidebar: menuOf(readFileSync(join(root, 'docs/README.md'), 'utf8')),

@@ -59,19 +59,23 @@ async function startApart(more: Record<string, string> = {}): Promise<string> {
     return { chain: each?.chain, family: 'evm', chainId: 31_337 + at, rpcUrls: [each?.rpcUrl] };
   });
   const keys = [{ chain: evm2, keyFile, dailyCap: `${10n ** 18n}`, claimGraceSeconds: 0 }];
-  const child = spawn(process.execPath, ['apps/market/watchtower.ts'], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: {
-      PATH: process.env.PATH ?? '',
-      PARLEY_HOME: home,
-      PARLEY_ENCRYPTION_KEY: encryptionKey ?? '',
-      DATABASE_URL: desk.urls.database,
-      PARLEY_CHAINS: JSON.stringify(chains),
-      PARLEY_KEEPER: JSON.stringify(keys),
-      ...more,
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@parley/source', 'apps/market/watchtower.ts'],
+    {
+      cwd: join(import.meta.dirname, '../..'),
+      env: {
+        PATH: process.env.PATH ?? '',
+        PARLEY_HOME: home,
+        PARLEY_ENCRYPTION_KEY: encryptionKey ?? '',
+        DATABASE_URL: desk.urls.database,
+        PARLEY_CHAINS: JSON.stringify(chains),
+        PARLEY_KEEPER: JSON.stringify(keys),
+        ...more,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   children.push(child);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let printed = '';

@@ -96,12 +96,6 @@ export const insertBodies = unlessEmpty(
   undefined,
 );
 
-/** A process beside this one is of a version that knows of no shared bodies. */
-export const sharesNone = did('deliveries_older')`
-  select 1 from pg_stat_activity
-    where datname = current_database() and application_name ~ '^parley(/\\d{3})?$'
-      and coalesce(substring(application_name from '/(\\d{3})$'), '066') < '075' limit 1`;
-
 /** One whole. */
 export const wholeBody = (delivery: string) => `coalesce(${delivery}.body,
     (select '{"type":"' || ${delivery}.event || '","deliveryId":"' || ${delivery}.id || '",' || rest

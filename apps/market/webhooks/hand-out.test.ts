@@ -78,23 +78,6 @@ test('a shared body is kept as long as any of its deliveries, however those go',
   assert.equal(await bodies(), 0);
 });
 
-test('while a version that knows no shared bodies works beside, each delivery has its own', async () => {
-  const { accountId } = await owner('https://one.example/');
-  await webhook(accountId, 'https://two.example/');
-  await at.deps.db.transaction(async (tx) => {
-    const name = (as: string) =>
-      tx.rows({ name: '', text: `set local application_name = '${as}'`, values: [] });
-    await name('parley/074');
-    await agreed(accountId);
-    await handsOut();
-    assert.equal(await bodies(), 0);
-    await name('parley/075');
-    await agreed(accountId);
-    await handsOut();
-    assert.equal(await bodies(), 1);
-  });
-});
-
 test('prices of one thread that wait become one, the newest, in the place of the first', async () => {
   const one = swapId(1);
   const other = swapId(2);

@@ -14,7 +14,6 @@ import {
   namedOnly,
   replaceWaiting,
   type Subscriber,
-  sharesNone,
   takeFromOutbox,
 } from '../db/deliveries.ts';
 import { appendFeedEvents, feedEventsKept } from '../db/feed-events.ts';
@@ -67,9 +66,7 @@ async function deliver(tx: Tx, deps: HandingOut, events: readonly Handed[]): Pro
   const times = new Map<number, number>();
   for (const { id } of plans.flatMap(({ wanted }) => wanted))
     times.set(id, (times.get(id) ?? 0) + 1);
-  const isAnyShared = [...times.values()].some((count) => count > 1) && !(await sharesNone(tx));
-  const isShared = ({ position }: { readonly position: number }) =>
-    isAnyShared && (times.get(position) ?? 0) > 1;
+  const isShared = ({ position }: { readonly position: number }) => (times.get(position) ?? 0) > 1;
   const rests = new Map(events.map((each) => [each.id, restOf(each.at, each.payload)]));
   const deliveryOf = (webhookId: string, event: Handed): NewDelivery => {
     const { topic, subject, id: position } = event;
