@@ -103,7 +103,7 @@ async function isMadeAnew(
   const onProgress = ({ text }: Progress) => void told.push(text);
   const side = await liedTo(await hastySide(scene, party, { onProgress }));
   const other = await sideOf(scene, party === 'taker' ? 'maker' : 'taker');
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(180_000);
   const runs = [side, other].map((each) => settle({ ...each, signal }));
   const ends = (await Promise.allSettled(runs)).map((each) =>
     each.status === 'fulfilled' ? each.value.end : String(each.reason),
