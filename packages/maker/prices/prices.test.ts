@@ -127,13 +127,15 @@ test('a command, HTTP and a WebSocket give prices; one that fails is told, and g
   );
   t.after(prices.close);
   const known = () => [...prices.all().values()].map((each) => each && approximate(each));
-  for (let tries = 0; known().includes(null) && tries < 200; tries += 1) await sleep(25);
+  for (let tries = 0; known().includes(null) && tries < 200; tries++) await sleep(25);
   assert.deepEqual(known(), [10.5, 20, 30, 7]);
   assert.equal(said, 'ask');
   assert.ok(Math.abs(approximate(prices.of(['http', 'run'])!) - 20 / 10.5) < 1e-9);
   price = '';
-  for (let tries = 0; faults.length === 0 && tries < 200; tries += 1) await sleep(25);
-  assert.deepEqual(faults, ['http: the source answered 500']);
+  // On a busy machine the socket may be told to be silent as well.
+  for (let tries = 0; !faults.includes('http: the source answered 500') && tries < 200; tries++)
+    await sleep(25);
+  assert.ok(faults.includes('http: the source answered 500'));
   clock = 401;
   assert.equal(prices.of(['http']), null);
   assert.equal(prices.of(['run', 'http']), null);
