@@ -137,7 +137,7 @@ export const newestFeedEvent = value<[], number>('feed_events_newest')`
   select seq from feed_events order by seq desc limit 1`;
 
 type Reach = {
-  /** The number of the oldest event that is kept; null: none is. */
+  /** The number of the oldest event that is kept; null: the log is empty. */
   readonly oldest: number | null;
   readonly newest: number;
 };

@@ -298,7 +298,7 @@ export const dueSwaps = many<[wall: number, limit: number], { id: string; chains
   select id, array(select chain from legs where swap_id = swaps.id) as chains
     from swaps where due_at <= $1 order by due_at limit $2`;
 
-/** When the next swap is due, in Unix seconds; null = none is. */
+/** When the next swap is due, in Unix seconds; null: no swap is due. */
 export const nextSwapDue = value<[], number>('swaps_next_due')`
   select due_at from swaps where due_at is not null order by due_at limit 1`;
 

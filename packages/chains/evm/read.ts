@@ -198,7 +198,7 @@ export async function stateAt(
   return { ...shown, covered: (await (early ?? holding())) >= amount };
 }
 
-/** The last block that is deep enough for this escrow; below 0 when none is. */
+/** The last block that is deep enough for this escrow; below 0 without one. */
 export async function deepestBlock(
   watch: Watch,
   { requiredConfirmations }: Pick<WatchedEscrow, 'requiredConfirmations'>,
@@ -214,7 +214,7 @@ export async function deepestBlock(
 /** Behind the head, where a node names no final block: 17 minutes of the quickest chain. */
 const finalAfterBlocks = 4_096;
 
-/** The last block that nothing takes back any more; below 0 when none is. */
+/** The last block that nothing takes back any more; below 0 without one. */
 export async function finalBlock(
   watch: Watch,
   head: Pick<Block, 'number'>,
