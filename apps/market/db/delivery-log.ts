@@ -1,7 +1,6 @@
 // The deliveries to a webhook and their attempts, as its owner reads them.
 
-import { changed, did, many, value } from '@parley/host/postgres/statements.ts';
-import { wholeBody } from './deliveries.ts';
+import { changed, did, many } from '@parley/host/postgres/statements.ts';
 
 export type LoggedAttempt = {
   /** When it began. */
@@ -25,9 +24,6 @@ export type LoggedDelivery = {
   readonly attempts: readonly LoggedAttempt[];
 };
 
-/** One that was sent again often has more: the newest are shown. */
-const mostAttemptsShown = 24;
-
 type LogPage = {
   readonly webhookId: string;
   /** Where the page begins: below this delivery; both null = at the newest. */
@@ -38,13 +34,13 @@ type LogPage = {
 
 /** The deliveries of a webhook that is known to be the caller's. */
 export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
-  select d.id, d.event, d.state, ${wholeBody('d')} as body, d.created_at as "createdAt",
+  select d.id, d.event, d.state, d.body, d.created_at as "createdAt",
     d.next_at as "nextAt",
     array(
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
         'error', a.error, 'answer', a.answer)
       from delivery_attempts a where a.delivery_id = d.id
-      order by a.attempt desc limit ${String(mostAttemptsShown)}) as attempts
+      order by a.attempt desc) as attempts
   from deliveries d
   where d.webhook_id = :webhookId and (:beforeAt::timestamptz is null
     or (d.created_at, d.id) < (:beforeAt::timestamptz, :beforeId::uuid))
@@ -77,25 +73,5 @@ export const trimDeliveries = changed<[webhookId: string, kept: number, limit: n
         order by created_at, id limit $3))
     returning id`;
 
-/**
- * Deletes shared bodies that no delivery has any more, of the oldest `limit`; returns how many. A
- * trigger does so with each delivery, but where the last two of an event go at the same time.
- */
-export const pruneBodies = changed<[limit: number]>('delivery_bodies_prune')`
-  delete from delivery_bodies where id in (
-      select id from (select id from delivery_bodies order by id limit $1) oldest
-      where not exists (select from deliveries d where d.position = oldest.id and d.body is null))
-    returning id`;
-
 export const ownsWebhook = did<[accountId: string, webhookId: string]>('webhooks_own')`
   select 1 from webhooks where account_id = $1 and id = $2`;
-
-/** How a delivery of this webhook stands; null = it has none by this id. */
-export const stateOfDelivery = value<
-  [webhookId: string, deliveryId: string],
-  LoggedDelivery['state']
->('deliveries_state')`
-  select state from deliveries where webhook_id = $1 and id = $2`;
-
-export const isSwitchedOff = did<[webhookId: string]>('webhooks_off')`
-  select 1 from webhooks where id = $1 and not enabled`;

@@ -20,8 +20,7 @@ const lists = {
     ' getThread getOtherRecord listLevels listLevelsOpenly listSwaps getSwap listWebhooks getWays' +
     ' getAccount listSessions getPayout listKeys listDeliveries',
   /** Swaps that are open: addresses, what is built for them, what is sent and told. */
-  settles:
-    'setAddress buildFund buildClaim buildRefund scheduleRefunds broadcast pingWebhook sendAgain',
+  settles: 'setAddress buildFund buildClaim buildRefund scheduleRefunds broadcast pingWebhook',
   /** Takes back, or ends. */
   ends:
     'removeWallet cancelRfq withdrawQuote withdrawQuotes withdrawLevels deleteWebhook' +

@@ -31,7 +31,7 @@ export const commands = {
   },
   webhooks: {
     about: 'receivers that fail: list, show, retry, disable, enable',
-    acts: ['webhooks retry', 'webhooks disable', 'webhooks enable'],
+    acts: ['webhooks disable', 'webhooks enable'],
   },
   keeper: {
     about: 'the watchtower: what it has spent today, what waits, what is stuck',

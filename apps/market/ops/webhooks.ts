@@ -2,39 +2,33 @@
 
 import { Misused, parsed, usualOptions, wholeNumber } from '@parley/host/command.ts';
 import type { Tx } from '../db/database.ts';
-import { sendAgain } from '../db/deliveries.ts';
 import {
   disableWebhook,
-  droppedOf,
   enableWebhook,
   failingShown,
   offShown,
-  releaseWebhook,
   type ShownWebhook,
   webhookShown,
 } from '../db/webhooks-shown.ts';
 import { notifyWork } from '../db/work.ts';
 import { isUuid } from '../ports/ids.ts';
-import { mostWaiting } from '../webhooks/hand-out.ts';
 import { acting, print, reading, reasonFor } from './operator.ts';
 import type { Act } from './table.ts';
 
 const usage = `usage: npm run ops -- webhooks list [--off] [--limit N] [--json]
        npm run ops -- webhooks show ID [--json]
-       npm run ops -- webhooks retry ID [--limit N] [--json]
        npm run ops -- webhooks disable ID --reason TEXT [--json]
        npm run ops -- webhooks enable ID --reason TEXT [--json]
-  list     those that fail, for longest first; --off: those that are switched off instead
-  retry    sends the newest deliveries that were given up again, the oldest of them first; --limit:
-           at most so many, default 100
+  list     those that fail, for longest first; --off: those that are switched off instead;
+           --limit: at most so many, default 100
   disable  nothing is sent to it, and no ping of its owner switches it on again
-  enable   it is sent to again; what was given up stays so: retry
+  enable   it is sent to again; what was given up stays so
 Exit status: 0 done or so already, 1 refused, or of list: some fail; 2 not understood. Settings as
 for npm start: DATABASE_URL, or PARLEY_HOME of a running market.`;
 
 const usualLimit = '100';
 const mostShown = 1_000;
-const verbs = ['list', 'show', 'retry', 'disable', 'enable'] as const;
+const verbs = ['list', 'show', 'disable', 'enable'] as const;
 
 function understand(args: string[]) {
   const text = { type: 'string' } as const;
@@ -51,7 +45,7 @@ function understand(args: string[]) {
   }
   const { off = false, limit = usualLimit, reason, json = false } = values;
   if (off && verb !== 'list') throw new Misused('--off goes with list');
-  if (values.limit !== undefined && verb !== 'list' && verb !== 'retry') {
+  if (values.limit !== undefined && verb !== 'list') {
     throw new Misused(`--limit does not go with ${verb}`);
   }
   const isSwitch = verb === 'disable' || verb === 'enable';
@@ -78,30 +72,20 @@ export function webhookLine(of: ShownWebhook): string {
   return `${id}  ${host}  account ${accountId}  ${enabled ? failing : off}, ${last}, ${counts}`;
 }
 
-type Done = { readonly webhookId: string; readonly changed: boolean; readonly again?: number };
+type Done = { readonly webhookId: string; readonly changed: boolean };
 
-async function change(tx: Tx, { verb, id, count, reason }: Asked): Promise<Done> {
-  const { accountId, enabled } = await theWebhook(tx, id);
-  const of = { webhookId: id };
-  const at = new Date();
-  if (verb === 'disable') return { ...of, changed: await disableWebhook(tx, { id, reason, at }) };
-  if (verb === 'enable') {
-    const changed = (await enableWebhook(tx, id)) > 0;
-    await notifyWork(tx, 'webhooks');
-    return { ...of, changed };
+async function change(tx: Tx, { verb, id, reason }: Asked): Promise<Done> {
+  await theWebhook(tx, id);
+  const webhookId = id;
+  if (verb === 'disable') {
+    return { webhookId, changed: await disableWebhook(tx, { id, reason, at: new Date() }) };
   }
-  if (!enabled) throw new Error(`webhook ${id} is switched off: enable it first`);
-  let again = 0;
-  for (const deliveryId of await droppedOf(tx, id, count)) {
-    if (await sendAgain(tx, { deliveryId, accountId, at, mostWaiting })) again += 1;
-  }
-  await releaseWebhook(tx, id);
+  const changed = (await enableWebhook(tx, id)) > 0;
   await notifyWork(tx, 'webhooks');
-  return { ...of, changed: again > 0, again };
+  return { webhookId, changed };
 }
 
-function told({ verb }: Asked, { webhookId, changed, again = 0 }: Done): string {
-  if (verb === 'retry') return `${again} deliveries of ${webhookId} are sent again`;
+function told({ verb }: Asked, { webhookId, changed }: Done): string {
   if (!changed) return `nothing to do, ${webhookId} was so already`;
   return `${webhookId} is switched ${verb === 'enable' ? 'on' : 'off'}`;
 }
@@ -119,8 +103,7 @@ async function run(asked: Asked): Promise<number> {
     show(await reading((db) => theWebhook(db, id)));
     return 0;
   }
-  const given = verb === 'retry' ? { id, limit: count } : { id, reason };
-  const action = { command: `webhooks ${verb}` as Act, arguments: given };
+  const action = { command: `webhooks ${verb}` as Act, arguments: { id, reason } };
   const done = await acting(action, async (tx) => {
     const result = await change(tx, asked);
     return { result, changed: result.changed, facts: { ...result } };

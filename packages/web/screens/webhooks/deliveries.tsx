@@ -1,15 +1,11 @@
-// The deliveries to one webhook, its answers, and sending one again.
+// The deliveries to one webhook, and its answers.
 
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { account, type Delivery } from '../../market/account.ts';
-import { announce } from '../../parts/announce.ts';
 import { Empty, Failed, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { useAct } from '../../parts/ways/act.ts';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 
@@ -18,10 +14,8 @@ const limit = 20;
 const lookMs = 3_000;
 
 export function Deliveries({ webhookId }: { webhookId: string }) {
-  const client = useQueryClient();
-  const queryKey = ['deliveries', webhookId];
   const log = useInfiniteQuery({
-    queryKey,
+    queryKey: ['deliveries', webhookId],
     queryFn: ({ pageParam, signal }) => {
       const more = pageParam === null ? {} : { cursor: pageParam };
       return account.deliveries(webhookId, { limit, ...more }, signal);
@@ -39,19 +33,10 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   if (log.error !== null) return <Failed error={log.error} again={() => void log.refetch()} />;
   if (log.data === undefined) return <Loading />;
   const rows = log.data.pages.flatMap(({ deliveries }) => deliveries);
-  const again = async (id: string) => {
-    await account.sendAgain(webhookId, id);
-    announce(text('deliveries.again.said'));
-    await client.invalidateQueries({ queryKey });
-  };
   return (
     <div>
       <h3>{text('deliveries.title')}</h3>
-      {rows.length === 0 ? (
-        <Empty>{text('deliveries.none')}</Empty>
-      ) : (
-        <Log rows={rows} onAgain={again} />
-      )}
+      {rows.length === 0 ? <Empty>{text('deliveries.none')}</Empty> : <Log rows={rows} />}
       {log.data.pages.length > 1 && !log.hasNextPage && (
         <p className="hint">{text('deliveries.kept')}</p>
       )}
@@ -69,12 +54,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   );
 }
 
-type LogProps = {
-  readonly rows: readonly Delivery[];
-  readonly onAgain: (id: string) => Promise<void>;
-};
-
-function Log({ rows, onAgain }: LogProps) {
+function Log({ rows }: { readonly rows: readonly Delivery[] }) {
   const columns: readonly Column<Delivery>[] = [
     {
       key: 'made',
@@ -87,7 +67,7 @@ function Log({ rows, onAgain }: LogProps) {
     {
       key: 'details',
       label: text('deliveries.details'),
-      cell: (each) => <Details delivery={each} onAgain={onAgain} />,
+      cell: (each) => <Details delivery={each} />,
     },
   ];
   return (
@@ -127,16 +107,7 @@ function answerOf({ attempts: [last] }: Delivery): string {
   return last === undefined ? text('deliveries.answer.none') : answered(last);
 }
 
-type DetailsProps = { readonly delivery: Delivery; readonly onAgain: LogProps['onAgain'] };
-
-function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsProps) {
-  const { busy, error, run } = useAct();
-  const [isSent, setSent] = useState(false);
-  const again = () =>
-    run(async () => {
-      await onAgain(id);
-      setSent(true);
-    });
+function Details({ delivery: { id, body, attempts } }: { readonly delivery: Delivery }) {
   return (
     <details className="delivery-details">
       <summary aria-label={text('deliveries.details.label', { id })}>
@@ -155,13 +126,6 @@ function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsPr
           </li>
         ))}
       </ol>
-      {state !== 'waiting' && (
-        <Button busy={busy} label={text('deliveries.again.label', { id })} onPress={again}>
-          {text('deliveries.again')}
-        </Button>
-      )}
-      {isSent && <Notice kind="good">{text('deliveries.again.said')}</Notice>}
-      {error !== null && <Failed error={error} />}
     </details>
   );
 }
