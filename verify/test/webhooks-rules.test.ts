@@ -70,6 +70,24 @@ test('ping sends at once and never again, and ok says whether a 2xx came', async
   }
 });
 
+test('a ping whose first try was cut off is sent again under its key with the same deliveryId', async () => {
+  const trader = await market.trader();
+  const { id } = await register(trader);
+  const headers = { 'idempotency-key': 'one' };
+  const { body } = await ping(trader, id, headers);
+  // As a crash before the commit would have left it: nothing.
+  for (const table of ['idempotency', 'deliveries']) {
+    await market.sql(`delete from ${table}`);
+  }
+  assert.deepEqual((await ping(trader, id, headers)).body, body);
+  // And after a day, when the key is free again, it is a ping like any other.
+  await market.sql('delete from idempotency');
+  receiver.answer(500);
+  assert.deepEqual((await ping(trader, id, headers)).body, { ...body, ok: false });
+  const [logged] = await attemptsOf(body.deliveryId);
+  assert.equal((logged as { status: number }).status, 500);
+});
+
 test('few pings are under way at once: one more is 429, and nothing of it is sent', async () => {
   const trader = await market.trader();
   const other = await market.trader();

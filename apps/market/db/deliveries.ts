@@ -321,14 +321,23 @@ const putSingle = did<[single: Single & { state: string; milliseconds: number }]
       insert into deliveries (id, webhook_id, event, position, body, attempts, state, next_at,
         created_at, done_at)
       select :id, id, :event, 0, :body, 1, :state, :startedAt, :startedAt, :endedAt from told
+      on conflict (id) do update set body = excluded.body, state = excluded.state,
+        attempts = 1, next_at = excluded.next_at, created_at = excluded.created_at,
+        done_at = excluded.done_at
       returning id
     ), logged as (
       insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error, answer)
       select id, 1, :startedAt, :milliseconds, :status, :error, :answer from stored
+      on conflict (delivery_id, attempt) do update set at = excluded.at,
+        milliseconds = excluded.milliseconds, status = excluded.status, error = excluded.error,
+        answer = excluded.answer
     )
     select id from told`;
 
-/** Stores a delivery that had its only attempt; false where the webhook is gone. */
+/**
+ * Stores a delivery that had its only attempt; false where the webhook is gone. The same again, by
+ * its id, takes the place of what was there.
+ */
 export function storeSingle(tx: Tx, single: Single): Promise<boolean> {
   const state = single.delivered ? 'delivered' : 'dropped';
   return putSingle(tx, { ...single, ...lengthOf(single), state });

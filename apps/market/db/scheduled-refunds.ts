@@ -37,10 +37,6 @@ export type ScheduledView = {
 
 type Sent = Pick<Scheduled, 'sentTxid'>;
 type Posted = Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'bumps'> & {
-  /**
-   * The account that it belongs to: those of one account are not read more often than those of
-   * another.
-   */
   readonly accountId: string;
   readonly dueAt: Date;
   readonly at: Date;

@@ -22,7 +22,7 @@ import type { Standing } from '../db/agreements.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { liveKeysOf, revokeKeys } from '../db/keys.ts';
 import { revokeSessions } from '../db/sessions.ts';
-import { type Swept, sweepBlocked } from '../market/blocking.ts';
+import { type Swept, withdrawBlocked } from '../market/blocking.ts';
 import { withoutKeys } from '../market/keys.ts';
 import { isUuid } from '../ports/ids.ts';
 import { act, print, reading, reasonFor, rfqs, withDatabase } from './operator.ts';
@@ -193,7 +193,7 @@ async function changeOn(db: Database, verb: Changing, asked: Asked): Promise<voi
   const at = new Date();
   const action = { command: `accounts ${verb}`, arguments: { account, reason } } as const;
   const result: Changed | Ended = await act(db, action, (tx) => change(tx, verb, asked, at));
-  const swept = verb === 'block' ? await sweepBlocked(db, result.accountId, at) : null;
+  const swept = verb === 'block' ? await withdrawBlocked(db, result.accountId, at) : null;
   print(json ? JSON.stringify({ ...result, ...swept }) : told(result, swept));
 }
 

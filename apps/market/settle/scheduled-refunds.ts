@@ -14,7 +14,7 @@ import type { LegName } from '@parley/core/trade.ts';
 import { inParallel } from '@parley/host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowAt } from '../db/escrows.ts';
-import { claimInTurns, finishJob, type Job, nextJobs, retryJob } from '../db/jobs.ts';
+import { claimJobs, finishJob, type Job, nextJobs, retryJob } from '../db/jobs.ts';
 import {
   findScheduled,
   noteSentRefund,
@@ -152,7 +152,7 @@ async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): P
     const until = new Date(deps.now() + leaseSeconds * 1_000);
     // From before they are taken, so that another process never has them too.
     const lease = AbortSignal.timeout((leaseSeconds - leaseMarginSeconds) * 1_000);
-    const taken = await claimInTurns(deps.db, { kind: refundsOn(chain), now, until, limit });
+    const taken = await claimJobs(deps.db, { kind: refundsOn(chain), now, until, limit });
     const on = { adapter, refunds: adapter.scheduledRefunds };
     const ends = await inParallel(taken, limits.parallel, async (each) => {
       if (!lease.aborted) return tend(deps, on, each, { stop, lease });

@@ -9,6 +9,7 @@ import type { Step, StuckFunding } from '@parley/core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '@parley/core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
+import { createMoments } from '../ports/moments.ts';
 import { currentEscrow, termsOfLeg } from './escrows.ts';
 
 /** Warnings in `next[]` are kept so long. A warning that is not read in time is left out. */
@@ -31,10 +32,8 @@ export type Warnings = {
   of(swap: Swap): Promise<readonly LegWarning[]>;
 };
 
-type Kept = { readonly atMs: number; readonly reading: Promise<readonly Warning[]> };
-
 export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>): Warnings {
-  const kept = new Map<string, Kept>();
+  const kept = createMoments<readonly Warning[]>(freshMs, mostEscrows);
   const ofLeg = async (swap: Swap, name: LegName): Promise<LegWarning[]> => {
     const leg = swap.state.legs[name];
     const adapter = deps.adapters.get(leg.chain);
@@ -46,20 +45,17 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     const waits = leg.facts.funded?.confirmations === 0 && adapter.stuckFunding !== undefined;
     if (about === undefined && !waits) return [];
     const id = `${leg.chain} ${leg.escrow}${waits ? ' waits' : ''}`;
-    let found = kept.get(id);
-    if (found === undefined || performance.now() - found.atMs > freshMs) {
+    const reading = kept.of(id, async () => {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
-      const asking = waits
-        ? stuckOf(adapter, swap, name, signal)
-        : adapter.warnings?.(terms, signal);
-      const reading = Promise.resolve(asking ?? []).catch((error: unknown) => {
+      try {
+        if (waits) return await stuckOf(adapter, swap, name, signal);
+        return (await adapter.warnings?.(terms, signal)) ?? [];
+      } catch (error) {
         deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
         return [];
-      });
-      found = { atMs: performance.now(), reading };
-      keep(kept, id, found);
-    }
-    const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
+      }
+    });
+    const warnings = await Promise.race([reading, nothingAfter(patienceMs)]);
     return warnings
       .filter(({ verb, code }) => {
         if (code === 'fund_stuck') return waits;
@@ -88,13 +84,6 @@ async function stuckOf(
   const sendBy = fundBy(swap.state, swap.state.legs[name]);
   const found = await adapter.stuckFunding?.(escrow, sendBy, signal);
   return found ? [found] : [];
-}
-
-function keep(kept: Map<string, Kept>, id: string, found: Kept): void {
-  kept.delete(id);
-  kept.set(id, found);
-  const [oldest] = kept.keys();
-  if (kept.size > mostEscrows && oldest !== undefined) kept.delete(oldest);
 }
 
 function nothingAfter(ms: number): Promise<readonly Warning[]> {

@@ -5,7 +5,7 @@ import type { Tx } from '../db/database.ts';
 import { type Ended, storeSingle } from '../db/deliveries.ts';
 import { targetOf } from '../db/webhooks.ts';
 import type { Deps } from '../ports/deps.ts';
-import { isUuid, uuidv7 } from '../ports/ids.ts';
+import { isUuid, uuidOf, uuidv7 } from '../ports/ids.ts';
 import { attempt, bodyOf, type Message, type Send, senderOf } from './attempt.ts';
 import { createHosts, HostBusy } from './hosts.ts';
 import { trimLog } from './log-length.ts';
@@ -23,6 +23,8 @@ export type Pinged = {
 export type Asked = {
   readonly accountId: string;
   readonly webhookId: string;
+  /** The same for every try of one request; null = it is tried once. */
+  readonly attempt: Uint8Array | null;
 };
 
 /** Too many of this account are under way, or its host gets no more for now. */
@@ -41,7 +43,7 @@ export type Ping = (asked: Asked) => Promise<Pinged>;
 export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {
   const hosts = createHosts(deps);
   const underway = new Map<string, number>();
-  return async ({ accountId, webhookId }) => {
+  return async ({ accountId, webhookId, attempt: tried }) => {
     const own = underway.get(accountId) ?? 0;
     if (own >= mostPingsEach) {
       throw new PingsLimited(`${mostPingsEach} pings of this account are under way`, 1);
@@ -51,7 +53,7 @@ export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)):
       const target = isUuid(webhookId) ? await targetOf(deps.db, accountId, webhookId) : null;
       if (target === null) return absent(webhookId);
       const at = new Date(deps.now());
-      const id = uuidv7(at.getTime(), deps.randomBytes);
+      const id = tried === null ? uuidv7(at.getTime(), deps.randomBytes) : uuidOf(tried);
       const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
       const message = { id, event: 'ping', body };
       const visit = hosts.visit({ accountId, begins: true });

@@ -64,8 +64,8 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     params,
     replies: { 200: shapes.pinged },
     withoutRoom: 'anew',
-    before: ({ caller: { accountId }, params }) =>
-      ping({ accountId, webhookId: params.id }).catch((error: unknown) => {
+    before: ({ caller: { accountId }, params, attempt }) =>
+      ping({ accountId, webhookId: params.id, attempt }).catch((error: unknown) => {
         if (!(error instanceof PingsLimited)) throw error;
         throw limited('ping_rate_limited', error.message, error.seconds);
       }),
