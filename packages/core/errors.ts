@@ -125,6 +125,8 @@ const codes = {
     'unknown_rfq',
     'unknown_thread',
     'unknown_swap',
+    // Read the log of the webhook: a delivery is kept for 7 days.
+    'unknown_delivery',
   ],
   conflict: [
     // The wallet belongs to another account.
@@ -235,6 +237,9 @@ const codes = {
     // the day (docs/keeper.md#relaying-a-claim), or a token without authorizations
     // (docs/funding.md). Send it yourself, a claim at once if others may have seen the secret.
     'relay_unavailable',
+    // The delivery waits and is sent by itself, or the webhook is switched off or full; the
+    // sentence says which.
+    'not_sent_again',
     // Only the SDK says this, of Bitcoin paid by hand. The own escrow holds a hundredth or more
     // beyond the amount, which whoever has the secret could take. Allow it (`givesExtra`), or wait
     // for the refund of all.

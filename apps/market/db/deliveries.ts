@@ -346,6 +346,42 @@ export function storeSingle(tx: Tx, single: Single): Promise<boolean> {
 /** Before it is dropped. */
 const mostAttempts = '6';
 
+export type Again = {
+  readonly deliveryId: string;
+  readonly accountId: string;
+  readonly at: Date;
+  /** Deliveries that may wait for one webhook, and for one that never answered. */
+  readonly mostWaiting: { readonly answered: number; readonly never: number };
+};
+
+const holdOwn = is<[again: Again]>('deliveries_again_hold')`
+  select waiting < case when answered then :mostWaiting.answered::int
+      else :mostWaiting.never::int end from webhooks where account_id = :accountId
+    and id = (select webhook_id from deliveries where id = :deliveryId) for no key update`;
+
+const putBack = did<[again: Again]>('deliveries_again')`
+  with again as (
+      update deliveries d set state = 'waiting', attempts = 0, next_at = :at, done_at = null,
+        behind = exists (select 1 from deliveries e where e.webhook_id = d.webhook_id
+          and e.subject = d.subject and e.state = 'waiting' and e.attempts = 0)
+      where id = :deliveryId and state <> 'waiting' returning id, webhook_id
+    ), renumbered as (
+      update delivery_attempts set attempt = attempt - 1 - ${mostAttempts} +
+        (select least(1, min(attempt)) from delivery_attempts where delivery_id = :deliveryId)
+      where attempt > 0 and delivery_id in (select id from again)
+    ), counted as (
+      update webhooks set waiting = waiting + 1 where id in (select webhook_id from again)
+    )
+    select id from again`;
+
+/**
+ * Puts one that was delivered or dropped on its way again, from the first attempt on. The attempts
+ * made before stay in the log, numbered from 0 down.
+ */
+export async function sendAgain(tx: Tx, again: Again): Promise<boolean> {
+  return (await holdOwn(tx, again)) && putBack(tx, again);
+}
+
 /**
  * Switches off webhooks whose every attempt of a day failed, at most `limit`, and gives up what
  * waits for them; returns how many. One delivery had all its attempts after that day: two short

@@ -1,6 +1,6 @@
 // The deliveries to a webhook and their attempts, as its owner reads them.
 
-import { changed, did, many } from '@parley/host/postgres/statements.ts';
+import { changed, did, many, value } from '@parley/host/postgres/statements.ts';
 
 export type LoggedAttempt = {
   /** When it began. */
@@ -24,6 +24,9 @@ export type LoggedDelivery = {
   readonly attempts: readonly LoggedAttempt[];
 };
 
+/** One that was sent again often has more: the newest are shown. */
+const mostAttemptsShown = 24;
+
 type LogPage = {
   readonly webhookId: string;
   /** Where the page begins: below this delivery; both null = at the newest. */
@@ -40,7 +43,7 @@ export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_lo
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
         'error', a.error, 'answer', a.answer)
       from delivery_attempts a where a.delivery_id = d.id
-      order by a.attempt desc) as attempts
+      order by a.attempt desc limit ${String(mostAttemptsShown)}) as attempts
   from deliveries d
   where d.webhook_id = :webhookId and (:beforeAt::timestamptz is null
     or (d.created_at, d.id) < (:beforeAt::timestamptz, :beforeId::uuid))
@@ -75,3 +78,13 @@ export const trimDeliveries = changed<[webhookId: string, kept: number, limit: n
 
 export const ownsWebhook = did<[accountId: string, webhookId: string]>('webhooks_own')`
   select 1 from webhooks where account_id = $1 and id = $2`;
+
+/** How a delivery of this webhook stands; null = it has none by this id. */
+export const stateOfDelivery = value<
+  [webhookId: string, deliveryId: string],
+  LoggedDelivery['state']
+>('deliveries_state')`
+  select state from deliveries where webhook_id = $1 and id = $2`;
+
+export const isSwitchedOff = did<[webhookId: string]>('webhooks_off')`
+  select 1 from webhooks where id = $1 and not enabled`;

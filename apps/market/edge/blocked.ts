@@ -20,7 +20,8 @@ const lists = {
     ' getThread getOtherRecord listLevels listLevelsOpenly listSwaps getSwap listWebhooks getWays' +
     ' getAccount listSessions getPayout listKeys listDeliveries',
   /** Swaps that are open: addresses, what is built for them, what is sent and told. */
-  settles: 'setAddress buildFund buildClaim buildRefund scheduleRefunds broadcast pingWebhook',
+  settles:
+    'setAddress buildFund buildClaim buildRefund scheduleRefunds broadcast pingWebhook sendAgain',
   /** Takes back, or ends. */
   ends:
     'removeWallet cancelRfq withdrawQuote withdrawQuotes withdrawLevels deleteWebhook' +

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { webhookTopics } from '@parley/core/events.ts';
-import { lockHandingOut } from '../db/deliveries.ts';
+import { lockHandingOut, sendAgain } from '../db/deliveries.ts';
 import { listWebhooks } from '../db/webhooks.ts';
 import { webhookEvents } from '../edge/schemas/webhook.ts';
 import { prune } from '../market/prune.ts';
 import { createDelivering, retryAfterSeconds } from './deliver.ts';
-import { handOut } from './hand-out.ts';
+import { handOut, mostWaiting } from './hand-out.ts';
 import { hostLimits } from './hosts.ts';
 import { createPinging, PingsLimited, storePing } from './ping.ts';
 import { reached, recording, typeOf, webhookMarket } from './testing/market.ts';
@@ -98,6 +98,34 @@ test('an attempt that ended before the last and is stored after it is not shown 
   const [last] = await rows(`select last_status as status, last_delivery_at as at,
     last_milliseconds as took from webhooks`);
   assert.deepEqual(last, { status: 200, at: new Date(at.deps.now()), took: null });
+});
+
+test('an ended delivery can be sent again by its account, where there is room: same id and bytes, its log kept', async () => {
+  const { accountId } = await owner();
+  await agreed(accountId);
+  let status = 500;
+  const { sent, pass } = delivering(() => status);
+  await toTheEnd(pass);
+  const deliveryId = sent[0]?.headers['x-parley-delivery'] ?? '';
+  const asked = { deliveryId, accountId, at: new Date(at.deps.now()), mostWaiting };
+  const again = (over: object = {}) =>
+    at.deps.db.transaction((tx) => sendAgain(tx, { ...asked, ...over }));
+  assert.equal(await again({ accountId: await account() }), false, 'of another account');
+  assert.equal(await again({ mostWaiting: { answered: 9, never: 0 } }), false, 'no room');
+  assert.equal(await again(), true);
+  assert.equal(await again(), false, 'it waits');
+  await toTheEnd(pass);
+  assert.equal(await again(), true);
+  status = 200;
+  await pass();
+  assert.equal(sent.length, 13);
+  assert.equal(new Set(sent.map(({ body }) => body)).size, 1);
+  const log = await rows('select attempt, status from delivery_attempts order by attempt');
+  const numbers = Array.from({ length: 13 }, (_, n) => n - 11);
+  assert.deepEqual(
+    log,
+    numbers.map((attempt) => ({ attempt, status: attempt === 1 ? 200 : 500 })),
+  );
 });
 
 test('a name of several words and any letters reaches the receiver as one token', async () => {

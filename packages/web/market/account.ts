@@ -58,6 +58,12 @@ export const account = {
 
   deliveries: (id: string, query: { limit?: number; cursor?: string }, signal?: AbortSignal) =>
     ask('GET /account/webhooks/{id}/deliveries', { signal }, { path: { id }, query }),
+  sendAgain: (id: string, deliveryId: string) =>
+    ask(
+      'POST /account/webhooks/{id}/deliveries/{deliveryId}/again',
+      {},
+      { path: { id, deliveryId } },
+    ),
 
   askForCode: (address: string, purpose: Purpose) =>
     ask('POST /account/email', {}, { body: { address, purpose } }),

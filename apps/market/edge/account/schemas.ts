@@ -368,6 +368,11 @@ export const makeKeyBody = s.form('MakeKey', 'What the key is to be.', {
   ),
 });
 
+export const deliveryParams = Type.Object({
+  id: s.text('the webhook', s.exampleIn(s.webhookId)),
+  deliveryId: s.text('the delivery', s.exampleIn(s.deliveryId)),
+});
+
 export const deliveryPage = s.page(
   'Deliveries',
   'A page of the deliveries to a webhook.',

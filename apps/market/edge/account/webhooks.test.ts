@@ -1,4 +1,4 @@
-// The log of a webhook's deliveries, as its owner's browser asks for it.
+// The log of a webhook's deliveries, and sending one again, as its owner's browser asks for them.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -30,6 +30,8 @@ const sending = (status: number) =>
   });
 const logOf = (browser: SignedIn, id: string, query = '') =>
   browser.get(`/account/webhooks/${id}/deliveries${query}`);
+const again = (browser: SignedIn, id: string, deliveryId: string) =>
+  browser.post(`/account/webhooks/${id}/deliveries/${deliveryId}/again`);
 
 test('the log has each delivery with its bytes and answers, newest first, page by page', async () => {
   const browser = await signedIn(edge);
@@ -50,12 +52,42 @@ test('the log has each delivery with its bytes and answers, newest first, page b
   assert.equal(new Set(ids).size, 3);
 });
 
-test('another account’s webhook has no log', async () => {
+test('an ended delivery is sent again with the same bytes; a waiting, disabled or unknown one is not', async () => {
+  const browser = await signedIn(edge);
+  const id = await told(browser, 1);
+  await sending(500).pass();
+  const [{ id: deliveryId, body: bytes }] = (await logOf(browser, id)).body.deliveries;
+  refused(await again(browser, id, deliveryId), '409 not_sent_again', /sent by itself/);
+  await edge.sql(
+    `update deliveries set state = 'dropped', done_at = now() where id = $1`,
+    deliveryId,
+  );
+  await edge.sql('update webhooks set enabled = false, waiting = 0 where id = $1', id);
+  refused(await again(browser, id, deliveryId), '409 not_sent_again', /switched off/);
+  await edge.sql('update webhooks set enabled = true where id = $1', id);
+  assert.equal((await again(browser, id, deliveryId)).status, 200);
+  await sending(200).pass();
+  const [last] = (await logOf(browser, id)).body.deliveries;
+  assert.deepEqual([last.state, last.body, last.nextAt], ['delivered', bytes, null]);
+  assert.deepEqual(
+    last.attempts.map(({ answer }: { answer: string }) => answer),
+    ['it is 200', 'it is 500'],
+  );
+  for (const none of [randomUUID(), 'nothing']) {
+    refused(await again(browser, id, none), '404 unknown_delivery');
+  }
+});
+
+test('another account’s webhook has no log and sends nothing again', async () => {
   const owner = await signedIn(edge);
   const other = await signedIn(edge);
   const id = await told(owner, 1);
   await sending(200).pass();
+  const [{ id: deliveryId }] = (await logOf(owner, id)).body.deliveries;
+  const own = await told(other, 0);
   for (const none of [id, randomUUID(), 'nothing']) {
     refused(await logOf(other, none), '404 no_such_webhook');
+    refused(await again(other, none, deliveryId), '404 no_such_webhook');
   }
+  refused(await again(other, own, deliveryId), '404 unknown_delivery');
 });

@@ -1,11 +1,15 @@
-// The deliveries to one webhook, and its answers.
+// The deliveries to one webhook, its answers, and sending one again.
 
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { account, type Delivery } from '../../market/account.ts';
+import { announce } from '../../parts/announce.ts';
 import { Empty, Failed, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { useAct } from '../../parts/ways/act.ts';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 
@@ -14,8 +18,10 @@ const limit = 20;
 const lookMs = 3_000;
 
 export function Deliveries({ webhookId }: { webhookId: string }) {
+  const client = useQueryClient();
+  const queryKey = ['deliveries', webhookId];
   const log = useInfiniteQuery({
-    queryKey: ['deliveries', webhookId],
+    queryKey,
     queryFn: ({ pageParam, signal }) => {
       const more = pageParam === null ? {} : { cursor: pageParam };
       return account.deliveries(webhookId, { limit, ...more }, signal);
@@ -33,10 +39,19 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   if (log.error !== null) return <Failed error={log.error} again={() => void log.refetch()} />;
   if (log.data === undefined) return <Loading />;
   const rows = log.data.pages.flatMap(({ deliveries }) => deliveries);
+  const again = async (id: string) => {
+    await account.sendAgain(webhookId, id);
+    announce(text('deliveries.again.said'));
+    await client.invalidateQueries({ queryKey });
+  };
   return (
     <div>
       <h3>{text('deliveries.title')}</h3>
-      {rows.length === 0 ? <Empty>{text('deliveries.none')}</Empty> : <Log rows={rows} />}
+      {rows.length === 0 ? (
+        <Empty>{text('deliveries.none')}</Empty>
+      ) : (
+        <Log rows={rows} onAgain={again} />
+      )}
       {log.data.pages.length > 1 && !log.hasNextPage && (
         <p className="hint">{text('deliveries.kept')}</p>
       )}
@@ -54,7 +69,12 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   );
 }
 
-function Log({ rows }: { readonly rows: readonly Delivery[] }) {
+type LogProps = {
+  readonly rows: readonly Delivery[];
+  readonly onAgain: (id: string) => Promise<void>;
+};
+
+function Log({ rows, onAgain }: LogProps) {
   const columns: readonly Column<Delivery>[] = [
     {
       key: 'made',
@@ -67,7 +87,7 @@ function Log({ rows }: { readonly rows: readonly Delivery[] }) {
     {
       key: 'details',
       label: text('deliveries.details'),
-      cell: (each) => <Details delivery={each} />,
+      cell: (each) => <Details delivery={each} onAgain={onAgain} />,
     },
   ];
   return (
@@ -107,7 +127,16 @@ function answerOf({ attempts: [last] }: Delivery): string {
   return last === undefined ? text('deliveries.answer.none') : answered(last);
 }
 
-function Details({ delivery: { id, body, attempts } }: { readonly delivery: Delivery }) {
+type DetailsProps = { readonly delivery: Delivery; readonly onAgain: LogProps['onAgain'] };
+
+function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsProps) {
+  const { busy, error, run } = useAct();
+  const [isSent, setSent] = useState(false);
+  const again = () =>
+    run(async () => {
+      await onAgain(id);
+      setSent(true);
+    });
   return (
     <details className="delivery-details">
       <summary aria-label={text('deliveries.details.label', { id })}>
@@ -126,6 +155,13 @@ function Details({ delivery: { id, body, attempts } }: { readonly delivery: Deli
           </li>
         ))}
       </ol>
+      {state !== 'waiting' && (
+        <Button busy={busy} label={text('deliveries.again.label', { id })} onPress={again}>
+          {text('deliveries.again')}
+        </Button>
+      )}
+      {isSent && <Notice kind="good">{text('deliveries.again.said')}</Notice>}
+      {error !== null && <Failed error={error} />}
     </details>
   );
 }

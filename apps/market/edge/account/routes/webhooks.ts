@@ -1,14 +1,24 @@
-// The log of a webhook's deliveries. Registering, deleting and pinging are operations of /v1, which a
-// page calls with its session.
+// The log of a webhook's deliveries, and sending one again. Registering, deleting and pinging are
+// operations of /v1, which a page calls with its session.
 
-import { deliveriesOf, type LoggedDelivery, ownsWebhook } from '../../../db/delivery-log.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { sendAgain } from '../../../db/deliveries.ts';
+import {
+  deliveriesOf,
+  isSwitchedOff,
+  type LoggedDelivery,
+  ownsWebhook,
+  stateOfDelivery,
+} from '../../../db/delivery-log.ts';
+import { notifyWork } from '../../../db/work.ts';
 import { isUuid } from '../../../ports/ids.ts';
+import { mostWaiting } from '../../../webhooks/hand-out.ts';
 import { absent } from '../../../webhooks/register.ts';
 import type { Place } from '../../command.ts';
 import { firstIfEmpty, pageOf } from '../../cursor.ts';
 import { idParams, pageQuery, webhookId } from '../../schemas/common.ts';
 import { signedIn } from '../declare.ts';
-import { deliveryPage } from '../schemas.ts';
+import { deliveryPage, deliveryParams, ok } from '../schemas.ts';
 
 export function registerAccountWebhooks(place: Place): void {
   const { deps } = place;
@@ -38,7 +48,39 @@ export function registerAccountWebhooks(place: Place): void {
       return { body: { deliveries: rows.map(shown), nextCursor } };
     },
   });
+
+  signedIn(place, 'POST /account/webhooks/:id/deliveries/:deliveryId/again', 'sendAgain', {
+    about: 'Send a delivery again that was delivered or dropped: the same bytes and the same id.',
+    params: deliveryParams,
+    replies: { 200: ok },
+    handle: async ({ session: { accountId }, params: { id, deliveryId } }) => {
+      await mustBeOwn(accountId, id);
+      const at = new Date(deps.now());
+      await deps.db.transaction(async (tx) => {
+        const state = isUuid(deliveryId) ? await stateOfDelivery(tx, id, deliveryId) : null;
+        if (state === null) {
+          throw new ParleyError('unknown_delivery', 'this webhook has no such delivery');
+        }
+        if (await isSwitchedOff(tx, id)) {
+          throw refused('the webhook is switched off; a ping that is answered 2xx switches it on');
+        }
+        if (await sendAgain(tx, { deliveryId, accountId, at, mostWaiting })) {
+          await notifyWork(tx, 'webhooks');
+          return;
+        }
+        if (state === 'waiting') throw refused('it waits to be tried, and is sent by itself');
+        const { answered, never } = mostWaiting;
+        throw refused(
+          `as many deliveries wait for this webhook as may: ${answered}, or ${never} while it ` +
+            'never answered 2xx',
+        );
+      });
+      return { body: { ok: true } };
+    },
+  });
 }
+
+const refused = (sentence: string) => new ParleyError('not_sent_again', sentence);
 
 function shown({ attempts, nextAt, state, ...row }: LoggedDelivery) {
   const made = attempts.map(({ at, ...each }) => ({ ...each, at: new Date(at) }));
