@@ -5,7 +5,15 @@
 // both hold the webhook's row, so that neither misses what the other does.
 
 import { threadTopics, webhookTopics } from '@parley/core/events.ts';
-import { changed, did, is, many, none, unlessEmpty } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  did,
+  is,
+  many,
+  none,
+  unlessEmpty,
+} from '@parley/host/postgres/statements.ts';
 import type { Database, Tx } from './database.ts';
 
 export type Handed = {
@@ -65,7 +73,7 @@ export type Subscriber = {
 export const holdSubscribers = many<[accountIds: readonly string[]], Subscriber>(
   'deliveries_subscribers',
 )`
-  select id, account_id as "accountId", events, waiting, answered from webhooks
+  select ${columns('id accountId events waiting answered')} from webhooks
     where enabled and account_id = any($1) order by id for no key update`;
 
 export type NewDelivery = {
@@ -185,8 +193,8 @@ const takeDue = many<[claim: Claim, held: Held], Due>('deliveries_claim')`
     update deliveries d set next_at = :until from webhooks w
     where d.id = any(array(select id from mine)) and w.id = d.webhook_id
       and d.state = 'waiting' and d.next_at <= :now
-    returning d.id, w.id as "webhookId", w.account_id as "accountId", d.event, d.position,
-      d.body, d.attempts, w.url, w.secret, w.secret_version as "secretVersion",
+    returning ${columns('id webhookId event position body attempts', 'd.')},
+      ${columns('accountId url secret secretVersion', 'w.')},
       case when ${isQuick} then 'quick' else 'slow' end as lane`;
 
 /**

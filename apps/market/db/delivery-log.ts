@@ -1,6 +1,6 @@
 // The deliveries to a webhook and their attempts, as its owner reads them.
 
-import { changed, did, many, value } from '@parley/host/postgres/statements.ts';
+import { changed, columns, did, many, value } from '@parley/host/postgres/statements.ts';
 
 export type LoggedAttempt = {
   /** When it began. */
@@ -37,8 +37,7 @@ type LogPage = {
 
 /** The deliveries of a webhook that is known to be the caller's. */
 export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
-  select d.id, d.event, d.state, d.body, d.created_at as "createdAt",
-    d.next_at as "nextAt",
+  select ${columns('id event state body createdAt nextAt', 'd.')},
     array(
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
         'error', a.error, 'answer', a.answer)

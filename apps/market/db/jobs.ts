@@ -2,7 +2,14 @@
 // in hand for a while, and it is gone once it is done. A process that dies leaves its jobs to
 // others: each is due again when its time in hand is over.
 
-import { changed, count, many, none, unlessEmpty } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  count,
+  many,
+  none,
+  unlessEmpty,
+} from '@parley/host/postgres/statements.ts';
 import type { SealedRow } from './sealed-rows.ts';
 import { notifying } from './work.ts';
 
@@ -57,8 +64,7 @@ export const claimJobs = many<[claim: Claim], Job>('jobs_claim')`
       order by due_at limit :limit for update skip locked)
     update jobs set due_at = :until, attempts = attempts + 1
     where id = any(array(select id from due))
-    returning id, kind, account_id as "accountId", about, sealed, key_version as "keyVersion",
-      attempts`;
+    returning ${columns('id kind accountId about sealed keyVersion attempts')}`;
 
 type Lease = Pick<Job, 'id' | 'attempts'>;
 const own = 'id = :id and attempts = :attempts and gave_up_at is null';
