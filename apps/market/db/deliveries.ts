@@ -308,7 +308,7 @@ export async function storeOutcome(db: Database, outcome: Outcome): Promise<void
   });
 }
 
-export type Single = Ended & {
+type Single = Ended & {
   readonly id: string;
   readonly webhookId: string;
   readonly accountId: string;

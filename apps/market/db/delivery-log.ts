@@ -2,7 +2,7 @@
 
 import { changed, columns, did, many, value } from '@parley/host/postgres/statements.ts';
 
-export type LoggedAttempt = {
+type LoggedAttempt = {
   /** When it began. */
   readonly at: string;
   readonly milliseconds: number;

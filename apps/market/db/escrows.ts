@@ -15,7 +15,7 @@ export type StoredFacts = Omit<EscrowFacts, 'balance' | 'rentLeft'> & {
   readonly fundingTold?: true;
 };
 type StoredRent = Omit<RentLeft, 'lamports'> & { readonly lamports: string };
-export type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
+type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
 
 export type EscrowRow = {
   readonly chain: ChainKey;

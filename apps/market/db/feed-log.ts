@@ -8,7 +8,7 @@ import { tellingClosed } from './feed-events.ts';
 import { notifying } from './work.ts';
 
 /** `reset`: the earlier entries are lost for everybody. */
-export type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
+type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
 
 /** Where somebody stands in the log. */
 export type Place = {

@@ -3,7 +3,7 @@
 
 import { many } from '@parley/host/postgres/statements.ts';
 
-export type NearDeadline = {
+type NearDeadline = {
   readonly step: 'fund_first' | 'fund_second' | 'reveal';
   readonly swapId: string;
   /** Unix seconds. */

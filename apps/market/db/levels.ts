@@ -77,7 +77,7 @@ export type Level = {
   readonly expiresAt: Date;
 };
 
-export type LevelFilters = {
+type LevelFilters = {
   readonly now: Date;
   readonly direction: Direction;
   /** The amount of the base that is asked for; null = any. */

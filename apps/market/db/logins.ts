@@ -3,7 +3,7 @@
 
 import { columns, did, is, many, none, one } from '@parley/host/postgres/statements.ts';
 
-export type LoginWay = 'email' | 'provider' | 'passkey';
+type LoginWay = 'email' | 'provider' | 'passkey';
 
 export type Login = {
   readonly id: string;
@@ -76,7 +76,7 @@ export const loginsOf = many<[accountId: string], Login>('logins_of')`
 export const deleteLogin = one<[accountId: string, id: string], Login>('logins_delete')`
   delete from logins where account_id = $1 and id = $2 returning ${read}`;
 
-export type LoginOf = { readonly accountId: string; readonly id: string };
+type LoginOf = { readonly accountId: string; readonly id: string };
 
 /** It is removed then; null = it stays. False where nothing changes. */
 export const setLoginLeaving = did<[login: LoginOf & { readonly leavesAt: Date | null }]>(

@@ -38,7 +38,7 @@ export const stopPayouts = changed<
       and stopped_at is null and from_at > :at
     returning 1 as one`;
 
-export type CountedPayout = {
+type CountedPayout = {
   readonly accountId: string;
   readonly family: Family;
   readonly address: string;

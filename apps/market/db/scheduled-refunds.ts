@@ -7,7 +7,7 @@ import { columns, did, one } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { addJobs, type JobKind } from './jobs.ts';
 
-export type StoredBump = Omit<Bump, 'feeSats'> & { readonly feeSats: string };
+type StoredBump = Omit<Bump, 'feeSats'> & { readonly feeSats: string };
 
 export type Scheduled = {
   readonly chain: ChainKey;

@@ -102,7 +102,7 @@ export function waits({ waitsUntil }: Pick<Wallet, 'waitsUntil'>, nowMs: number)
   return waitsUntil !== null && waitsUntil.getTime() > nowMs;
 }
 
-export type WebProof = Omit<Proof, 'authorised'> & {
+type WebProof = Omit<Proof, 'authorised'> & {
   /** Null = it may receive at once. */
   readonly waitsUntil: Date | null;
 };

@@ -9,7 +9,7 @@ import type { Tx } from './database.ts';
 const jobColumns = `chain, escrow, verb, swap_id, leg, purpose, state, due_at,
           created_at`;
 
-export type TakingUp = {
+type TakingUp = {
   readonly chains: readonly ChainKey[];
   readonly now: Date;
 };

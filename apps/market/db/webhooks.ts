@@ -17,7 +17,7 @@ export type WebhookRow = {
 
 const read = columns('id url events enabled lastStatus lastError lastDeliveryAt');
 
-export type NewWebhook = {
+type NewWebhook = {
   readonly id: string;
   readonly accountId: string;
   readonly url: string;
@@ -55,7 +55,7 @@ export const listWebhooks = many<
 export const deleteWebhook = did<[accountId: string, id: string]>('webhooks_delete')`
   delete from webhooks where account_id = $1 and id = $2 returning id`;
 
-export type WebhookTarget = {
+type WebhookTarget = {
   readonly url: string;
   readonly secret: Buffer;
   readonly secretVersion: number;

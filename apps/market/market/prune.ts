@@ -89,7 +89,7 @@ const pruners = {
 } as const satisfies Record<string, readonly [Pruner, number]>;
 
 /** How many of each; `webhooks` were switched off, `blocked` are accounts. */
-export type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks' | 'blocked', number>>;
+type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks' | 'blocked', number>>;
 
 /** One pass. `clock`: milliseconds, monotonic. */
 export async function prune(

@@ -33,13 +33,13 @@ const attempts = 5;
 /** After how long a swap that could not be reconciled is tried again. */
 export const retrySeconds = 30;
 
-export type Reconciled = {
+type Reconciled = {
   readonly status: SwapStatus;
   readonly changed: boolean;
   readonly events: readonly SwapEvent[];
 };
 
-export type ReconcileScope = {
+type ReconcileScope = {
   /** The chains whose escrows to read; the others' facts are those last stored. */
   readonly chains: readonly ChainKey[] | 'all';
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ const freshMs = 15_000;
 const patienceMs = 500;
 const mostEscrows = 1_000;
 
-export type RentLooks = {
+type RentLooks = {
   /** The swap with what is left now, where its chain answers in half a second. */
   of(swap: Swap): Promise<Swap>;
 };

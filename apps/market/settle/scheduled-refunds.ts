@@ -48,7 +48,7 @@ export const scheduledLimits = {
   backoffMs: 30_000,
 } as const;
 
-export type ScheduleRequest = {
+type ScheduleRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;
@@ -86,7 +86,7 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
   return { accountId, chain, escrow, leg, bumps: await within(signal, chain, checking) };
 }
 
-export type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
+type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
 
 export async function storeSchedule(
   tx: Tx,
@@ -102,12 +102,12 @@ export async function storeSchedule(
   return { escrow: address, txids: bumps.map(({ txid }) => txid), ...view };
 }
 
-export type ScheduledPasses = Omit<Service, 'ring'> & {
+type ScheduledPasses = Omit<Service, 'ring'> & {
   /** One pass over everything that is due; returns how many refunds were sent. */
   pass(): Promise<number>;
 };
 
-export type ScheduledLimits = { readonly [K in keyof typeof scheduledLimits]: number };
+type ScheduledLimits = { readonly [K in keyof typeof scheduledLimits]: number };
 
 export function createScheduledRefunds(
   deps: Deps,

@@ -38,7 +38,7 @@ export class PingsLimited extends Error {
   }
 }
 
-export type Ping = (asked: Asked) => Promise<Pinged>;
+type Ping = (asked: Asked) => Promise<Pinged>;
 
 export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {
   const hosts = createHosts(deps);
