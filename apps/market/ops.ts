@@ -41,7 +41,7 @@ function sentenceOf(error: unknown): string {
   return error.message.replace(/^error: /, '').replaceAll('\n', ' ');
 }
 
-/** Of the command that the arguments name, else of the program. */
+/** The usage of the command that the arguments name, else of the program. */
 function usageOf(named: CommandUnknownOpts): string {
   let of = named;
   for (const word of args) of = of.commands.find((each) => each.name() === word) ?? of;

@@ -33,7 +33,7 @@ function sentenceOf({ code, message }: CommanderError): string {
   return message.replace(/^error: /, '').replaceAll('\n', ' ');
 }
 
-/** Of the command that the arguments name, else of the program. */
+/** The usage of the command that the arguments name, else of the program. */
 function usageOf(program: CommandUnknownOpts, args: readonly string[]): string {
   let named = program;
   for (const word of args) named = named.commands.find((each) => each.name() === word) ?? named;

@@ -1,4 +1,4 @@
-// What operators can change. Each writes a row of `operator_actions` in the transaction of its
+// The acts that change something. Each writes a row of `operator_actions` in the transaction of its
 // effect (`act` of operator.ts, which takes no other). Everything else has a connection that may
 // only read.
 

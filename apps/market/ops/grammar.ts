@@ -14,7 +14,7 @@ import { acts } from './acts.ts';
 /** The name of the command in a release, and for completion. */
 const released = 'parley-ops';
 const mostReasons = 20;
-/** Of a reason, which is kept for ever. */
+/** The limit of a reason, which is kept for ever. */
 const mostReasonLength = 500;
 const mostLimit = 1_000;
 const mostActs = 10_000;
