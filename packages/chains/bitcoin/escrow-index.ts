@@ -20,7 +20,7 @@ type TxRecord = {
   readonly spends: readonly { address: string; outpoint: string; secret: Secret | null }[];
 };
 
-export type BlockMark = {
+type BlockMark = {
   readonly height: number;
   readonly hash: string;
   /** Our clock when it was read, Unix seconds. */
@@ -275,10 +275,6 @@ export function unspentOutpoints(index: EscrowIndex): string[] {
     }
   }
   return outpoints;
-}
-
-export function showsSecret({ records }: EscrowIndex, txid: string): boolean {
-  return records.get(txid)?.spends.some(({ secret }) => secret !== null) ?? false;
 }
 
 export function historyOf(index: EscrowIndex, address: string): EscrowHistory {

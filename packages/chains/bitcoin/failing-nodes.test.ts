@@ -63,25 +63,6 @@ describe('every call', () => {
     await everyCall(esplora(url, 60_000), 'chain_timeout', () => AbortSignal.abort());
   });
 
-  it('answered by 503, 401 or nonsense is chain_unavailable; it may have what it was given', async (context) => {
-    const { broadcast, ...reading } = calls;
-    const answers = [
-      [503, 'Work queue depth exceeded'],
-      [401, ''],
-      [200, '<html>'],
-      [200, 'null'],
-    ] as const;
-    const asking = answers.map(async ([status, body]) => {
-      const url = await within(context, fixedNode(body, status));
-      await everyCall(esplora(url, 5_000), 'chain_unavailable', undefined, reading);
-      const sending = [esplora(url, 5_000), { coreUrl: url }].map((source) =>
-        everyCall(source, 'chain_timeout', undefined, { broadcast: broadcast! }),
-      );
-      await Promise.all(sending);
-    });
-    await Promise.all(asking);
-  });
-
   const answeredOnce = async (context: TestContext, first: Reply, yes: string) => {
     let posts = 0;
     const answer = async (_: string, { method }: IncomingMessage): Promise<Reply> => {

@@ -109,23 +109,6 @@ describe('the bounds of a fee', () => {
     assert.equal(boundedFee(bounds, 150, 40_000n, 9_999), 10_000n);
   });
 
-  it('hold for every size, value and rate', () => {
-    const rate = fc.double({ min: 0, max: 1e6, noNaN: true });
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 100, max: 30_000 }),
-        fc.bigInt(0n, 10n ** 15n),
-        rate,
-        (...all) => {
-          const [vsize, value, wanted] = all;
-          const fee = boundedFee(bounds, vsize, value, wanted);
-          assert.ok(fee >= BigInt(vsize) && fee <= mostFee(bounds, vsize, value));
-          assert.ok(fee <= feeAt(vsize, 500));
-        },
-      ),
-    );
-  });
-
   it('call an estimate stale after half an hour, in either direction', () => {
     assert.equal(isStale(bounds, estimate, 2_800), false);
     assert.equal(isStale(bounds, estimate, 2_801), true);
@@ -165,19 +148,6 @@ describe('the fee bump schedule of a quote', () => {
         [23 * hour + 1, 80, 12_000n],
       ],
     );
-  });
-
-  it('leaves out what is past and what would pay no more', () => {
-    const near = feeLadder({ ...base, now: 22 * hour, deadline: 24 * hour, feeSats: 10_000n });
-    assert.deepEqual(
-      near.map(({ at, feeSats }) => [at, feeSats]),
-      [
-        [22 * hour, 10_000n],
-        [23 * hour + 1, 12_000n],
-      ],
-    );
-    const late = feeLadder({ ...base, now: 25 * hour, deadline: 24 * hour, feeSats: 12_000n });
-    assert.equal(late.length, 1);
   });
 
   it('rises by what replaces, ends before the deadline, and keeps below the cap', () => {
