@@ -1,7 +1,6 @@
 // The deployment by one command, on a dev chain whose VM runs the loader itself.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -130,16 +129,6 @@ test(
 );
 
 test(
-  'a deployer with too little gets an error with how much is needed, before anything is sent',
-  limits,
-  async (context) => {
-    const scene = await newScene(context, SOL / 100n);
-    await assert.rejects(deploy(optionsOf(scene)), /has 10000000 lamports, and \d{9} are needed/);
-    assert.equal(await balanceOf(scene, scene.payer.address), SOL / 100n);
-  },
-);
-
-test(
   'another program at the address, another cluster and another record are refused',
   limits,
   async (context) => {
@@ -174,24 +163,6 @@ test(
   },
 );
 
-test(
-  'the command that checks a deployment reads a node, and fails where there is none',
-  limits,
-  async (context) => {
-    const { info } = await startChain(context, { automatic: true, slotMs: 20 });
-    const file = join(import.meta.dirname, 'deployment.ts');
-    const run = (program: string) =>
-      new Promise<readonly [boolean, string]>((resolve) => {
-        const args = [file, '--rpc', info.rpcUrl, '--program', program];
-        execFile(process.execPath, args, (error, output) => resolve([error === null, output]));
-      });
-    const [isGood, words] = await run(info.program);
-    assert.ok(isGood && /nobody can replace it/.test(words), words);
-    const [isThere, missing] = await run((await keyOf('nobody'))[0].address);
-    assert.ok(!isThere && /there is no account/.test(missing), missing);
-  },
-);
-
 test('a key is an array of 64 bytes or base58, and is shown in no error', async () => {
   const [signer, bytes] = await keyOf('someone');
   assert.equal((await keyIn(` ${base58.encode(bytes)}\n`)).address, signer.address);
@@ -200,11 +171,5 @@ test('a key is an array of 64 bytes or base58, and is shown in no error', async 
       assert.match(error.message, /^a key (is|has)/);
       return !error.message.includes(bad);
     });
-  }
-});
-
-test('a network has a plain name', async () => {
-  for (const bad of ['', '../x', 'Solana', 'a/b']) {
-    assert.throws(() => recordIn(bad, ''), /no name of a network/);
   }
 });

@@ -22,13 +22,11 @@ import {
   claim,
   escrowIn,
   fund,
-  HOUR,
   lyingAdapter,
   newWorld,
   refuses,
   SOL,
   sceneOf,
-  secret,
   sent,
   soon,
   type World,
@@ -80,13 +78,6 @@ function putHolding(
 
 const tokenEscrow = (world: World, token: string) => escrowIn(world, { token, amount: AMOUNT });
 
-test('a funder who is short is no reason to refuse, and the log says that nothing was tried', async (context) => {
-  const world = await newWorld(context);
-  const { terms } = escrowIn(world, { amount: 60n * SOL });
-  await world.adapter.preflight(terms, 'funding', soon());
-  assert.deepEqual(world.logged, ['funder_short']);
-});
-
 test('an empty wallet cannot receive less than an account’s rent, but all from there on', async (context) => {
   const world = await newWorld(context);
   const payout = { address: walletOf('nobody yet'), pubkey: null };
@@ -118,18 +109,6 @@ test('SOL: a wallet that could not take its money back is found too, and a progr
     const { terms } = escrowIn(world, changed);
     const words = new RegExp(`to the ${which} address \\w+ would fail: it is a program`);
     await refuses(world.adapter.preflight(terms, 'payout', soon()), 'payout_would_fail', words);
-  }
-});
-
-test('a timelock that the program refuses is said by its name', async (context) => {
-  const world = await newWorld(context);
-  for (const [timelock, name] of [
-    [world.time.now + 1_000, /TimelockTooNear/],
-    [world.time.now + 31 * 24 * HOUR, /TimelockTooFar/],
-  ] as const) {
-    const { terms } = escrowIn(world, { timelock });
-    await refuses(world.adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', name);
-    await world.adapter.preflight(terms, 'payout', soon());
   }
 });
 
@@ -190,15 +169,6 @@ test('a payout that cannot take tokens, or a frozen vault, still stops a reveal'
   account.data[108] = 2;
   put(world, vault, tokenProgram, account.data);
   await refuses(reveal(), 'payout_would_fail', /the vault \w+: it is frozen/);
-});
-
-test('a funder that made its wallet a program is left out of the first claim, and stops nothing', async (context) => {
-  const { world, escrow, adapter } = await sceneOf(context, fund);
-  putProgram(world, walletOf('funder'));
-  await refuses(adapter.preflight(escrow.terms, 'payout', soon()), 'payout_would_fail');
-  await adapter.preflight(escrow.terms, 'claim', soon());
-  await claim(world, escrow);
-  assert.notEqual((await adapter.readEscrow(escrow, soon())).claimed, null);
 });
 
 /** Over a node on which others pay so much for speed. */
@@ -263,19 +233,6 @@ test('the sender of a claim is asked for its cost to the lamport, whoever it is'
   assert.equal(await lacks(terms.payout.address), 'fee_poor');
   await give(1n);
   assert.equal(await lacks(terms.payout.address), undefined);
-});
-
-test('a price of speed that others bid up keeps no poor wallet from its claim', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world, { payout: empty('a poor wallet') });
-  await fund(world, escrow);
-  await world.chain.give({ address: escrow.terms.payout.address, token: null, amount: 896_000n });
-  await world.chain.mine(2);
-  const adapter = await bidUp(context, world, 300_000);
-  const material = await adapter.buildClaim(built(escrow), secret, soon());
-  await sent(world, material, 'a poor wallet');
-  await world.chain.mine(2);
-  assert.notEqual((await adapter.readEscrow(escrow, soon())).claimed, null);
 });
 
 test('a funding costs what it says beside the amount, and gives back what it says', async (context) => {
