@@ -4,14 +4,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { nothingSeen } from '@parley/core/facts.ts';
 import { freeRefund } from '@parley/core/remains.ts';
 import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
-import { readAddresses } from './address-past.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { connectBlock, historyOf } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
-import { createFollower, follow, followToEnd, unfollow } from './follower.ts';
+import { createFollower, follow, followToEnd } from './follower.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { escrowBytes } from './plan.ts';
 import { testSwap } from './testing/swaps.ts';
@@ -140,8 +138,8 @@ it('one more payment has its page read again, and not a past of 1,101', async ()
     if (more === 1) chain.past.unshift(mined(txidOf('more'), chain.tip, 330));
     chain.asked.length = 0;
     await followToEnd(follower, address, signal());
-    // Two counts, two pages, and the funding twice by its id.
-    assert.equal(chain.asked.length, more === 0 ? 1 : 7, chain.asked.join(' '));
+    // Two counts more, and two pages.
+    assert.equal(chain.asked.length, more === 0 ? 1 : 5, chain.asked.join(' '));
   }
   assert.deepEqual(shown(follower), [4, undefined, null]);
 });
@@ -152,16 +150,4 @@ it('a follower that saw a funding and 1,100 payments of dust come stays fresh', 
   await followToEnd(follower, address, signal());
   assert.deepEqual(shown(follower), [2, undefined, null]);
   assert.ok(chain.asked.length <= 95, `${chain.asked.length} requests`);
-});
-
-it('a funding that is stored is found by its id before its page is read', async () => {
-  const chain = chainOf(pastWith(1_100, funded));
-  const follower = await runningOn(chain, { past: [], tip: 102 });
-  const stored = { ...nothingSeen, funded: { txid: funding, confirmations: 1, deep: false } };
-  unfollow(follower, address);
-  follow(follower, { ...escrow, stored }, bytes);
-  const { past } = follower.backend;
-  assert.ok(past.kind === 'by_address');
-  await readAddresses(follower, past, address, { blocks: 1 }, signal());
-  assert.deepEqual(shown(follower), [2, undefined, null]);
 });

@@ -2,6 +2,7 @@
 
 import { bytesOfHex } from '#bytes';
 import type { Heads } from '../interface/reading.ts';
+import { firstHeight as searched } from '../kit/follow.ts';
 import type { CoreMethod } from '../nodes/methods.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolInterest } from './backend.ts';
@@ -123,34 +124,23 @@ async function blockHashes(rpc: CoreRpc, heights: readonly number[], signal: Abo
 
 /** Block times may be off by two hours against real time (consensus: MAX_FUTURE_BLOCK_TIME). */
 const clockSkewSeconds = 7_200;
-/** So many blocks in a row from before a moment, and the ones below are too (BIP 113's median). */
-const settledRun = 11;
+/** The median time past is of so many blocks, and never falls (BIP 113). */
+const medianBlocks = 11;
 /** Timelocks reach 30 days ahead at most; blocks may come twice as fast for a while. */
-const maxHeaders = 9_000;
+const mostSearched = 9_000;
 
 async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Promise<number> {
   const top = await rpc.call<number>('getblockcount', [], signal).catch(unexpected);
-  const from = since - clockSkewSeconds;
-  let run = 0;
-  for (let upper = top; upper >= 0 && top - upper < maxHeaders; upper -= 100) {
-    const heights = Array.from({ length: Math.min(100, upper + 1) }, (_, at) => upper - at);
-    const hashes = await blockHashes(rpc, heights, signal);
+  const isLate = async (height: number) => {
     // No height is above the best block, which may have been taken back meanwhile.
-    const blocks = heights.flatMap((height, at) =>
-      hashes[at] ? [{ height, hash: hashes[at] }] : [],
-    );
-    const asks = blocks.map(({ hash }) => ({ method: 'getblockheader', params: [hash] }) as const);
-    const headers = (await rpc.batch<{ time: number }>(asks, signal)).map(mustAnswer);
-    for (const [at, { time }] of headers.entries()) {
-      run = time < from ? run + 1 : 0;
-      if (run === settledRun) return blocks[at]?.height ?? 0;
-    }
-  }
-  return Math.max(0, top - maxHeaders);
-}
-
-function mustAnswer<T>(answer: T | RpcRefusal): T {
-  return answer instanceof RpcRefusal ? unexpected(answer) : answer;
+    const hash = await blockHash(rpc, height, signal);
+    if (hash === null) return true;
+    type Header = { mediantime: number };
+    const header = rpc.call<Header>('getblockheader', [hash], signal).catch(unexpected);
+    return (await header).mediantime >= since - clockSkewSeconds;
+  };
+  const found = await searched(Math.max(0, top - mostSearched), top, isLate);
+  return Math.max(0, found - medianBlocks);
 }
 
 async function mempool(state: State, interest: MempoolInterest, signal: AbortSignal) {
@@ -258,7 +248,7 @@ async function mempoolEntry(rpc: CoreRpc, txid: string, signal: AbortSignal) {
   }
 }
 
-/** Without a txindex: by the block at `height`, else the one of its unspent first output. */
+/** Without a txindex a mined one is found by the block at `height` alone. */
 async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: AbortSignal) {
   const ask = <T>(method: CoreMethod, params: readonly unknown[]): Promise<T | null> =>
     rpc.call<T>(method, params, signal).catch((error: unknown) => {
@@ -269,23 +259,11 @@ async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: 
   // A txindex keeps what was in a block that was taken back: that is nowhere now.
   const isStale = found?.blockhash !== undefined && (found.confirmations ?? 0) < 1;
   if (found !== null && !isStale) return found.hex;
-  const block =
-    height === null ? await blockOfOutput(ask, txid) : await blockHash(rpc, height, signal);
+  const block = height === null ? null : await blockHash(rpc, height, signal);
   return block === null ? null : ask<string>('getrawtransaction', [txid, false, block]);
 }
 
 type Found = { hex: string; blockhash?: string; confirmations?: number };
-type Ask = <T>(method: CoreMethod, params: readonly unknown[]) => Promise<T | null>;
-type Output = { bestblock: string; confirmations: number };
-
-async function blockOfOutput(ask: Ask, txid: string): Promise<string | null> {
-  const output = await ask<Output>('gettxout', [txid, 0, false]);
-  if (output === null) return null;
-  const best = await ask<{ height: number }>('getblockheader', [output.bestblock]);
-  if (best === null) return null;
-  return ask<string>('getblockhash', [best.height - output.confirmations + 1]);
-}
-
 const alreadyMined = -27;
 
 async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSignal) {

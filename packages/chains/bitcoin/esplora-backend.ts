@@ -63,20 +63,12 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     return body;
   };
   const state: State = { get, turn: 0, checked: false, network: options.network };
-  const read = async (txid: string, signal: AbortSignal) => {
-    const body = await get('tx', [txid], signal);
-    return body === null ? null : json<EsploraTx>(body);
-  };
   return {
     name: esploraName,
     past: {
       kind: 'by_address',
       read: (address, part, signal) => past(get, address, part, signal),
       count: (address, signal) => minedCount(get, address, signal),
-      one: async (txid, signal) => {
-        const tx = await read(txid, signal);
-        return tx === null ? null : minedTx(tx);
-      },
     },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
@@ -87,7 +79,8 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: async (txid, signal) => {
-      const tx = await read(txid, signal);
+      const body = await get('tx', [txid], signal);
+      const tx = body === null ? null : json<EsploraTx>(body);
       if (tx === null || tx.status.confirmed) return null;
       const feeSats = BigInt(tx.fee);
       const vsize = Math.ceil(tx.weight / 4);

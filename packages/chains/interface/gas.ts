@@ -6,9 +6,7 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 
 /** A party should hear it before money moves. It refuses nothing. */
 export type Warning = {
-  /** `deposit`: the lamports that a Solana funding takes beside the amount. Else: too little for
-   * gas. */
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'deposit';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
   /** A transaction that this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;

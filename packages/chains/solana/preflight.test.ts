@@ -186,22 +186,12 @@ const empty = (name: string) => ({ address: walletOf(name), pubkey: null });
 test('a party that cannot pay for its claim or its funding is named, with what it needs; one that can is not', async (context) => {
   const world = await newWorld(context);
   const { adapter } = world;
-  const rich = [escrowIn(world), tokenEscrow(world, world.dollar)];
-  for (const { terms } of rich) {
-    const told = (await adapter.warnings?.(terms, soon())) ?? [];
-    assert.deepEqual(
-      told.map(({ code }) => code),
-      ['deposit'],
-    );
-    const [deposit, back] = terms.token === null ? [2_171_520, 1_273_680] : [4_210_800, 3_312_960];
-    assert.match(
-      told[0]?.sentence ?? '',
-      new RegExp(`deposits ${deposit} lamports .* ${back} with its claim and 897840 more once`),
-    );
+  for (const { terms } of [escrowIn(world), tokenEscrow(world, world.dollar)]) {
+    assert.deepEqual(await adapter.warnings?.(terms, soon()), []);
   }
   const changed = { payout: empty('nobody yet'), refund: empty('nobody else') };
   const poor = escrowIn(world, { ...changed, token: world.dollar, amount: AMOUNT });
-  const [, claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
+  const [claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
   assert.deepEqual(more, []);
   const { address } = changed.payout;
   assert.deepEqual(
