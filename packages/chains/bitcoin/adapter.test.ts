@@ -135,7 +135,6 @@ describe('readSigned and broadcast', () => {
       const shown = await read(bare, swap);
       assert.deepEqual([shown.claimed?.txid, shown.refunded], [claim.txid, null]);
       await node.mine(3);
-      await read(bare, swap);
       for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
     } finally {
       await plain.close();
