@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import { fixedNode, hangingNode, nodeOf, type Reply, within } from '../testing/nodes.ts';
+import { hangingNode, nodeOf, type Reply, within } from '../testing/nodes.ts';
 import { type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import { testSwap } from './testing/swaps.ts';
 
@@ -52,8 +52,6 @@ async function everyCall(
     if (signal === patient) assert.equal(until.aborted, false, `${name} has no limit of its own`);
   }
 }
-
-const warming = { code: -28, message: 'Loading block index…' };
 
 describe('every call', () => {
   it('to a server that never answers ends by its own limit, and with the signal', async (context) => {
@@ -109,21 +107,6 @@ describe('every call', () => {
     const sent = adapterOf(esplora(url, 5_000)).broadcast(transaction, patient());
     await assert.rejects(sent, { code: 'refused_by_node', message: /min relay fee not met/ });
   });
-
-  const result = { chain: 'main', blocks: 1, bestblockhash: '', mediantime: 1 };
-  for (const [what, status, body, words] of [
-    ['is warming up', 500, JSON.stringify({ id: 0, error: warming }), /Loading block index/],
-    ['is of another chain', 200, JSON.stringify({ id: 0, result }), /runs main.*regtest/],
-    ['answers with more than any block', 200, ' '.repeat(33_000_000), /over 32000000 bytes/],
-  ] as const) {
-    it(`a node that ${what} is chain_unavailable, in words`, async (context) => {
-      const adapter = adapterOf({ coreUrl: await within(context, fixedNode(body, status)) });
-      await assert.rejects(adapter.heads(AbortSignal.timeout(20_000)), (error: ParleyError) => {
-        assert.match(error.message, words);
-        return error.code === 'chain_unavailable';
-      });
-    });
-  }
 });
 
 describe('a call that waits for another', () => {

@@ -158,23 +158,6 @@ describe('a machine that is behind', () => {
     for (left of [1, 2, 3, 4]) assert.equal((await shown(adapter, swap)).funded, 5, `${left}`);
   });
 
-  it('that lacks a block which another has named is asked again', async () => {
-    const swap = swapOn(node);
-    let missing = 0;
-    const adapter = await adapterBut((path) => {
-      if (!/^\/block\//.test(path) || missing === 0) return null;
-      missing -= 1;
-      return notFound;
-    });
-    adapter.watch([swap.escrow]);
-    await read(adapter, swap);
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(2);
-    missing = 2;
-    assert.equal((await shown(adapter, swap)).funded, 2);
-    assert.equal(missing, 0);
-  });
-
   it('that lacks a payment of the mempool is not believed once, but when it is missed again', async () => {
     const swap = swapOn(node);
     let missing = 0;

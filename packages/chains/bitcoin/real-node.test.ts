@@ -6,10 +6,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { RawTx, Transaction } from '@scure/btc-signer';
-import { signSighashes } from './keys.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { buildSpend, type EscrowOutput, escrowBytes, paidTo, type Verb } from './plan.ts';
-import { assemble } from './signed-psbt.ts';
+import { buildSpend, type EscrowOutput, escrowBytes, type Verb } from './plan.ts';
 import { startRegtest } from './testing/regtest.ts';
 import { type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -112,65 +110,5 @@ describe('the escrow on a real node', () => {
     // Bitcoin cannot stop a late claim: the deadlines do.
     const late = spendWith(swap, output, 'claim', swap.claimer, [hexToBytes(swap.secret), one]);
     assert.equal(await verdict(late), 'allowed');
-  });
-
-  it('accepts what assemble makes, for timelocks of four and of five bytes', async () => {
-    for (const timelock of [node.now() + 90_000, 2 ** 31 + 5, 0xffff_ffff]) {
-      const swap = testSwap({ timelock, since: 0 });
-      const output = await funded(swap);
-      const { psbtBase64, sighashHexes } = buildSpend(
-        swap.terms,
-        network,
-        'claim',
-        [output],
-        1_000n,
-      );
-      const signaturesHex = sighashHexes.map((hex) =>
-        bytesToHex(secp256k1.sign(hexToBytes(hex), swap.claimer.privateKey, { prehash: false })),
-      );
-      const { raw, txid } = assemble({ psbtBase64, signaturesHex, preimageHex: swap.secret });
-      assert.equal(await node.rpc('sendrawtransaction', [raw]), txid);
-    }
-  });
-});
-
-describe('a spend that is paid elsewhere, on a real node', () => {
-  type Decoded = { vout: { scriptPubKey: { address: string } }[] };
-  const paidBy = async (txid: string) => {
-    const raw = await node.rawTransaction(txid);
-    const { vout } = await node.rpc<Decoded>('decoderawtransaction', [raw]);
-    return vout.map(({ scriptPubKey }) => scriptPubKey.address);
-  };
-  const kinds = ['legacy', 'p2sh-segwit', 'bech32', 'bech32m', 'p2wsh'];
-
-  it('is mined for each kind of address, and replaced by one that pays the same', async () => {
-    const timelock = node.now() + 5_000;
-    const cases: { swap: TestSwap; output: EscrowOutput; verb: Verb; address: string }[] = [];
-    for (const kind of kinds) {
-      const other = testSwap({ timelock, since: 0 }).escrow.address;
-      const own = () => node.wallet<string>('getnewaddress', ['', kind]);
-      const address = kind === 'p2wsh' ? other : await own();
-      for (const verb of ['claim', 'refund'] as const) {
-        const swap = testSwap({ timelock, since: 0 });
-        cases.push({ swap, output: await funded(swap), verb, address });
-      }
-    }
-    await node.moveMedianTo(timelock + 1);
-    for (const { swap, output, verb, address } of cases) {
-      const terms = paidTo(swap.terms, network, verb, address);
-      const spend = (fee: bigint) => {
-        const { psbtBase64, sighashHexes } = buildSpend(terms, network, verb, [output], fee);
-        const { privateKey } = verb === 'claim' ? swap.claimer : swap.funder;
-        const signaturesHex = signSighashes(privateKey, sighashHexes);
-        const preimage = verb === 'claim' ? { preimageHex: swap.secret } : {};
-        return assemble({ psbtBase64, signaturesHex, ...preimage }).raw;
-      };
-      const first = await node.rpc<string>('sendrawtransaction', [spend(500n)]);
-      const bumped = await node.rpc<string>('sendrawtransaction', [spend(1_000n)]);
-      assert.deepEqual(await paidBy(bumped), [address], `${verb} to ${address}`);
-      await assert.rejects(node.rpc('getmempoolentry', [first]), 'it was replaced');
-    }
-    await node.mine(1);
-    assert.deepEqual(await node.rpc('getrawmempool'), []);
   });
 });

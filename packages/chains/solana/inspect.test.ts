@@ -229,24 +229,3 @@ test('no supply is a reason to wait; more decimals than a supply can have are on
     assert.match(objections(await look(world, mint)).join(), words);
   }
 });
-
-test('of an account of any size little is asked for, and what is not read is not passed', async (context) => {
-  const world = await newWorld(context);
-  const mint = await made(world, { name: 'huge', metadata: GOOD });
-  const rpc = rpcClient({ chain: 'solana-dev', urls: [world.chain.info.rpcUrl] });
-  const { accounts } = await accountsAt(rpc, [mint], 'confirmed', soon());
-  const filler = new Uint8Array(65_539);
-  // The longest group of a token, which is as safe as any.
-  filler.set([21, 0, 255, 255]);
-  const hook = Uint8Array.of(14, 0, 0, 0);
-  const parts = [accounts[0]?.data ?? new Uint8Array(), filler, filler, hook, new Uint8Array(9e6)];
-  const data = new Uint8Array(Buffer.concat(parts));
-  const owner = token2022Program as Address;
-  world.chain.put(mint, { lamports: SOL, owner, data, executable: false });
-  const { adapter, calls } = await spied(context, world);
-  assert.deepEqual(objections(await look({ adapter }, mint)), [
-    'extensions wait: its account has more than the 131072 bytes read',
-  ]);
-  const asked = calls.filter(({ params }) => JSON.stringify(params).includes(mint));
-  for (const { params } of asked) assert.match(JSON.stringify(params), /"length":131073/);
-});

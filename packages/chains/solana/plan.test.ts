@@ -16,10 +16,9 @@ import {
   isSignerRole,
   isWritableRole,
 } from '@solana/kit';
-import fc from 'fast-check';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { solanaAddressBytes, solanaAddressOf } from './address.ts';
-import { readBytes, readTransaction } from './message.ts';
+import { readTransaction } from './message.ts';
 import {
   encodeTerms,
   escrowAddress,
@@ -312,28 +311,4 @@ test('other terms, another verb, another secret and a wild price are noticed', (
   assert.ok(problems({ ...fund, chain: 'solana' }, { verb: 'fund' }));
   assert.ok(problems({ ...fund, escrow: wallet('other') }, { verb: 'fund' }));
   assert.ok(problems({ ...fund, transaction: 'AAAA' }, { verb: 'fund' }));
-});
-
-test('any bytes are read, or refused as a bad transaction', () => {
-  const honest = Buffer.from(material(dollarTerms, claim).transaction, 'base64');
-  const changed = fc
-    .array(fc.tuple(fc.nat(honest.length - 1), fc.nat(255)), { maxLength: 6 })
-    .map((edits) => {
-      const bytes = Uint8Array.from(honest);
-      for (const [at, value] of edits) bytes[at] = value;
-      return bytes;
-    });
-  fc.assert(
-    fc.property(fc.oneof(fc.uint8Array({ maxLength: 1_300 }), changed), (bytes) => {
-      try {
-        readBytes(bytes);
-      } catch (error) {
-        assert.ok(error instanceof ParleyError && error.code === 'bad_transaction');
-      }
-    }),
-    { numRuns: 500 },
-  );
-  for (let cut = 0; cut < honest.length; cut++) {
-    assert.throws(() => readBytes(honest.subarray(0, cut)), ParleyError);
-  }
 });

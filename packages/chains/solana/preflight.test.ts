@@ -9,7 +9,6 @@ import {
   mintBytes,
 } from '@parley/contracts/solana/testing/tokens.ts';
 import type { Address } from '@solana/kit';
-import type { SolanaMaterial } from '../interface/material.ts';
 import { vaultAddress } from './plan.ts';
 import {
   associatedTokenAccount,
@@ -18,7 +17,6 @@ import {
   tokenProgram,
 } from './programs.ts';
 import {
-  built,
   claim,
   escrowIn,
   fund,
@@ -26,8 +24,6 @@ import {
   newWorld,
   refuses,
   SOL,
-  sceneOf,
-  sent,
   soon,
   type World,
   walletOf,
@@ -223,29 +219,6 @@ test('the sender of a claim is asked for its cost to the lamport, whoever it is'
   assert.equal(await lacks(terms.payout.address), 'fee_poor');
   await give(1n);
   assert.equal(await lacks(terms.payout.address), undefined);
-});
-
-test('a funding costs what it says beside the amount, and gives back what it says', async (context) => {
-  const { world, escrow } = await sceneOf(context);
-  const held = async () => {
-    const config = { commitment: 'processed' } as const;
-    return (await world.chain.rpc.getBalance(walletOf('funder') as Address, config).send()).value;
-  };
-  const material = (await world.adapter.buildFund(built(escrow), soon())) as SolanaMaterial;
-  assert.deepEqual(material.costs, {
-    depositLamports: '2171520',
-    returnedLamports: '1273680',
-    keptLamports: '897840',
-    feeLamports: '5000',
-  });
-  const before = await held();
-  await sent(world, material, 'funder');
-  await world.chain.mine(2);
-  assert.equal(before - (await held()), escrow.terms.amount + 2_171_520n + 5_000n);
-  await world.chain.mine(8);
-  await claim(world, escrow);
-  await world.chain.mine(2);
-  assert.equal(before - (await held()), escrow.terms.amount + 897_840n + 5_000n);
 });
 
 test('an amount whose claim costs over a quarter of it is neither quoted nor funded', async (context) => {
