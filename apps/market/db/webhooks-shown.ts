@@ -1,7 +1,7 @@
 // Webhooks as operators see them, and what they do about one. Operators see only the host of a
 // receiver: the rest of an address may hold a word that lets in.
 
-import { changed, columns, did, many, one } from '@parley/host/postgres/statements.ts';
+import { changed, columns, did, list, many, one } from '@parley/host/postgres/statements.ts';
 
 export type ShownWebhook = {
   readonly id: string;
@@ -53,3 +53,14 @@ export const disableWebhook = did<[of: { id: string; reason: string; at: Date }]
 export const enableWebhook = changed<[id: string]>('webhooks_enable')`
   update webhooks set enabled = true, off_for = null, failing_since = null, held_until = null
     where id = $1 and (not enabled or off_for is not null) returning 1 as one`;
+
+/** The newest that were given up, oldest of them first. */
+export const droppedOf = list<[webhookId: string, limit: number], string>('webhooks_dropped')`
+  select id from (select id, done_at from deliveries
+      where webhook_id = $1 and state = 'dropped' order by done_at desc limit $2) gone
+    order by done_at, id`;
+
+/** Its deliveries are no longer held back. */
+export const releaseWebhook = changed<[id: string]>('webhooks_release')`
+  update webhooks set held_until = null where id = $1 and held_until is not null
+    returning 1 as one`;

@@ -101,11 +101,6 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'markets behind nginx and Caddy, the pages for operators in a bare Debian root',
     commands: () => [['verify/test/proxy-soak/run.ts'], ['verify/test/tasks-soak/run.ts']],
   },
-  fresh: {
-    minutes: 60,
-    what: 'the README’s two commands in a bare Debian root with Node and npm, every test',
-    commands: () => [['verify/test/fresh-soak/run.ts', '--whole']],
-  },
 };
 const names = Object.keys(parts);
 
@@ -189,7 +184,7 @@ function run(args: readonly string[], signal: AbortSignal): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|sim|crashes|planted|nodes|web|package|release|python): (.*)/gm,
-  /^(?:postgres|proxy|tasks|fresh): (.*)|(\d+) generated,/gm,
+  /^(?:postgres|proxy|tasks): (.*)|(\d+) generated,/gm,
 ];
 
 /** The programs of a part that are wanted. */
