@@ -12,7 +12,6 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   halt: async () => ({ command: (await import('./ops/halt.ts')).halting }),
   resume: async () => ({ command: (await import('./ops/halt.ts')).resuming }),
   doctor: () => import('./ops/doctor.ts'),
-  node: () => import('./ops/node.ts'),
   accounts: () => import('./ops/accounts.ts'),
   webhooks: () => import('./ops/webhooks.ts'),
   keeper: () => import('./ops/keeper.ts'),

@@ -81,7 +81,7 @@ async function doctor({
     wait: async () => {},
     ...given,
   };
-  const wanted = { swap: null, all: false, limit: 10_000 };
+  const wanted = { swap: null, nodes: false, all: false, limit: 10_000 };
   const examined = await examine(deps, wanted, (each) => void found.push(each));
   const of = (what: string) => found.filter((each) => each.what === what);
   const kinds = new Set(found.map(({ what }) => what));

@@ -69,7 +69,8 @@ export async function examine(
   const callMs = callLimitMs(settings.chainTimeoutMs, deps.partMs ?? partMs);
   const counted = { open: 0, ended: 0 };
   let nodes = 0;
-  if (wanted.swap === null) {
+  if (wanted.nodes) nodes = await examineNodes({ chains, now, callMs, parts, isWhole: true });
+  else if (wanted.swap === null) {
     if (db !== null) {
       const house = { ...deps, db, connections: settings.databaseConnections };
       for (const [where, work] of Object.entries(databaseParts)) {
@@ -81,7 +82,7 @@ export async function examine(
     await parts.run('the home', (own) => examineHome(home, keys, own));
     nodes = await examineNodes({ chains, now, callMs, parts });
   }
-  if (db !== null) {
+  if (db !== null && !wanted.nodes) {
     const opened: ChainAdapter[] = [];
     for (const each of deps.adapters === undefined ? chains : []) {
       await parts.run(`chain ${each.chain}, its adapter`, () => {

@@ -14,6 +14,7 @@ import {
 } from '../ports/node-questions.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { type Add, danger, differs, unseen } from './findings.ts';
+import { lacksOf } from './needs.ts';
 import { inTime, type Parts } from './parts.ts';
 import { silenceOf } from './reads.ts';
 
@@ -27,6 +28,8 @@ type NodesDeps = {
   /** The limit of one call. */
   readonly callMs: number;
   readonly parts: Parts;
+  /** Whether each method and the history is tried too (needs.ts). */
+  readonly isWhole?: boolean;
 };
 
 /** How many there are. */
@@ -61,6 +64,7 @@ async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<numb
       });
     }),
   );
+  if (deps.isWhole === true) await examineNeeds(deps, sources);
   await parts.run(`chain ${chain.chain}, its nodes together`, async (add, ending) => {
     const bounded = <T>(ask: (signal: AbortSignal) => Promise<T>) =>
       inTime(callMs, ending, ask).catch(() => null);
@@ -68,6 +72,29 @@ async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<numb
   });
   return sources.length;
 }
+
+/** A part for each node: it is asked two dozen times. */
+async function examineNeeds(deps: NodesDeps, sources: readonly ChainSettings[]): Promise<void> {
+  const seconds = () => Math.floor(deps.now() / 1_000);
+  await Promise.all(
+    sources.map((source, at) => {
+      const where = placeOf(source.chain, at, sources.length);
+      return deps.parts.run(where, async (add, ending) => {
+        try {
+          for (const each of await lacksOf(source, deps.callMs, seconds, ending)) {
+            add(differs('node_lacks', where, `it ${each}`, lacksTodo));
+          }
+        } catch (error) {
+          ending.throwIfAborted();
+          const { why, todo } = silenceOf(error, deps.callMs);
+          add(unseen('node_silent', where, `it does not answer all: ${why}`, todo, { why }));
+        }
+      });
+    }),
+  );
+}
+
+const lacksTodo = 'set it up otherwise, or take another node (docs/nodes.md)';
 
 function tell({ what, where, says, todo, facts }: Wrong, add: Add): void {
   const isDanger = what === 'wrong_node' || what === 'nodes_disagree';

@@ -29,6 +29,8 @@ export const swapBounds = {
 } as const;
 
 export type Wanted = {
+  /** The nodes alone, with all that they must serve and keep. */
+  readonly nodes: boolean;
   /** One swap alone. */
   readonly swap: string | null;
   /** Every ended swap too. */

@@ -19,10 +19,11 @@ import { devChains } from '../start/dev-network.ts';
 import { databaseFault, poolerTodo } from '../start/start-errors.ts';
 import { print } from './operator.ts';
 
-const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--all] [--limit N]
+const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--nodes] [--all] [--limit N]
                              [--time SECONDS] [--part SECONDS]
   --json   a line of JSON for each finding, and for the counts
   --swap   that swap alone, and nothing of the house
+  --nodes  the nodes of PARLEY_CHAINS alone: every method, and the history of 31 days
   --all    every ended swap too; else the newest 200 of them
   --limit  open swaps read, at most; default 100000
   --time   seconds after which it stops; default 3600
@@ -47,18 +48,20 @@ type Asked = NonNullable<ReturnType<typeof understand>>;
 function understand(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const own = { swap: text, all: flag, limit: text, time: text, part: text };
+  const own = { swap: text, nodes: flag, all: flag, limit: text, time: text, part: text };
   const { values } = parsed({ args, options: { ...usualOptions, ...own } });
-  const { help, json = false, swap = null, all = false } = values;
+  const { help, json = false, swap = null, nodes = false, all = false } = values;
   if (help === true) return null;
   if (swap !== null && !isUuid(swap)) {
     throw new Misused(`--swap is the id of a swap, a UUID, not "${swap}"`);
   }
+  if (nodes && (swap !== null || all)) throw new Misused('--nodes goes without --swap and --all');
   const whole = (name: 'limit' | 'time' | 'part', otherwise: number, most: number) =>
     wholeNumber(`--${name}`, values[name] ?? String(otherwise), { most });
   return {
     json,
     swap,
+    nodes,
     all,
     limit: whole('limit', 100_000, 100_000_000),
     timeMs: 1_000 * whole('time', wholeMs / 1_000, 604_800),
@@ -140,11 +143,11 @@ function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
 async function run(asked: Asked): Promise<number> {
   const settings = readSettings(process.env);
   const [opened, found] = await Promise.all([
-    openDatabase(settings, asked.partMs),
+    asked.nodes ? null : openDatabase(settings, asked.partMs),
     findChains(settings),
   ]);
-  const missing = [opened, found].filter((each): each is Finding => 'severity' in each);
-  const db = 'severity' in opened ? null : opened;
+  const missing = [opened, found].filter((each) => each !== null && 'severity' in each);
+  const db = opened === null || 'severity' in opened ? null : opened;
   const { chains, offsetMs } = 'severity' in found ? { chains: [], offsetMs: 0 } : found;
   const deps = {
     settings: { ...settings, home: resolve(settings.home) },

@@ -18,11 +18,7 @@ export const commands = {
     acts: ['resume'],
   },
   doctor: {
-    about: 'compare what is stored with the chains, and look whether the house is in order',
-    acts: [],
-  },
-  node: {
-    about: 'whether a node of a chain will do, before or while it is in the settings',
+    about: 'compare what is stored with the chains, and look whether house and nodes are in order',
     acts: [],
   },
   accounts: {
