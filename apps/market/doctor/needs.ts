@@ -45,7 +45,7 @@ type Needs = {
   readonly history: (signal: AbortSignal) => Promise<readonly string[]>;
 };
 
-/** What a node lacks, a clause each. `source`: a chain with one node. `callMs`: of one call. */
+/** The lacks of a node, a clause each. `source`: a chain with one node. `callMs`: of one call. */
 export async function lacksOf(
   source: ChainSettings,
   callMs: number,
@@ -162,7 +162,7 @@ function needsOfTron(source: Of<'tron'>, attemptTimeoutMs: number): Needs {
     ask: (path, signal) => http.ask(0, path as (typeof tronPaths)[number], {}, signal),
     history: async (signal) => {
       const { number } = await tronHead(http, 'head', signal);
-      // Of the first block no node has receipts.
+      // No node has receipts of the first block.
       const old = Math.max(1, number - historySeconds / tronBlockSeconds);
       if ((await tronBlockAt(http, Math.min(old, number), signal)) === null) {
         return [`has no block ${old}, of 31 days ago: a lite node`];
