@@ -65,7 +65,6 @@ export async function beginAtProvider(
       ...(provider.nonce ? { nonce } : {}),
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...(provider.formPost ? { response_mode: 'form_post' } : {}),
       ...(purpose === 'sign-in' ? {} : anew(config)),
     });
   });
@@ -151,16 +150,9 @@ export async function takeReturn(
       nowSeconds: wallSeconds(),
       anewSince: ceremony.purpose === 'sign-in' ? null : facts.askedSeconds,
       tellsAuthTime: told.includes('auth_time'),
-      issuerOfKey: providers.issuerOfKey(provider, kidOf(tokens.id_token)),
     };
     return { cancelled: false, ceremony, proven: provenBy({ claims, scope: tokens.scope }, rules) };
   });
-}
-
-/** The key id of a token whose signature is good. */
-function kidOf(token = ''): unknown {
-  const [header = ''] = token.split('.', 1);
-  return JSON.parse(Buffer.from(header, 'base64url').toString()).kid;
 }
 
 function listed(value: unknown): readonly unknown[] {

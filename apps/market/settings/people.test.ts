@@ -1,7 +1,6 @@
 // The values that an operator may write for people, and the sentences about faults.
 
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -173,13 +172,6 @@ const refusals: readonly [change: object, said: RegExp][] = [
   [{ scopes: Array(21).fill('openid') }, /scopes must be a list of at most 20/],
   [{ messages: 'yes' }, /messages must be true or false/],
   [{ nonce: 1 }, /nonce must be true or false/],
-  [{ formPost: 'yes' }, /formPost must be true or false/],
-  [{ tenants: 'common' }, /tenants goes with an issuer that has \{tenantid\}/],
-  [{ issuer: 'https://b.example/{tenantid}/v2.0' }, /tenants goes with an issuer/],
-  [{ issuer: 'https://b.example/{tenantid}', tenants: '../x' }, /tenants must be common/],
-  [{ teamId: 'ABCDE12345' }, /teamId and keyId go together/],
-  [{ teamId: 'ABCDE12345', keyId: 'short' }, /keyId must be ten capitals/],
-  [{ teamId: 'ABCDE12345', keyId: 'ABCDE12345' }, /holds no private key of P-256 in PEM/],
   [{ messages: true }, /messages needs the scopes profile and telegram:bot_access/],
 ];
 
@@ -196,18 +188,6 @@ test('each fault of a provider is told with its place in the list', () => {
   for (const given of ['{}', 'null']) {
     assert.match(wrong({ PARLEY_IDENTITY_PROVIDERS: given }).join(), /list of at most 20/);
   }
-});
-
-test('Apple and Microsoft are taken as their documents want them', () => {
-  const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const file = join(dir, 'AuthKey.p8');
-  writeFileSync(file, pem.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
-  const ids = { teamId: 'ABCDE12345', keyId: 'FGHIJ67890', formPost: true };
-  const apple = { ...acme, id: 'apple', issuer: 'https://appleid.apple.com', ...ids };
-  const issuer = 'https://login.microsoftonline.com/{tenantid}/v2.0';
-  const microsoft = { ...acme, id: 'microsoft', issuer, tenants: 'common' };
-  const [one, other] = people(providers({ ...apple, clientSecretFile: file }, microsoft)).providers;
-  assert.deepEqual([one?.keyId, one?.formPost, other?.tenants], ['FGHIJ67890', true, 'common']);
 });
 
 test('two providers have neither the same id nor the same issuer', () => {
