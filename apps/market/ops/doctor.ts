@@ -16,7 +16,7 @@ import { isUuid } from '../ports/ids.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { readSettings, type Settings } from '../settings/config.ts';
 import { devChains } from '../start/dev-network.ts';
-import { databaseFault, poolerTodo } from '../start/start-errors.ts';
+import { named } from '../start/naming.ts';
 import { print } from './operator.ts';
 
 const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--nodes] [--all] [--limit N]
@@ -92,9 +92,9 @@ async function openDatabase(
   } catch (error) {
     await closed(db);
     if (error instanceof PoolerError) {
-      return differs('pooler', 'the database', error.message, poolerTodo);
+      return differs('pooler', 'the database', error.message, todo);
     }
-    return missing((databaseFault(url, error) as Error).message);
+    return missing(named('DATABASE_URL', error).message);
   }
 }
 

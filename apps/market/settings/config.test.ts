@@ -52,7 +52,7 @@ test('a replica is an address, and beside a database of one’s own', () => {
   assert.equal(readSettings({ DATABASE_URL }).databaseReadUrl, null);
   assert.match(refusal({ DATABASE_READ_URL }), /DATABASE_READ_URL names a replica .+: give both/);
   const message = refusal({ DATABASE_URL, DATABASE_READ_URL: 'db2:f00d' });
-  assert.match(message, /DATABASE_READ_URL must be postgres:/);
+  assert.match(message, /DATABASE_READ_URL: it must be of the form postgres:/);
   assert.doesNotMatch(message, /f00d/);
 });
 
