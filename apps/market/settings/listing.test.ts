@@ -27,11 +27,11 @@ test('by default nobody is asked, and the rules are the documented ones', () => 
 
 test('providers are names, or objects with an address, a pace and a key', () => {
   const coingecko = { provider: 'coingecko', plan: 'pro', key: 'CG-f00d', perMinute: 250 };
-  const given = ['goplus', coingecko, { provider: 'dexscreener', url: 'https://d.example/x' }];
+  const given = ['goplus', coingecko, { provider: 'geckoterminal', url: 'https://d.example/x' }];
   assert.deepEqual(read({ PARLEY_MARKET_DATA: given }).marketData, [
     { provider: 'goplus' },
     coingecko,
-    { provider: 'dexscreener', url: 'https://d.example/x' },
+    { provider: 'geckoterminal', url: 'https://d.example/x' },
   ]);
 });
 
@@ -40,7 +40,7 @@ test('a provider that cannot be asked is refused by its place, and its key is no
     ['goplus', /PARLEY_MARKET_DATA must be an array/],
     [null, /PARLEY_MARKET_DATA must be an array/],
     [{ provider: 'goplus' }, /PARLEY_MARKET_DATA must be an array/],
-    [['birdeye'], /PARLEY_MARKET_DATA\[0\]: field "provider" must be one of geckoterminal, dex/],
+    [['birdeye'], /PARLEY_MARKET_DATA\[0\]: field "provider" must be one of geckoterminal, goplus/],
     [[null], /PARLEY_MARKET_DATA\[0\]/],
     [['goplus', 'goplus'], /PARLEY_MARKET_DATA\[1\]: goplus is named twice/],
     [['coingecko'], /coingecko needs "key" and "plan"/],

@@ -7,7 +7,6 @@ import { gzipSync } from 'node:zlib';
 import { mayAsk } from '../../settings/listing.ts';
 import { type FailureKind, ProviderFailure } from './facts.ts';
 import { type ClientOptions, jsonClient, mostBytes, pauseOf } from './http.ts';
-import { mostFailures } from './pace.ts';
 import { startProvider, testClock } from './testing/server.ts';
 
 const never = new AbortController().signal;
@@ -72,35 +71,6 @@ test('a provider that does not answer, or never ends, or drips, is given up in t
     response.on('close', () => clearInterval(timer));
   });
   await fails(client.get([], {}, never), 'unreachable', /did not answer in time/);
-});
-
-test('a caller may give up at any time, and the provider is not blamed for that', async (t) => {
-  const provider = await startProvider(t);
-  const client = asking(provider.base);
-  provider.answer(() => {});
-  for (let at = 0; at < mostFailures + 1; at += 1) {
-    const work = client.get([], {}, AbortSignal.timeout(20));
-    await fails(work, 'unreachable', /did not answer in time/);
-  }
-  provider.json({});
-  assert.equal((await client.get([], {}, never)).found, true);
-});
-
-test('a provider that lets askers wait until they give up is left alone', async (t) => {
-  const provider = await startProvider(t);
-  const clock = testClock();
-  const client = asking(provider.base, { clock });
-  for (let at = 0; at < mostFailures; at += 1) {
-    const asker = new AbortController();
-    provider.answer(() => {
-      clock.pass(3_000);
-      asker.abort();
-    });
-    await failureOf(client.get([], {}, asker.signal));
-  }
-  const before = provider.asked.length;
-  await fails(client.get([], {}, never), 'unreachable', /has failed 5 times/);
-  assert.equal(provider.asked.length, before);
 });
 
 test('an answer of more than a mebibyte is not read to its end, nor one that unpacks to it', async (t) => {
@@ -235,20 +205,6 @@ test('a Retry-After is seconds or a date; what is neither is a pause of our own'
   for (const other of [null, '', '-5', '1e9', 'soon', '2027-01-01']) {
     assert.equal(pauseOf(other, now), 30_000, String(other));
   }
-});
-
-test('too many requests of ours are no failure of the provider', async (t) => {
-  const provider = await startProvider(t);
-  const clock = testClock();
-  const client = asking(provider.base, { clock });
-  provider.answer((_request, response) => {
-    response.writeHead(429, { ...json, 'retry-after': '0' }).end('{}');
-  });
-  for (let at = 0; at <= mostFailures; at += 1) {
-    await fails(client.get([], {}, never), 'limited', /asked too often/);
-  }
-  provider.json({});
-  await client.get([], {}, never);
 });
 
 test('an absent provider is a failure in words', async () => {

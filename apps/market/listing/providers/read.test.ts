@@ -17,7 +17,6 @@ const readers = {
   holders: reading(it.holders),
   share: reading(it.share),
   percent: reading(it.percent),
-  amount: reading(it.amount),
 };
 const instantOf = (value: unknown, now: number) => it.instant({ value }, 'value', now);
 const isUnreadable = (error: unknown) =>
@@ -74,7 +73,7 @@ test('any plain decimal is read as what it says', () => {
 });
 
 test('a number is finite and within its bounds, or the answer is spoilt, whatever comes', () => {
-  const most = { usd: 1e16, holders: 1e11, share: 1, percent: 1, amount: 1e60 };
+  const most = { usd: 1e16, holders: 1e11, share: 1, percent: 1 };
   const any = fc.oneof(fc.anything(), fc.double(), fc.stringMatching(/^[-+\d.,eE ]{0,12}$/));
   fc.assert(
     fc.property(any, fc.constantFrom(...Object.keys(most)), (value, key) => {
@@ -92,18 +91,16 @@ test('a number is finite and within its bounds, or the answer is spoilt, whateve
   );
 });
 
-test('an instant is milliseconds or a text in UTC, not of the future and not of before all chains', () => {
+test('an instant is a text in UTC, not of the future and not of before all chains', () => {
   const now = Date.UTC(2026, 0, 2);
+  const iso = (ms: number) => new Date(ms).toISOString();
   assert.equal(instantOf('2026-01-01T00:00:00Z', now), Date.UTC(2026, 0, 1));
-  assert.equal(instantOf(Date.UTC(2026, 0, 1), now), Date.UTC(2026, 0, 1));
-  assert.equal(instantOf(now + 600_000, now), now + 600_000);
-  for (const unknown of [0, 1, '1970-01-01T00:00:00Z', null, undefined, '']) {
+  assert.equal(instantOf(iso(now + 600_000), now), now + 600_000);
+  for (const unknown of ['1970-01-01T00:00:00Z', null, undefined, '']) {
     assert.equal(instantOf(unknown, now), null);
   }
-  // Seconds where milliseconds are documented are of 1970: not known, rather than young.
-  assert.equal(instantOf(Math.floor(now / 1_000), now), null);
-  const others = [now + 600_001, '2026-01-01', '2026-01-01T00:00:00+02:00', '2026-13-01T00:00:00Z'];
-  for (const wrong of [...others, '1767225600000', Number.NaN, true, {}]) {
+  const others = [iso(now + 600_001), '2026-01-01', '2026-01-01T00:00:00+02:00', now];
+  for (const wrong of [...others, '2026-13-01T00:00:00Z', true, {}]) {
     assert.throws(() => instantOf(wrong, now), isUnreadable, String(wrong));
   }
   assert.equal(secondsSince([null, now - 1_999, now], now), 1);
