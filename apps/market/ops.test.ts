@@ -12,8 +12,6 @@ import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { storeOutcome } from './db/deliveries.ts';
 import type { OperatorAction } from './db/operator-actions.ts';
 import { agreeOn, type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
-import { haltChain } from './market/halts.ts';
-import { linesOf } from './ops/now.ts';
 import { reading } from './ops/operator.ts';
 import { type Act, commands as table } from './ops/table.ts';
 
@@ -90,7 +88,6 @@ test('agreements go on by an operator alone, whose word may end every API key', 
     values ('silence', '2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z', true)`);
   const held = /agreements .*2026-11-21T13:00:00.000Z to 2026-11-21T14:00:00.000Z/;
   assert.match((await ops(['halt', 'list'])).out, held);
-  assert.match((await ops(['now'])).out, held);
   for (const args of [
     ['--chain', 'bitcoin'],
     ['--reason', 'why'],
@@ -105,18 +102,6 @@ test('agreements go on by an operator alone, whose word may end every API key', 
   const again = await ops(['resume', '--agreements', '--revoke-keys']);
   assert.match(again.out, /^\d+ API keys are revoked\nnothing to do: /);
   assert.equal(await alive(), 0);
-});
-
-test('now tells halts, chains and acts of operators, and no letter of a stranger moves the cursor', async (t) => {
-  t.after(() => run('delete from halts'));
-  const halt = { chain: 'evm-dev', reason: 'its nodes\x1b[2J', at: new Date() };
-  await market.db.transaction((tx) => haltChain(tx, halt));
-  const { code, out } = await ops(['now']);
-  assert.equal(code, 0);
-  assert.match(out, /^Held\n {2}chain evm-dev since \S+: its nodes\\u001b\[2J\nChains\n/);
-  assert.match(out, /\nActs of operators\n {2}/);
-  const lines = Array.from({ length: 22 }, (_, at) => `${at}`);
-  assert.deepEqual(linesOf([{ title: 'Today', lines }]).slice(-2), ['  19', '  and 2 more']);
 });
 
 test('how an account kept its agreements is told with the day before which it was counted', async () => {
@@ -137,19 +122,6 @@ test('the effect and its row are one transaction: without the row nothing is don
   const { code } = await ops(['halt', '--chain', 'bitcoin', '--reason', 'why']);
   assert.equal(code, 1);
   assert.deepEqual(await run('select * from halts'), []);
-});
-
-test('a node that does not answer will not do, and no secret of its address is told', async () => {
-  const address = 'http://127.0.0.1:9/v2/k3y-0f-an-operator';
-  const silent = await ops(['node', 'evm:1', address]);
-  assert.equal(silent.code, 1, silent.err);
-  assert.match(silent.out, /^lacks .*127\.0\.0\.1:9.*\n.*\nit will not do: .* lacks 1\n$/);
-  const odd = await ops(['node', 'evm:1', `${address} `, '--call', '0']);
-  assert.deepEqual([odd.code, /--call is a whole number from 1 to 120/.test(odd.err)], [2, true]);
-  const kind = await ops(['node', 'evm:1', address, '--kind', 'esplora']);
-  assert.deepEqual([kind.code, /^--kind esplora .* of Bitcoin alone\n/.test(kind.err)], [2, true]);
-  const said = [silent, odd, kind].map(({ out, err }) => out + err).join('');
-  assert.ok(!said.includes('k3y-0f-an-operator'), said);
 });
 
 test('no row holds a key of a customer, and no text of another moves the cursor or makes up a line', async () => {

@@ -15,7 +15,6 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   accounts: () => import('./ops/accounts.ts'),
   webhooks: () => import('./ops/webhooks.ts'),
   keeper: () => import('./ops/keeper.ts'),
-  now: () => import('./ops/now.ts'),
   stats: () => import('./ops/stats.ts'),
   contracts: () => import('./ops/contracts.ts'),
   audit: () => import('./ops/audit.ts'),

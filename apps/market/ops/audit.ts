@@ -43,13 +43,13 @@ function understand(args: string[]) {
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
 /** `key value` of each, as they were given. */
-export function inWords(of: Readonly<Record<string, unknown>>): string {
+function inWords(of: Readonly<Record<string, unknown>>): string {
   return Object.entries(of)
     .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
 }
 
-export function actionLine(action: OperatorAction): string {
+function actionLine(action: OperatorAction): string {
   const { id, at, operator, osUser, host, command, outcome, facts } = action;
   const who = operator === osUser ? `${osUser}@${host}` : `${operator} (${osUser}@${host})`;
   const given = inWords(action.arguments);

@@ -33,10 +33,6 @@ export const commands = {
     about: 'the watchtower: what it has spent today, what waits, what is stuck',
     acts: [],
   },
-  now: {
-    about: 'the state of the market on one screen',
-    acts: [],
-  },
   stats: {
     about: 'a day of the market in numbers',
     acts: [],
