@@ -74,14 +74,13 @@ type Given = {
   swap?: string;
   nodes?: boolean;
   all?: boolean;
-  limit?: number;
   chains?: readonly ChainSettings[];
   wait?: () => Promise<void>;
 };
 type Told = Examined & { readonly found: readonly Finding[]; readonly kinds: readonly string[] };
 
 async function doctor(wanting: Given = {}): Promise<Told> {
-  const { swap, nodes = false, all = false, limit = 1_000, ...given } = wanting;
+  const { swap, nodes = false, all = false, ...given } = wanting;
   const found: Finding[] = [];
   const { home, databaseConnections, keeper } = world.deps.settings;
   const deps = {
@@ -95,7 +94,7 @@ async function doctor(wanting: Given = {}): Promise<Told> {
     wait: async () => {},
     ...given,
   };
-  const wanted = { swap: swap ?? null, nodes, all, limit };
+  const wanted = { swap: swap ?? null, nodes, all };
   const examined = await examine(deps, wanted, (each) => void found.push(each));
   const kinds = [...new Set(found.filter(({ severity }) => severity !== 'notice').map(toKind))];
   return { ...examined, found, kinds: kinds.sort() };
@@ -293,10 +292,7 @@ test('nodes: one that is away, of another chain, or not what the other says', as
   }
 });
 
-test('a limit that is too short is said, and does not read as well', async () => {
-  const limited = await doctor({ limit: 2 });
-  assert.deepEqual([limited.open, limited.kinds.includes('swaps_left')], [2, true]);
-  assert.equal(exitStatus(limited.counts), 2);
+test('a swap that is not there does not read as well', async () => {
   const none = await doctor({ swap: crypto.randomUUID() });
   assert.deepEqual([none.kinds, exitStatus(none.counts)], [['no_such_swap'], 2]);
 });

@@ -17,7 +17,7 @@ import { createParts } from './parts.ts';
 import { callLimitMs, createReads } from './reads.ts';
 import { type Counted, examineSwaps, tellOnce, type Wanted } from './swaps.ts';
 
-/** Milliseconds, unless it is told otherwise: the limits of a part, and of all of it. */
+/** Milliseconds: the limits of a part, and of all of it. */
 export const partMs = 60_000;
 export const wholeMs = 3_600_000;
 /** In which the adapters close. */
@@ -107,7 +107,7 @@ export async function examine(
     const left = parts.left();
     const names = left.slice(0, mostNamed).join('; ');
     const says = `its time was over before all was read: ${left.length} parts (${names})`;
-    add(unseen('time_over', 'the doctor', says, 'a longer --time', { left: left.length }));
+    add(unseen('time_over', 'the doctor', says, 'see what holds it up', { left: left.length }));
   }
   return { ...counted, nodes, counts: counts(), untold: untold() };
 }

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { devnetClient } from '@parley/dev/devnet/client.ts';
-import { Misused, parsed, usualOptions, wholeNumber } from '@parley/host/command.ts';
+import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
 import { runningPostgres } from '@parley/host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { mustKeepSessions } from '../db/pooler.ts';
@@ -19,15 +19,12 @@ import { devChains } from '../start/dev-network.ts';
 import { named } from '../start/naming.ts';
 import { print } from './operator.ts';
 
-const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--nodes] [--all] [--limit N]
-                             [--time SECONDS] [--part SECONDS]
+const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--nodes] [--all]
   --json   a line of JSON for each finding, and for the counts
   --swap   that swap alone, and nothing of the house
   --nodes  the nodes of PARLEY_CHAINS alone: every method, and the history of 31 days
   --all    every ended swap too; else the newest 200 of them
-  --limit  open swaps read, at most; default 100000
-  --time   seconds after which it stops; default 3600
-  --part   seconds for a part of it: a node, a check of the house, a page of swaps; default 60
+A part of it ends after a minute, all of it after an hour, and what was not read is named.
 Settings as for npm start: PARLEY_CHAINS, or the dev chains of a market that runs in PARLEY_HOME;
 DATABASE_URL, or the database of that market. Nothing is changed. Exit status: 0 all well,
 1 something differs, 2 something could not be read and no danger was seen, or the command was not
@@ -48,7 +45,7 @@ type Asked = NonNullable<ReturnType<typeof understand>>;
 function understand(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const own = { swap: text, nodes: flag, all: flag, limit: text, time: text, part: text };
+  const own = { swap: text, nodes: flag, all: flag };
   const { values } = parsed({ args, options: { ...usualOptions, ...own } });
   const { help, json = false, swap = null, nodes = false, all = false } = values;
   if (help === true) return null;
@@ -56,24 +53,11 @@ function understand(args: string[]) {
     throw new Misused(`--swap is the id of a swap, a UUID, not "${swap}"`);
   }
   if (nodes && (swap !== null || all)) throw new Misused('--nodes goes without --swap and --all');
-  const whole = (name: 'limit' | 'time' | 'part', otherwise: number, most: number) =>
-    wholeNumber(`--${name}`, values[name] ?? String(otherwise), { most });
-  return {
-    json,
-    swap,
-    nodes,
-    all,
-    limit: whole('limit', 100_000, 100_000_000),
-    timeMs: 1_000 * whole('time', wholeMs / 1_000, 604_800),
-    partMs: 1_000 * whole('part', partMs / 1_000, 3_600),
-  };
+  return { json, swap, nodes, all };
 }
 
 /** A database that lets nothing be written; a finding where it cannot be had. */
-async function openDatabase(
-  { databaseUrl, home }: Settings,
-  partMs: number,
-): Promise<Database | Finding> {
+async function openDatabase({ databaseUrl, home }: Settings): Promise<Database | Finding> {
   const todo = 'start the market or its database, or set DATABASE_URL or PARLEY_HOME to it';
   const missing = (says: string) => unseen('no_database', 'the database', says, todo);
   const url = databaseUrl ?? (await runningPostgres(home));
@@ -143,7 +127,7 @@ function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
 async function run(asked: Asked): Promise<number> {
   const settings = readSettings(process.env);
   const [opened, found] = await Promise.all([
-    asked.nodes ? null : openDatabase(settings, asked.partMs),
+    asked.nodes ? null : openDatabase(settings),
     findChains(settings),
   ]);
   const missing = [opened, found].filter((each) => each !== null && 'severity' in each);
@@ -153,10 +137,9 @@ async function run(asked: Asked): Promise<number> {
     settings: { ...settings, home: resolve(settings.home) },
     db,
     chains,
-    partMs: asked.partMs,
     now: () => Date.now() + offsetMs,
     wall: Date.now,
-    signal: AbortSignal.timeout(asked.timeMs),
+    signal: AbortSignal.timeout(wholeMs),
   };
   const emit = (each: Finding) => print(asked.json ? JSON.stringify(each) : linesOf(each));
   try {
