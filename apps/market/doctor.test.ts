@@ -352,7 +352,7 @@ test('the command: its lines, its counts last, and its exit status', async () =>
   assert.ok(!`${away.out}${away.err}`.includes('secret'));
   const pooled = await startPgbouncer(world.urls.database, 'transaction');
   const behind = await cli([], { DATABASE_URL: pooled.url }).finally(pooled.stop);
-  assert.match(behind.out, /^differs +pooler {2}the database: .+\(transaction mode\)$/m);
+  assert.match(behind.out, /^differs +pooler {2}the database: .+\(transaction mode\); name/m);
 });
 
 const ofFamily = <Name extends Family>(family: Name) =>
