@@ -67,12 +67,6 @@ test('the public address is an origin: https, or http on loopback', () => {
   }
 });
 
-test('the host of the public address may stand in texts to sign', () => {
-  assert.deepEqual(readSettings({ PARLEY_PUBLIC_URL: 'https://market.example' }).sites, [
-    'market.example',
-  ]);
-});
-
 test('mail is an address of a server, or of a file with it, and who it is from', () => {
   const from = 'Parley <no-reply@market.example>';
   const mail = (url: string) => ({ PARLEY_SMTP_URL: url, PARLEY_MAIL_FROM: from });
@@ -128,19 +122,6 @@ test('origins of CORS are a list of origins', () => {
   const many = Array.from({ length: 21 }, (_, at) => `https://bot${at}.example`);
   assert.equal(cors(many.slice(1).join()).length, 20);
   assert.match(wrong({ PARLEY_CORS_ORIGINS: many.join() }).join(), /21 origins; at most 20/);
-});
-
-test('the hold of a payout wallet is an hour to 90 days', () => {
-  const hold = (given: string) => people({ PARLEY_PAYOUT_HOLD: given }).payoutHoldSeconds;
-  assert.deepEqual([hold('3600'), hold('7776000')], [3_600, 7_776_000]);
-  for (const given of ['3599', '7776001', '1.5', 'a day']) {
-    assert.match(wrong({ PARLEY_PAYOUT_HOLD: given }).join(), /PARLEY_PAYOUT_HOLD/, given);
-  }
-});
-
-test('sign-ins of a client network are limited, and no limit is none', () => {
-  assert.equal(readSettings({ PARLEY_SIGN_IN_LIMIT: '7' }).signInLimit, 7);
-  assert.match(wrong({ PARLEY_SIGN_IN_LIMIT: '0' }).join(), /PARLEY_SIGN_IN_LIMIT/);
 });
 
 test('an identity provider is an issuer, a client, its secret in a file, and what it is called', () => {
