@@ -274,7 +274,6 @@ function marketMetrics(make: Makers) {
   const gauge: MakeGauge = (name, help, ...labels) => make.gauge(`market_${name}`, help, ...labels);
   return {
     swaps: gauge('swaps', 'Swaps that are not done, by status and value', 'status', 'value'),
-    swapsAge: gauge('swaps_age_seconds', 'How long ago they were counted, at most once a minute'),
     nextDeadline: gauge(
       'next_deadline_seconds',
       'Until the next deadline of an open swap, by the step that it ends; none without one',

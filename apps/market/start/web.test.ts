@@ -65,17 +65,6 @@ test('a build is made where a source is newer, and once for it', async (t) => {
   }
 });
 
-test('one of the markets that start at once builds, and all serve what it built', async (t) => {
-  const { root, put, runs } = await repository(t);
-  await put('packages/web/a.ts', '', soon);
-  const opened = await Promise.all(Array.from({ length: 3 }, () => openWeb(root)));
-  assert.ok(opened.every(({ build }) => build !== null));
-  assert.deepEqual(opened.map(({ said }) => said).filter(Boolean), [
-    'built in 1.3 s: its sources were newer',
-  ]);
-  assert.equal(await runs(), 1);
-});
-
 test('a build that fails leaves the market without the app, and says where to look', async (t) => {
   const { root, put, builder } = await repository(t);
   await builder('process.exit(1)');
