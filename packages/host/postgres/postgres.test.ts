@@ -1,18 +1,8 @@
 // Real PostgreSQL throughout: these tests are about the files that a crash leaves behind.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import {
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { chmod, chown, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -173,16 +163,6 @@ test('one of two starts in one folder at once is refused and the other works', a
   assert.equal((await query(won[0]!.value.url, 'select 1 as one')).length, 1);
 });
 
-test('the folder is free again after a start that failed', async (t) => {
-  const dir = await emptyFolder(t);
-  const busy = createServer().listen(0, '127.0.0.1');
-  t.after(() => busy.close());
-  await new Promise((resolve) => busy.once('listening', resolve));
-  const { port } = busy.address() as { port: number };
-  await assert.rejects(start(dir, { port }), refusal('start_failed'));
-  await start(dir);
-});
-
 test('a database killed with -9 comes back on the same port with what was committed', async (t) => {
   const { lines, log } = recorder();
   const database = await start(await emptyFolder(t), { log });
@@ -197,25 +177,6 @@ test('a database killed with -9 comes back on the same port with what was commit
     lines.map(({ level }) => level),
     ['error', 'warn'],
   );
-});
-
-test('stop ends a database that is just being started again', async (t) => {
-  const database = await start(await emptyFolder(t));
-  process.kill(database.pid, 'SIGKILL');
-  await sleep(20);
-  await database.stop();
-  assert.equal(isAlive(database.pid), false);
-  await assert.rejects(query(database.url, 'select 1'), /ECONNREFUSED/);
-});
-
-test('no committed row is lost when our process is killed with -9', async (t) => {
-  const dir = await emptyFolder(t);
-  const { child, ready, ended } = startInChild(dir, 'create table kept as select 42 as answer');
-  await ready;
-  child.kill('SIGKILL');
-  await ended;
-  const database = await start(dir);
-  assert.deepEqual(await query(database.url, 'select answer from kept'), [{ answer: 42 }]);
 });
 
 test('no committed row is lost when both are killed with -9', async (t) => {
@@ -291,14 +252,6 @@ test('a note that names an unrelated process by now stops nobody', async (t) => 
   assert.equal(bystander.signalCode, null);
 });
 
-test('an interrupted creation is begun anew', async (t) => {
-  const dir = await emptyFolder(t);
-  await mkdir(join(dir, 'postgres', 'data.new-1'), { recursive: true });
-  await writeFile(join(dir, 'postgres', 'data.new-1', 'PG_VERSION'), '18');
-  await writeFile(join(dir, 'postgres', 'password'), 'half');
-  await start(dir);
-});
-
 test('a lost password file and a foreign version are told in a sentence', async (t) => {
   const dir = await emptyFolder(t);
   const first = await start(dir);
@@ -309,13 +262,6 @@ test('a lost password file and a foreign version are told in a sentence', async 
   await rename(`${password}.away`, password);
   await writeFile(join(dir, 'postgres', 'data', 'PG_VERSION'), '17\n');
   await assert.rejects(start(dir), refusal('wrong_version'));
-});
-
-test('a start can be given up', async (t) => {
-  const dir = await emptyFolder(t);
-  await assert.rejects(start(dir, { signal: AbortSignal.timeout(50) }), refusal('aborted'));
-  const database = await start(dir);
-  assert.equal((await query(database.url, 'select 1 as one')).length, 1);
 });
 
 /** Registered for root alone; as a user, every other test here shows what the second one does. */
