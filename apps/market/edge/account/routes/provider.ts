@@ -79,7 +79,7 @@ async function finish(
   const { deps } = place;
   const browser = browserFor(deps, site, request, reply);
   const url = new URL(request.url, site.origin);
-  const returned = await takeReturn(deps, providers, { url, id: request.params.id, browser, site });
+  const returned = await takeReturn(deps, providers, { url, id: request.params.id, browser });
   if (returned.cancelled) return 'problem=cancelled';
   const { ceremony, proven } = returned;
   // As it is now: the provider may have taken its time.
