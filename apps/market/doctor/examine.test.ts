@@ -17,9 +17,8 @@ import { connect, type Database, databaseLimits } from '../db/database.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { nodelessAdapters } from '../settle/testing/rows.ts';
 import { type DoctorDeps, examine } from './examine.ts';
-import { exitStatus, type Finding, gather, linesOf, notice } from './findings.ts';
-import { createParts } from './parts.ts';
-import { callLimitMs, createReads } from './reads.ts';
+import { exitStatus, type Finding, linesOf, notice } from './findings.ts';
+import { createReads } from './reads.ts';
 import { swapBounds } from './swaps.ts';
 import { agreedSwaps } from './testing/agreed.ts';
 
@@ -103,11 +102,6 @@ test('a node that accepts and never answers is named with its limit, and all els
   assert.deepEqual([open, nodes, code], [swaps, 2, 2]);
 });
 
-test('a call may take longer than one of a request, and still ends before its part does', () => {
-  assert.deepEqual([callLimitMs(5_000, 60_000), callLimitMs(5_000, 30_000)], [20_000, 10_000]);
-  assert.deepEqual([callLimitMs(45_000, 60_000), callLimitMs(5_000, 2_000)], [45_000, 5_000]);
-});
-
 test('a chain that is silent three times in a row is left alone, until then it is asked', async () => {
   const adapter = { chain: 'evm-dev' } as ChainAdapter;
   const signal = new AbortController().signal;
@@ -147,18 +141,6 @@ test('a lock that somebody holds costs the part that wants it, and no other', as
   const escrows = await locked('escrows');
   assert.deepEqual(wheres(escrows.of('part_time')), [`the swaps from ${ids[0]} on`]);
   assert.deepEqual([escrows.open, escrows.code], [0, 2]);
-});
-
-test('a part that was given up reports nothing more', async () => {
-  const told: Finding[] = [];
-  const add = (each: Finding) => void told.push(each);
-  const parts = createParts(add, new AbortController().signal, 5);
-  const { promise: later, resolve } = Promise.withResolvers<void>();
-  const work = later.then.bind(later);
-  const isDone = await parts.run('slow', (own) => work(() => own(notice('disk', 'a', 'b', 'c'))));
-  resolve();
-  await later;
-  assert.deepEqual([isDone, told.map(({ what }) => what)], [false, ['part_time']]);
 });
 
 test('a swap that cannot be read is one finding, and the swaps of its page are compared', async () => {
@@ -277,13 +259,6 @@ test('a page that the database does not give is left, and the pages after it are
   assert.deepEqual([one.open, one.of('part_time').length], [2, 1]);
 });
 
-test('a chain whose adapter cannot be made is a finding, and the rest is read', async () => {
-  const chains = twoChains().map((each) => ({ ...each, rpcUrls: [] }) as ChainSettings);
-  const { of, open } = await doctor({ chains });
-  assert.ok(wheres(of('ended')).includes('chain evm-dev, its adapter'));
-  assert.equal(open, swaps);
-});
-
 test('missing time that holds agreements differs, with which time it is and what to do', async () => {
   await sql(`insert into gaps (why, began_at, ended_at, holds)
     values ('silence', '2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z', true)`);
@@ -330,16 +305,6 @@ test('a danger that was seen is the exit status whatever could not be read', () 
   assert.equal(exitStatus({ ...none, differs: 1 }), 1);
   assert.equal(exitStatus({ ...none, differs: 1, unseen: 1 }), 2);
   assert.equal(exitStatus({ ...none, danger: 1, unseen: 1 }), 1);
-});
-
-test('a hundred of one kind are listed, one line says that there are more, and all are counted', () => {
-  const told: Finding[] = [];
-  const { add, counts, untold } = gather((each) => void told.push(each));
-  for (let at = 0; at < 100; at += 1) add(notice('disk', 'here', 'says', 'do'));
-  assert.deepEqual([told.length, untold()], [100, {}]);
-  for (let at = 0; at < 3; at += 1) add(notice('disk', 'here', 'says', 'do'));
-  assert.deepEqual([told.length, told.at(-1)?.where], [101, 'the list']);
-  assert.deepEqual([counts().notice, untold()], [103, { disk: 3 }]);
 });
 
 test("others' texts move no cursor and begin no line of their own", () => {
