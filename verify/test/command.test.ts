@@ -76,7 +76,6 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   'deploy:tron': [
     [['--url', 'http://127.0.0.1:1', '--fee-limit', 'x'], /--fee-limit .*"x"/],
     [['--url', 'http://127.0.0.1:1', '--network', '../x'], /name of a network, not "\.\.\/x"/],
-    [['--url', 'http://127.0.0.1:1', '--contract', 'T'], /--creation is 64 hex digits/],
   ],
   conformance: [[['--key-file', 'k', '--contract', 'c'], /--url/]],
   check: [[['core'], /core/]],
