@@ -48,7 +48,7 @@ export function jsonClient(options: ClientOptions): JsonClient {
     });
     if (response.status === 429) {
       await drop(response);
-      pace.pause(pauseOf(response.headers.get('retry-after'), clock.now()));
+      pace.pause(pauseOf(response.headers.get('retry-after')));
       throw new ProviderFailure('limited', `${name} is asked too often`);
     }
     if (response.status !== 200 && response.status !== 404) {
@@ -106,14 +106,9 @@ function urlOf(base: string, path: readonly string[], query: Record<string, stri
   return url;
 }
 
-/** Milliseconds of a Retry-After in seconds or as a date; our own where there is none to read. */
-export function pauseOf(header: string | null, nowMs: number): number {
-  const text = header?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
-  const date = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
-  return Number.isNaN(date) ? pauseMs : Math.max(0, date - nowMs);
+/** Milliseconds of a Retry-After in seconds; our own where it is none. */
+function pauseOf(header: string | null): number {
+  return /^\d{1,9}$/.test(header ?? '') ? Number(header) * 1_000 : pauseMs;
 }
 
 /** Counted after decompression, part by part: a small body may hold a large one. */

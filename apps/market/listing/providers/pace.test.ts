@@ -76,11 +76,3 @@ test('a bounded number wait, and a pause that comes meanwhile is kept by all of 
   const ended = await Promise.allSettled(turns);
   assert.ok(ended.every((each) => each.status === 'rejected' && isLimited(each.reason)));
 });
-
-test('a caller that gives up while waiting is let go', async () => {
-  const clock = testClock();
-  const pace = createPace('it', 1, clock);
-  await pace.turn(never);
-  clock.pass(windowMs - 1_000);
-  await assert.rejects(pace.turn(AbortSignal.abort()));
-});
