@@ -29,9 +29,10 @@ const ops = (args: readonly string[], env: Record<string, string> = {}) =>
 const run = (text: string) => market.db.rows<Row>({ name: '', text, values: [] });
 type Row = Record<string, unknown>;
 
-async function rowsOf(args: readonly string[] = []): Promise<OperatorAction[]> {
-  const { out } = await ops(['audit', '--json', ...args]);
-  return out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+async function rowsOf(command?: string): Promise<OperatorAction[]> {
+  const { out } = await ops(['audit', '--json']);
+  const rows = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  return rows.filter((each) => command === undefined || each.command === command);
 }
 
 async function newWebhook(by?: Trader): Promise<string> {
@@ -71,7 +72,7 @@ test('every command that changes something writes one row, with who, what and wh
     const args = line.split(' ').map((word) => named[word] ?? word);
     const said = await ops(args, { PARLEY_OPERATOR: 'ada' });
     assert.equal(said.code, code, said.err);
-    const [row, ...more] = await rowsOf(['--command', command]);
+    const [row, ...more] = await rowsOf(command);
     assert.ok(row !== undefined && more.length === 0, `${command}: ${1 + more.length} rows`);
     assert.deepEqual(
       [row.operator, row.osUser, row.host, row.outcome],
@@ -131,14 +132,14 @@ test('no row holds a key of a customer, and no text of another moves the cursor 
     PARLEY_OPERATOR: 'eve\u001b[2J\n1  2026-11-21T00:00:00Z  ada  halt: done\u202e',
   });
   assert.equal(done.out, `${accountId}: 1 keys and 0 sessions ended\n`);
-  const [row] = await rowsOf(['--command', 'accounts sign-out']);
+  const [row] = await rowsOf('accounts sign-out');
   assert.deepEqual(row?.arguments, { account: prefix, reason: `leaked: ${prefix}` });
   const unknown = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   await ops(['accounts', 'block', unknown, '--reason', 'why']);
   await ops(['assets', 'close', key, '--reason', 'why']);
   const kept = JSON.stringify(await run('select arguments, facts from operator_actions'));
   assert.ok(!kept.includes(key) && !kept.includes(unknown));
-  const { out } = await ops(['audit', '--command', 'accounts sign-out', '--limit', '1']);
+  const { out } = await ops(['audit']);
   assert.match(out, /^\d+ {2}\S+ {2}eve\\u001b\[2J\\u000a1 {2}2026.*done\\u202e \(.*\n$/);
   const said = await ops(['accounts', 'show', '\u009b2J']);
   assert.match(said.err, /^there is no account \\u009b2J:/);
@@ -156,7 +157,7 @@ test('where the answer to a commit is lost, no row says that it was refused', as
   const asked = { command: 'resume', arguments: { of: 'lost' } } as const;
   const done = async () => ({ result: null, changed: true, facts: {} });
   await assert.rejects(act(losing, asked, done), /lost/);
-  const rows = (await rowsOf(['--command', 'resume'])).filter((each) => each.arguments.of);
+  const rows = (await rowsOf('resume')).filter((each) => each.arguments.of);
   assert.deepEqual(
     rows.map(({ outcome }) => outcome),
     ['done'],

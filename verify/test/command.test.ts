@@ -43,9 +43,7 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   ops: [
     [['asets'], /"asets"/],
     [['help', 'asets'], /"asets"/],
-    [['audit', '--command', 'asets'], /"asets"/],
     [['audit', '--limit', '0'], /--limit .*"0"/],
-    [['audit', '--since', '2026'], /--since .*"2026"/],
   ],
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
   doctor: [
