@@ -140,7 +140,7 @@ test('no row holds a key of a customer, and no text of another moves the cursor 
   const kept = JSON.stringify(await run('select arguments, facts from operator_actions'));
   assert.ok(!kept.includes(key) && !kept.includes(unknown));
   const { out } = await ops(['audit']);
-  assert.match(out, /^\d+ {2}\S+ {2}eve\\u001b\[2J\\u000a1 {2}2026.*done\\u202e \(.*\n$/);
+  assert.match(out, /^\d+ {2}\S+ {2}eve\\u001b\[2J\\u000a1 {2}2026.*done\\u202e \(.*$/m);
   const said = await ops(['accounts', 'show', '\u009b2J']);
   assert.match(said.err, /^there is no account \\u009b2J:/);
 });
