@@ -44,14 +44,11 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['asets'], /"asets"/],
     [['help', 'asets'], /"asets"/],
     [['audit', '--limit', '0'], /--limit .*"0"/],
+    [['assets', 'close', 'BTC', 'ETH'], /ETH/],
+    [['doctor', '--swap', 'abc'], /--swap .*UUID.*"abc"/],
+    [['halt', 'evm-dev'], /evm-dev/],
+    [['resume', '--chain', 'a', '--asset', 'b'], /"a" and "b"/],
   ],
-  assets: [[['close', 'BTC', 'ETH'], /ETH/]],
-  doctor: [
-    [['--limit', '0'], /--limit .*"0"/],
-    [['--swap', 'abc'], /--swap .*UUID.*"abc"/],
-  ],
-  halt: [[['evm-dev'], /evm-dev/]],
-  resume: [[['--chain', 'a', '--asset', 'b'], /"a" and "b"/]],
   sim: [
     [['--seeds', 'abc'], /--seeds .*"abc"/],
     [['--seeds', '-1'], /"-1" .*--seeds/],
