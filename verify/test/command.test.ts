@@ -27,8 +27,8 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['relay', 'a', 'b', 'id', 'c', '00'], /"c"/],
   ],
   parley: [
-    [['bok'], /"bok"/],
-    [['ask', 'sel', '1', 'a', 'b'], /"sel"/],
+    [['bok'], /'bok'/],
+    [['ask', 'sel', '1', 'a', 'b'], /'sel'/],
   ],
   maker: [[['dev', '--metrics', 'x'], /--metrics .*"x"/]],
   faucet: [
@@ -41,13 +41,13 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   ],
   test: [[['core/nothing-of-that-name'], /"core\/nothing-of-that-name"/]],
   ops: [
-    [['asets'], /"asets"/],
-    [['help', 'asets'], /"asets"/],
-    [['audit', '--limit', '0'], /--limit .*"0"/],
-    [['assets', 'close', 'BTC', 'ETH'], /ETH/],
-    [['doctor', '--swap', 'abc'], /--swap .*UUID.*"abc"/],
-    [['halt', 'evm-dev'], /evm-dev/],
-    [['resume', '--chain', 'a', '--asset', 'b'], /"a" and "b"/],
+    [['asets'], /'asets'/],
+    [['audit', '--limit', '0'], /--limit .*'0'/],
+    [['assets', 'reopen', 'BTC', 'ETH'], /too many arguments for 'reopen'/],
+    [['doctor', '--swap', 'abc'], /--swap .*'abc'.*UUID/],
+    [['doctor', '--nodes', '--all'], /--nodes.*--all/],
+    [['halt', 'evm-dev'], /too many arguments for 'halt'/],
+    [['resume', '--chain', 'a', '--asset', 'b'], /--chain .*--asset/],
   ],
   sim: [
     [['--seeds', 'abc'], /--seeds .*"abc"/],

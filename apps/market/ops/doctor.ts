@@ -5,30 +5,17 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { devnetClient } from '@parley/dev/devnet/client.ts';
-import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
 import { runningPostgres } from '@parley/host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { mustKeepSessions } from '../db/pooler.ts';
 import { PoolerError } from '../db/session.ts';
 import { type Examined, examine, partMs, wholeMs } from '../doctor/examine.ts';
 import { differs, exitStatus, type Finding, linesOf, unseen } from '../doctor/findings.ts';
-import { isUuid } from '../ports/ids.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { readSettings, type Settings } from '../settings/config.ts';
 import { devChains } from '../start/dev-network.ts';
 import { named } from '../start/naming.ts';
 import { print } from './operator.ts';
-
-const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--nodes] [--all]
-  --json   a line of JSON for each finding, and for the counts
-  --swap   that swap alone, and nothing of the house
-  --nodes  the nodes of PARLEY_CHAINS alone: every method, and the history of 31 days
-  --all    every ended swap too; else the newest 200 of them
-A part of it ends after a minute, all of it after an hour, and what was not read is named.
-Settings as for npm start: PARLEY_CHAINS, or the dev chains of a market that runs in PARLEY_HOME;
-DATABASE_URL, or the database of that market. Nothing is changed. Exit status: 0 all well,
-1 something differs, 2 something could not be read and no danger was seen, or the command was not
-understood.`;
 
 /** The share of a part: the database itself ends a statement before the part is given up. */
 const statementShare = 0.8;
@@ -40,21 +27,11 @@ const connections = 4;
 /** The control server of a dev network answers out of its memory. */
 const devMs = 10_000;
 
-type Asked = NonNullable<ReturnType<typeof understand>>;
-
-function understand(args: string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const own = { swap: text, nodes: flag, all: flag };
-  const { values } = parsed({ args, options: { ...usualOptions, ...own } });
-  const { help, json = false, swap = null, nodes = false, all = false } = values;
-  if (help === true) return null;
-  if (swap !== null && !isUuid(swap)) {
-    throw new Misused(`--swap is the id of a swap, a UUID, not "${swap}"`);
-  }
-  if (nodes && (swap !== null || all)) throw new Misused('--nodes goes without --swap and --all');
-  return { json, swap, nodes, all };
-}
+type Asked = {
+  readonly swap?: string | undefined;
+  readonly nodes?: true | undefined;
+  readonly all?: true | undefined;
+};
 
 /** A database that lets nothing be written; a finding where it cannot be had. */
 async function openDatabase({ databaseUrl, home }: Settings): Promise<Database | Finding> {
@@ -124,10 +101,11 @@ function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
   return `${danger + differs + unknown === 0 ? 'all well' : 'not well'}: ${read}; ${found}${rest}`;
 }
 
-async function run(asked: Asked): Promise<number> {
+export async function doctor(json: boolean, asked: Asked): Promise<number> {
+  const { swap = null, nodes = false, all = false } = asked;
   const settings = readSettings(process.env);
   const [opened, found] = await Promise.all([
-    asked.nodes ? null : openDatabase(settings),
+    nodes ? null : openDatabase(settings),
     findChains(settings),
   ]);
   const missing = [opened, found].filter((each) => each !== null && 'severity' in each);
@@ -141,15 +119,13 @@ async function run(asked: Asked): Promise<number> {
     wall: Date.now,
     signal: AbortSignal.timeout(wholeMs),
   };
-  const emit = (each: Finding) => print(asked.json ? JSON.stringify(each) : linesOf(each));
+  const emit = (each: Finding) => print(json ? JSON.stringify(each) : linesOf(each));
   try {
-    const examined = await examine(deps, asked, emit, missing);
-    print(asked.json ? JSON.stringify(examined) : lastLine(examined));
+    const examined = await examine(deps, { swap, nodes, all }, emit, missing);
+    print(json ? JSON.stringify(examined) : lastLine(examined));
     return exitStatus(examined.counts);
   } finally {
     if (db !== null) await closed(db);
     setTimeout(() => process.exit(), leaveMs).unref();
   }
 }
-
-export const command = { usage, understand, run, failed: 2 };
