@@ -10,12 +10,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Ended, exchanges } from '@parley/chains/nodes/transport-node.ts';
 import { examineNodes } from '@parley/market/doctor/nodes.ts';
 import { createParts } from '@parley/market/doctor/parts.ts';
-import { questionsIn } from '@parley/market/ops/nodes/questions.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
 import { devChains } from '@parley/market/start/dev-network.ts';
 import { lookEveryMs } from '@parley/market/start/node-watch.ts';
 import { startDriver } from '@parley/verify/test/adapters/drivers.ts';
 import { startRealDrivers } from '@parley/verify/test/adapters/real-drivers.ts';
+import { questionsIn } from './questions.ts';
 import { atMost, type Row } from './report.ts';
 import {
   type Around,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { installOffline, type Packed, pack } from '@parley/scripts/tarballs.ts';
-import { bundlers } from '@parley/verify/test/support/bundlers.ts';
+import { bundled } from '@parley/verify/test/support/bundler.ts';
 import { atMost, type Row } from './report.ts';
 
 const mostBytes = 440 * 1_024;
@@ -44,7 +44,7 @@ export async function benchPackage(): Promise<Row[]> {
       atMost(`package: ${name}`, { value, unit, limit, bar: 1 }, 'its budget');
     const inPages: Row[] = [];
     for (const { name, program, most } of pages) {
-      const { code } = await bundlers.esbuild(folder, program);
+      const { code } = await bundled(folder, program);
       inPages.push(row(`${name}, gzipped`, gzipSync(code).length, most, 'B'));
     }
     return [

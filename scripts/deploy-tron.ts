@@ -14,10 +14,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { parseTronAddress, tronHex } from '@parley/chains/tron/address.ts';
+import { tronHex } from '@parley/chains/tron/address.ts';
 import { readTronSigned, signTronTransaction } from '@parley/chains/tron/broadcast.ts';
 import { type Http, httpClient, TronRefusal } from '@parley/chains/tron/http.ts';
-import { createdAddress, tronFault } from '@parley/chains/tron/identity.ts';
+import { createdAddress } from '@parley/chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '@parley/chains/tron/node.ts';
 import { referenceTo } from '@parley/chains/tron/plan.ts';
 import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
@@ -40,12 +40,9 @@ import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
 const defaultFeeLimitTrx = '1000';
 const usage = `usage: npm run deploy:tron -- --url URL [--network NAME] [--fee-limit TRX]
-       npm run deploy:tron -- --url URL --contract ADDRESS --creation TXID [--network NAME]
        npm run deploy:tron -- --url URL --verify [--network NAME]
-       npm run deploy:tron -- --url URL --verify --contract ADDRESS --creation TXID
   --network NAME        of the record in contracts/escrows/deployments; default tron-CHAINID
-  --contract, --creation  one that is there: it is recorded, and nothing is sent
-  --verify              only compares what is recorded, or named, with the chain
+  --verify              only compares what is recorded with the chain
   --records FOLDER      in place of contracts/escrows/deployments
   --solidity-url URL    where that is a port of its own
   --fee-limit TRX       most that the energy may cost; default ${defaultFeeLimitTrx}
@@ -227,18 +224,6 @@ async function endOf(
 }
 
 type Where = Pick<TronDeployOptions, 'url' | 'solidityUrl'>;
-type Named = { readonly contract: string; readonly creation: string };
-
-export async function verifyTron(
-  where: Where,
-  { contract, creation }: Named,
-): Promise<string | null> {
-  const http = clientOf(where);
-  const signal = AbortSignal.timeout(minedLimitMs);
-  const chainId = await chainIdOf(http, signal);
-  const deployment = { chainId, contract: parseTronAddress(contract), creation };
-  return (await tronFault(http, deployment, signal))?.says ?? null;
-}
 
 function understand(args: string[]) {
   const { values } = parsed({
@@ -250,8 +235,6 @@ function understand(args: string[]) {
       verify: { type: 'boolean', default: false },
       network: { type: 'string' },
       records: { type: 'string', default: escrowRecords },
-      contract: { type: 'string' },
-      creation: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -264,39 +247,20 @@ function understand(args: string[]) {
   const feeLimit = wholeNumber('--fee-limit', values['fee-limit'], { most: mostFeeLimitTrx });
   const where: Where = solidityUrl === undefined ? { url } : { url, solidityUrl };
   const feeLimitSun = BigInt(feeLimit) * sunPerTrx;
-  return { where, network, records, named: namedIn(values), verify, feeLimitSun };
-}
-
-function namedIn({ contract, creation }: Partial<Named>): Named | null {
-  if (contract === undefined && creation === undefined) return null;
-  if (contract === undefined) throw new Misused('--contract is missing');
-  if (creation === undefined || !/^[0-9a-f]{64}$/.test(creation)) {
-    throw new Misused(`--creation is 64 hex digits, not "${creation ?? ''}"`);
-  }
-  return { contract, creation };
+  return { where, network, records, verify, feeLimitSun };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
-async function main({ where, named, verify, ...asked }: Asked): Promise<number> {
+async function main({ where, verify, ...asked }: Asked): Promise<number> {
+  if (verify) return verifyRecorded(where, asked);
   const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
-  if (verify) return named === null ? verifyRecorded(where, asked) : verifyNamed(where, named);
-  if (named !== null) {
-    say(`written to ${writeRecord(await recordNamed(where, asked.network, named), asked.records)}`);
-    return 0;
-  }
   const privateKey = deployerKey();
   const home = process.env.PARLEY_HOME ?? '.parley';
   const record = await deployTron({ ...where, ...asked, privateKey, home, say });
   const { chainId, contract, transaction: creation } = record;
   process.stdout.write(`${JSON.stringify({ chainId, contract, creation })}\n`);
   return 0;
-}
-
-async function verifyNamed(where: Where, named: Named): Promise<number> {
-  const fault = await verifyTron(where, named);
-  process.stdout.write(`${named.contract}: ${fault ?? 'the pinned contract of this network'}\n`);
-  return fault === null ? 0 : 1;
 }
 
 async function verifyRecorded(
@@ -308,8 +272,7 @@ async function verifyRecorded(
   const chainId = await chainIdOf(http, signal);
   const known = escrowRecordsOf(records, { family: 'tron', network, chainId });
   if (known.length === 0) {
-    const what = network ?? `chain ${chainId}`;
-    throw new Error(`no deployment is recorded of ${what}: --contract and --creation name it`);
+    throw new Error(`no deployment is recorded of ${network ?? `chain ${chainId}`}`);
   }
   let status = 0;
   for (const record of known) {
@@ -320,18 +283,6 @@ async function verifyRecorded(
     if (fault !== null) status = 1;
   }
   return status;
-}
-
-async function recordNamed(
-  where: Where,
-  network: string | null,
-  { contract, creation }: Named,
-): Promise<EscrowRecord> {
-  const http = clientOf(where);
-  const signal = AbortSignal.timeout(minedLimitMs);
-  const chainId = await chainIdOf(http, signal);
-  const deployment = { chainId, contract: parseTronAddress(contract), creation };
-  return tronRecordOf(http, network ?? `tron-${chainId}`, deployment, signal);
 }
 
 function deployerKey(): Uint8Array {

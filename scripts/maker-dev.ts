@@ -17,7 +17,6 @@ type Served = DevnetStatus['chains'][number];
 export type DevMaker = {
   /** Its settings. */
   readonly file: string;
-  /** Follows the dev network's clock. */
   /** By how much the dev network has moved its clock. */
   readonly movedMs: () => number;
 };

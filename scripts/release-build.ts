@@ -25,7 +25,7 @@ import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { bill } from './release-sbom.ts';
 import { buildSite } from './site/build.ts';
-import { sourceOf } from './sources.ts';
+import { folders, sourceOf } from './sources.ts';
 import type { Packed } from './tarballs.ts';
 import { buildWeb } from './web-build.ts';
 
@@ -35,20 +35,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Unpacked; an image of it is fetched and kept by every host. */
 export const mostBytes = 250_000_000;
 
-/**
- * Commands of `package.json` that an operator has without npm, and their names there. All of an
- * operator's are `ops`; the others beside it are its former names.
- */
-const commands = {
-  start: 'start',
-  watchtower: 'watchtower',
-  ops: 'ops',
-  doctor: 'doctor',
-  assets: 'assets',
-  halt: 'halt',
-  resume: 'resume',
-  faucet: 'faucet',
-} as const;
+/** Commands of `package.json` that an operator has without npm. */
+const commands = ['start', 'watchtower', 'ops', 'faucet'] as const;
 
 /** Started where no chains are named, which a release has nothing for (apps/market/start/boot.ts). */
 const devNetwork = 'dev/devnet/devnet.ts';
@@ -71,9 +59,8 @@ type LockEntry = {
   readonly dev?: true;
   readonly optional?: true;
   readonly devOptional?: true;
-  /** A folder of this repository, which `resolved` names. */
+  /** A folder of this repository. */
   readonly link?: true;
-  readonly resolved?: string;
 };
 type Conditions = { readonly node: Readonly<Record<string, string>> };
 export type Lock = { readonly packages: Readonly<Record<string, LockEntry>> };
@@ -111,11 +98,11 @@ type Facts = { readonly version: string; readonly platform: string };
 
 async function fill(folder: string, { version, platform }: Facts): Promise<void> {
   const { scripts } = await readJson<{ scripts: Readonly<Record<string, string>> }>('package.json');
-  const programs = Object.entries(commands).map(([name, as]) => programOf(as, scripts[name]));
+  const programs = commands.map((name) => programOf(name, scripts[name]));
   const lock = await readJson<Lock>('package-lock.json');
   const modules = await reached(programs.map(({ entry }) => entry));
   for (const path of [...modules, ...(await others()), ...alone]) await put(folder, path);
-  await putManifests(folder, modules, lock);
+  await putManifests(folder, modules);
   const kept = await putPackages(folder, lock);
   const { hash } = await buildWeb(join(folder, 'packages/web/dist'));
   await buildSite(join(folder, 'packages/web/dist-docs'));
@@ -171,14 +158,6 @@ const named = /(?:^|[\s;}])(?:import|export)\s+(?!type\b)(?:[^'"`;]*?\bfrom\s+)?
 const called = /\bimport\('([^']+)'\)/g;
 const worker = /\bnew URL\('(\.[^']+\.ts)', import\.meta\.url\)/g;
 
-/** Folders of our packages by their names, as npm links them. */
-const foldersOf = ({ packages }: Lock) =>
-  new Map(
-    Object.entries(packages)
-      .filter(([path, { link }]) => link === true && path.startsWith('node_modules/@parley/'))
-      .map(([path, { resolved = '' }]) => [path.replace('node_modules/', ''), resolved]),
-  );
-
 /** Modules that run, sorted: from the entries on, by imports of values. */
 async function reached(entries: readonly string[]): Promise<string[]> {
   const { imports } = await readJson<{ imports: Record<string, Conditions> }>(
@@ -203,11 +182,11 @@ async function reached(entries: readonly string[]): Promise<string[]> {
 }
 
 /** Our packages resolve as they do in the repository: a manifest each, and a link to its folder. */
-async function putManifests(folder: string, modules: readonly string[], lock: Lock) {
-  for (const [name, own] of foldersOf(lock)) {
+async function putManifests(folder: string, modules: readonly string[]) {
+  for (const [name, own] of folders) {
     if (!modules.some((path) => path.startsWith(`${own}/`))) continue;
     await put(folder, `${own}/package.json`);
-    const link = join(folder, 'node_modules', name);
+    const link = join(folder, 'node_modules/@parley', name);
     await mkdir(dirname(link), { recursive: true });
     await symlink(join('../..', own), link);
   }

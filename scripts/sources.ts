@@ -18,7 +18,8 @@ export function filesOf(...patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: root, exclude: ignored }).sort();
 }
 
-const folders: ReadonlyMap<string, string> = new Map(
+/** Those of our packages by their names behind `@parley/`. */
+export const folders: ReadonlyMap<string, string> = new Map(
   filesOf(
     '{packages,apps}/*/package.json',
     '{contracts,dev,verify,bench,scripts}/package.json',

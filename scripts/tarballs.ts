@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { folders } from './sources.ts';
 import { buildTypes } from './types.ts';
 
 const run = promisify(execFile);
@@ -52,7 +53,7 @@ type Manifest = {
 type Made = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const read = (path: string) => readFile(join(root, path), 'utf8');
-const folderOf = (name: string) => (name === 'contracts' ? name : `packages/${name}`);
+const folderOf = (name: string) => folders.get(name) ?? '';
 const manifestOf = async (name: string) =>
   JSON.parse(await read(`${folderOf(name)}/package.json`)) as Manifest;
 

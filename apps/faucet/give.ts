@@ -29,16 +29,11 @@ export type Payer = {
 export type Push = {
   /** Since it was signed, and between two raises. */
   readonly afterSeconds: number;
-  /** Signs, and sends nothing. `open`: as in `sign`. */
-  by(given: Given, open: readonly Kept[], signal: AbortSignal): Promise<Pushed>;
-};
-
-export type Pushed = {
-  /** The payments that must come into a block before it, and that nobody else sends. */
-  readonly before: readonly Kept[];
-  /** The same payment at a higher fee; null: there is no payment to raise, or a bound leaves no
-   * room. */
-  readonly instead: Kept | null;
+  /**
+   * Signs the same payment at a higher fee, and sends nothing; null: there is no payment to raise,
+   * or a bound leaves no room.
+   */
+  by(given: Given, signal: AbortSignal): Promise<Kept | null>;
 };
 
 export type Payment = {
@@ -107,8 +102,6 @@ export type FaucetParts = {
 
 export function createFaucet(parts: FaucetParts) {
   const { gifts, payers, book, log, now } = parts;
-  // A day may have 10 000 gifts of each, and whoever looks at the page has all of them counted.
-  const counts = new Map<Gift, { readonly at: number; readonly left: bigint }>();
   const queues = new Map(payers.map(({ chain }) => [chain, turns()]));
   const payerOf = (chain: string) => payers.find((each) => each.chain === chain);
   const send = async (payer: Payer, given: Given): Promise<boolean> => {
@@ -124,14 +117,10 @@ export function createFaucet(parts: FaucetParts) {
   };
   const bytesOpen = (chain: string): Kept[] =>
     book.open().flatMap((each) => (each.chain === chain ? [each.kept] : []));
-  /** In its chain's turn: a gift that is being signed must not be taken for a gap. */
+  /** In its chain's turn, as gifts are signed. */
   const push = async (payer: Payer, given: Given, { by }: Push): Promise<void> => {
     const { chain, kept } = given;
-    const { before, instead } = await by(given, bytesOpen(chain), AbortSignal.timeout(nodeMs));
-    for (const each of before) {
-      await payer.send(each, AbortSignal.timeout(nodeMs));
-      log.warn('gap_filled', { chain, txid: each.txid });
-    }
+    const instead = await by(given, AbortSignal.timeout(nodeMs));
     if (instead === null) return;
     const raised = { ...instead, keptAtMs: now() * 1_000 };
     book.replace(kept.txid, raised);
@@ -165,7 +154,6 @@ export function createFaucet(parts: FaucetParts) {
       payer.forget?.(kept);
       throw error;
     }
-    counts.delete(gift);
     const { given: today } = book.counted(gift, { address, client: '' }, now() - daySeconds);
     const { txid } = kept;
     log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
@@ -195,13 +183,8 @@ export function createFaucet(parts: FaucetParts) {
     gifts,
     /** Base units that may still be given of each in this day. */
     left: (gift: Gift): bigint => {
-      const at = now();
-      const known = counts.get(gift);
-      if (known?.at === at) return known.left;
-      const { given } = book.counted(gift, nobody, at - daySeconds);
-      const left = given >= gift.dailyCap ? 0n : gift.dailyCap - given;
-      counts.set(gift, { at, left });
-      return left;
+      const { given } = book.counted(gift, nobody, now() - daySeconds);
+      return given >= gift.dailyCap ? 0n : gift.dailyCap - given;
     },
     /** Throws Refused: then nothing is given. */
     give: async (asked: Asked): Promise<Answer> => {

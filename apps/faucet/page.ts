@@ -3,7 +3,7 @@
 import { formatUnits } from 'viem/utils';
 import type { Answer } from './give.ts';
 import type { Gift } from './settings.ts';
-import type { Language, Words } from './texts.ts';
+import { words } from './texts.ts';
 
 /** An address of no chain is longer. */
 export const longestAddress = 128;
@@ -26,8 +26,6 @@ const escapes: Readonly<Record<string, string>> = {
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (each) => escapes[each] ?? '');
 
 export type Shown = {
-  readonly language: Language;
-  readonly words: Words;
   readonly gifts: readonly { readonly gift: Gift; readonly left: bigint }[];
   /** The result of the request. */
   readonly said: readonly string[];
@@ -41,13 +39,13 @@ export const nameOf = ({ chain, token }: Pick<Gift, 'chain' | 'token'>) =>
 const coinsOf = ({ amount, decimals }: Pick<Gift, 'amount' | 'decimals'>) =>
   formatUnits(amount, decimals);
 
-export function saidOf(answer: Answer, { decimals, amount }: Gift, words: Words): string[] {
+export function saidOf(answer: Answer, { decimals, amount }: Gift): string[] {
   const { symbol, address, txid } = answer;
   const values = { symbol, address, amount: coinsOf({ amount, decimals }) };
   return [words(answer.sent ? 'sent' : 'waits', values), words('transaction', { txid })];
 }
 
-export function pageOf({ language, words, gifts, said, address }: Shown): string {
+export function pageOf({ gifts, said, address }: Shown): string {
   const options = gifts.map(({ gift, left }) => {
     const isOut = left < gift.amount;
     const label = `${coinsOf(gift)} ${gift.symbol} (${gift.chain})`;
@@ -57,7 +55,7 @@ export function pageOf({ language, words, gifts, said, address }: Shown): string
   });
   const lines = said.map((each) => `<p>${escaped(each)}</p>`).join('');
   return `<!doctype html>
-<html lang="${language}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

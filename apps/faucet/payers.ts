@@ -153,17 +153,6 @@ function evmSigner(
   mostFee: bigint,
 ): Signer {
   const wallet = evmWallet({ rpcUrl: rpcUrls, chainId, privateKey });
-  // A reorganisation may leave nonces that no gift uses any more; those of gifts are sent again.
-  const fillers = async (kept: Kept, open: readonly Kept[], signal: AbortSignal) => {
-    const gap = await wallet.gapBefore(kept, signal);
-    if (gap === null || gap === 'too_wide') return [];
-    const own = new Set(open.map(nonceOf));
-    const signed: Kept[] = [];
-    for (const nonce of gap.nonces) {
-      if (!own.has(nonce)) signed.push(await gap.fill(nonce, signal));
-    }
-    return signed.filter((each) => feeOf(each) <= mostFee);
-  };
   return {
     address: wallet.address,
     parse: parseEvmAddress,
@@ -194,19 +183,14 @@ function evmSigner(
     },
     push: {
       afterSeconds: pushSeconds.evm,
-      by: async ({ kept }, open, signal) => {
+      by: async ({ kept }, signal) => {
         const outcome = await wallet.outcome(kept, signal);
-        if (outcome.state !== 'waiting') return nothing;
-        if (outcome.next) {
-          return { before: [], instead: await wallet.raise(kept, { mostFeeWei: mostFee }, signal) };
-        }
-        return outcome.gap ? { before: await fillers(kept, open, signal), instead: null } : nothing;
+        if (outcome.state !== 'waiting' || !outcome.next) return null;
+        return wallet.raise(kept, { mostFeeWei: mostFee }, signal);
       },
     },
   };
 }
-
-const nothing = { before: [], instead: null };
 
 /** For a token it may be the faucet that has none left. */
 const isReverted = (error: unknown) =>
@@ -257,10 +241,10 @@ function bitcoinSigner(
     },
     push: {
       afterSeconds: pushSeconds.bitcoin,
-      by: async ({ kept, address: payTo, amount: amountSats }, _, signal) => {
+      by: async ({ kept, address: payTo, amount: amountSats }, signal) => {
         const payment = { payTo, amountSats, mostSatPerVbyte };
         const raised = await wallet.signRaise(kept, payment, signal);
-        return typeof raised === 'string' ? nothing : { before: [], instead: raised };
+        return typeof raised === 'string' ? null : raised;
       },
     },
   };

@@ -9,7 +9,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Faucet, Refused } from './give.ts';
 import { longestAddress, nameOf, pageOf, saidOf, style } from './page.ts';
 import type { Gift } from './settings.ts';
-import { languageOf, type TextKey, type Words, wordsOf } from './texts.ts';
+import { type TextKey, words } from './texts.ts';
 
 /** A form with the longest address takes 300 bytes. */
 const bodyLimitBytes = 2_048;
@@ -103,7 +103,7 @@ export function createSite(
       const answer = await faucet.give({ ...asked, client });
       if (!wantsPage(request)) return reply.code(answer.sent ? 200 : 202).send(answer);
       const gift = faucet.gifts.find((each) => nameOf(each) === nameOf(asked)) as Gift;
-      return sendPage(request, reply, 200, saidOf(answer, gift, wordsFor(request)));
+      return sendPage(request, reply, 200, saidOf(answer, gift));
     } catch (error) {
       if (!(error instanceof Refused) && !(error instanceof Wrong)) throw error;
       const { code, message: sentence, facts } = error;
@@ -125,10 +125,9 @@ export function createSite(
     status: number,
     said: readonly string[],
   ) => {
-    const language = languageOf(request.headers['accept-language'] ?? '');
     const gifts = faucet.gifts.map((gift) => ({ gift, left: faucet.left(gift) }));
     const { address = '' } = (request.body ?? {}) as Partial<Form>;
-    const shown = { language, words: wordsOf(language), gifts, said, address: String(address) };
+    const shown = { gifts, said, address: String(address) };
     return reply.code(status).type('text/html; charset=utf-8').send(pageOf(shown));
   };
   const answerRefused = (
@@ -141,7 +140,7 @@ export function createSite(
     if (typeof seconds === 'number') reply.header('retry-after', Math.max(1, Math.ceil(seconds)));
     if (!wantsPage(request))
       return reply.code(status).send({ error: { code, sentence, ...facts } });
-    return sendPage(request, reply, status, [inWords(wordsFor(request), code, sentence, facts)]);
+    return sendPage(request, reply, status, [inWords(code, sentence, facts)]);
   };
   return app;
 }
@@ -182,9 +181,6 @@ function isElsewhere(site: unknown, origin: string | undefined, host: string | u
 const wantsPage = ({ headers: { 'content-type': type = '' } }: FastifyRequest) =>
   type.startsWith('application/x-www-form-urlencoded');
 
-const wordsFor = ({ headers: of }: FastifyRequest) =>
-  wordsOf(languageOf(of['accept-language'] ?? ''));
-
 /** JSON names `chain`, `token` and `address`; the form `asset` and `address`. */
 function readAsked(body: unknown) {
   const { chain, token = null, asset, address } = (body ?? {}) as Record<string, unknown>;
@@ -201,13 +197,13 @@ function readAsked(body: unknown) {
   throw new Wrong('bad_request', '"chain" must be a text, and "token" a text or null');
 }
 
-function inWords(words: Words, code: Code, sentence: string, facts: Said['facts']): string {
+function inWords(code: Code, sentence: string, facts: Said['facts']): string {
   const { seconds = 0, txid = '' } = facts;
   const key: TextKey = code === 'bad_request' ? 'unavailable' : code;
-  return words(key, { why: sentence, time: timeOf(words, Number(seconds)), txid: String(txid) });
+  return words(key, { why: sentence, time: timeOf(Number(seconds)), txid: String(txid) });
 }
 
-function timeOf(words: Words, seconds: number): string {
+function timeOf(seconds: number): string {
   if (seconds >= 3_600) return words('hours', { n: String(Math.ceil(seconds / 3_600)) });
   return words('minutes', { n: String(Math.ceil(seconds / 60)) });
 }

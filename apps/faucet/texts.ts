@@ -1,4 +1,4 @@
-// The words of the faucet's page, in the languages of the app.
+// The words of the faucet's page.
 
 const en = {
   title: 'Faucet of the test market',
@@ -27,44 +27,7 @@ const en = {
 
 export type TextKey = keyof typeof en;
 
-const de: Readonly<Record<TextKey, string>> = {
-  title: 'Faucet des Testmarkts',
-  worthless: 'Diese Coins sind aus Testnetzen: sie sind nichts wert, und niemand kauft sie.',
-  what: 'Coin',
-  address: 'Deine Adresse',
-  give: 'Gib mir Coins',
-  each: 'Jede Adresse bekommt jeden davon einmal in 24 Stunden.',
-  sent: '{amount} {symbol} sind unterwegs an {address}.',
-  waits: '{amount} {symbol} für {address} sind signiert und gehen ab, sobald ein Node sie annimmt.',
-  transaction: 'Transaktion {txid}',
-  none: 'vorerst aufgebraucht',
-  no_gift: 'Das hat der Faucet nicht.',
-  bad_address: 'Das ist keine Adresse dieser Chain: {why}',
-  own_address: 'Das ist die Adresse des Faucets. Schick zurück, was du nicht mehr brauchst.',
-  address_limit: 'Diese Adresse hat ihren Teil bekommen. Mehr gibt es in {time}. Es war {txid}',
-  client_limit: 'Dein Netz hat seinen Teil bekommen. Mehr gibt es in {time}.',
-  daily_cap:
-    'Der Faucet hat davon alles gegeben, was er in 24 Stunden gibt. Versuch es in {time} wieder.',
-  busy: 'Viele wollen gerade Coins. Versuch es in einer Minute wieder.',
-  unavailable: 'Das kann der Faucet gerade nicht geben. Versuch es später wieder.',
-  too_many: 'Zu viele Versuche. Versuch es in {time} wieder.',
-  elsewhere: 'Das kam von einer anderen Seite. Füll das Formular hier aus.',
-  hours: '{n} Std.',
-  minutes: '{n} Min.',
-};
-
-const all = { en, de } as const;
-export type Language = keyof typeof all;
-
-/** The language is among those that the reader's browser names first. */
-export function languageOf(accepted: string): Language {
-  const wanted = accepted.split(',').map((each) => each.trim().slice(0, 2).toLowerCase());
-  return wanted.find((each) => each === 'de' || each === 'en') === 'de' ? 'de' : 'en';
-}
-
 export type Words = (key: TextKey, values?: Readonly<Record<string, string>>) => string;
 
-export function wordsOf(language: Language): Words {
-  return (key, values = {}) =>
-    all[language][key].replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-}
+export const words: Words = (key, values = {}) =>
+  en[key].replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');

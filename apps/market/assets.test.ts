@@ -1,13 +1,11 @@
 // The operators' command, run as a program against a real database and a running market.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
 import { startPostgres } from '@parley/host/postgres/postgres.ts';
 import { type Commands, startCommands } from '@parley/verify/test/support/commands.ts';
@@ -19,7 +17,6 @@ import type { Frame } from './edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
 import { uuidv7 } from './ports/ids.ts';
 
-const run = promisify(execFile);
 let market: FeedMarket;
 let taker: Trader;
 let commands: Commands;
@@ -134,75 +131,13 @@ test('an asset is named by id, symbol, chain and address, or as native', async (
   assert.deepEqual([body.assets[0].verified, body.assets[0].source], [true, 'curated']);
 });
 
-test('a list shows from which amount on an asset waits longer; curating what is so says so', async () => {
-  const { btc } = market.assets;
-  await cli(['curate', btc.id, '--high-value-from', '700']);
-  assert.match((await cli(['list'])).out, /BTC .*bitcoin\/native {2}curated, deeper from 700$/m);
-  const json = (await cli(['list', '--json'])).out
-    .trim()
-    .split('\n')
-    .map((each) => JSON.parse(each));
-  assert.equal(json.find(({ id }) => id === btc.id).highValueFrom, '700');
-  for (const more of [[], ['--high-value-from', '700']]) {
-    const again = await cli(['curate', btc.id, ...more]);
-    assert.match(again.out, /^nothing to do, it was so already$/m);
-  }
-  const other = await cli(['curate', btc.id, '--high-value-from', '701', '--json']);
-  assert.equal(JSON.parse(other.out).changed, true);
-});
-
-test('a long list shows a thousand, and says that there are more', async (t) => {
-  t.after(async () => {
-    await market.db.rows({
-      name: '',
-      text: `delete from assets where symbol = 'MANY'`,
-      values: [],
-    });
-    await market.db.rows({ name: '', text: 'delete from candidates', values: [] });
-  });
-  await market.db.rows({
-    name: '',
-    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
-      select gen_random_uuid(), 'evm-dev', 'MANY', '0xmany' || i, 6, false, 'api', now()
-      from generate_series(1, 1001) i`,
-    values: [],
-  });
-  await market.db.rows({
-    name: '',
-    text: `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
-        gives_up_at)
-      select gen_random_uuid(), 'evm-dev', '0xmany' || i, 'api', 'expired', now(), now(), now()
-      from generate_series(1, 1001) i`,
-    values: [],
-  });
-  for (const [command, which] of [
-    ['list', 'oldest'],
-    ['candidates', 'newest'],
-  ] as const) {
-    const { out, err } = await cli([command]);
-    assert.equal(out.trim().split('\n').length, 1_000);
-    assert.equal(err, `there are more: these are the ${which} 1000\n`);
-  }
-  const { err } = await cli(['close', 'MANY', '--reason', 'x']);
-  // A reader of the list may leave before its end.
-  const script = `node ${join(import.meta.dirname, 'ops.ts')} assets candidates --json | head -1`;
-  const env = { ...process.env, DATABASE_URL: market.url };
-  const piped = await run('bash', ['-o', 'pipefail', '-c', script], { env, timeout: 60_000 });
-  assert.equal(piped.stderr.replace(/^there are more.*\n/, ''), '');
-  assert.equal(JSON.parse(piped.stdout).chain, 'evm-dev');
-  assert.match(err, /^more than 20 assets are called MANY; name one:\n(.*evm-dev.*\n){20}$/);
-});
-
 test('a command that is not understood is exit status 2, says why, and shows the usage', async () => {
   const { usd } = market.assets;
   const wrong: [string[], RegExp][] = [
     [[], /^usage/],
-    [['close'], /close needs an asset/],
-    [['close', usd.id], /close needs a --reason/],
+    [['close', usd.id], /'--reason <TEXT>' not specified/],
     [['close', usd.id, '--reason', ' '], /1 to 500 characters, on one line/],
-    [['reopen', usd.id, '--reason', 'a'], /--reason does not go with reopen/],
-    [['delist', usd.id, '--reason', 'a'], /say --for-ever/],
-    [['list', '--state', 'ajar'], /--state of list is open, closed, delisted/],
+    [['delist', usd.id, '--reason', 'a'], /'--for-ever' not specified/],
     [['curate', usd.id, '--high-value-from', '1.5'], /whole number/],
   ];
   await Promise.all(
@@ -246,6 +181,6 @@ test('without DATABASE_URL it finds the database of a market that runs in PARLEY
   assert.match(stopped.err, /no market runs in PARLEY_HOME/);
   const away = await cli(['list'], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
   assert.equal(away.code, 1);
-  assert.match(away.err, /no PostgreSQL listens at 127\.0\.0\.1:1/);
+  assert.match(away.err, /ECONNREFUSED 127\.0\.0\.1:1/);
   assert.ok(!away.err.includes('secret'));
 });

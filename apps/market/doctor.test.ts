@@ -5,24 +5,17 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { esploraServer } from '@parley/chains/bitcoin/testing/servers.ts';
-import { exchanges } from '@parley/chains/nodes/transport-node.ts';
-import { type Lie, lyingNode as nodeThat, within } from '@parley/chains/testing/nodes.ts';
+import { type Lie, nodeOf, lyingNode as nodeThat, within } from '@parley/chains/testing/nodes.ts';
 import { lyingNode as lyingTron } from '@parley/chains/tron/testing/nodes.ts';
+import type { Family } from '@parley/core/families.ts';
 import { lyingNode } from '@parley/verify/test/support/lying-node.ts';
 import { startPgbouncer } from '@parley/verify/test/support/pgbouncer.ts';
 import { connect, type Database, databaseLimits } from './db/database.ts';
 import { type Examined, examine } from './doctor/examine.ts';
 import { exitStatus, type Finding } from './doctor/findings.ts';
-import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
-import { meantBy } from './ops/nodes/meant.ts';
-import type { Check } from './ops/nodes/probes.ts';
-import { questionsIn } from './ops/nodes/questions.ts';
-import { lacking, lackingTron, prunedNode, withoutHistory } from './ops/nodes/testing/lacking.ts';
-import { urlsOf } from './ports/node-questions.ts';
-import type { ChainSettings } from './settings/chains.ts';
+import type { ChainSettings, Of } from './settings/chains.ts';
 import {
   agree,
   claimLong,
@@ -79,14 +72,15 @@ const sql = (text: string) => world.deps.db.rows<never>({ name: '', text, values
 
 type Given = {
   swap?: string;
+  nodes?: boolean;
   all?: boolean;
-  limit?: number;
   chains?: readonly ChainSettings[];
   wait?: () => Promise<void>;
 };
 type Told = Examined & { readonly found: readonly Finding[]; readonly kinds: readonly string[] };
 
-async function doctor({ swap, all = false, limit = 1_000, ...given }: Given = {}): Promise<Told> {
+async function doctor(wanting: Given = {}): Promise<Told> {
+  const { swap, nodes = false, all = false, ...given } = wanting;
   const found: Finding[] = [];
   const { home, databaseConnections, keeper } = world.deps.settings;
   const deps = {
@@ -100,7 +94,7 @@ async function doctor({ swap, all = false, limit = 1_000, ...given }: Given = {}
     wait: async () => {},
     ...given,
   };
-  const wanted = { swap: swap ?? null, all, limit };
+  const wanted = { swap: swap ?? null, nodes, all };
   const examined = await examine(deps, wanted, (each) => void found.push(each));
   const kinds = [...new Set(found.filter(({ severity }) => severity !== 'notice').map(toKind))];
   return { ...examined, found, kinds: kinds.sort() };
@@ -298,10 +292,7 @@ test('nodes: one that is away, of another chain, or not what the other says', as
   }
 });
 
-test('a limit that is too short is said, and does not read as well', async () => {
-  const limited = await doctor({ limit: 2 });
-  assert.deepEqual([limited.open, limited.kinds.includes('swaps_left')], [2, true]);
-  assert.equal(exitStatus(limited.counts), 2);
+test('a swap that is not there does not read as well', async () => {
   const none = await doctor({ swap: crypto.randomUUID() });
   assert.deepEqual([none.kinds, exitStatus(none.counts)], [['no_such_swap'], 2]);
 });
@@ -356,112 +347,88 @@ test('the command: its lines, its counts last, and its exit status', async () =>
   assert.equal(none.code, 2);
   assert.match(none.out, /^unseen +no_chains {2}the chains: no dev network runs/m);
   const away = await cli([], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
-  assert.match(`${away.code} ${away.out}`, /^2 .*no PostgreSQL listens at 127\.0\.0\.1:1/);
+  assert.match(`${away.code} ${away.out}`, /^2 .*ECONNREFUSED 127\.0\.0\.1:1/);
   assert.match(away.out, /^not well: 0 open .* 4 nodes; .* 1 unseen/m);
   assert.ok(!`${away.out}${away.err}`.includes('secret'));
   const pooled = await startPgbouncer(world.urls.database, 'transaction');
   const behind = await cli([], { DATABASE_URL: pooled.url }).finally(pooled.stop);
-  assert.match(behind.out, /^differs +pooler {2}the database: .+\(transaction mode\)$/m);
+  assert.match(behind.out, /^differs +pooler {2}the database: .+\(transaction mode\); name/m);
 });
 
-/** `ops node` on one source of a chain, without its load. */
-async function lookedAt(source: ChainSettings, isServed = true): Promise<readonly Check[]> {
-  const { now } = world.deps;
-  const signal = AbortSignal.timeout(120_000);
-  const options = { callMs: 60_000, withLoad: false, now, signal };
-  return lookAtNodes({ sources: [source], isServed }, options, () => {});
-}
+const ofFamily = <Name extends Family>(family: Name) =>
+  chains.find((each) => each.family === family) as Of<Name>;
 
-const namesOf = (checks: readonly Check[], verdict: Check['verdict']) =>
-  checks.filter((each) => each.verdict === verdict).map(({ what }) => what);
+/** A node that lacks something, and the words for it. */
+const lacking: readonly (readonly [
+  lacks: RegExp,
+  of: (t: TestContext) => Promise<ChainSettings>,
+])[] = [
+  [
+    /does not serve eth_getTransactionReceipt$/,
+    async (t) => {
+      const lie: Lie = ({ method }, forward) =>
+        method === 'eth_getTransactionReceipt'
+          ? { error: { code: -32_000, message: 'the method is not available' } }
+          : forward();
+      const of = ofFamily('evm');
+      return { ...of, rpcUrls: [await within(t, nodeThat(of.rpcUrls[0] ?? '', lie))] };
+    },
+  ],
+  [
+    /does not give block 0, of 31 days ago/,
+    async (t) => {
+      const first = await world.bitcoinRpc<string>('getblockhash', [0]);
+      type Call = { readonly id: number; readonly method: string; readonly params: unknown[] };
+      const answer = async ({ id, method, params }: Call) =>
+        method === 'getblock' && params[0] === first
+          ? { id, error: { code: -1, message: 'Block not available (pruned data)' } }
+          : world.bitcoinRpc(method, params).then(
+              (result) => ({ id, result, error: null }),
+              ({ code, message }) => ({ id, error: { code, message } }),
+            );
+      const pruned = nodeOf(async (text) => {
+        const asked = JSON.parse(text);
+        const said = Array.isArray(asked) ? Promise.all(asked.map(answer)) : answer(asked);
+        return { text: JSON.stringify(await said) };
+      });
+      return { ...ofFamily('bitcoin'), rpcUrl: await within(t, pruned) };
+    },
+  ],
+  [
+    /keeps no receipts of block \d+/,
+    async (t) => {
+      const of = ofFamily('tron');
+      const url = await within(
+        t,
+        lyingTron(of.sources[0]?.url ?? '', ({ path }, forward) =>
+          path === 'wallet/gettransactioninfobyblocknum' ? { body: [] } : forward(),
+        ),
+      );
+      return { ...of, sources: [{ url }] };
+    },
+  ],
+  [
+    /refuses to give what is 31 days old: Transaction history is not available/,
+    async (t) => {
+      const message = 'Transaction history is not available from this node';
+      const lie: Lie = ({ method }, forward) =>
+        method === 'getSignaturesForAddress' ? { error: { code: -32_011, message } } : forward();
+      const of = ofFamily('solana');
+      return { ...of, rpcUrls: [await within(t, nodeThat(of.rpcUrls[0] ?? '', lie))] };
+    },
+  ],
+];
 
-test('a node is asked with every method that its adapter calls, and those of the dev chains will do', async (t) => {
-  const esplora = await esploraServer(world.bitcoinRpc);
-  t.after(() => esplora.close());
-  const { chain } = world.infos.bitcoin;
-  const withEsplora = { family: 'bitcoin', chain, network: 'regtest', esploraUrl: esplora.url };
-  for (const source of [...chains, withEsplora as ChainSettings]) {
-    const asked = new Set<string>();
-    const hear = (message: unknown) => {
-      for (const each of questionsIn(message as Parameters<typeof questionsIn>[0])) asked.add(each);
-    };
-    exchanges.subscribe(hear);
-    const checks = await lookedAt(source).finally(() => exchanges.unsubscribe(hear));
-    const odd = checks.filter((each) => each.verdict !== 'fits');
-    const where = `${source.chain}: ${JSON.stringify(odd)}`;
-    assert.deepEqual(namesOf(checks, 'lacks'), [], where);
-    const node = { source, where: '', isServed: true, callMs: 1, now: () => 0, hide: String };
-    for (const method of Object.keys(lookOf(node).methods)) {
-      assert.ok(asked.has(method), `${source.chain} was not asked ${method}`);
-    }
-  }
-});
-
-test("a node's lack is named: it will not do, or it is weak", async (t) => {
-  const source = chains.find((each) => each.chain === evm) as ChainSettings & { family: 'evm' };
-  const [url = ''] = source.rpcUrls;
-  for (const [what, lie, lacks, weak] of lacking) {
-    const own = await within(t, nodeThat(url, lie));
-    const checks = await lookedAt({ ...source, rpcUrls: [own] });
-    const why = `${what}: ${JSON.stringify(checks.filter((each) => each.verdict !== 'fits'))}`;
-    assert.deepEqual(namesOf(checks, 'lacks'), lacks, why);
-    assert.deepEqual(namesOf(checks, 'weak'), weak, why);
-  }
-});
-
-test("a java-tron's lack is named, and a lack of every node is not called one", async (t) => {
-  const served = chains.find((each) => each.family === 'tron') as ChainSettings & {
-    family: 'tron';
-  };
-  for (const [what, isServed, lie, ...verdicts] of lackingTron) {
-    const url = await within(t, lyingTron(served.sources[0]?.url ?? '', lie));
-    const [unserved] = meantBy(`tron:${served.chainId}`, [url], [], 'core').sources;
-    const source = isServed ? { ...served, sources: [{ url }] } : unserved;
-    const checks = await lookedAt(source as ChainSettings, isServed);
-    const why = `${what}: ${JSON.stringify(checks.filter((each) => each.verdict !== 'fits'))}`;
-    const names = (['lacks', 'weak', 'unseen'] as const).map((each) => namesOf(checks, each));
-    assert.deepEqual(names, verdicts, why);
-  }
-});
-
-test('a validator without its history is told by all that it lacks', async (t) => {
-  const source = chains.find((each) => each.family === 'solana') as ChainSettings & {
-    family: 'solana';
-  };
-  const url = await within(t, nodeThat(source.rpcUrls[0] ?? '', withoutHistory.lie));
-  const checks = await lookedAt({ ...source, rpcUrls: [url] });
-  assert.deepEqual(namesOf(checks, 'lacks').sort(), withoutHistory.lacks.toSorted());
-});
-
-test('a chain in no settings may lack a contract, and all else is asked', async (t) => {
-  const noCode: Lie = ({ method }, forward) =>
-    method === 'eth_getCode' ? { result: '0x' } : forward();
-  for (const of of chains) {
-    if (of.family === 'bitcoin') continue;
-    const id = of.family === 'solana' ? of.genesisHash : of.chainId;
-    const node = JSON.stringify(
-      of.family === 'tron' ? of.sources[0] : { url: of.rpcUrls[0] ?? '' },
+test('the nodes of the dev chains have all that a market needs, and a lack is named', async (t) => {
+  const well = await doctor({ nodes: true });
+  assert.deepEqual([well.found, well.nodes, well.open], [[], 4, 0]);
+  for (const [lacks, of] of lacking) {
+    const { found, counts } = await doctor({ nodes: true, chains: [await of(t)] });
+    assert.deepEqual(
+      [found.map(toKind), exitStatus(counts)],
+      [['node_lacks'], 1],
+      JSON.stringify(found),
     );
-    const [meant] = meantBy(`${of.family}:${id}`, [node], [], 'core').sources;
-    const bare = {
-      evm: async () => ({ rpcUrls: [await within(t, nodeThat(urlsOf(of)[0] ?? '', noCode))] }),
-      tron: async () => ({}),
-      solana: async () => ({ program: 'So11111111111111111111111111111111111111112' }),
-    }[of.family];
-    const checks = await lookedAt({ ...meant, ...(await bare()) } as ChainSettings, false);
-    const odd = JSON.stringify(checks.filter(({ verdict }) => verdict !== 'fits'));
-    assert.deepEqual(namesOf(checks, 'lacks'), [], odd);
-    assert.match(odd, /"what":"chain and contract"/);
+    assert.match(found[0]?.says ?? '', lacks);
   }
-});
-
-test('a pruned Bitcoin node is told by the block that it lacks', async (t) => {
-  const source = chains.find((each) => each.family === 'bitcoin') as ChainSettings & {
-    family: 'bitcoin';
-  };
-  const checks = await lookedAt({
-    ...source,
-    rpcUrl: await within(t, prunedNode(world.bitcoinRpc)),
-  });
-  assert.deepEqual(namesOf(checks, 'lacks'), ['history of blocks'], JSON.stringify(checks));
 });

@@ -73,8 +73,6 @@ test('a switch that names nothing is refused, and one that is not understood say
     [['halt'], /one of --chain and --asset/],
     [['halt', '--chain', 'evm-dev'], /halt needs a --reason/],
     [['halt', '--chain', 'evm-dev', '--reason', 'a\nb'], /on one line/],
-    [['resume', '--chain', 'evm-dev', '--reason', 'a'], /--reason does not go with resume/],
-    [['halt', 'list', '--chain', 'evm-dev'], /list takes --json alone/],
   ];
   for (const [args, why] of wrong) {
     const { code, out, err } = await cli(...args);

@@ -12,10 +12,8 @@ import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { storeOutcome } from './db/deliveries.ts';
 import type { OperatorAction } from './db/operator-actions.ts';
 import { agreeOn, type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
-import { haltChain } from './market/halts.ts';
 import { type Act, acts } from './ops/acts.ts';
 import { grammar } from './ops/grammar.ts';
-import { linesOf } from './ops/now.ts';
 import { reading } from './ops/operator.ts';
 
 let market: FeedMarket;
@@ -32,9 +30,10 @@ const ops = (args: readonly string[], env: Record<string, string> = {}) =>
 const run = (text: string) => market.db.rows<Row>({ name: '', text, values: [] });
 type Row = Record<string, unknown>;
 
-async function rowsOf(args: readonly string[] = []): Promise<OperatorAction[]> {
-  const { out } = await ops(['audit', '--json', ...args]);
-  return out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+async function rowsOf(command?: string): Promise<OperatorAction[]> {
+  const { out } = await ops(['audit', '--json']);
+  const rows = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  return rows.filter((each) => command === undefined || each.command === command);
 }
 
 async function newWebhook(by?: Trader): Promise<string> {
@@ -73,7 +72,7 @@ test('every command that changes something writes one row, with who, what and wh
     const args = line.split(' ').map((word) => named[word] ?? word);
     const said = await ops(args, { PARLEY_OPERATOR: 'ada' });
     assert.equal(said.code, code, said.err);
-    const [row, ...more] = await rowsOf(['--command', command]);
+    const [row, ...more] = await rowsOf(command);
     assert.ok(row !== undefined && more.length === 0, `${command}: ${1 + more.length} rows`);
     assert.deepEqual(
       [row.operator, row.osUser, row.host, row.outcome],
@@ -90,7 +89,6 @@ test('agreements go on by an operator alone, whose word may end every API key', 
     values ('silence', '2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z', true)`);
   const held = /agreements .*2026-11-21T13:00:00.000Z to 2026-11-21T14:00:00.000Z/;
   assert.match((await ops(['halt', 'list'])).out, held);
-  assert.match((await ops(['now'])).out, held);
   for (const args of [
     ['--chain', 'bitcoin'],
     ['--reason', 'why'],
@@ -105,18 +103,6 @@ test('agreements go on by an operator alone, whose word may end every API key', 
   const again = await ops(['resume', '--agreements', '--revoke-keys']);
   assert.match(again.out, /^\d+ API keys are revoked\nnothing to do: /);
   assert.equal(await alive(), 0);
-});
-
-test('now tells halts, chains and acts of operators, and no letter of a stranger moves the cursor', async (t) => {
-  t.after(() => run('delete from halts'));
-  const halt = { chain: 'evm-dev', reason: 'its nodes\x1b[2J', at: new Date() };
-  await market.db.transaction((tx) => haltChain(tx, halt));
-  const { code, out } = await ops(['now']);
-  assert.equal(code, 0);
-  assert.match(out, /^Held\n {2}chain evm-dev since \S+: its nodes\\u001b\[2J\nChains\n/);
-  assert.match(out, /\nActs of operators\n {2}/);
-  const lines = Array.from({ length: 22 }, (_, at) => `${at}`);
-  assert.deepEqual(linesOf([{ title: 'Today', lines }]).slice(-2), ['  19', '  and 2 more']);
 });
 
 test('how an account kept its agreements is told with the day before which it was counted', async () => {
@@ -139,19 +125,6 @@ test('the effect and its row are one transaction: without the row nothing is don
   assert.deepEqual(await run('select * from halts'), []);
 });
 
-test('a node that does not answer will not do, and no secret of its address is told', async () => {
-  const address = 'http://127.0.0.1:9/v2/k3y-0f-an-operator';
-  const silent = await ops(['node', 'evm:1', address]);
-  assert.equal(silent.code, 1, silent.err);
-  assert.match(silent.out, /^lacks .*127\.0\.0\.1:9.*\n.*\nit will not do: .* lacks 1\n$/);
-  const odd = await ops(['node', 'evm:1', `${address} `, '--call', '0']);
-  assert.deepEqual([odd.code, /--call .* whole number from 1 to 120/.test(odd.err)], [2, true]);
-  const kind = await ops(['node', 'evm:1', address, '--kind', 'esplora']);
-  assert.deepEqual([kind.code, /^--kind esplora .* of Bitcoin alone\n/.test(kind.err)], [2, true]);
-  const said = [silent, odd, kind].map(({ out, err }) => out + err).join('');
-  assert.ok(!said.includes('k3y-0f-an-operator'), said);
-});
-
 test('no row holds a key of a customer, and no text of another moves the cursor or makes up a line', async () => {
   const { key, accountId } = await market.trader();
   const prefix = key.slice(0, 'parley_test_'.length + 6);
@@ -159,15 +132,15 @@ test('no row holds a key of a customer, and no text of another moves the cursor 
     PARLEY_OPERATOR: 'eve\u001b[2J\n1  2026-11-21T00:00:00Z  ada  halt: done\u202e',
   });
   assert.equal(done.out, `${accountId}: 1 keys and 0 sessions ended\n`);
-  const [row] = await rowsOf(['--command', 'accounts sign-out']);
+  const [row] = await rowsOf('accounts sign-out');
   assert.deepEqual(row?.arguments, { account: prefix, reason: `leaked: ${prefix}` });
   const unknown = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   await ops(['accounts', 'block', unknown, '--reason', 'why']);
   await ops(['assets', 'close', key, '--reason', 'why']);
   const kept = JSON.stringify(await run('select arguments, facts from operator_actions'));
   assert.ok(!kept.includes(key) && !kept.includes(unknown));
-  const { out } = await ops(['audit', '--command', 'accounts sign-out', '--limit', '1']);
-  assert.match(out, /^\d+ {2}\S+ {2}eve\\u001b\[2J\\u000a1 {2}2026.*done\\u202e \(.*\n$/);
+  const { out } = await ops(['audit']);
+  assert.match(out, /^\d+ {2}\S+ {2}eve\\u001b\[2J\\u000a1 {2}2026.*done\\u202e \(.*$/m);
   const said = await ops(['accounts', 'show', '\u009b2J']);
   assert.match(said.err, /^there is no account \\u009b2J:/);
 });
@@ -184,7 +157,7 @@ test('where the answer to a commit is lost, no row says that it was refused', as
   const asked = { command: 'resume', arguments: { of: 'lost' } } as const;
   const done = async () => ({ result: null, changed: true, facts: {} });
   await assert.rejects(act(losing, asked, done), /lost/);
-  const rows = (await rowsOf(['--command', 'resume'])).filter((each) => each.arguments.of);
+  const rows = (await rowsOf('resume')).filter((each) => each.arguments.of);
   assert.deepEqual(
     rows.map(({ outcome }) => outcome),
     ['done'],

@@ -30,7 +30,7 @@ const SOURCES = join(here, 'src');
 const CACHE = join(here, '..', '..', 'node_modules', '.cache', 'parley');
 
 /** Releases of Rust seen to give these bytes: rustup's 1.95.0 (LLVM 22.1.2), Debian's 1.96.0. */
-export const RUST_RELEASES: readonly string[] = ['1.95.0', '1.96.0'];
+const RUST_RELEASES: readonly string[] = ['1.95.0', '1.96.0'];
 const TARGET = 'bpfel-unknown-none';
 const RUN_MS = 5 * 60_000;
 

@@ -2,7 +2,6 @@
 // systemd-notify.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { notifySocket } from '@parley/verify/test/support/notify.ts';
 import { serviceManager } from './service-manager.ts';
@@ -60,24 +59,6 @@ test('no beat is sent where the watchdog is another process’s, or is off', asy
     const heard = [await next(), await next(), await next()];
     assert.deepEqual(heard, ['READY=1 STATUS=x', 'READY=1 STATUS=x', stop]);
   }
-});
-
-test('the end of the process that speaks is not heard of: another one speaks', async (t) => {
-  const { socket, next } = await listening(t);
-  const manager = serviceManager(envOf(socket), log);
-  for (const words of ['first', 'second']) {
-    await manager.ready(words, () => []);
-    assert.equal(await next(), `READY=1 STATUS=${words}`);
-    const children = `/proc/self/task/${process.pid}/children`;
-    const all = readFileSync(children, 'utf8').trim().split(' ').map(Number);
-    const speakers = all.filter((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('systemd-notify'),
-    );
-    // Those of the tests before have not ended.
-    process.kill(speakers.at(-1) ?? assert.fail('nobody speaks'), 'SIGKILL');
-  }
-  await manager.stopping(620_000);
-  assert.equal(await next(), stop);
 });
 
 test('without a manager nothing is run, and one that cannot be told is warned of once', async () => {

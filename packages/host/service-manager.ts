@@ -51,8 +51,7 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
   if (socket === undefined || socket === '') return none;
   const isOurs = pid === undefined || pid === String(process.pid);
   const watchdogMs = isOurs && /^[1-9]\d{0,14}$/.test(usec ?? '') ? Number(usec) / 1_000 : null;
-  const open = () => openVoice({ PATH: env.PATH, NOTIFY_SOCKET: socket });
-  let voice = open();
+  const voice = openVoice({ PATH: env.PATH, NOTIFY_SOCKET: socket });
   let told = '';
   let beating: NodeJS.Timeout | null = null;
 
@@ -61,12 +60,7 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
     told = what;
   };
   const say = async (...words: readonly string[]) => {
-    let reason = await within(sayMs, voice(words), unheard);
-    // A process that works would be ended for the end of another one.
-    if (reason === speakerEnded) {
-      voice = open();
-      reason = await within(sayMs, voice(words), unheard);
-    }
+    const reason = await within(sayMs, voice(words), unheard);
     if (reason === null) told = '';
     else once(reason, () => log.warn({ reason }, 'the service manager could not be told'));
   };

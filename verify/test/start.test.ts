@@ -8,7 +8,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { readSettings } from '@parley/market/settings/config.ts';
 import { startMarket } from '@parley/market/start/boot.ts';
@@ -19,7 +18,6 @@ import { pino } from 'pino';
 import { newHome, processesIn, type RunningMarket, startMarketProcess } from './support/market.ts';
 import { waitUntil } from './support/waiting.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const evmKey = `0x${'42'.repeat(32)}`;
 
 async function signIn(market: RunningMarket) {
@@ -89,16 +87,6 @@ function descendantsOf(pid: number | undefined): string[] {
   }
   return rows.filter(([, , parent = '']) => below.has(parent)).map(([, , , args = '']) => args);
 }
-
-test('npm run deploy says what it found, and fails on what it did not find', () => {
-  const { status, stdout, stderr } = spawnSync(
-    'npm',
-    ['run', '-s', 'deploy', '--', '--rpc', 'http://127.0.0.1:9', '--verify'],
-    { cwd: root, encoding: 'utf8', timeout: 60_000 },
-  );
-  assert.equal(status, 1);
-  assert.match(stdout + stderr, /127\.0\.0\.1:9/);
-});
 
 /** The URL of the embedded database that runs under this home. */
 function databaseOf(home: string): string {
@@ -188,28 +176,6 @@ test('a market whose dev node is gone ends, and says so', async (t) => {
   assert.equal(status, 1);
   assert.match(log(), /the node of evm-dev has ended, and the market ends with it: start it again/);
   assert.deepEqual(await leftIn(home), []);
-});
-
-test('worlds do not mix: every wrong setting is named, and nothing is started', () => {
-  const anvil = { family: 'evm', chain: 'e', chainId: 31_337, rpcUrls: ['http://127.0.0.1:1'] };
-  const chains = JSON.stringify([anvil, { ...anvil, chain: 'ethereum', chainId: 1 }]);
-  for (const [env, expected] of [
-    [{ PARLEY_NETWORK: 'mainnet' }, /needs PARLEY_CHAINS: dev chains run with dev only/],
-    [{ PARLEY_NETWORK: 'moon' }, /must be dev, testnet or mainnet; got "moon"/],
-    [{ PARLEY_CHAINS: '{' }, /PARLEY_CHAINS is not JSON/],
-    [{ PARLEY_NETWORK: 'mainnet', PARLEY_CHAINS: chains }, /"e" belongs to dev/],
-    [{ PARLEY_CHAINS: chains }, /"ethereum" belongs to mainnet/],
-  ] as const) {
-    assert.throws(() => readSettings(env), expected);
-  }
-  const { status, stderr } = spawnSync(process.execPath, ['apps/market/main.ts'], {
-    cwd: root,
-    env: { ...process.env, PARLEY_HOME: '/nonexistent/parley', PORT: '70000' },
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  assert.equal(status, 1, stderr);
-  assert.match(stderr, /PORT must be a whole number from 0 to 65535; got "70000"/);
 });
 
 test('a start that is refused names no secret', async (t) => {

@@ -57,11 +57,13 @@ export class PoolerError extends Error {
   readonly how: PoolerFault;
 
   constructor(how: PoolerFault) {
-    super(`the database is behind a pooler that ${poolerFaults[how]}`);
+    super(`the database is behind a pooler that ${poolerFaults[how]}; ${poolerTodo}`);
     this.name = 'PoolerError';
     this.how = how;
   }
 }
+
+const poolerTodo = 'name PostgreSQL itself, or a pooler in session mode (docs/database.md)';
 
 type PoolerFault = keyof typeof poolerFaults;
 const poolerFaults = {

@@ -17,9 +17,8 @@ import { connect, type Database, databaseLimits } from '../db/database.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { nodelessAdapters } from '../settle/testing/rows.ts';
 import { type DoctorDeps, examine } from './examine.ts';
-import { exitStatus, type Finding, gather, linesOf, notice } from './findings.ts';
-import { createParts } from './parts.ts';
-import { callLimitMs, createReads } from './reads.ts';
+import { exitStatus, type Finding, linesOf, notice } from './findings.ts';
+import { createReads } from './reads.ts';
 import { swapBounds } from './swaps.ts';
 import { agreedSwaps } from './testing/agreed.ts';
 
@@ -81,7 +80,7 @@ async function doctor({
     wait: async () => {},
     ...given,
   };
-  const wanted = { swap: null, all: false, limit: 10_000 };
+  const wanted = { swap: null, nodes: false, all: false };
   const examined = await examine(deps, wanted, (each) => void found.push(each));
   const of = (what: string) => found.filter((each) => each.what === what);
   const kinds = new Set(found.map(({ what }) => what));
@@ -101,11 +100,6 @@ test('a node that accepts and never answers is named with its limit, and all els
   assert.match(hung?.says ?? '', /in time \(a call may take 666 ms\)$/);
   assert.ok(kinds.has('secret_wrong') && kinds.has('chain_unread'), `${[...kinds]}`);
   assert.deepEqual([open, nodes, code], [swaps, 2, 2]);
-});
-
-test('a call may take longer than one of a request, and still ends before its part does', () => {
-  assert.deepEqual([callLimitMs(5_000, 60_000), callLimitMs(5_000, 30_000)], [20_000, 10_000]);
-  assert.deepEqual([callLimitMs(45_000, 60_000), callLimitMs(5_000, 2_000)], [45_000, 5_000]);
 });
 
 test('a chain that is silent three times in a row is left alone, until then it is asked', async () => {
@@ -143,23 +137,10 @@ test('a lock that somebody holds costs the part that wants it, and no other', as
   assert.deepEqual(wheres(house.of('part_time')), ['what waits']);
   assert.match(house.of('part_time')[0]?.says ?? '', /held a lock .*left after \d+ ms/);
   assert.deepEqual([house.open, house.code], [swaps, 2]);
-  // Swaps cannot be compared without their escrows: that is said once, with how many they are.
+  // Swaps cannot be compared without their escrows: that is said once.
   const escrows = await locked('escrows');
   assert.deepEqual(wheres(escrows.of('part_time')), [`the swaps from ${ids[0]} on`]);
-  assert.equal(escrows.of('swaps_left')[0]?.facts.missed, swaps);
   assert.deepEqual([escrows.open, escrows.code], [0, 2]);
-});
-
-test('a part that was given up reports nothing more', async () => {
-  const told: Finding[] = [];
-  const add = (each: Finding) => void told.push(each);
-  const parts = createParts(add, new AbortController().signal, 5);
-  const { promise: later, resolve } = Promise.withResolvers<void>();
-  const work = later.then.bind(later);
-  const isDone = await parts.run('slow', (own) => work(() => own(notice('disk', 'a', 'b', 'c'))));
-  resolve();
-  await later;
-  assert.deepEqual([isDone, told.map(({ what }) => what)], [false, ['part_time']]);
 });
 
 test('a swap that cannot be read is one finding, and the swaps of its page are compared', async () => {
@@ -275,21 +256,7 @@ test('a page that the database does not give is left, and the pages after it are
   };
   const one = await doctor({ db: paged([0]) });
   assert.ok(one.kinds.has('secret_wrong'));
-  assert.equal(one.open, 2);
-  assert.match(one.of('swaps_left')[0]?.says ?? '', /were read, 500 were not$/);
-  const two = await doctor({ db: paged([0, 1]) });
-  assert.deepEqual([two.open, two.of('part_time').length], [0, 2]);
-  assert.match(
-    two.of('swaps_left')[0]?.says ?? '',
-    /^0 were read, 1000 were not, and there are more$/,
-  );
-});
-
-test('a chain whose adapter cannot be made is a finding, and the rest is read', async () => {
-  const chains = twoChains().map((each) => ({ ...each, rpcUrls: [] }) as ChainSettings);
-  const { of, open } = await doctor({ chains });
-  assert.ok(wheres(of('ended')).includes('chain evm-dev, its adapter'));
-  assert.equal(open, swaps);
+  assert.deepEqual([one.open, one.of('part_time').length], [2, 1]);
 });
 
 test('missing time that holds agreements differs, with which time it is and what to do', async () => {
@@ -338,16 +305,6 @@ test('a danger that was seen is the exit status whatever could not be read', () 
   assert.equal(exitStatus({ ...none, differs: 1 }), 1);
   assert.equal(exitStatus({ ...none, differs: 1, unseen: 1 }), 2);
   assert.equal(exitStatus({ ...none, danger: 1, unseen: 1 }), 1);
-});
-
-test('a hundred of one kind are listed, one line says that there are more, and all are counted', () => {
-  const told: Finding[] = [];
-  const { add, counts, untold } = gather((each) => void told.push(each));
-  for (let at = 0; at < 100; at += 1) add(notice('disk', 'here', 'says', 'do'));
-  assert.deepEqual([told.length, untold()], [100, {}]);
-  for (let at = 0; at < 3; at += 1) add(notice('disk', 'here', 'says', 'do'));
-  assert.deepEqual([told.length, told.at(-1)?.where], [101, 'the list']);
-  assert.deepEqual([counts().notice, untold()], [103, { disk: 3 }]);
 });
 
 test("others' texts move no cursor and begin no line of their own", () => {

@@ -17,8 +17,9 @@ import { createParts } from './parts.ts';
 import { callLimitMs, createReads } from './reads.ts';
 import { type Counted, examineSwaps, tellOnce, type Wanted } from './swaps.ts';
 
-/** Milliseconds, unless it is told otherwise: the limits of a part, and of all of it. */
+/** Milliseconds: the limits of a part, and of all of it. */
 export const partMs = 60_000;
+export const wholeMs = 3_600_000;
 /** In which the adapters close. */
 const closeMs = 1_000;
 /** Parts that are named of those that the end of the time took. */
@@ -68,7 +69,8 @@ export async function examine(
   const callMs = callLimitMs(settings.chainTimeoutMs, deps.partMs ?? partMs);
   const counted = { open: 0, ended: 0 };
   let nodes = 0;
-  if (wanted.swap === null) {
+  if (wanted.nodes) nodes = await examineNodes({ chains, now, callMs, parts, isWhole: true });
+  else if (wanted.swap === null) {
     if (db !== null) {
       const house = { ...deps, db, connections: settings.databaseConnections };
       for (const [where, work] of Object.entries(databaseParts)) {
@@ -80,7 +82,7 @@ export async function examine(
     await parts.run('the home', (own) => examineHome(home, keys, own));
     nodes = await examineNodes({ chains, now, callMs, parts });
   }
-  if (db !== null) {
+  if (db !== null && !wanted.nodes) {
     const opened: ChainAdapter[] = [];
     for (const each of deps.adapters === undefined ? chains : []) {
       await parts.run(`chain ${each.chain}, its adapter`, () => {
@@ -105,7 +107,7 @@ export async function examine(
     const left = parts.left();
     const names = left.slice(0, mostNamed).join('; ');
     const says = `its time was over before all was read: ${left.length} parts (${names})`;
-    add(unseen('time_over', 'the doctor', says, 'a longer --time', { left: left.length }));
+    add(unseen('time_over', 'the doctor', says, 'see what holds it up', { left: left.length }));
   }
   return { ...counted, nodes, counts: counts(), untold: untold() };
 }

@@ -13,7 +13,7 @@ export type Parts = {
   left(): readonly string[];
 };
 
-const todoLate = 'see what holds it up: a node, a lock, the database; or give it a longer --part';
+const todoLate = 'see what holds it up: a node, a lock, the database';
 /** By code (PostgreSQL, appendix A); the last one is a silent connection's too. */
 const late: Readonly<Record<string, string>> = {
   '57014': 'a statement ran too long',

@@ -64,7 +64,7 @@ export function createReads({ adapters, callMs, signal: ending }: ReadsDeps): Re
   const chains = new Map<ChainKey, Known>();
   const knownOf = (chain: ChainKey): Known => {
     const [why, todo] = adapters.has(chain)
-      ? ['the time was over before it answered', 'a longer --time']
+      ? ['the time was over before it answered', 'see what holds the doctor up']
       : ['it is not served here', 'correct PARLEY_CHAINS'];
     const known = chains.get(chain) ?? { failures: { reads: 0, sources: 0 }, unread: 0, why, todo };
     chains.set(chain, known);

@@ -22,19 +22,17 @@ export const swapBounds = {
   parallel: 8,
   /** Swaps that wait for their second read together: some kilobytes each. */
   suspects: 10_000,
-  /** Pages in a row that the database does not give, before the rest is left. */
-  lostPages: 2,
   /** Ended swaps read where not all are wanted. */
   ended: 200,
 } as const;
 
 export type Wanted = {
+  /** The nodes alone, with all that they must serve and keep. */
+  readonly nodes: boolean;
   /** One swap alone. */
   readonly swap: string | null;
   /** Every ended swap too. */
   readonly all: boolean;
-  /** Open swaps read; the rest is said to be there. */
-  readonly limit: number;
 };
 
 export type Counted = { open: number; ended: number };
@@ -77,11 +75,10 @@ export async function examineSwaps(deps: SwapsDeps, wanted: Wanted): Promise<voi
     }
     return readAgain(deps);
   }
-  const opens = { where: 'the open swaps', next: openSwapIds, limit: wanted.limit };
-  await eachPage(deps, { ...opens, isAll: true }, first);
-  const limit = wanted.all ? Number.MAX_SAFE_INTEGER : swapBounds.ended;
-  const ends = { where: 'the ended swaps', next: endedSwapIds, limit };
-  await eachPage(deps, { ...ends, isAll: wanted.all }, first);
+  const limit = Number.MAX_SAFE_INTEGER;
+  await eachPage(deps, { where: 'the open swaps', next: openSwapIds, limit }, first);
+  const ends = { where: 'the ended swaps', next: endedSwapIds };
+  await eachPage(deps, { ...ends, limit: wanted.all ? limit : swapBounds.ended }, first);
   await readAgain(deps);
 }
 
@@ -89,41 +86,29 @@ type Pages = {
   readonly where: string;
   readonly next: typeof openSwapIds;
   readonly limit: number;
-  /** Whether all were read; the caller reports if not. */
-  readonly isAll: boolean;
 };
 
-/** A page that is not had is left, and the next one comes: a few in a row end it. */
-async function eachPage(deps: SwapsDeps, pages: Pages, tell: Told): Promise<void> {
-  const { where, next, limit, isAll } = pages;
+/** A page that is not had is left, which is reported, and the next one comes. */
+async function eachPage(deps: SwapsDeps, { where, next, limit }: Pages, tell: Told) {
   let count = 0;
-  let lost = 0;
-  let missed = 0;
   let from: string | null = null;
   let isMore = true;
-  while (isMore && count < limit && lost < swapBounds.lostPages) {
+  while (isMore && count < limit) {
     deps.signal.throwIfAborted();
-    const [size, after]: [number, string | null] = [Math.min(swapBounds.page, limit - count), from];
+    const size = Math.min(swapBounds.page, limit - count);
+    const after = from;
     let ids: string[] = [];
     const isListed = await deps.parts.run(`${where} after ${count} of them`, async () => {
       ids = await next(deps.db, after, size + 1);
     });
-    if (!isListed) break;
+    if (!isListed) return;
     isMore = ids.length > size;
     const page = ids.slice(0, size);
     from = page.at(-1) ?? from;
     count += page.length;
     if (deps.suspects.size + page.length > swapBounds.suspects) await readAgain(deps);
-    const isHad = page.length === 0 || (await readPage(deps, page, tell));
-    lost = isHad ? 0 : lost + 1;
-    if (!isHad) missed += page.length;
+    if (page.length > 0) await readPage(deps, page, tell);
   }
-  const isCut = isMore && (isAll || count < limit);
-  if (missed === 0 && !isCut) return;
-  const more = isCut ? ', and there are more' : '';
-  const says = `${count - missed} were read, ${missed} were not${more}`;
-  const todo = 'a higher --limit; or see what holds up the database, or give it a longer --part';
-  deps.add(unseen('swaps_left', where, says, todo, { missed }));
 }
 
 /**

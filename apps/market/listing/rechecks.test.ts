@@ -7,7 +7,7 @@ import { found } from '@parley/tokens/inspection.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { findListing } from '../db/listing.ts';
 import { curateAsset } from '../market/listing.ts';
-import { batch, candidateForMs, lookMs, mostLooks, tryAgainMs } from './bounds.ts';
+import { candidateForMs } from './bounds.ts';
 import { createRechecks, type Rechecks } from './rechecks.ts';
 import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
@@ -187,94 +187,6 @@ test('two processes share the work: each token is looked at once', async () => {
   assert.deepEqual([...new Set(addresses.map(market.looksAt))], [2]);
 });
 
-test('a listed token that is taken for one curated since closes, and is not delisted', async () => {
-  const { id, address } = await listed();
-  const other = await listed();
-  const { symbol } = (await findListing(market.db, id))!.asset;
-  await market.db.transaction((tx) => curateAsset(tx, other.id, null));
-  await market.db.rows({
-    name: '',
-    text: 'update assets set symbol = $2 where id = $1',
-    values: [other.id, symbol.toLowerCase()],
-  });
-  for (const later of [day, 601_000, day]) {
-    market.deps.advance(later);
-    await passes();
-    assert.equal(await stateOf(id), 'closed', address);
-  }
-});
-
-test('a pass takes a batch in hand, and one that never answers is let go', async () => {
-  market.deps.advance(day);
-  await passes();
-  const addresses = Array.from({ length: batch + 5 }, () => market.says(wait));
-  for (const each of addresses) await ask(each);
-  for (const each of addresses) market.says('nothing', each);
-  market.deps.advance(hour);
-  const own = createRechecks(market.deps, 100);
-  const counts: number[] = [];
-  while (counts.at(-1) !== 0) counts.push(await own.pass());
-  await own.stop();
-  assert.deepEqual([counts[0], Math.max(...counts)], [batch, batch]);
-  const after = await Promise.all(
-    addresses.map(async (each) => `${await statusOf(each)} ${market.looksAt(each)}`),
-  );
-  for (const each of addresses) market.says(wait, each);
-  assert.deepEqual([...new Set(after)], ['pending 2']);
-});
-
-test('a pass has so many looks under way as its lanes, which end before its lease does', async () => {
-  market.deps.advance(day);
-  await passes();
-  const own = await lookMarket();
-  const alone = createRechecks(own.deps, 100);
-  for (let count = 0; count < batch; count += 1) {
-    await addCandidate(own.db, launched(own, own.says('nothing')));
-  }
-  await alone.pass();
-  await alone.stop();
-  await own.close();
-  assert.deepEqual([own.mostAtOnce(), mostLooks.background], [4, 4]);
-  assert.ok(tryAgainMs > (batch / mostLooks.background) * lookMs);
-});
-
-test('launchpads get half a pass at most while others are due, which go first, and else all', async () => {
-  const own = await lookMarket({ listingLimit: 1_000 });
-  own.deps.freeze();
-  const alone = createRechecks(own.deps);
-  const taker = await own.trader();
-  const flood = Array.from({ length: 60 }, () => own.says(wait));
-  const looked = () => flood.filter((each) => own.looksAt(each) > 0).length;
-  const asked: string[] = [];
-  const { asset } = (await taker.post('/v1/assets', { chain, address: own.says({}) })).body;
-  for (let count = 0; count < 16; count += 1) {
-    const address = own.says(wait);
-    await taker.post('/v1/assets', { chain, address });
-    asked.push(address);
-  }
-  own.deps.advance(day);
-  for (const each of flood) await addCandidate(own.db, launched(own, each));
-  const due = async (list: readonly string[], at: number) =>
-    own.db.rows({
-      name: '',
-      text: 'update candidates set next_check_at = $2 where address = any($1::text[])',
-      values: [list, new Date(at)],
-    });
-  await due(flood, own.deps.now() - day);
-  assert.equal(await alone.pass(), batch);
-  assert.deepEqual(
-    [own.looksAt(asset.address), ...new Set(asked.map(own.looksAt)), looked()],
-    [2, 2, batch - 17],
-    'what was due for longer is launched',
-  );
-  await due(asked.slice(0, 1), own.deps.now());
-  assert.equal(await alone.pass(), 1 + batch / 2);
-  assert.equal(looked(), batch - 17 + batch / 2);
-  assert.equal(await alone.pass(), batch);
-  await alone.stop();
-  await own.close();
-});
-
 test("a launchpad's token is refused for ever no sooner than after a day", async () => {
   const address = market.says(reject);
   await addCandidate(market.db, launched(market, address));
@@ -321,14 +233,4 @@ test('a listed token does not know when it is looked at', async () => {
   }
   assert.deepEqual([looked[0], looked.at(-1)], [0, tokens.length]);
   assert.ok(new Set(looked).size > 2, `all in one hour: ${looked}`);
-});
-
-test("a launchpad's find is checked once, and keeps its source", async () => {
-  const address = market.says({});
-  const candidate = launched(market, address);
-  assert.equal(await addCandidate(market.db, candidate), true);
-  assert.equal(await addCandidate(market.db, candidate), false);
-  await passes();
-  assert.equal((await assetsAt(address))[0].source, 'launchpad:rocket');
-  assert.equal(await addCandidate(market.db, launched(market, address)), false, 'it is listed');
 });

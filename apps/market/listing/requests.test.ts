@@ -5,13 +5,13 @@ import { after, before, type TestContext, test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import { found } from '@parley/tokens/inspection.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
-import { addCandidate, findCandidate } from '../db/candidates.ts';
+import { findCandidate } from '../db/candidates.ts';
 import { closeAsset, delistAsset } from '../market/listing.ts';
 import type { Markets } from '../ports/markets.ts';
 import type { Settings } from '../settings/config.ts';
 import { judge } from './judge.ts';
 import { MarketDataUnavailable } from './market-checks.ts';
-import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
+import { chain, type Looks, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
 let taker: Trader;
@@ -156,26 +156,6 @@ test('an asset that an operator closed stays closed: the answer is its reason, w
   await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
 });
 
-test('what could not be read is compared with nothing, and passes nothing', async () => {
-  const unread = { symbol: null, name: null, decimals: null };
-  const fresh = market.says(unread);
-  const reasons = ['symbol: it could not be read', 'decimals: they could not be read'];
-  const first = await ask(fresh);
-  assert.deepEqual(
-    [first.status, first.body.status, first.body.reasons],
-    [202, 'pending', reasons],
-  );
-  const address = market.says({});
-  const { asset } = (await ask(address)).body;
-  await close(asset.id, 'checks');
-  market.says(unread, address);
-  for (const later of [0, 601_000, 601_000]) {
-    market.deps.advance(later);
-    const { status, body } = await ask(address);
-    assert.deepEqual([status, body.status, body.reasons], [202, 'closed', reasons]);
-  }
-});
-
 test('a delisted asset is refused for ever', async () => {
   const address = market.says({});
   const { asset } = (await ask(address)).body;
@@ -184,35 +164,6 @@ test('a delisted asset is refused for ever', async () => {
   assert.deepEqual([status, code], [422, 'asset_delisted']);
   assert.deepEqual([body.status, body.reasons], ['delisted', ['operator: x']]);
   assert.match(body.error, /was delisted, for ever: operator: x$/);
-});
-
-test('a refusal of the first day is looked at again when somebody asks after it, and then is for ever', async () => {
-  const opens = market.says({ findings: [fee] });
-  const bad = market.says({ findings: [fee] });
-  const asker = async () => market.trader({ scopes: ['taker'] });
-  for (const each of [opens, bad]) {
-    assert.equal((await ask(each)).status, 422);
-    assert.equal((await ask(each)).status, 422);
-    assert.equal(market.looksAt(each), 1);
-  }
-  market.says({}, opens);
-  market.deps.advance(86_400_000);
-  assert.equal((await ask(opens, await asker())).status, 201);
-  assert.equal((await ask(bad, await asker())).status, 422);
-  market.says({}, bad);
-  market.deps.advance(86_400_000);
-  assert.equal((await ask(bad, await asker())).status, 422);
-  assert.equal(market.looksAt(bad), 2);
-});
-
-test('a launchpad takes over what somebody else was refused in its first day', async () => {
-  const address = market.says({ findings: [fee] });
-  assert.equal((await ask(address)).status, 422);
-  assert.equal(await addCandidate(market.db, launched(market, address)), true);
-  assert.deepEqual(
-    [(await candidate(address))?.status, (await candidate(address))?.source],
-    ['pending', 'launchpad:rocket'],
-  );
 });
 
 test('no such chain, a chain without tokens, no address, no token: 400, and nothing is kept', async () => {
@@ -234,27 +185,6 @@ test('no such chain, a chain without tokens, no address, no token: 400, and noth
   assert.equal(await candidate(nothing), null);
 });
 
-test('a chain that is away, or late, is said so, and nothing is kept', async () => {
-  for (const [expected, error] of [
-    [503, new ParleyError('chain_unavailable', 'evm-dev does not answer')],
-    [504, new ParleyError('chain_timeout', 'evm-dev did not answer in time')],
-  ] as const) {
-    const address = market.says(error);
-    const { status, code } = await ask(address);
-    assert.deepEqual([status, code], [expected, error.code]);
-    assert.equal(await candidate(address), null);
-  }
-});
-
-test('an answer of 503 takes nothing from the budget of an hour', async (t) => {
-  const own = await ownMarket(t, { listingLimit: 1 });
-  const by = await own.trader();
-  const away = () => new ParleyError('chain_unavailable', 'evm-dev does not answer');
-  for (const _ of [1, 2, 3]) assert.equal((await ask(own.says(away()), by)).status, 503);
-  assert.equal((await ask(own.says({}), by)).status, 201);
-  assert.equal((await ask(own.says(away()), by)).code, 'listing_rate_limited');
-});
-
 test('a look that takes longer than its share of a request goes on without it', async (t) => {
   const timeout = t.mock.method(AbortSignal, 'timeout');
   const address = market.says('nothing');
@@ -265,23 +195,6 @@ test('a look that takes longer than its share of a request goes on without it', 
   const waiting = await candidate(address);
   assert.equal(waiting?.checkedAt, null);
   assert.ok((waiting?.nextCheckAt.getTime() ?? Infinity) <= market.deps.now());
-});
-
-test('more looks at once than a process makes are told to come back', async (t) => {
-  const own = await ownMarket(t, {});
-  const traders = await Promise.all(Array.from({ length: 5 }, () => own.trader()));
-  const [one] = traders;
-  assert.ok(one);
-  const codesOf = async (by: readonly Trader[]) => {
-    const answers = await Promise.all(by.map((each) => ask(own.says('nothing'), each)));
-    return answers.map(({ status, code }) => `${status} ${code}`).sort();
-  };
-  const looked = (count: number) => Array(count).fill('202 null');
-  const refused = (count: number) => Array(count).fill('503 overloaded');
-  assert.deepEqual(await codesOf([one, one, one, one]), [...looked(2), ...refused(2)]);
-  const all = [...traders, ...traders];
-  assert.deepEqual(await codesOf(all), [...looked(8), ...refused(2)]);
-  assert.equal((await ask(own.says({}), one)).status, 201);
 });
 
 test('markets are asked of what its chain lets pass, and not of what can never be listed', async () => {

@@ -9,12 +9,12 @@ import { runningPostgres } from '@parley/host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { mustKeepSessions } from '../db/pooler.ts';
 import { PoolerError } from '../db/session.ts';
-import { type Examined, examine } from '../doctor/examine.ts';
+import { type Examined, examine, partMs, wholeMs } from '../doctor/examine.ts';
 import { differs, exitStatus, type Finding, linesOf, unseen } from '../doctor/findings.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { readSettings, type Settings } from '../settings/config.ts';
 import { devChains } from '../start/dev-network.ts';
-import { databaseFault, poolerTodo } from '../start/start-errors.ts';
+import { named } from '../start/naming.ts';
 import { print } from './operator.ts';
 
 /** The share of a part: the database itself ends a statement before the part is given up. */
@@ -27,20 +27,14 @@ const connections = 4;
 /** The control server of a dev network answers out of its memory. */
 const devMs = 10_000;
 
-/** Seconds of the whole and of a part. */
 type Asked = {
   readonly swap?: string | undefined;
+  readonly nodes?: true | undefined;
   readonly all?: true | undefined;
-  readonly limit: number;
-  readonly time: number;
-  readonly part: number;
 };
 
 /** A database that lets nothing be written; a finding where it cannot be had. */
-async function openDatabase(
-  { databaseUrl, home }: Settings,
-  partMs: number,
-): Promise<Database | Finding> {
+async function openDatabase({ databaseUrl, home }: Settings): Promise<Database | Finding> {
   const todo = 'start the market or its database, or set DATABASE_URL or PARLEY_HOME to it';
   const missing = (says: string) => unseen('no_database', 'the database', says, todo);
   const url = databaseUrl ?? (await runningPostgres(home));
@@ -59,9 +53,9 @@ async function openDatabase(
   } catch (error) {
     await closed(db);
     if (error instanceof PoolerError) {
-      return differs('pooler', 'the database', error.message, poolerTodo);
+      return differs('pooler', 'the database', error.message, todo);
     }
-    return missing((databaseFault(url, error) as Error).message);
+    return missing(named('DATABASE_URL', error).message);
   }
 }
 
@@ -108,25 +102,26 @@ function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
 }
 
 export async function doctor(json: boolean, asked: Asked): Promise<number> {
-  const { swap = null, all = false, limit, time, part } = asked;
-  const partMs = 1_000 * part;
+  const { swap = null, nodes = false, all = false } = asked;
   const settings = readSettings(process.env);
-  const [opened, found] = await Promise.all([openDatabase(settings, partMs), findChains(settings)]);
-  const missing = [opened, found].filter((each): each is Finding => 'severity' in each);
-  const db = 'severity' in opened ? null : opened;
+  const [opened, found] = await Promise.all([
+    nodes ? null : openDatabase(settings),
+    findChains(settings),
+  ]);
+  const missing = [opened, found].filter((each) => each !== null && 'severity' in each);
+  const db = opened === null || 'severity' in opened ? null : opened;
   const { chains, offsetMs } = 'severity' in found ? { chains: [], offsetMs: 0 } : found;
   const deps = {
     settings: { ...settings, home: resolve(settings.home) },
     db,
     chains,
-    partMs,
     now: () => Date.now() + offsetMs,
     wall: Date.now,
-    signal: AbortSignal.timeout(1_000 * time),
+    signal: AbortSignal.timeout(wholeMs),
   };
   const emit = (each: Finding) => print(json ? JSON.stringify(each) : linesOf(each));
   try {
-    const examined = await examine(deps, { swap, all, limit }, emit, missing);
+    const examined = await examine(deps, { swap, nodes, all }, emit, missing);
     print(json ? JSON.stringify(examined) : lastLine(examined));
     return exitStatus(examined.counts);
   } finally {

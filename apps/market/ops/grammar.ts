@@ -9,7 +9,6 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { isUuid } from '../ports/ids.ts';
-import { acts } from './acts.ts';
 
 /** The name of the command in a release, and for completion. */
 const released = 'parley-ops';
@@ -18,8 +17,6 @@ const mostReasons = 20;
 const mostReasonLength = 500;
 const mostLimit = 1_000;
 const mostActs = 10_000;
-const mostOpenSwaps = 100_000_000;
-const usualOpenSwaps = 100_000;
 
 const note = `
 What changes something is kept for ever with who did it (npm run ops -- audit). PARLEY_OPERATOR is
@@ -233,14 +230,18 @@ function chainCommands(root: CommandUnknownOpts, does: Does): void {
     .summary('compares what is stored with the chains, and looks whether the house is in order')
     .description(
       'Compares what is stored with the chains, and looks whether the house is in order. Nothing is\n' +
-        'changed. Exit status: 0 all well, 1 something differs, 2 something could not be read and no\n' +
+        'changed. A part of it ends after a minute, all of it after an hour, and what was not read is\n' +
+        'named. Exit status: 0 all well, 1 something differs, 2 something could not be read and no\n' +
         'danger was seen, or the command was not understood.',
     )
     .option('--swap <ID>', 'that swap alone, and nothing of the house', uuid)
     .option('--all', 'every ended swap too; else the newest 200 of them')
-    .option('--limit <N>', 'open swaps read, at most', whole(mostOpenSwaps), usualOpenSwaps)
-    .option('--time <SECONDS>', 'it stops after that', whole(604_800), 3_600)
-    .option('--part <SECONDS>', 'for a node, a check or a page', whole(3_600), 60)
+    .addOption(
+      new Option(
+        '--nodes',
+        'the nodes of PARLEY_CHAINS alone: every method, and the history of 31 days',
+      ).conflicts(['swap', 'all']),
+    )
     .action(does(async () => (await import('./doctor.ts')).doctor, 2));
   root
     .command('node')
@@ -248,7 +249,8 @@ function chainCommands(root: CommandUnknownOpts, does: Does): void {
     .description(
       'Tries whether a node will do. A user and a password stand in an address of Bitcoin Core, the\n' +
         'key of a provider in its path. Both are better in @FILE than in a command, which others on\n' +
-        'this machine see. Exit status: 0 each node will do, 1 one will not, 2 not understood.',
+        'this machine see. Exit status: 0 each node will do, 1 one lacks something, 2 one could not\n' +
+        'be asked, or the command was not understood.',
     )
     .argument('<CHAIN>', 'of PARLEY_CHAINS, or FAMILY:NETWORK such as evm:8453, tron:tron-nile')
     .argument('[NODE...]', 'addresses, @FILE that holds one, or JSON as in PARLEY_CHAINS')
@@ -257,10 +259,7 @@ function chainCommands(root: CommandUnknownOpts, does: Does): void {
         .choices(['core', 'esplora'] as const)
         .default('core' as const),
     )
-    .option('--no-load', 'does not look for the limit of calls a second (12 s)')
-    .option('--call <SECONDS>', 'for a call', whole(120), 10)
-    .option('--time <SECONDS>', 'for all of it', whole(3_600), 300)
-    .action(does(async () => (await import('./node.ts')).node));
+    .action(does(async () => (await import('./node.ts')).node, 2));
   root
     .command('contracts')
     .summary('escrow contracts: what is open in each, and which may be taken out')
@@ -283,10 +282,6 @@ function readingCommands(root: CommandUnknownOpts, does: Does): void {
     )
     .action(does(async () => (await import('./keeper.ts')).keeper));
   root
-    .command('now')
-    .description('the state of the market on one screen, at most 20 lines of each part')
-    .action(does(async () => (await import('./now.ts')).now));
-  root
     .command('stats')
     .summary('a day of the market in numbers')
     .description(
@@ -299,9 +294,6 @@ function readingCommands(root: CommandUnknownOpts, does: Does): void {
   root
     .command('audit')
     .description('acts of operators: what was done, what was so already, and what was refused')
-    .option('--command <NAME>', 'of this command, such as "halt" or "assets close"', act)
-    .option('--operator <NAME>', "by this name: PARLEY_OPERATOR, or the system's user")
-    .option('--since <TIME>', 'from this time on, such as 2026-11-21T13:00:00Z', time)
     .option('--limit <N>', 'at most so many', whole(mostActs), 50)
     .action(does(async () => (await import('./audit.ts')).audit));
 }
@@ -328,17 +320,6 @@ function units(given: string): bigint {
 function uuid(given: string): string {
   if (isUuid(given)) return given.toLowerCase();
   throw new InvalidArgumentError('It is a UUID.');
-}
-
-function act(given: string): string {
-  if (acts.some((each) => `${each} `.startsWith(`${given} `))) return given;
-  throw new InvalidArgumentError(`There are ${acts.join(', ')}.`);
-}
-
-function time(given: string): Date {
-  const at = new Date(given);
-  if (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given) && at.getTime()) return at;
-  throw new InvalidArgumentError('It is a time like 2026-11-21T13:00:00Z.');
 }
 
 /** Ids begin with the milliseconds since 1970. */

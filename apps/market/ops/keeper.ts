@@ -17,10 +17,10 @@ const stuckDueMs = 600_000;
 const stuckSignedMs = 1_800_000;
 /** Counted by purpose: past so many the rest is left out. */
 const mostCounted = 200_000;
-export const mostStuck = 50;
+const mostStuck = 50;
 const dayMs = 86_400_000;
 
-export async function keeperState(db: Database, now = Date.now()) {
+async function keeperState(db: Database, now = Date.now()) {
   const day = new Date(Math.floor(now / dayMs) * dayMs);
   const chains = (await keeperChains(db)).map((each) => each.chain);
   const dueBefore = new Date(now - stuckDueMs);
@@ -34,9 +34,9 @@ export async function keeperState(db: Database, now = Date.now()) {
   };
 }
 
-export type KeeperState = Awaited<ReturnType<typeof keeperState>>;
+type KeeperState = Awaited<ReturnType<typeof keeperState>>;
 
-export function keeperLines(state: KeeperState): string[] {
+function keeperLines(state: KeeperState): string[] {
   const { day, posts, spent, open, stuckJobs, stuckTransactions } = state;
   return [
     ...posts.map(({ chain, address, seenAt }) => {

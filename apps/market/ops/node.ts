@@ -1,71 +1,48 @@
-// `ops node`: whether a node will do. Every method that our adapter calls is tried, and what a node
-// must be and keep. It sends no transaction, changes nothing, and shows no secret of an address.
+// `ops node`: whether a node will do, by the doctor's questions, each method of the adapter and the
+// 31 days that a swap may last. It sends no transaction, and shows no secret of an address.
 
 import { resolve } from 'node:path';
-import { Misused, onOneLine } from '@parley/host/command.ts';
+import { Misused } from '@parley/host/command.ts';
+import { partMs } from '../doctor/examine.ts';
+import { exitStatus, gather, linesOf } from '../doctor/findings.ts';
+import { examineNodes } from '../doctor/nodes.ts';
+import { createParts } from '../doctor/parts.ts';
+import { callLimitMs } from '../doctor/reads.ts';
 import { readSettings } from '../settings/config.ts';
 import { findChains } from './doctor.ts';
-import { lookAtNodes } from './nodes/look.ts';
-import { meantBy } from './nodes/meant.ts';
-import type { Check } from './nodes/probes.ts';
+import { meantBy } from './meant.ts';
 import { print } from './operator.ts';
 
-/** Seconds for a call, and for all of it. */
-type Asked = {
-  readonly kind: 'core' | 'esplora';
-  readonly load: boolean;
-  readonly call: number;
-  readonly time: number;
-};
-
-/** The node of the settings, or of the dev network of a market that runs; no node where none is
- * asked for. */
-async function servedFor(chain: string) {
-  if (chain.includes(':')) return { chains: [], offsetMs: 0 };
-  const settings = readSettings(process.env);
-  const found = await findChains({ ...settings, home: resolve(settings.home) });
-  if ('severity' in found) throw new Misused(`${found.says}: ${found.todo}`);
-  return found;
-}
+type Asked = { readonly kind: 'core' | 'esplora' };
 
 export async function node(
   json: boolean,
   chain: string,
   nodes: readonly string[],
-  { kind, load: withLoad, call, time }: Asked,
+  { kind }: Asked,
 ): Promise<number> {
-  const { chains, offsetMs } = await servedFor(chain);
-  const meant = meantBy(chain, nodes, chains, kind);
-  const signal = AbortSignal.timeout(1_000 * time);
-  const now = () => Date.now() + offsetMs;
-  const tell = (each: Check) => print(json ? JSON.stringify(each) : lineOf(each));
-  const all = await lookAtNodes(meant, { callMs: 1_000 * call, withLoad, now, signal }, tell);
-  const count = (of: Check['verdict']) => all.filter(({ verdict }) => verdict === of).length;
-  const counts = {
-    fits: count('fits'),
-    weak: count('weak'),
-    unseen: count('unseen'),
-    lacks: count('lacks'),
-  };
-  const isCut = signal.aborted;
+  const settings = readSettings(process.env);
+  const isInSettings = !chain.includes(':');
+  const found = isInSettings
+    ? await findChains({ ...settings, home: resolve(settings.home) })
+    : { chains: [], offsetMs: 0 };
+  if ('severity' in found) throw new Misused(`${found.says}: ${found.todo}`);
+  const { sources, isServed } = meantBy(chain, nodes, found.chains, kind);
+  const { add, counts } = gather((each) => print(json ? JSON.stringify(each) : linesOf(each)));
+  await examineNodes({
+    chains: sources,
+    now: () => Date.now() + found.offsetMs,
+    callMs: callLimitMs(settings.chainTimeoutMs, partMs),
+    parts: createParts(add, AbortSignal.timeout(partMs * sources.length), partMs),
+    isWhole: true,
+    isServed,
+  });
+  const all = counts();
+  const isFit = all.danger + all.differs + all.unseen === 0;
   print(
     json
-      ? JSON.stringify({ nodes: meant.sources.length, ...counts, isCut })
-      : lastLine(counts, isCut),
+      ? JSON.stringify({ nodes: sources.length, ...all, isFit })
+      : `${isFit ? 'it will do' : 'it will not do'}: ${sources.length} nodes, ${all.differs} lacks, ${all.danger} dangers, ${all.unseen} unseen`,
   );
-  return counts.lacks > 0 || isCut ? 1 : 0;
-}
-
-function lineOf({ node, what, verdict, says, todo, ms }: Check): string {
-  const line = `${verdict.padEnd(6)} ${onOneLine(node)}: ${what}: ${says} (${ms} ms)`;
-  return verdict === 'fits' || todo === null ? line : `${line}\n       → ${onOneLine(todo)}`;
-}
-
-function lastLine(
-  { fits, weak, unseen, lacks }: Readonly<Record<Check['verdict'], number>>,
-  isCut: boolean,
-): string {
-  const counts = `fits ${fits}, weak ${weak}, unseen ${unseen}, lacks ${lacks}`;
-  if (isCut) return `not known: the time was over; ${counts}`;
-  return lacks === 0 ? `it will do: ${counts}` : `it will not do: ${counts}`;
+  return exitStatus(all);
 }

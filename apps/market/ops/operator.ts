@@ -13,7 +13,7 @@ import { isTooNew, knows, version } from '../db/version.ts';
 import { withoutKeys } from '../market/keys.ts';
 import { isUuid } from '../ports/ids.ts';
 import { readSettings } from '../settings/config.ts';
-import { databaseFault } from '../start/start-errors.ts';
+import { named } from '../start/naming.ts';
 import type { Act } from './acts.ts';
 
 /** Ten thousand orders take about a second. */
@@ -62,7 +62,7 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
     if (code === '42P01' || code === '42703') {
       throw new Error('the database is of another version: start the market of this one first');
     }
-    throw databaseFault(url, error);
+    throw named('DATABASE_URL', error);
   }
 }
 

@@ -20,7 +20,7 @@ function leastId(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-export async function statsOf(db: Database, day: string, from: number) {
+async function statsOf(db: Database, day: string, from: number) {
   const range: DayRange = {
     from: leastId(from),
     to: leastId(from + dayMs),
@@ -39,7 +39,7 @@ export async function statsOf(db: Database, day: string, from: number) {
 
 type Stats = Awaited<ReturnType<typeof statsOf>>;
 
-export function statsLines({ day, isCut, accounts, rfqs, quotes, swaps, assets }: Stats): string[] {
+function statsLines({ day, isCut, accounts, rfqs, quotes, swaps, assets }: Stats): string[] {
   const { cancelled, expired, agreed } = rfqs;
   const states = Object.entries(swaps.byStatus).map(([status, count]) => `${count} ${status}`);
   return [

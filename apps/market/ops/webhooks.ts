@@ -22,7 +22,7 @@ async function theWebhook(tx: Tx, id: string): Promise<ShownWebhook> {
   return found;
 }
 
-export function webhookLine(of: ShownWebhook): string {
+function webhookLine(of: ShownWebhook): string {
   const { id, accountId, host, enabled, offFor, failingSince, lastStatus, waiting, dropped } = of;
   const off = offFor === null ? 'off, failed for a day' : `off, by an operator: ${offFor}`;
   const failing = failingSince === null ? 'well' : `failing since ${failingSince.toISOString()}`;

@@ -2,7 +2,6 @@
 // sign in there and not before, and its keys. Each process remembers them for a while; a provider
 // that is down delays nothing but sign-ins through it.
 
-import { sign } from 'node:crypto';
 import {
   allowInsecureRequests,
   type ClientAuth,
@@ -19,7 +18,7 @@ import {
   setJwksCache,
 } from 'openid-client';
 import type { Deps } from '../ports/deps.ts';
-import { type ProviderSettings, tenantMark } from '../settings/people.ts';
+import type { ProviderSettings } from '../settings/people.ts';
 import { minuteMs } from './bounds.ts';
 import { askProvider, faultIn, mayBeAsked, ProviderFault } from './provider-fetch.ts';
 
@@ -41,8 +40,6 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 export type Providers = {
   configurationOf(provider: ProviderSettings): Promise<Configuration>;
-  /** The issuer that the provider's keys name beside this one; null = none. */
-  issuerOfKey(provider: ProviderSettings, kid: unknown): string | null;
 };
 
 type Known = {
@@ -98,11 +95,6 @@ export function openProviders(deps: ServerDeps): Providers {
       all.set(provider.id, known);
       return configured(deps, provider, await metadataOf(deps, provider, known), known);
     },
-    issuerOfKey: ({ id }, kid) => {
-      const keys = all.get(id)?.keys.fresh()?.keys ?? [];
-      const { issuer } = (keys.find((each) => each.kid === kid) ?? {}) as { issuer?: unknown };
-      return typeof issuer === 'string' ? issuer : null;
-    },
   };
 }
 
@@ -138,12 +130,8 @@ async function discover(
   { settings }: ServerDeps,
   provider: ProviderSettings,
 ): Promise<ServerMetadata> {
-  const { issuer, clientId, tenants } = provider;
-  const url =
-    tenants === undefined
-      ? new URL(issuer)
-      : new URL(`${issuer.replace(tenantMark, tenants)}/.well-known/openid-configuration`);
-  const found = await discovery(url, clientId, undefined, undefined, {
+  const { issuer, clientId } = provider;
+  const found = await discovery(new URL(issuer), clientId, undefined, undefined, {
     [customFetch]: (url, options) => askProvider(url, options, settings.chainTimeoutMs),
     execute: isPlain(issuer) ? [allowInsecureRequests] : [],
   });
@@ -181,48 +169,24 @@ function listed(value: unknown): readonly string[] {
 /** Basic unless told otherwise (OpenID Connect Discovery 1.0, 3). */
 function authenticationOf(
   { token_endpoint_auth_methods_supported: methods }: ServerMetadata,
-  provider: ProviderSettings,
+  { clientSecret }: ProviderSettings,
 ): ClientAuth {
-  const clientSecret = clientSecretOf(provider);
-  // Apple takes it in no other way (Sign in with Apple REST API, token validation).
-  if (provider.keyId !== undefined) return ClientSecretPost(clientSecret);
   const taken = listed(methods ?? ['client_secret_basic']);
   if (taken.includes('client_secret_basic')) return ClientSecretBasic(clientSecret);
   if (taken.includes('client_secret_post')) return ClientSecretPost(clientSecret);
   throw new ProviderFault('its discovery document names no way to show the client secret');
 }
 
-const clientSecretSeconds = 300;
-
-/** Apple's is signed anew each time, where others have one for ever. */
-function clientSecretOf({ clientSecret, teamId, keyId, clientId, issuer }: ProviderSettings) {
-  if (teamId === undefined || keyId === undefined) return clientSecret;
-  const iat = Math.floor(Date.now() / 1_000);
-  const claims = { iss: teamId, iat, exp: iat + clientSecretSeconds, aud: issuer, sub: clientId };
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const signing = `${encode({ alg: 'ES256', kid: keyId, typ: 'JWT' })}.${encode(claims)}`;
-  const key = { key: clientSecret, dsaEncoding: 'ieee-p1363' } as const;
-  return `${signing}.${sign('sha256', Buffer.from(signing), key).toString('base64url')}`;
-}
-
-/** Where the library takes an issuer with a tenant in it; no request goes there. */
-const ofTenants = new URL('https://login.microsoftonline.com/common/v2.0');
-
 /** One for each sign-in: the library keeps its memory in it. */
-async function configured(
+function configured(
   deps: ServerDeps,
   provider: ProviderSettings,
   metadata: ServerMetadata,
   known: Known,
-): Promise<Configuration> {
+): Configuration {
   const client = { [clockTolerance]: toleranceSeconds };
   const authentication = authenticationOf(metadata, provider);
-  const config =
-    provider.tenants === undefined
-      ? new Configuration(metadata, provider.clientId, client, authentication)
-      : await discovery(ofTenants, provider.clientId, client, authentication, {
-          [customFetch]: async () => Response.json(metadata),
-        });
+  const config = new Configuration(metadata, provider.clientId, client, authentication);
   const keysAt = new URL(metadata.jwks_uri ?? '').href;
   config[customFetch] = (url, options) =>
     url === keysAt && options.method === 'GET'

@@ -2,7 +2,7 @@
 // expiry, nonce, algorithm and signature are right by then.
 
 import type { IDToken } from 'openid-client';
-import { type ProviderSettings, tenantMark, writingScope } from '../settings/people.ts';
+import { type ProviderSettings, writingScope } from '../settings/people.ts';
 import { longestLabel, minuteMs } from './bounds.ts';
 import { toleranceSeconds } from './provider-server.ts';
 import type { Proven } from './sign-in.ts';
@@ -32,8 +32,6 @@ export type TokenRules = {
   readonly anewSince: number | null;
   /** The provider says that it tells when people signed in. */
   readonly tellsAuthTime: boolean;
-  /** The issuer that the key of the token may sign for, `{tenantid}` in it or not; null = all. */
-  readonly issuerOfKey?: string | null;
 };
 
 export function provenBy(
@@ -53,27 +51,11 @@ export function provenBy(
   const granted = scope?.split(' ') ?? provider.scopes;
   return {
     way: 'provider',
-    issuer: issuerOf(claims, rules),
+    issuer: provider.issuer,
     subject: sub,
     label: labelOf(claims) ?? provider.label,
     chatId: provider.messages && granted.includes(writingScope) ? chatOf(claims) : null,
   };
-}
-
-/**
- * Where each tenant issues, its own: `sub` is of it alone. Its id is a UUID, and a key that is of
- * one tenant signs for no other (learn.microsoft.com/entra/identity-platform/access-tokens).
- */
-function issuerOf({ iss, tid }: IDToken, { provider, issuerOfKey = null }: TokenRules): string {
-  if (provider.tenants === undefined) return provider.issuer;
-  if (typeof tid !== 'string' || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(tid)) {
-    throw new UnprovenError('the token names no tenant');
-  }
-  const own = (issuer: string) => issuer.replace(tenantMark, tid);
-  if (iss !== own(provider.issuer) || (issuerOfKey !== null && iss !== own(issuerOfKey))) {
-    throw new UnprovenError('the token is of another tenant than its issuer or its key');
-  }
-  return iss;
 }
 
 /** A login is added, and a session renewed, by a person who is there, not by an open browser. */

@@ -25,7 +25,6 @@ import { maxAgeSeconds, provenBy, UnprovenError } from './provider-token.ts';
 import { type Browser, mustBeFresh } from './sessions.ts';
 import type { Proven } from './sign-in.ts';
 import type { Site } from './site.ts';
-import { otherWays } from './ways.ts';
 
 export type ProviderDeps = Pick<
   Deps,
@@ -56,7 +55,7 @@ export async function beginAtProvider(
   const state = draw();
   const nonce = draw();
   const verifier = draw();
-  const url = await speaking(deps, provider, site, async () => {
+  const url = await speaking(deps, provider, async () => {
     const config = await providers.configurationOf(provider);
     return buildAuthorizationUrl(config, {
       redirect_uri: site.origin + returnPath(provider.id),
@@ -65,7 +64,6 @@ export async function beginAtProvider(
       ...(provider.nonce ? { nonce } : {}),
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...(provider.formPost ? { response_mode: 'form_post' } : {}),
       ...(purpose === 'sign-in' ? {} : anew(config)),
     });
   });
@@ -118,7 +116,7 @@ export type Returned =
 export async function takeReturn(
   deps: ProviderDeps,
   providers: Providers,
-  { url, id, browser, site }: { url: URL; id: string; browser: Browser; site: Site },
+  { url, id, browser }: { url: URL; id: string; browser: Browser },
 ): Promise<Returned> {
   const [state = '', ...more] = url.searchParams.getAll('state');
   if (!stateShape.test(state) || more.length > 0) throw gone('provider');
@@ -129,7 +127,7 @@ export async function takeReturn(
   const { version, sealed } = facts.verifier;
   const verifier = keyringOf(deps.settings).decrypt(version, Buffer.from(sealed, 'base64'));
   if (verifier === null) throw gone('provider');
-  return speaking(deps, provider, site, async () => {
+  return speaking(deps, provider, async () => {
     if (provider.id !== id) throw new UnprovenError('the answer is at the address of another one');
     const config = await providers.configurationOf(provider);
     const checks = {
@@ -151,16 +149,9 @@ export async function takeReturn(
       nowSeconds: wallSeconds(),
       anewSince: ceremony.purpose === 'sign-in' ? null : facts.askedSeconds,
       tellsAuthTime: told.includes('auth_time'),
-      issuerOfKey: providers.issuerOfKey(provider, kidOf(tokens.id_token)),
     };
     return { cancelled: false, ceremony, proven: provenBy({ claims, scope: tokens.scope }, rules) };
   });
-}
-
-/** The key id of a token whose signature is good. */
-function kidOf(token = ''): unknown {
-  const [header = ''] = token.split('.', 1);
-  return JSON.parse(Buffer.from(header, 'base64url').toString()).kid;
 }
 
 function listed(value: unknown): readonly unknown[] {
@@ -175,7 +166,6 @@ function isCancelled(error: unknown): boolean {
 async function speaking<R>(
   deps: ProviderDeps,
   provider: ProviderSettings,
-  site: Site,
   work: () => Promise<R>,
 ): Promise<R> {
   try {
@@ -186,7 +176,7 @@ async function speaking<R>(
     deps.log.warn(facts, isDown ? 'an identity provider is down' : 'a sign-in proves nothing');
     const sentence = isDown
       ? `${provider.label} does not answer as it should just now; nothing happened; sign in ` +
-        `${otherWays(deps, site, provider.id)}, or try again in a few seconds`
+        'in another way, or try again in a few seconds'
       : `what ${provider.label} says proves nothing; nothing happened; begin again`;
     throw new ParleyError(isDown ? 'provider_down' : 'bad_proof', sentence, facts);
   }

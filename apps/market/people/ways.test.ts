@@ -6,7 +6,7 @@ import type { Messaging } from '../ports/deps.ts';
 import { readSettings } from '../settings/config.ts';
 import type { ProviderSettings } from '../settings/people.ts';
 import { siteOf } from './site.ts';
-import { otherWays, waysAt } from './ways.ts';
+import { waysAt } from './ways.ts';
 
 const plain = readSettings({});
 const provider = (id: string, messages = false): ProviderSettings => ({
@@ -63,16 +63,4 @@ test('passkeys are offered under a name, not under an address', () => {
     false,
     false,
   ]);
-});
-
-test('the other ways are all that are offered but the provider that is down', () => {
-  const providers = [provider('acme'), provider('telegram')];
-  const others = (host: string, sends: boolean, isDown: boolean) =>
-    otherWays(deps({ providers }, sends, isDown), site(host), 'acme');
-  assert.equal(
-    others('localhost', true, false),
-    'by e-mail, with Telegram, with a passkey or with a wallet',
-  );
-  assert.equal(others('127.0.0.1', true, true), 'with Telegram or with a wallet');
-  assert.equal(otherWays(deps({}), site('127.0.0.1'), 'acme'), 'with a wallet');
 });

@@ -13,7 +13,7 @@ export type Ways = {
   readonly wallets: readonly Family[];
 };
 
-export type WaysDeps = Pick<Deps, 'settings' | 'messaging'>;
+type WaysDeps = Pick<Deps, 'settings' | 'messaging'>;
 
 export function waysAt({ settings, messaging }: WaysDeps, { hostname }: Site): Ways {
   const { providers, bot } = settings.people;
@@ -29,16 +29,4 @@ export function waysAt({ settings, messaging }: WaysDeps, { hostname }: Site): W
     passkeys: isIP(hostname.replace(/^\[|\]$/g, '')) === 0,
     wallets: families,
   };
-}
-
-/** Such as `by e-mail, with Acme, with a passkey or with a wallet`, all but one provider. */
-export function otherWays(deps: WaysDeps, site: Site, but: string): string {
-  const { email, mailIsDown, providers, passkeys } = waysAt(deps, site);
-  const others = [
-    ...(email && !mailIsDown ? ['by e-mail'] : []),
-    ...providers.filter(({ id }) => id !== but).map(({ label }) => `with ${label}`),
-    ...(passkeys ? ['with a passkey'] : []),
-  ];
-  const rest = 'with a wallet';
-  return others.length === 0 ? rest : `${others.join(', ')} or ${rest}`;
 }

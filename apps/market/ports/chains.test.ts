@@ -99,13 +99,6 @@ test('nodes that do not answer are waited for, and their addresses are not logge
   assert.doesNotMatch(JSON.stringify(warnings), /apikey|hidden/);
 });
 
-test('four dev EVM chains and Bitcoin have sound policies together', async () => {
-  const chains = [0, 1, 2, 3].map((at) =>
-    evm({ chain: `evm-${at}`, chainId: 31_337 + at, rpcUrls: [dead] }),
-  );
-  assert.equal((await open(...chains, bitcoin({ rpcUrl: dead }))).length, 5);
-});
-
 test('policies that break an inequality in any pair refuse to start, with the numbers', async () => {
   const { policy } = evmChains['evm-dev'];
   const slow = { ...policy, normal: { ...policy.normal, settleSeconds: 30 * 86_400 } };

@@ -6,17 +6,17 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import {
   closeSync,
-  fstatSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
-  readFileSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../settings/config.ts';
+import { readSecretFile } from '../settings/secret-file.ts';
 
 const ivBytes = 12;
 const tagBytes = 16;
@@ -113,23 +113,10 @@ function fromFile(home: string): Keyring {
 
 /** Null when there is no file. Refuses one that others may read. */
 function read(path: string): string | null {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw unusable('read', error as Error);
-  }
-  try {
-    const mode = fstatSync(file).mode & 0o777;
-    if ((mode & 0o077) !== 0) {
-      const found = `${path} is open to other users (mode ${mode.toString(8)})`;
-      throw new Error(`${found}: replace it if one may have read it, then chmod 600 it`);
-    }
-    return readFileSync(file, 'utf8').trim();
-  } finally {
-    closeSync(file);
-  }
+  if (!existsSync(path)) return null;
+  const found = readSecretFile(path, 'nobody');
+  if ('wrong' in found) throw unusable('read', new Error(found.wrong));
+  return found.text;
 }
 
 /** The key that the file holds then: one of several servers that start at once makes it. */

@@ -4,13 +4,13 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, isIP, type Server, type Socket } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Settings } from '../settings/config.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A scraper has few. If there are more, the oldest that has shown no token yet is ended. */
-export const mostConnections = 32;
+/** A scraper has few. */
+const mostConnections = 32;
 /** A scraper takes no longer: to say what it asks, and to have asked. */
 const headersTimeoutMs = 2_000;
 const requestTimeoutMs = 10_000;
@@ -40,7 +40,6 @@ export async function serveMetrics(
       response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
       return;
     }
-    known(request.socket);
     if (!isMeant(request.headers.host)) {
       response.writeHead(421).end();
       return;
@@ -56,7 +55,7 @@ export async function serveMetrics(
         () => response.writeHead(500).end(),
       );
   });
-  const known = keepRoom(server);
+  server.maxConnections = mostConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(metricsPort, metricsHost, resolve);
@@ -70,32 +69,6 @@ export async function serveMetrics(
         server.close(() => resolve());
       }),
   };
-}
-
-/**
- * Ends connections beyond `mostConnections`: the oldest stranger of the address that has most of
- * them, so that whoever opens many loses its own. Gives what makes one known.
- */
-function keepRoom(server: Server): (socket: Socket) => void {
-  const all = new Set<Socket>();
-  /** The oldest first, with their addresses. */
-  const strangers = new Map<Socket, string>();
-  server.on('connection', (socket: Socket) => {
-    all.add(socket);
-    strangers.set(socket, socket.remoteAddress ?? '');
-    socket.once('close', () => {
-      all.delete(socket);
-      strangers.delete(socket);
-    });
-    if (all.size > mostConnections) oldestOfMost(strangers)?.destroy();
-  });
-  return (socket) => void strangers.delete(socket);
-}
-
-function oldestOfMost(strangers: ReadonlyMap<Socket, string>): Socket | undefined {
-  const byAddress = Map.groupBy(strangers.keys(), (socket) => strangers.get(socket));
-  const [most] = [...byAddress.values()].toSorted((one, other) => other.length - one.length);
-  return most?.[0];
 }
 
 /** By which Host header it is meant: an address, the machine's own name, or the one that is set. */

@@ -3,8 +3,8 @@
 // from the database (apps/market/start/gauges.ts); all others are of this process.
 
 import { swapStatuses } from '@parley/core/status.ts';
-import { Counter, Gauge, Registry } from 'prom-client';
-import { createHistogram, type Observe, readAtScrape } from './recorded.ts';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { readAtScrape } from './recorded.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -80,16 +80,18 @@ function makersOf(registry: Registry, shortName: string) {
     return { name: `${shortName}_${name}`, help, registers: [registry] };
   };
   return {
-    registry,
-    nameOf: (name: string) => `${shortName}_${name}`,
     counter: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
       new Counter({ ...about(`${name}_total`, help), labelNames }),
     gauge: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
       new Gauge({ ...about(name, help), labelNames }),
     /** Seconds since a moment of each chain, read when it is scraped. */
     ages: (name: string, help: string) => agesOf(registry, `${shortName}_${name}`, help),
-    histogram: (name: string, help: string, bounds: readonly number[]) =>
-      createHistogram(registry, { name: `${shortName}_${name}`, help, bounds }),
+    histogram: <Label extends string>(
+      name: string,
+      help: string,
+      bounds: readonly number[],
+      ...labelNames: Label[]
+    ) => new Histogram({ ...about(name, help), buckets: [...bounds], labelNames }),
   };
 }
 
@@ -104,41 +106,29 @@ function agesOf(registry: Registry, name: string, help: string) {
   return { now: (chain: string) => void moments.set(chain, performance.now()) };
 }
 
-/** One of each route and method, so that nothing is looked up at a request. */
+/** One of each route and method. */
 export type RouteMeter = { readonly ended: (status: number, seconds: number) => void };
 
-function httpMetrics({ registry, nameOf, counter, histogram }: Makers) {
-  const all: { readonly labels: object; readonly counts: Float64Array }[] = [];
-  const about = {
-    name: nameOf('http_requests_total'),
-    help: 'Requests that were answered, by method, template of the route, and class of status',
-  };
-  readAtScrape(registry, { ...about, type: 'counter' }, () =>
-    all.flatMap(({ labels, counts }) =>
-      [...counts].flatMap((value, at) =>
-        value === 0 ? [] : [{ labels: { ...labels, code: `${at}xx` }, value }],
-      ),
-    ),
+function httpMetrics({ counter, histogram }: Makers) {
+  const requests = counter(
+    'http_requests',
+    'Requests that were answered, by method, template of the route, and class of status',
+    ...(['method', 'route', 'code'] as const),
   );
   const durations = histogram(
     'http_request_duration_seconds',
     'From the headers of a request to the last byte of its answer',
     requestBounds,
+    ...(['method', 'route'] as const),
   );
   return {
     /** `route`: its template, never a path with an id in it. */
-    of: (method: string, route: string): RouteMeter => {
-      const labels = { method, route };
-      const counts = new Float64Array(6);
-      all.push({ labels, counts });
-      const observe = durations(labels);
-      return {
-        ended: (status, seconds) => {
-          counts[Math.min(5, Math.floor(status / 100))]! += 1;
-          observe(seconds);
-        },
-      };
-    },
+    of: (method: string, route: string): RouteMeter => ({
+      ended: (status, seconds) => {
+        requests.inc({ method, route, code: `${Math.min(5, Math.floor(status / 100))}xx` });
+        durations.observe({ method, route }, seconds);
+      },
+    }),
     refusals: counter('http_refusals', 'Refusals by their code (docs/errors.md)', 'code'),
     malformed: counter('http_malformed', 'Connections whose bytes were no request of HTTP'),
   };
@@ -152,6 +142,7 @@ function nodeMetrics({ counter, gauge, histogram }: Makers) {
     'node_call_duration_seconds',
     'Calls to a node, whatever came of them',
     callBounds,
+    ...(['chain', 'node'] as const),
   );
   const calls = counter(
     'node_calls',
@@ -160,10 +151,9 @@ function nodeMetrics({ counter, gauge, histogram }: Makers) {
   );
   return {
     of: (chain: string, node: string) => {
-      const observe: Observe = durations({ chain, node });
       return (outcome: CallOutcome, seconds: number) => {
         calls.inc({ chain, node, outcome });
-        observe(seconds);
+        durations.observe({ chain, node }, seconds);
       };
     },
     up: gauge('node_up', '1 if the node answered when it was last looked at', 'chain', 'node'),
@@ -284,7 +274,6 @@ function marketMetrics(make: Makers) {
   const gauge: MakeGauge = (name, help, ...labels) => make.gauge(`market_${name}`, help, ...labels);
   return {
     swaps: gauge('swaps', 'Swaps that are not done, by status and value', 'status', 'value'),
-    swapsAge: gauge('swaps_age_seconds', 'How long ago they were counted, at most once a minute'),
     nextDeadline: gauge(
       'next_deadline_seconds',
       'Until the next deadline of an open swap, by the step that it ends; none without one',

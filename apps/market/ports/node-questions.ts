@@ -1,6 +1,6 @@
 // The first questions to each node, with the answers that are expected: whether it is of the
 // configured chain with the pinned contracts, whether its clock fits, and whether the nodes of one
-// chain show the same block. The start asks the first; the doctor and `ops node` ask all.
+// chain show the same block. The start asks the first; the doctor asks all.
 
 import { coreBackend } from '@parley/chains/bitcoin/core-backend.ts';
 import { esploraBackend } from '@parley/chains/bitcoin/esplora-backend.ts';
@@ -186,9 +186,6 @@ export type Wrong = {
   readonly todo: string;
   readonly facts: Readonly<Record<string, number>>;
 };
-
-/** A missing contract may be deployed yet; any other fault is of another chain or program. */
-export const lacksContract = (fault: string) => /^(shows no|does not know) /.test(fault);
 
 export const wrongNode = (where: string, fault: string): Wrong => ({
   what: 'wrong_node',

@@ -8,7 +8,6 @@ import { evmChains } from '@parley/chains/evm/policy.ts';
 import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { tronChains } from '@parley/chains/tron/policy.ts';
 import { shardOf } from '@parley/contracts/escrows/ids.ts';
-import fc from 'fast-check';
 import { parseAssets, parseChains } from './chains.ts';
 import { readSettings } from './config.ts';
 import { policyOf } from './policies.ts';
@@ -154,35 +153,6 @@ test('an asset that is malformed or of a chain not configured is named, never dr
   assert.match(wrong({ ...usd, address: '0x1' }), /entry 1 \("USD on evm"\): .*0x1/);
   assert.match(wrong({ ...usd, chain: 'btc' }), /Bitcoin has no tokens/);
   assert.match(wrong(usd, { ...usd, symbol: 'X' }), /entry 2 .*this asset is configured twice/);
-});
-
-test('no JSON in either setting is anything but taken or refused in a sentence', () => {
-  const piece = fc.oneof(
-    fc.json({ maxDepth: 4 }),
-    fc.constant('null'),
-    fc.constant(JSON.stringify([anvil])),
-    fc
-      .record({ key: fc.constantFrom(...Object.keys({ ...anvil, ...regtest })), value: fc.json() })
-      .map(({ key, value }) => JSON.stringify([{ ...anvil, [key]: JSON.parse(value) }])),
-  );
-  fc.assert(
-    fc.property(piece, piece, (PARLEY_CHAINS, PARLEY_ASSETS) => {
-      try {
-        readSettings({ PARLEY_CHAINS, PARLEY_ASSETS });
-      } catch (error) {
-        assert.match((error as Error).message, /^settings refused:\n- PARLEY_/);
-      }
-    }),
-  );
-});
-
-test('assets on dev chains are held against the chains that will be started', () => {
-  const eth = { symbol: 'ETH', address: null, decimals: 18 };
-  const env = (chain: string) => ({ PARLEY_ASSETS: JSON.stringify([{ ...eth, chain }]) });
-  assert.equal(readSettings(env('evm-dev')).assets?.length, 1);
-  assert.throws(() => readSettings(env('evm-dev-2')), /"evm-dev-2" is not configured; there are:/);
-  const two = { ...env('evm-dev-2'), PARLEY_DEV_EVM_CHAINS: '2' };
-  assert.equal(readSettings(two).assets?.length, 1);
 });
 
 test('the examples of docs/settings.md start, each on its own network and on no other', () => {

@@ -10,7 +10,7 @@ import {
   parseAssets,
   parseChains,
 } from './chains.ts';
-import { databaseForm, databaseUrlFault, percentEncoding } from './database-url.ts';
+import { databaseUrlFault, percentEncoding } from './database-url.ts';
 import type { Parsed } from './entries.ts';
 import { type Environment, type Reader, readerOf } from './environment.ts';
 import { type KeeperSettings, parseKeeper } from './keeper.ts';
@@ -273,9 +273,14 @@ function databaseOf({ text, refuse }: Reader) {
   if (databaseReadUrl !== null && databaseUrl === null) {
     refuse('DATABASE_READ_URL names a replica of the database that DATABASE_URL names: give both');
   }
-  // Not quoted: it holds a password.
-  const wrong = databaseReadUrl === null ? null : databaseUrlFault(databaseReadUrl);
-  if (wrong !== null) refuse(`DATABASE_READ_URL must be ${databaseForm}: ${wrong}`);
+  // They are not quoted: they hold passwords.
+  for (const [name, url] of Object.entries({
+    DATABASE_URL: databaseUrl,
+    DATABASE_READ_URL: databaseReadUrl,
+  })) {
+    const wrong = url === null ? null : databaseUrlFault(url);
+    if (wrong !== null) refuse(`${name}: ${wrong}`);
+  }
   return { databaseUrl, databaseReadUrl };
 }
 

@@ -24,8 +24,7 @@ export function readerOf(given: Environment) {
       if (found === null) return otherwise;
       const value = /^\d+$/.test(found) ? Number(found) : Number.NaN;
       if (value >= least && value <= most) return value;
-      const fault = `${name} must be a whole number from ${least} to ${most}; got "${found}"`;
-      refuse(serviceLink(name, found) ?? fault);
+      refuse(`${name} must be a whole number from ${least} to ${most}; got "${found}"`);
       return otherwise;
     },
     /** The usable values between commas; `parse` gives null for others. */
@@ -55,7 +54,7 @@ export function readerOf(given: Environment) {
     /** The content of the file that the setting names; others may not reach it. */
     secret(setting: string, file: string): string {
       const isCredential = dirname(file) === given.CREDENTIALS_DIRECTORY;
-      const read = readSecretFile(file, isCredential);
+      const read = readSecretFile(file, isCredential ? 'anybody' : 'group');
       if ('text' in read) return read.text;
       refuse(`${setting}: ${read.wrong}`);
       return '';
@@ -82,48 +81,11 @@ const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TES
 const ofKubernetes = /^PARLEY_(\w+_)?(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
 const urlOfKubernetes = /^PARLEY_(\w+_)?PORT=(tcp|udp):\/\//;
 
-/** Why such a value is that of no setting, whose name a service of Kubernetes has by chance. */
-function serviceLink(name: string, value: string): string | null {
-  if (!urlOfKubernetes.test(`${name}=${value}`)) return null;
-  const service = name
-    .replace(/_PORT$/, '')
-    .toLowerCase()
-    .replaceAll('_', '-');
-  return (
-    `${name}=${value} is what Kubernetes sets in pods for a service called ${service}: write` +
-    ` enableServiceLinks: false in the pod, give ${name} there yourself, or rename the service`
-  );
-}
-
 /** Why each name that nothing reads is refused. */
 function misspelt(given: Environment, read: ReadonlySet<string>): string[] {
   return Object.keys(given).flatMap((name) => {
     if (!name.startsWith(prefix) || read.has(name) || ofTools.test(name)) return [];
     if (urlOfKubernetes.test(`${name}=${given[name]}`) || ofKubernetes.test(name)) return [];
-    const close = nearest(name, [...read, ...tools.map((each) => prefix + each)]);
-    return [`${name} is no setting${close === null ? '' : `; the nearest name is ${close}`}`];
+    return [`${name} is no setting`];
   });
-}
-
-/** null: every name has less than half of its letters in common. */
-function nearest(name: string, names: readonly string[]): string | null {
-  // PARLEY_PORT is meant to be PORT.
-  const prefixed = (each: string) => (each.startsWith(prefix) ? each : prefix + each);
-  const steps = names.map((each) => ({ each, far: distance(name, prefixed(each)) }));
-  const { each, far } = steps.reduce((best, one) => (one.far < best.far ? one : best));
-  return far * 2 <= name.length - prefix.length ? each : null;
-}
-
-/** How many letters have to be put in, left out or changed (Levenshtein). */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1];
-    for (let n = 1; n <= to.length; n += 1) {
-      const same = letter === to[n - 1] ? 0 : 1;
-      next.push(Math.min(row[n]! + 1, next[n - 1]! + 1, row[n - 1]! + same));
-    }
-    row = next;
-  }
-  return row[to.length]!;
 }

@@ -2,8 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { readSettings } from './config.ts';
 import { parseLaunchpads } from './launchpads.ts';
 
 const chains = [
@@ -86,41 +84,4 @@ test('a fault is named by entry and field', () => {
   assert.match(wrong({ ...rocket, mostAnHour: 2_001 }), /field "mostAnHour" must be <= 2000/);
   assert.match(wrong({ ...pump, program: factory }), /field "program": .*Solana/);
   assert.match(wrong({ ...pump, account: 'x' }), /field "account": .*Solana/);
-});
-
-test('no JSON is anything but taken or refused in sentences', () => {
-  const property = fc.property(
-    fc.array(
-      fc.oneof(
-        fc.jsonValue(),
-        fc.record(
-          { name: fc.jsonValue(), chain: fc.constantFrom('base', 'sol', 'tron', 'btc') },
-          { requiredKeys: [] },
-        ),
-      ),
-    ),
-    (given) => {
-      const { values, wrong } = parseLaunchpads(given, chains);
-      assert.ok(values.length + wrong.length > 0);
-      for (const each of wrong)
-        assert.ok(each.length < 600 && each.startsWith('PARLEY_LAUNCHPADS'));
-    },
-  );
-  fc.assert(property);
-});
-
-test('the server reads the setting, and a launchpad of a chain that is not served refuses to start', () => {
-  assert.deepEqual(readSettings({}).launchpads, []);
-  const given = (chain: string) =>
-    readSettings({ PARLEY_LAUNCHPADS: JSON.stringify([{ ...rocket, chain }]) }).launchpads;
-  assert.equal(given('evm-dev')[0]?.name, 'rocket');
-  assert.throws(
-    () => given('base'),
-    /refused:\n- PARLEY_LAUNCHPADS, entry 1 \("rocket on base"\): chain "base" is not/,
-  );
-  const solana = JSON.stringify([
-    { ...pump, chain: 'solana-dev' },
-    { ...sun, chain: 'tron-dev' },
-  ]);
-  assert.equal(readSettings({ PARLEY_LAUNCHPADS: solana }).launchpads.length, 2);
 });

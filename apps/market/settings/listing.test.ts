@@ -20,18 +20,13 @@ function refusal(env: Record<string, unknown>): string {
   return assert.fail('taken');
 }
 
-test('by default nobody is asked, and the rules are the documented ones', () => {
-  const { marketData, listingRules } = readSettings({});
-  assert.deepEqual([marketData, listingRules], [[], defaultListingRules]);
-});
-
 test('providers are names, or objects with an address, a pace and a key', () => {
   const coingecko = { provider: 'coingecko', plan: 'pro', key: 'CG-f00d', perMinute: 250 };
-  const given = ['goplus', coingecko, { provider: 'dexscreener', url: 'https://d.example/x' }];
+  const given = ['goplus', coingecko, { provider: 'geckoterminal', url: 'https://d.example/x' }];
   assert.deepEqual(read({ PARLEY_MARKET_DATA: given }).marketData, [
     { provider: 'goplus' },
     coingecko,
-    { provider: 'dexscreener', url: 'https://d.example/x' },
+    { provider: 'geckoterminal', url: 'https://d.example/x' },
   ]);
 });
 
@@ -40,7 +35,7 @@ test('a provider that cannot be asked is refused by its place, and its key is no
     ['goplus', /PARLEY_MARKET_DATA must be an array/],
     [null, /PARLEY_MARKET_DATA must be an array/],
     [{ provider: 'goplus' }, /PARLEY_MARKET_DATA must be an array/],
-    [['birdeye'], /PARLEY_MARKET_DATA\[0\]: field "provider" must be one of geckoterminal, dex/],
+    [['birdeye'], /PARLEY_MARKET_DATA\[0\]: field "provider" must be one of geckoterminal, goplus/],
     [[null], /PARLEY_MARKET_DATA\[0\]/],
     [['goplus', 'goplus'], /PARLEY_MARKET_DATA\[1\]: goplus is named twice/],
     [['coingecko'], /coingecko needs "key" and "plan"/],
@@ -87,14 +82,4 @@ test('rules by which a token would be listed and closed again are refused', () =
   for (const [given, words] of cases) assert.match(refusal({ PARLEY_LISTING_RULES: given }), words);
   read({ PARLEY_LISTING_RULES: { list: { capUsd: 50_000 }, keep: { topHoldersShare: 0.5 } } });
   read({ PARLEY_LISTING_RULES: { list: { capUsd: null }, keep: { capUsd: null } } });
-});
-
-test('rules that are none are refused by their field', () => {
-  const cases: [unknown, RegExp][] = [
-    [{ lists: {} }, /field "lists" is not known/],
-    [{ list: { capUsd: -1 } }, /list.capUsd/],
-    [{ list: { topHoldersShare: 50 } }, /list.topHoldersShare/],
-    [{ list: { topHoldersShare: 0.12345 } }, /list.topHoldersShare" has more than four decimals/],
-  ];
-  for (const [given, words] of cases) assert.match(refusal({ PARLEY_LISTING_RULES: given }), words);
 });

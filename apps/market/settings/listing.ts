@@ -35,7 +35,7 @@ type Asked = {
 };
 
 export type ProviderSettings =
-  | (Asked & { readonly provider: 'geckoterminal' | 'dexscreener' | 'goplus' })
+  | (Asked & { readonly provider: 'geckoterminal' | 'goplus' })
   | (Asked & {
       readonly provider: 'coingecko';
       readonly plan: 'demo' | 'pro';
@@ -74,7 +74,7 @@ export const defaultListingRules: ListingRules = {
   },
 };
 
-const names = ['geckoterminal', 'dexscreener', 'goplus', 'coingecko'] as const;
+const names = ['geckoterminal', 'goplus', 'coingecko'] as const;
 const provider = Type.Object(
   {
     provider: Type.Unsafe({ enum: names }),

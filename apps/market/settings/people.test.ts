@@ -1,7 +1,6 @@
 // The values that an operator may write for people, and the sentences about faults.
 
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,12 +67,6 @@ test('the public address is an origin: https, or http on loopback', () => {
   }
 });
 
-test('the host of the public address may stand in texts to sign', () => {
-  assert.deepEqual(readSettings({ PARLEY_PUBLIC_URL: 'https://market.example' }).sites, [
-    'market.example',
-  ]);
-});
-
 test('mail is an address of a server, or of a file with it, and who it is from', () => {
   const from = 'Parley <no-reply@market.example>';
   const mail = (url: string) => ({ PARLEY_SMTP_URL: url, PARLEY_MAIL_FROM: from });
@@ -131,19 +124,6 @@ test('origins of CORS are a list of origins', () => {
   assert.match(wrong({ PARLEY_CORS_ORIGINS: many.join() }).join(), /21 origins; at most 20/);
 });
 
-test('the hold of a payout wallet is an hour to 90 days', () => {
-  const hold = (given: string) => people({ PARLEY_PAYOUT_HOLD: given }).payoutHoldSeconds;
-  assert.deepEqual([hold('3600'), hold('7776000')], [3_600, 7_776_000]);
-  for (const given of ['3599', '7776001', '1.5', 'a day']) {
-    assert.match(wrong({ PARLEY_PAYOUT_HOLD: given }).join(), /PARLEY_PAYOUT_HOLD/, given);
-  }
-});
-
-test('sign-ins of a client network are limited, and no limit is none', () => {
-  assert.equal(readSettings({ PARLEY_SIGN_IN_LIMIT: '7' }).signInLimit, 7);
-  assert.match(wrong({ PARLEY_SIGN_IN_LIMIT: '0' }).join(), /PARLEY_SIGN_IN_LIMIT/);
-});
-
 test('an identity provider is an issuer, a client, its secret in a file, and what it is called', () => {
   const [provider] = people(providers(acme)).providers;
   const { clientSecretFile: _, ...rest } = acme;
@@ -173,13 +153,6 @@ const refusals: readonly [change: object, said: RegExp][] = [
   [{ scopes: Array(21).fill('openid') }, /scopes must be a list of at most 20/],
   [{ messages: 'yes' }, /messages must be true or false/],
   [{ nonce: 1 }, /nonce must be true or false/],
-  [{ formPost: 'yes' }, /formPost must be true or false/],
-  [{ tenants: 'common' }, /tenants goes with an issuer that has \{tenantid\}/],
-  [{ issuer: 'https://b.example/{tenantid}/v2.0' }, /tenants goes with an issuer/],
-  [{ issuer: 'https://b.example/{tenantid}', tenants: '../x' }, /tenants must be common/],
-  [{ teamId: 'ABCDE12345' }, /teamId and keyId go together/],
-  [{ teamId: 'ABCDE12345', keyId: 'short' }, /keyId must be ten capitals/],
-  [{ teamId: 'ABCDE12345', keyId: 'ABCDE12345' }, /holds no private key of P-256 in PEM/],
   [{ messages: true }, /messages needs the scopes profile and telegram:bot_access/],
 ];
 
@@ -196,18 +169,6 @@ test('each fault of a provider is told with its place in the list', () => {
   for (const given of ['{}', 'null']) {
     assert.match(wrong({ PARLEY_IDENTITY_PROVIDERS: given }).join(), /list of at most 20/);
   }
-});
-
-test('Apple and Microsoft are taken as their documents want them', () => {
-  const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const file = join(dir, 'AuthKey.p8');
-  writeFileSync(file, pem.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
-  const ids = { teamId: 'ABCDE12345', keyId: 'FGHIJ67890', formPost: true };
-  const apple = { ...acme, id: 'apple', issuer: 'https://appleid.apple.com', ...ids };
-  const issuer = 'https://login.microsoftonline.com/{tenantid}/v2.0';
-  const microsoft = { ...acme, id: 'microsoft', issuer, tenants: 'common' };
-  const [one, other] = people(providers({ ...apple, clientSecretFile: file }, microsoft)).providers;
-  assert.deepEqual([one?.keyId, one?.formPost, other?.tenants], ['FGHIJ67890', true, 'common']);
 });
 
 test('two providers have neither the same id nor the same issuer', () => {

@@ -1,7 +1,6 @@
 // The services of an operator for people: the address of the site, mail, identity providers, a bot,
 // and the origins of other sites whose pages may call the API with keys.
 
-import { createPrivateKey } from 'node:crypto';
 import { percentEncoding } from './database-url.ts';
 import { isObject } from './entries.ts';
 import type { Reader } from './environment.ts';
@@ -19,16 +18,6 @@ export type ProviderSettings = {
   readonly messages: boolean;
   /** Its ID tokens give back the nonce of the request, as the protocol wants. */
   readonly nonce: boolean;
-  /** It answers by a POST of the browser (OAuth 2.0 Form Post Response Mode): Apple. */
-  readonly formPost?: boolean;
-  /**
-   * The tenants whose people sign in where `issuer` has `{tenantid}` in it, such as `common`:
-   * Microsoft.
-   */
-  readonly tenants?: string;
-  /** The secret is a key, by which each client secret is signed for these: Apple. */
-  readonly teamId?: string;
-  readonly keyId?: string;
 };
 
 export type MailSettings = {
@@ -137,14 +126,8 @@ const isScopes = (given: unknown) =>
   given.every(isScope) &&
   given.includes('openid');
 const isBoolean = (given: unknown) => typeof given === 'boolean';
-const perhaps = (isGood: (given: unknown) => boolean) => (given: unknown) =>
-  given === undefined || isGood(given);
 const shaped = (shape: RegExp) => (given: unknown) =>
   typeof given === 'string' && shape.test(given);
-
-const appleId = /^[A-Z0-9]{10}$/;
-/** In an issuer: each tenant's tokens have its own id there (learn.microsoft.com). */
-export const tenantMark = '{tenantid}';
 
 /** The permitted values of each field, in words too, and its default. */
 const providerFields: Readonly<
@@ -162,10 +145,6 @@ const providerFields: Readonly<
   ],
   messages: [isBoolean, 'true or false', false],
   nonce: [isBoolean, 'true or false', true],
-  formPost: [perhaps(isBoolean), 'true or false'],
-  tenants: [perhaps(shaped(/^[a-z0-9][a-z0-9.-]{0,99}$/)), 'common, organizations or a tenant'],
-  teamId: [perhaps(shaped(appleId)), 'ten capitals and digits'],
-  keyId: [perhaps(shaped(appleId)), 'ten capitals and digits'],
 };
 
 function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
@@ -189,9 +168,6 @@ function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
     const { clientSecretFile: file, ...rest } = whole as ProviderSettings & Record<string, unknown>;
     const clientSecret =
       faults.length > 0 ? '' : secret(`${name}[${at}]: clientSecretFile`, `${file}`);
-    if (clientSecret !== '' && rest.keyId !== undefined && !isP256(clientSecret)) {
-      refuse(`${name}[${at}]: clientSecretFile holds no private key of P-256 in PEM`);
-    }
     return [{ ...rest, clientSecret }];
   });
   for (const [field, words] of [
@@ -205,14 +181,6 @@ function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
   return parsed;
 }
 
-function isP256(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1';
-  } catch {
-    return false;
-  }
-}
-
 function faultsOf(fields: Readonly<Record<string, unknown>>): string[] {
   const unknown = Object.keys(fields).filter((field) => !Object.hasOwn(providerFields, field));
   const faults = [
@@ -222,14 +190,7 @@ function faultsOf(fields: Readonly<Record<string, unknown>>): string[] {
     ),
   ];
   if (faults.length > 0) return faults;
-  const { issuer, scopes, messages, tenants, teamId, keyId } =
-    fields as unknown as ProviderSettings;
-  if (issuer.includes(tenantMark) !== (tenants !== undefined)) {
-    faults.push(`tenants goes with an issuer that has ${tenantMark} in it, and not without`);
-  }
-  if ((teamId === undefined) !== (keyId === undefined)) {
-    faults.push('teamId and keyId go together');
-  }
+  const { issuer, scopes, messages } = fields as unknown as ProviderSettings;
   if (!URL.canParse(issuer) || !isSafeUrl(new URL(issuer))) {
     faults.push('issuer must be https (http on loopback only)');
   }

@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import { bitcoinPolicies } from '@parley/chains/bitcoin/policy.ts';
 import { evmChains } from '@parley/chains/evm/policy.ts';
 import { solanaChains } from '@parley/chains/solana/policy.ts';
-import { devChains } from '../start/dev-network.ts';
 import { type ChainSettings, parseChains } from './chains.ts';
-import { devEvmChain } from './config.ts';
 import { policyOf } from './policies.ts';
 
 const node = 'http://127.0.0.1:1';
@@ -33,17 +31,6 @@ test('a chain has the policy of its chain id or network', () => {
   }
 });
 
-test('each of four dev EVM chains, started or configured, has the dev policy', () => {
-  for (let index = 0; index < 4; index += 1) {
-    const { key: chain, chainId } = devEvmChain(index);
-    const { policy } = evmChains['evm-dev'];
-    assert.deepEqual(policyOf(evm(chainId)).policy, policy, chain);
-    const devnet = { chains: [{ chain, chainId, family: 'evm', rpcUrl: node }] };
-    const [started] = devChains(devnet as unknown as Parameters<typeof devChains>[0]);
-    assert.deepEqual(policyOf(started as ChainSettings).policy, policy, chain);
-  }
-});
-
 test('a policy is named, or given in numbers of its own over the one it is like', () => {
   assert.deepEqual(policyOf(evm(100, { policy: 'base' })), {
     policy: evmChains.base.policy,
@@ -68,17 +55,6 @@ test('a policy is named, or given in numbers of its own over the one it is like'
     policy: { high: { confirmations: 10 } },
   }).policy;
   assert.equal(high.confirmations, 10);
-});
-
-test('all the numbers make a policy without any table', () => {
-  const policy = structuredClone(evmChains.ethereum.policy);
-  const { values, wrong } = parseChains([evm(100, { policy })], 'mainnet');
-  assert.deepEqual(wrong, []);
-  assert.deepEqual(policyOf(values[0] as ChainSettings), {
-    policy,
-    depthTag: null,
-    mostDriftSeconds: null,
-  });
 });
 
 test('a clock may trail by the whole outage where nobody says otherwise', () => {

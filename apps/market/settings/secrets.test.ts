@@ -59,7 +59,10 @@ test('a file that others may read or write is refused with its mode, one of a gr
   for (const mode of [0o604, 0o644, 0o602, 0o620, 0o666]) {
     const file = written('open', url, mode);
     const said = refusal({ DATABASE_URL_FILE: file });
-    assert.match(said, new RegExp(`others may reach .*\\(mode ${mode.toString(8)}\\): chmod 600`));
+    assert.match(
+      said,
+      new RegExp(`others may reach .*\\(mode ${mode.toString(8)}\\): .* chmod 600`),
+    );
   }
   for (const mode of [0o400, 0o440, 0o600, 0o640]) {
     assert.equal(
@@ -73,10 +76,7 @@ test('an empty file and one of a megabyte and a byte are refused with what they 
   const empty = written('empty', ' \n');
   assert.match(refusal({ DATABASE_URL_FILE: empty }), /DATABASE_URL_FILE: .* is empty/);
   const large = written('large', 'x'.repeat(1_048_577));
-  assert.match(
-    refusal({ VALKEY_URL_FILE: large }),
-    /has 1048577 bytes or more; at most 1048576 may be/,
-  );
+  assert.match(refusal({ VALKEY_URL_FILE: large }), /has 1048577 bytes; at most 1048576 may be/);
 });
 
 /** Settings that name a file by themselves, and what makes them read it. */
@@ -92,7 +92,7 @@ test('every file that holds a secret is guarded alike: by its mode, its size and
   const large = written('larger', 'x'.repeat(1_048_577));
   for (const env of inFiles(open)) assert.match(refusal(env), /others may reach .*\(mode 644\)/);
   for (const env of inFiles(large)) assert.match(refusal(env), /at most 1048576 may be/);
-  for (const env of inFiles(dir)) assert.match(refusal(env), /is a folder, no regular file/);
+  for (const env of inFiles(dir)) assert.match(refusal(env), /is no regular file/);
 });
 
 test('a file without an end or that would be waited for is refused at once: a FIFO, a device', () => {
@@ -100,8 +100,8 @@ test('a file without an end or that would be waited for is refused at once: a FI
   execFileSync('mkfifo', ['-m', '600', fifo]);
   // A setting that may stand in a file without being a secret is read alike.
   const settings = (file: string) => [...inFiles(file), { PARLEY_CHAINS: `@${file}` }];
-  for (const env of settings(fifo)) assert.match(refusal(env), /is a FIFO, no regular file/);
-  for (const env of settings('/dev/zero')) assert.match(refusal(env), /is a device, no regular/);
+  for (const env of settings(fifo)) assert.match(refusal(env), /is no regular file/);
+  for (const env of settings('/dev/zero')) assert.match(refusal(env), /is no regular/);
 });
 
 test('a setting that is given twice is refused, whichever two they are', () => {

@@ -74,7 +74,7 @@ function strangers(folder: string | null): string[] {
 }
 
 function contentOf({ name, file, isCredential }: Source, wrong: string[]): string | undefined {
-  const read = readSecretFile(file, isCredential);
+  const read = readSecretFile(file, isCredential ? 'anybody' : 'group');
   if ('text' in read) return read.text;
   wrong.push(`${name}: ${read.wrong}`);
   return undefined;

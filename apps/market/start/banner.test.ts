@@ -25,22 +25,8 @@ test('the screen shows which chains have a gas key, its address, and no password
   assert.ok(!banner(ready).includes('secret'));
 });
 
-test('the address of the app comes first, and what became of its build beside it', () => {
-  assert.equal(banner(ready).split('\n')[0], 'App: http://127.0.0.1:8080');
-  const [first] = banner({ ...ready, app: 'built in 1.4 s' }).split('\n');
-  assert.equal(first, 'App: http://127.0.0.1:8080  (built in 1.4 s)');
-});
-
 test('the wait of agreements is said only where they wait', () => {
   assert.deepEqual(heldLine([]), []);
   const [line = ''] = heldLine(['one time', 'another']);
   assert.match(line, /^Agreements wait: .*\(one time; another\)\. /);
-});
-
-test('the dev network’s inbox and identity provider are shown where there are any', () => {
-  const people = { inbox: 'http://127.0.0.1:3/', identityProvider: 'http://127.0.0.1:4' };
-  const shown = banner({ ...ready, ...people }).split('\n');
-  assert.ok(shown.includes('  inbox            http://127.0.0.1:3/'));
-  assert.ok(shown.includes('  dev identity     http://127.0.0.1:4'));
-  assert.doesNotMatch(banner(ready), /inbox|identity/);
 });

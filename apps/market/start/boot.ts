@@ -2,7 +2,7 @@
 // database and dev chains, schema, adapters, followers, then HTTP; the other way round to stop.
 
 import { randomBytes } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -63,19 +63,8 @@ import {
 import { devKeeper, openGas } from './gas-keys.ts';
 import { createFigures } from './gauges.ts';
 import { meterDatabase, meterNodes, tellBuild } from './metered.ts';
+import { naming } from './naming.ts';
 import { createNodeWatch } from './node-watch.ts';
-import {
-  databaseFault,
-  devNetworkFault,
-  listenFault,
-  loopbackPlace,
-  metricsPlace,
-  mustBeFree,
-  naming,
-  openHome,
-  type Place,
-  poolerFault,
-} from './start-errors.ts';
 import { deskApart, resealKept, watchtowerOf } from './watchtower.ts';
 import { noWeb, type OpenedWeb, webConfig } from './web.ts';
 
@@ -144,11 +133,9 @@ async function start(
   const limited = { ...given, connections: connectionsWithin(given.connections, files) };
   log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
   const home = resolve(limited.home);
-  await openHome(home);
-  for (const place of placesOf(limited)) await mustBeFree(place);
+  await naming('PARLEY_HOME', openHome(home));
   const { databaseUrl: own } = limited;
-  if (own !== null)
-    await naming((error) => databaseFault(own, error), sessionsOf(own, limited, log));
+  if (own !== null) await openSessions(own, limited, log);
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: Opened = {};
@@ -244,6 +231,12 @@ async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   if (seconds > 0) await sleep(seconds * 1_000);
 }
 
+/** The folder where state lives. */
+async function openHome(home: string): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await access(home, constants.R_OK | constants.W_OK | constants.X_OK);
+}
+
 /** The operator's gas keys; those of dev chains are made here, and given coins. */
 async function openKeys(
   settings: Settings,
@@ -290,15 +283,15 @@ async function startParts<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promi
 }
 
 /** The database of the settings, and its replica: each connection has to be a session. */
-async function sessionsOf(url: string, { databaseReadUrl }: Settings, log: Logger): Promise<void> {
-  await mustKeepSessions(url);
+async function openSessions(url: string, { databaseReadUrl }: Settings, log: Logger) {
+  await naming('DATABASE_URL', mustKeepSessions(url));
   if (databaseReadUrl !== null) {
     // One that does not answer is none.
     await mustKeepSessions(databaseReadUrl, true).catch((error: unknown) => {
-      if (error instanceof PoolerError) throw poolerFault('DATABASE_READ_URL', error);
+      if (error instanceof PoolerError) throw new Error(`DATABASE_READ_URL: ${error.message}`);
     });
   }
-  await migrated(url, log);
+  await naming('DATABASE_URL', migrated(url, log));
 }
 
 async function migrated(url: string, log: Logger): Promise<void> {
@@ -331,7 +324,10 @@ async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
   const { settings, home, log, undo, clock, market, ended } = parts;
   if (settings.chains !== null || settings.network !== 'dev') return null;
   // Brings simulators of whole chains along, which a market on chains of its own is without.
-  const { startDevnet } = await naming(devNetworkFault, import('@parley/dev/devnet/devnet.ts'));
+  const { startDevnet } = await naming(
+    'a production install has no dev network, set PARLEY_NETWORK and PARLEY_CHAINS',
+    import('@parley/dev/devnet/devnet.ts'),
+  );
   const starting = startDevnet({
     dir: join(home, 'chains'),
     log,
@@ -355,8 +351,7 @@ async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
       return url === undefined ? null : { url, productName, shortName };
     },
   });
-  const place = loopbackPlace('PARLEY_DEV_PORT', settings.devControlPort);
-  const devnet = await naming((error) => listenFault(place, error), starting);
+  const devnet = await starting;
   undo.unshift(() => devnet.stop());
   return devnet;
 }
@@ -391,7 +386,7 @@ async function openMetrics(deps: Deps, chains: readonly ChainSettings[], undo: S
   watch.start();
   undo.push(() => watch.stop());
   const serving = serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps));
-  const served = await naming((error) => listenFault(metricsPlace(settings), error), serving);
+  const served = await naming('PARLEY_METRICS_PORT', serving);
   undo.push(() => served.stop());
   return served.url;
 }
@@ -408,25 +403,9 @@ async function closeAll(adapters: ReadonlyMap<string, ChainAdapter>): Promise<vo
   await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
 }
 
-function placeOf({ host, port }: Settings): Place {
-  return { setting: 'PORT', port, host, hostSetting: 'HOST' };
-}
-
-/** Every port that a setting chooses and that will be listened on. */
-function placesOf(settings: Settings): Place[] {
-  const { network, chains, devControlPort } = settings;
-  const dev = network === 'dev' && chains === null ? devControlPort : 0;
-  return [
-    placeOf(settings),
-    loopbackPlace('PARLEY_DEV_PORT', dev),
-    ...(settings.metricsPort === null ? [] : [metricsPlace(settings)]),
-  ].filter(({ port, hostSetting }) => port !== 0 || hostSetting !== null);
-}
-
 async function listen(app: FastifyInstance, settings: Settings): Promise<string> {
   const { host, port } = settings;
-  const place = placeOf(settings);
-  await naming((error) => listenFault(place, error), app.listen({ host, port }));
+  await naming(`HOST ${host} and PORT ${port}`, app.listen({ host, port }));
   const { port: taken, address, family } = app.server.address() as AddressInfo;
   const shown = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
   return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${taken}`;

@@ -2,7 +2,7 @@
 // by themselves, and given coins by the start of the dev network.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { EvmAdapter } from '@parley/chains/evm/adapter.ts';
@@ -28,6 +28,7 @@ import type { Gas } from '@parley/watchtower/port.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import type { KeeperSettings } from '../settings/keeper.ts';
 import { policyOf } from '../settings/policies.ts';
+import { readSecretFile } from '../settings/secret-file.ts';
 
 /** Throws an Error that names the file and never its content. */
 export function openGas(
@@ -104,28 +105,12 @@ function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasP
 }
 
 function keyIn(path: string, family: GasKey['family']): GasKey {
-  const refuse = (why: string) => new Error(`the gas key ${path} ${why}`);
-  let file: number;
+  const read = readSecretFile(path, 'nobody');
+  if ('wrong' in read) throw new Error(`a gas key: ${read.wrong}`);
   try {
-    // Without O_NONBLOCK a FIFO is waited for.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return parseGasKey(family, read.text);
   } catch (error) {
-    throw refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  }
-  try {
-    const stats = fstatSync(file);
-    if (!stats.isFile()) throw refuse('is no regular file');
-    const mode = stats.mode & 0o777;
-    if ((mode & 0o077) !== 0) {
-      const found = `is open to other users (mode ${mode.toString(8)})`;
-      throw refuse(`${found}: replace it if one may have read it, then chmod 600 it`);
-    }
-    return parseGasKey(family, readFileSync(file, 'utf8'));
-  } catch (error) {
-    const { message } = error as Error;
-    throw message.startsWith('the gas key ') ? error : refuse(`is refused: ${message}`);
-  } finally {
-    closeSync(file);
+    throw new Error(`the gas key ${path} is refused: ${(error as Error).message}`);
   }
 }
 

@@ -13,7 +13,7 @@ import { createFigures } from './gauges.ts';
 const { db, drop } = await testDatabase();
 after(drop);
 const sql = (text: string) => db.rows({ name: `gauges ${text.slice(0, 50)}`, text, values: [] });
-const always = { keptMs: 0, countedMs: 0, figuresMs: 5_000 };
+const always = { keptMs: 0, figuresMs: 5_000 };
 
 /** The figures of a scrape, by name and labels, without `parley_market_`. */
 async function figuresOf(on: Database, limits = always) {
@@ -77,62 +77,6 @@ test('swaps, deadlines, what is overdue and what waits are read at a scrape', as
   near(found.get('webhooks_failing_oldest_seconds'), 7_200, 'a receiver');
 });
 
-test('swaps are counted once in a while, which is told, and one count that fails leaves out itself', async () => {
-  let isCounting = true;
-  let counted = 0;
-  const watched: Database = {
-    ...db,
-    transaction: (work) =>
-      db.transaction((tx) =>
-        work({
-          rows: (statement) => {
-            if (statement.name !== 'gauges_swaps') return tx.rows(statement);
-            counted += 1;
-            return isCounting ? tx.rows(statement) : Promise.reject(new Error('too slow'));
-          },
-        }),
-      ),
-  };
-  const read = await figuresOf(watched, { ...always, countedMs: 3_600_000 });
-  assert.equal((await read()).get('swaps_age_seconds')! < 60, true);
-  assert.ok((await read()).get('swaps{status="agreed",value="normal"}')! > 0);
-  assert.equal(counted, 1);
-  isCounting = false;
-  const without = await (await figuresOf(watched))();
-  assert.equal(without.get('database_up'), 1);
-  assert.equal(without.get('agrees'), 1);
-  assert.equal(without.get('swaps_age_seconds'), undefined);
-  assert.equal(without.get('swaps{status="agreed",value="normal"}'), undefined);
-});
-
-test('a count that takes long keeps no other figure back, and the former one is shown meanwhile', async () => {
-  let isHanging = true;
-  const ends = Promise.withResolvers<never>();
-  const slow: Database = {
-    ...db,
-    transaction: (work) =>
-      db.transaction((tx) =>
-        work({
-          rows: (statement) => {
-            const isCount = statement.name === 'gauges_swaps' && isHanging;
-            return isCount ? ends.promise : tx.rows(statement);
-          },
-        }),
-      ),
-  };
-  const read = await figuresOf(slow, { ...always, figuresMs: 2_000 });
-  const without = await read();
-  assert.deepEqual([without.get('database_up'), without.get('agrees')], [1, 1]);
-  assert.equal(without.get('swaps_age_seconds'), undefined);
-  isHanging = false;
-  assert.ok((await read()).get('swaps{status="agreed",value="normal"}')! > 0);
-  isHanging = true;
-  const former = await read();
-  assert.ok(former.get('swaps{status="agreed",value="normal"}')! > 0);
-  assert.ok(former.get('swaps_age_seconds')! > 0);
-  ends.reject(new Error('too late'));
-});
-
 test('a database that hangs or fails is told, and no old figure with it', async () => {
   let mode: 'works' | 'hangs' | 'fails' = 'works';
   const faulty: Database = {
@@ -142,7 +86,7 @@ test('a database that hangs or fails is told, and no old figure with it', async 
       return mode === 'fails' ? Promise.reject(new Error('gone')) : db.transaction(work);
     },
   };
-  const read = await figuresOf(faulty, { keptMs: 0, countedMs: 0, figuresMs: 500 });
+  const read = await figuresOf(faulty, { keptMs: 0, figuresMs: 500 });
   assert.equal((await read()).get('agrees'), 1);
   mode = 'fails';
   const failed = await read();

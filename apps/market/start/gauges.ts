@@ -17,10 +17,6 @@ import { passesOf } from '../ports/passes.ts';
 
 /** However many scrape, and how often: the database is asked once in it. */
 const keptMs = 5_000;
-/** Counting swaps is the one read that grows with them: 35 ms of 100 000. Its age is told. */
-const countedMs = 60_000;
-/** The share of the time for all figures: so long the others wait for the count. */
-const countShare = 0.25;
 /** Prometheus waits for ten seconds unless it is told otherwise. */
 const figuresMs = 2_000;
 /** The steps that are due for less are on their way. */
@@ -34,27 +30,15 @@ const failures = 5;
 type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log'>;
 
 /** Reads it all again, unless that was done a moment ago. Never throws, and takes a time limit. */
-export function createFigures(
-  deps: Needs,
-  limits = { keptMs, countedMs, figuresMs },
-): () => Promise<void> {
+export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () => Promise<void> {
   const { metrics, log, db } = deps;
   const kept = createMoments<void>(limits.keptMs, 1);
-  const counts = createMoments<Counted | null>(limits.countedMs, 1);
-  let counted: Counted | null = null;
   let asking: Promise<Figures> | null = null;
   let wasUp = true;
   forget(metrics.market);
   /** One question at a time, however long the database takes over it. */
   const ask = () => {
-    const ofMarket = async () => {
-      const found = await read(deps, limits.figuresMs);
-      // By itself: where it takes long the former count is shown with its age, and this one later.
-      const counting = counts.of('', () => count(db, limits.figuresMs).catch(() => null));
-      counted = await within(limits.figuresMs * countShare, counting, counted);
-      return { ...found, counted };
-    };
-    asking ??= ofMarket().finally(() => {
+    asking ??= read(deps, limits.figuresMs).finally(() => {
       asking = null;
     });
     return asking;
@@ -86,17 +70,7 @@ export function createFigures(
   };
 }
 
-type Counted = Awaited<ReturnType<typeof count>>;
-type Figures = Awaited<ReturnType<typeof read>> & { readonly counted: Counted | null };
-
-/** `at`: milliseconds, monotonic. */
-async function count(db: Deps['db'], limitMs: number) {
-  return db.transaction(async (tx) => {
-    await figures.limitFigures(tx, String(limitMs));
-    const at = performance.now();
-    return { at, swaps: await figures.swapsByStatus(tx, figures.mostSwaps) };
-  });
-}
+type Figures = Awaited<ReturnType<typeof read>>;
 
 async function read(deps: Needs, limitMs: number) {
   const { db } = deps;
@@ -109,6 +83,8 @@ async function read(deps: Needs, limitMs: number) {
     // One after the other: a scrape takes one connection of the pool.
     return {
       nowMs,
+      // The one read that grows with them: 35 ms of 100 000.
+      swaps: await figures.swapsByStatus(tx, figures.mostSwaps),
       status: await readStatus({ ...deps, db: { ...db, rows: tx.rows } }),
       events: await oldestEvents(tx),
       deadlines: await figures.nextDeadlines(tx, wall, chains),
@@ -134,11 +110,8 @@ function show({ metrics: { market } }: Needs, found: Figures): void {
   const { nowMs } = found;
   const since = (at: Date | null | undefined) =>
     at === null || at === undefined ? 0 : Math.max(0, (nowMs - at.getTime()) / 1_000);
-  if (found.counted !== null) {
-    market.swapsAge.set((performance.now() - found.counted.at) / 1_000);
-    for (const { status, highValue, count } of found.counted.swaps) {
-      market.swaps.set({ status, value: highValue ? 'high' : 'normal' }, count);
-    }
+  for (const { status, highValue, count } of found.swaps) {
+    market.swaps.set({ status, value: highValue ? 'high' : 'normal' }, count);
   }
   for (const { step, at } of found.deadlines) {
     market.nextDeadline.set({ step }, at - nowMs / 1_000);

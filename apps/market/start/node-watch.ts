@@ -1,16 +1,12 @@
 // The market polls every node of every chain, as the doctor does, also one that is not needed while
 // another one answers: a second source that is silent or shows other blocks is found before a
-// customer waits for it. Only where metrics are served, and one process for all: the next one looks
-// when that has ended.
+// customer waits for it. Only where metrics are served.
 
-import type { Database, Tx } from '../db/database.ts';
-import { takeNodeLooks } from '../db/node-looks.ts';
 import type { Finding } from '../doctor/findings.ts';
 import { examineNodes } from '../doctor/nodes.ts';
 import { createParts } from '../doctor/parts.ts';
 import type { Deps } from '../ports/deps.ts';
 import { placeOf, sourcesOf } from '../ports/node-questions.ts';
-import { noticesOf } from '../ports/notices.ts';
 import { longestNodePassMs, type Service, service } from '../ports/service.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 
@@ -30,37 +26,15 @@ export function createNodeWatch(
   chains: readonly ChainSettings[],
   everyMs: number = lookEveryMs,
 ): Service {
-  const isOurs = createTurn(deps.db);
   return service(deps, {
     name: 'look at nodes',
     everyMs,
     mostPassMs: longestNodePassMs,
     pass: async (signal) => {
-      if (await isOurs()) await lookAtNodes(deps, chains, signal);
-      else forgetNodes(deps);
+      await lookAtNodes(deps, chains, signal);
       return undefined;
     },
   });
-}
-
-/**
- * Whether this process is the one that looks. The lock is of the connection that hears notices, and
- * ends with it; while that is lost it stays as it was, for nobody can be asked.
- */
-export function createTurn(db: Pick<Database, 'listen'>): () => Promise<boolean> {
-  let held: Tx | null = null;
-  return async () => {
-    const own = noticesOf(db).current();
-    if (own === null || own === held) return held !== null;
-    held = null;
-    if (await takeNodeLooks(own)) held = own;
-    return held !== null;
-  };
-}
-
-/** The figures that another process refreshes would otherwise stay here as they once were. */
-function forgetNodes({ metrics: { nodes } }: Pick<Needs, 'metrics'>): void {
-  for (const each of [nodes.up, nodes.faults, nodes.disagree]) each.reset();
 }
 
 /** Everything that a look finds is set, and what it does not find is 0. */

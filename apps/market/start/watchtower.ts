@@ -25,7 +25,7 @@ import { marketOf } from '../settle/watched.ts';
 import { openGas } from './gas-keys.ts';
 import { createFigures } from './gauges.ts';
 import { meterDatabase, meterNodes, tellBuild } from './metered.ts';
-import { databaseFault, metricsPlace, mustBeFree, naming } from './start-errors.ts';
+import { naming } from './naming.ts';
 
 /** Rows sealed anew by one statement. */
 const resealBatch = 200;
@@ -85,10 +85,8 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
     throw new Error('PARLEY_KEEPER must name a gas key of at least one chain');
   }
   const { metricsPort } = settings;
-  // The metrics port of its server, on the same machine, where both have the same settings.
-  if (metricsPort) await mustBeFree(metricsPlace(settings));
   const opened = mustKeepSessions(databaseUrl).then(() => migrate(databaseUrl));
-  await naming((error) => databaseFault(databaseUrl, error), opened);
+  await naming('DATABASE_URL', opened);
   const now = () => Date.now();
   const db = connect(databaseUrl, {
     ...databaseLimits,
@@ -107,7 +105,10 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const served =
     metricsPort === null
       ? null
-      : await serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps));
+      : await naming(
+          'PARLEY_METRICS_PORT',
+          serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps)),
+        );
   // A server asks it from then on.
   await tellPosts(parts);
   answering.start();

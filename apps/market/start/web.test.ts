@@ -2,12 +2,11 @@
 // small one, in a repository made here.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { buildDocuments, openWeb } from './web.ts';
+import { openWeb } from './web.ts';
 
 const soon = 10;
 
@@ -65,17 +64,6 @@ test('a build is made where a source is newer, and once for it', async (t) => {
   }
 });
 
-test('one of the markets that start at once builds, and all serve what it built', async (t) => {
-  const { root, put, runs } = await repository(t);
-  await put('packages/web/a.ts', '', soon);
-  const opened = await Promise.all(Array.from({ length: 3 }, () => openWeb(root)));
-  assert.ok(opened.every(({ build }) => build !== null));
-  assert.deepEqual(opened.map(({ said }) => said).filter(Boolean), [
-    'built in 1.3 s: its sources were newer',
-  ]);
-  assert.equal(await runs(), 1);
-});
-
 test('a build that fails leaves the market without the app, and says where to look', async (t) => {
   const { root, put, builder } = await repository(t);
   await builder('process.exit(1)');
@@ -93,21 +81,4 @@ test('without the development packages what was built is served, and nothing is 
   await rm(join(root, 'packages/web/dist'), { recursive: true });
   const { said, build } = await openWeb(root);
   assert.deepEqual([said, build, await runs()], ['not built: npm run web', null, 0]);
-});
-
-test('the documents are built where one of them is newer, and not twice', async (t) => {
-  const { root, put, runs } = await repository(t);
-  await put('node_modules/vitepress/package.json', '{}');
-  for (const path of ['docs/a.md', 'README.md', 'packages/sdk/README.md', 'scripts/site/a.ts']) {
-    await put(path, '');
-  }
-  await put('packages/web/dist-docs/build.json', '{}');
-  assert.equal(await buildDocuments(root), null);
-  await put('docs/a.md', '', soon);
-  const building = await buildDocuments(root);
-  assert.ok(building !== null);
-  const ended = once(building, 'close');
-  assert.equal(await buildDocuments(root), null, 'while another builds');
-  await ended;
-  assert.equal(await runs(), 1);
 });

@@ -154,8 +154,7 @@ function configuration(client: Client): Configuration {
         redirect_uris: [`http://${loopback}${marketReturnPath}dev`],
         response_types: ['code'],
         grant_types: ['authorization_code'],
-        // By a form as Apple answers, which runs a script; the others have no use here.
-        response_modes: ['query', 'form_post'],
+        response_modes: ['query'],
       },
     ],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Packed, pack } from '@parley/scripts/tarballs.ts';
-import { everyEntry } from '../support/bundlers.ts';
+import { everyEntry } from '../support/bundler.ts';
 import { firstTrade } from './first-trade.ts';
 import { install } from './install.ts';
 import { firstQuote } from './maker.ts';

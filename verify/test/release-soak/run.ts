@@ -62,7 +62,7 @@ try {
   };
   console.log(await runInRoot({ place, secrets, dev: dev.dev, work }));
   console.log(await runAsUnit({ release, secrets, work }));
-  const doctor = await operate(release, secrets, ['doctor', '--json']);
+  const doctor = await operate(release, secrets, ['ops', 'doctor', '--json']);
   assert.match(doctor, /"danger":0/);
   const commands = grammar('ops', { status: 0 }).commands.map((each) => each.name());
   for (const name of commands) await operate(release, secrets, ['ops', 'help', name]);

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findToolchain, RUST_RELEASES } from '@parley/contracts/solana/build.ts';
+import { findToolchain } from '@parley/contracts/solana/build.ts';
 import { cacheFolder, type DebianProgram, isKept } from '@parley/dev/devnet/debian-package.ts';
 import { bitcoindPackage, findBitcoind } from '@parley/dev/devnet/find-bitcoind.ts';
 import { programOnPath } from '@parley/dev/devnet/processes.ts';
@@ -24,11 +24,8 @@ type Named = {
 /** As root. */
 export type Installed = Named & {
   readonly packages: readonly string[];
-  /**
-   * Versions of the first package that will do. A Debian without one has none to give: the tests
-   * say that they lack it, and the rest runs.
-   */
-  readonly fits?: (version: string) => boolean;
+  /** A Debian may have no version that will do: the tests say that they lack it, and others run. */
+  readonly isSpare?: true;
 };
 /** Into the user's cache, by anyone: a server that is installed would be started. */
 export type Unpacked = Named & { obtain(): Promise<unknown> };
@@ -78,7 +75,7 @@ export const needs: readonly Need[] = [
     ],
     isHere: () => findPython() !== null,
     packages: ['python3', 'python3-venv'],
-    fits: (version) => Number(version.split('.')[1]) >= 11,
+    isSpare: true,
   },
   {
     what: 'Chromium',
@@ -93,7 +90,7 @@ export const needs: readonly Need[] = [
     by: ['contracts/solana/program.test.ts', 'verify/test/planted/contracts.ts'],
     isHere: () => typeof findToolchain() !== 'string',
     packages: ['rustc-web', 'rust-web-src'],
-    fits: (version) => RUST_RELEASES.some((release) => version.startsWith(`${release}+`)),
+    isSpare: true,
   },
   {
     what: 'promtool',

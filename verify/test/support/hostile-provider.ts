@@ -15,10 +15,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
-export type Endpoint = 'discovery' | 'tenants' | 'token' | 'jwks' | 'userinfo';
+export type Endpoint = 'discovery' | 'token' | 'jwks' | 'userinfo';
 const paths: Readonly<Record<string, Endpoint>> = {
   '/.well-known/openid-configuration': 'discovery',
-  '/common/v2.0/.well-known/openid-configuration': 'tenants',
   '/token': 'token',
   '/jwks': 'jwks',
   '/userinfo': 'userinfo',
@@ -99,10 +98,6 @@ export type HostileProvider = {
   misbehave(...how: readonly Misbehaviour[]): void;
   /** Besides the claims of the protocol; over them where they have the same name. */
   claim(claims: Claims): void;
-  /** The issuer that its keys say they sign for; null = they name no issuer. */
-  keysAreOf(issuer: string | null): void;
-  /** Whether it takes a client secret; by the one that it has, unless told. */
-  takeSecret(isGood: ((secret: string) => boolean) | null): void;
   /** Where the browser is led to from an address of `/authorize`. */
   authorize(url: URL | string): Promise<URL>;
   stop(): Promise<void>;
@@ -130,8 +125,6 @@ type State = {
   misbehaviours: ReadonlySet<Misbehaviour>;
   claims: Claims;
   lastNonce: string | null;
-  keyIssuer: string | null;
-  isSecret: ((secret: string) => boolean) | null;
 };
 
 /** Two for all providers of a process: making them takes longer than a test. */
@@ -158,8 +151,6 @@ export async function startHostileProvider(): Promise<HostileProvider> {
     misbehaviours: new Set(),
     claims: { sub: 'mallory' },
     lastNonce: null,
-    keyIssuer: null,
-    isSecret: null,
   };
   const reachedElsewhere: string[] = [];
   const provider = await listen((request, response) => answer(state, request, response));
@@ -179,12 +170,6 @@ export async function startHostileProvider(): Promise<HostileProvider> {
     },
     claim: (claims) => {
       state.claims = claims;
-    },
-    keysAreOf: (issuer) => {
-      state.keyIssuer = issuer;
-    },
-    takeSecret: (isGood) => {
-      state.isSecret = isGood;
     },
     authorize: async (url) => {
       const { status, headers } = await fetch(url, { redirect: 'manual' });
@@ -268,18 +253,12 @@ function replyTo(
   switch (endpoint) {
     case 'discovery':
       return [200, discovery(state)];
-    case 'tenants': {
-      // As Microsoft's: answers lack `iss`, and each tenant is another issuer.
-      const { authorization_response_iss_parameter_supported: _, ...said } = discovery(state);
-      return [200, { ...said, issuer: `${state.issuer}/{tenantid}/v2.0` }];
-    }
     case 'token':
       return token(state, authorization, parameters);
     case 'jwks': {
       const { kid, publicKey } = state.keys.published;
       const jwk = { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
-      const issuer = state.keyIssuer === null ? {} : { issuer: state.keyIssuer };
-      return [200, { keys: [{ ...jwk, ...issuer }] }];
+      return [200, { keys: [jwk] }];
     }
     case 'userinfo': {
       const bearer = authorization.replace(/^Bearer /i, '');
@@ -342,7 +321,7 @@ function authorize(state: State, { searchParams: asked }: URL, response: ServerR
 }
 
 function token(state: State, authorization: string, parameters: Claims): Reply {
-  if (!isClient(state, authorization, parameters)) return [401, { error: 'invalid_client' }];
+  if (!isClient(authorization, parameters)) return [401, { error: 'invalid_client' }];
   const code = spend(state, parameters);
   if (code === null) return [400, { error: 'invalid_grant' }];
   const accessToken = randomBytes(16).toString('base64url');
@@ -368,10 +347,7 @@ function spend({ codes }: State, parameters: Claims): Code | null {
   return parameters.grant_type === 'authorization_code' ? code : null;
 }
 
-function isClient({ isSecret }: State, authorization: string, form: Claims): boolean {
-  if (isSecret !== null) {
-    return form.client_id === clientId && isSecret(String(form.client_secret));
-  }
+function isClient(authorization: string, form: Claims): boolean {
   const [, basic = ''] = /^Basic (\S+)$/i.exec(authorization) ?? [];
   const [id = '', secret = ''] = Buffer.from(basic, 'base64')
     .toString()

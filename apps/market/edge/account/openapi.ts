@@ -80,7 +80,7 @@ export function describeAccount(operations: readonly Operation[], settings: Name
     },
     // A person who is signed in is known there too.
     securityOf: ({ access }) => (access.kind === 'browser' ? perhapsSignedIn : null),
-    paths: { [returnPath('{id}')]: { get: returned, post: returnedByForm } },
+    paths: { [returnPath('{id}')]: { get: returned } },
   };
   return describe(surface, operations, settings);
 }
@@ -161,56 +161,6 @@ const returned = {
     },
     400: refTo('responses', 'Error400'),
     404: refTo('responses', 'Error404'),
-    default: refTo('responses', 'ErrorAny'),
-  },
-};
-
-/** The same answer as a form: browsers send no cookie with it, and come back by GET. */
-const returnedByForm = {
-  ...returned,
-  operationId: 'returnByForm',
-  summary: 'Where a provider has the browser post its answer to',
-  description:
-    'Where a provider has the browser post its answer to (OAuth 2.0 Form Post Response Mode). It ' +
-    'leads to the same answer by GET, and does nothing else.',
-  security: [{}],
-  parameters: returned.parameters.filter((each) => each.in === 'path'),
-  requestBody: {
-    description: 'The answer of the provider.',
-    required: true,
-    content: {
-      'application/x-www-form-urlencoded': {
-        schema: {
-          type: 'object',
-          description: 'What a provider may say.',
-          properties: Object.fromEntries(
-            Object.entries(fromProvider).map(([name, what]) => [
-              name,
-              { type: 'string', description: `${what} of the provider`, examples: ['q1w2e3'] },
-            ]),
-          ),
-        },
-        example: { code: 'q1w2e3', state: 'q1w2e3' },
-      },
-    },
-  },
-  responses: {
-    303: {
-      description: 'to the same address by GET',
-      headers: {
-        ...everyRef,
-        Location: {
-          description: 'the same address, with the answer in its query',
-          schema: string,
-          example: '/account/provider/return/example?code=q1w2e3&state=q1w2e3',
-        },
-      },
-    },
-    400: refTo('responses', 'Error400'),
-    403: refTo('responses', 'Error403'),
-    404: refTo('responses', 'Error404'),
-    413: refTo('responses', 'Error413'),
-    415: refTo('responses', 'Error415'),
     default: refTo('responses', 'ErrorAny'),
   },
 };

@@ -2,7 +2,6 @@
 // steps of a sign-in through them as a browser takes them.
 
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import {
   type IdentityProvider,
@@ -41,14 +40,8 @@ export type ProviderEdge = {
 
 /**
  * It offers `real` and `hostile`; `telegram`, the real one with leave for the bot to write; and
- * `bare`, the hostile one as one that gives no nonce back. `form` is the real one that answers by a
- * form, `apple` the hostile one to which secrets are signed, `microsoft` it with any tenant.
+ * `bare`, the hostile one as one that gives no nonce back.
  */
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const appleKey = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-export const apple = { teamId: 'TEAM000001', keyId: 'KEY0000001' } as const;
-export const applePublicKey = publicKey;
-
 export async function startProviderEdge(): Promise<ProviderEdge> {
   const reported: string[] = [];
   const write = (line: string) => {
@@ -70,15 +63,11 @@ export async function startProviderEdge(): Promise<ProviderEdge> {
   const { people } = readSettings({});
   const bot = { token: '1:not-a-token', api: 'https://bot.example' };
   const writing = ['openid', 'profile', 'telegram:bot_access'];
-  const tenants = { ...hostile, issuer: `${hostile.issuer}/{tenantid}/v2.0` };
   const providers = [
     providerFor('real', honest),
     providerFor('hostile', hostile),
     providerFor('telegram', honest, { scopes: writing, messages: true }),
     providerFor('bare', hostile, { nonce: false }),
-    providerFor('form', honest, { formPost: true }),
-    providerFor('apple', { ...hostile, clientSecret: appleKey }, { formPost: true, ...apple }),
-    providerFor('microsoft', tenants, { tenants: 'common' }),
   ];
   const edge = await startPeople({ log, settings: { people: { ...people, bot, providers } } });
   await (await loaded).arrayBuffer();
@@ -89,8 +78,6 @@ export async function startProviderEdge(): Promise<ProviderEdge> {
   test.beforeEach(() => {
     hostile.misbehave();
     hostile.claim({ sub: 'mallory' });
-    hostile.keysAreOf(null);
-    hostile.takeSecret(null);
     reported.length = 0;
   });
   const atProvider = (url: URL, name: string | null = 'alice') =>

@@ -252,21 +252,6 @@ test('one of several processes reads; a slow one that lost its lease stores noth
   assert.equal((await counted(quick, name)).taken, 3);
 });
 
-test('launches that are taken back under the cursor come again as they are, known ones once', async () => {
-  const { pad, name, own, read } = await opened();
-  const fork = await chain.client.snapshot();
-  await chain.client.mine({ blocks: 3 });
-  const [kept = ''] = await pad.launch('KEPT');
-  await read();
-  await chain.client.revert({ id: fork });
-  // Lower than the cursor is; the same creation by the same factory has the same address.
-  const launched = await pad.launch('KEPT', 'OTHER');
-  assert.equal(launched[0], kept);
-  await chain.client.mine({ blocks: depth + 5 });
-  await readAll(own, name);
-  assert.deepEqual(await addresses(name), sorted(launched));
-});
-
 test('so many of a flood are taken an hour; the rest is counted, said once and left out', async () => {
   const { pad, name, own, read } = await opened({ mostAnHour: 3 });
   const flood = await pad.launch('A', 'B', 'C', 'D', 'E');
@@ -280,30 +265,6 @@ test('so many of a flood are taken an hour; the rest is counted, said once and l
   const later = await pad.launch('G');
   await read();
   assert.deepEqual(await addresses(name), sorted([...flood.slice(0, 3), ...later]));
-});
-
-test('no more of a launchpad wait than its share of what can be looked at every hour', async () => {
-  const pad = await deployLaunchpad(chain);
-  const second = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const own = processOf([settingsOf(pad, { mostAnHour: 2_000 }), settingsOf(second)]);
-  await deepen();
-  await readAll(own, name);
-  await market.sql(
-    `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
-        gives_up_at)
-      select gen_random_uuid(), 'evm-dev', '0x' || i, $1, 'pending', now(), now(),
-        now() + interval '7 days' from generate_series(1, 998) i`,
-    `launchpad:${name}`,
-  );
-  const launched = await pad.launch('A', 'B', 'C', 'D');
-  await deepen();
-  await readAll(own, name);
-  const taken = (await addresses(name)).filter((each) => launched.includes(each));
-  assert.deepEqual(taken, sorted(launched.slice(0, 2)), 'a half of 2 000');
-  const { taken: counts, left_out: left } = await counted(own, name);
-  assert.deepEqual([counts, left], [2, 2]);
-  await market.sql('delete from candidates');
 });
 
 test('a launch without a contract is skipped, and a token that is known already is left as it is', async () => {
@@ -343,61 +304,4 @@ test('a node that is gone is said once and tried again; nothing is lost when it 
   market.deps.advance(11_000);
   await readAll(processOf([settingsOf(pad)]), name);
   assert.deepEqual(await addresses(name), tokens);
-});
-
-test('a launchpad of another factory begins at the head; a process with the old one leaves it alone', async () => {
-  const { pad, name, own: old } = await opened();
-  const two = await deployLaunchpad(chain);
-  await pad.launch('MISSED');
-  await two.launch('EARLY');
-  await deepen();
-  const changed = processOf([settingsOf(two, { name })]);
-  await readAll(changed, name);
-  const launched = await two.launch('NEW');
-  await deepen();
-  market.deps.advance(2_000);
-  assert.equal(await old.launchpads.look(name), 'idle');
-  await readAll(changed, name);
-  assert.deepEqual(await addresses(name), launched);
-});
-
-test('a launchpad of a chain that is not there refuses to start, by name', () => {
-  const source = { factory: `0x${'11'.repeat(20)}`, event: 'T(address token)', token: 'token' };
-  const lost = { name: 'lost', chain: 'moon', source, mostAnHour: 1 };
-  assert.throws(() => processOf([lost]), /launchpad "lost": no chain "moon" with tokens/);
-  assert.throws(() => processOf([{ ...lost, chain: 'bitcoin' }]), /no chain "bitcoin" with tokens/);
-});
-
-test('started, it follows by itself, and stops in the middle of a look that hangs', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const own = processOf([settingsOf(pad)], { now: Date.now });
-  await deepen();
-  own.launchpads.start();
-  const until = async (done: () => Promise<boolean>) => {
-    for (let tries = 0; tries < 300; tries += 1) {
-      if (await done()) return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error('it never came');
-  };
-  await until(async () => {
-    const row = (await positionOf(name)) as { height: number | null } | undefined;
-    return typeof row?.height === 'number';
-  });
-  const launched = await pad.launch('FOLLOWED');
-  await deepen();
-  await until(async () => (await addresses(name)).length > 0);
-  assert.deepEqual(await addresses(name), launched);
-  await own.launchpads.stop();
-  const node = await hangingNode();
-  const slow = adapterOf({ rpcUrls: [node.url], rpc: { attemptTimeoutMs: 600_000 } });
-  const hung = processOf([settingsOf(pad)], { adapters: new Map([['evm-dev', slow]]) });
-  market.deps.advance(20_000);
-  hung.launchpads.start();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  await hung.launchpads.stop();
-  await node.stop();
-  // The launchpad that it had in hand is due again at once.
-  assert.equal(await processOf([settingsOf(pad)]).launchpads.look(name), 'done');
 });

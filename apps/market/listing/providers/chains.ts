@@ -33,16 +33,6 @@ export const geckoNames: Names = {
   solana: 'solana',
 };
 
-// `chainId` in the addresses and answers of DEX Screener.
-export const dexScreenerNames: Names = {
-  evm: named(`
-      1:ethereum 10:optimism 25:cronos 56:bsc 100:gnosischain 137:polygon 250:fantom
-      324:zksync 5000:mantle 8453:base 42161:arbitrum 42220:celo 43114:avalanche
-      59144:linea 81457:blast 534352:scroll`),
-  tron: 'tron',
-  solana: 'solana',
-};
-
 /** Chain ids that GoPlus takes as they are. */
 const goPlusChainIds = [
   1, 10, 25, 56, 100, 137, 169, 204, 250, 324, 5_000, 8_453, 42_161, 43_114, 59_144, 81_457,

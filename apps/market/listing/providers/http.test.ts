@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { mayAsk } from '../../settings/listing.ts';
 import { type FailureKind, ProviderFailure } from './facts.ts';
-import { type ClientOptions, jsonClient, mostBytes, pauseOf } from './http.ts';
-import { mostFailures } from './pace.ts';
+import { type ClientOptions, jsonClient, mostBytes } from './http.ts';
 import { startProvider, testClock } from './testing/server.ts';
 
 const never = new AbortController().signal;
@@ -74,35 +73,6 @@ test('a provider that does not answer, or never ends, or drips, is given up in t
   await fails(client.get([], {}, never), 'unreachable', /did not answer in time/);
 });
 
-test('a caller may give up at any time, and the provider is not blamed for that', async (t) => {
-  const provider = await startProvider(t);
-  const client = asking(provider.base);
-  provider.answer(() => {});
-  for (let at = 0; at < mostFailures + 1; at += 1) {
-    const work = client.get([], {}, AbortSignal.timeout(20));
-    await fails(work, 'unreachable', /did not answer in time/);
-  }
-  provider.json({});
-  assert.equal((await client.get([], {}, never)).found, true);
-});
-
-test('a provider that lets askers wait until they give up is left alone', async (t) => {
-  const provider = await startProvider(t);
-  const clock = testClock();
-  const client = asking(provider.base, { clock });
-  for (let at = 0; at < mostFailures; at += 1) {
-    const asker = new AbortController();
-    provider.answer(() => {
-      clock.pass(3_000);
-      asker.abort();
-    });
-    await failureOf(client.get([], {}, asker.signal));
-  }
-  const before = provider.asked.length;
-  await fails(client.get([], {}, never), 'unreachable', /has failed 5 times/);
-  assert.equal(provider.asked.length, before);
-});
-
 test('an answer of more than a mebibyte is not read to its end, nor one that unpacks to it', async (t) => {
   const provider = await startProvider(t);
   const client = asking(provider.base);
@@ -110,21 +80,6 @@ test('an answer of more than a mebibyte is not read to its end, nor one that unp
   assert.equal(((await client.get([], {}, never)).body as string).length, mostBytes - 2);
   provider.answer(bodied(`"${'x'.repeat(mostBytes - 1)}"`));
   await fails(client.get([], {}, never), 'unreadable', /more than 1048576 bytes/);
-  let written = 0;
-  provider.answer((_request, response) => {
-    response.writeHead(200, json);
-    const part = Buffer.alloc(65_536, 0x20);
-    const more = () => {
-      while (!response.destroyed) {
-        written += part.length;
-        if (!response.write(part)) break;
-      }
-    };
-    response.on('drain', more).on('error', () => {});
-    more();
-  });
-  await fails(client.get([], {}, never), 'unreadable', /more than 1048576 bytes/);
-  assert.ok(written < 64 * mostBytes, `${written} bytes were taken`);
   const bomb = gzipSync(Buffer.alloc(256 * 2 ** 20, 0x20), { level: 9 });
   assert.ok(bomb.length < mostBytes);
   provider.answer(bodied(bomb, { ...json, 'content-encoding': 'gzip' }));
@@ -147,43 +102,27 @@ test('an answer that is no JSON is none, and is quoted nowhere', async (t) => {
   }
   provider.answer(bodied('{"a":1}', { 'content-type': 'text/html' }));
   await fails(client.get([], {}, never), 'unreadable', /no JSON/);
-  provider.answer(bodied('{"a":1}', {}));
-  await fails(client.get([], {}, never), 'unreadable', /no JSON/);
   provider.answer(bodied('{"a":1}', { ...json, 'content-encoding': 'gzip' }));
   await fails(client.get([], {}, never), 'unreachable', /cannot be reached/);
-});
-
-test('an answer that is cut off is no answer', async (t) => {
-  const provider = await startProvider(t);
-  provider.answer((_request, response) => {
-    response.writeHead(200, { ...json, 'content-length': '100' });
-    response.write('{"a":1}', () => response.destroy());
-  });
-  await fails(asking(provider.base).get([], {}, never), 'unreachable', /cannot be reached/);
 });
 
 test('a redirect is not followed', async (t) => {
   const provider = await startProvider(t);
   const elsewhere = await startProvider(t);
   elsewhere.json({ a: 1 });
-  for (const status of [301, 302, 303, 307, 308]) {
-    provider.answer((_request, response) =>
-      response.writeHead(status, { ...json, location: `${elsewhere.base}/x` }).end('{}'),
-    );
-    const client = asking(provider.base, { headers: { 'x-key': 'f00d' } });
-    await fails(client.get([], {}, never), 'unreachable', /^prov redirects with status 30\d$/);
-  }
-  assert.deepEqual([elsewhere.asked.length, provider.asked.length], [0, 5], 'nor asked again');
+  provider.answer((_request, response) =>
+    response.writeHead(307, { ...json, location: `${elsewhere.base}/x` }).end('{}'),
+  );
+  const client = asking(provider.base, { headers: { 'x-key': 'f00d' } });
+  await fails(client.get([], {}, never), 'unreachable', /^prov redirects with status 307$/);
+  assert.deepEqual([elsewhere.asked.length, provider.asked.length], [0, 1], 'nor asked again');
 });
 
 test('a fault of the provider is tried once more, a refusal is not', async (t) => {
   const provider = await startProvider(t);
   for (const [status, times] of [
     [500, 2],
-    [503, 2],
     [400, 1],
-    [401, 1],
-    [403, 1],
     [204, 1],
   ]) {
     provider.asked.length = 0;
@@ -224,34 +163,4 @@ test('a provider that is asked too often is left alone for as long as it says', 
   clock.pass(20_000);
   provider.json({ a: 4 });
   assert.deepEqual((await client.get([], {}, never)).body, { a: 4 });
-});
-
-test('a Retry-After is seconds or a date; what is neither is a pause of our own', () => {
-  const now = Date.UTC(2026, 9, 1);
-  assert.equal(pauseOf('0', now), 0);
-  assert.equal(pauseOf(' 90 ', now), 90_000);
-  assert.equal(pauseOf('Thu, 01 Oct 2026 00:00:30 GMT', now), 30_000);
-  assert.equal(pauseOf('Thu, 01 Oct 2015 00:00:30 GMT', now), 0);
-  for (const other of [null, '', '-5', '1e9', 'soon', '2027-01-01']) {
-    assert.equal(pauseOf(other, now), 30_000, String(other));
-  }
-});
-
-test('too many requests of ours are no failure of the provider', async (t) => {
-  const provider = await startProvider(t);
-  const clock = testClock();
-  const client = asking(provider.base, { clock });
-  provider.answer((_request, response) => {
-    response.writeHead(429, { ...json, 'retry-after': '0' }).end('{}');
-  });
-  for (let at = 0; at <= mostFailures; at += 1) {
-    await fails(client.get([], {}, never), 'limited', /asked too often/);
-  }
-  provider.json({});
-  await client.get([], {}, never);
-});
-
-test('an absent provider is a failure in words', async () => {
-  const work = asking('http://127.0.0.1:1').get([], {}, never);
-  await fails(work, 'unreachable', /^prov cannot be reached$/);
 });

@@ -3,15 +3,13 @@
 
 import { mayAsk } from '../../settings/listing.ts';
 import { ProviderFailure } from './facts.ts';
-import { type Clock, createBreaker, createPace, realClock } from './pace.ts';
+import { type Clock, createPace, realClock } from './pace.ts';
 
 /** One try, from its first byte to the last of its answer. */
 export const tryMs = 8_000;
-/** The largest documented answer, thirty pairs of DEX Screener, is about 70 kB. */
+/** The largest documented answers are some tens of kB. */
 export const mostBytes = 1_048_576;
 const tries = 2;
-/** The caller may give up before a try ends; a provider that was given so long has failed. */
-const slowMs = 3_000;
 const betweenTriesMs = 500;
 /** Where a provider says that it is asked too often, but not for how long. */
 const pauseMs = 30_000;
@@ -23,7 +21,6 @@ export type ClientOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether a body of status 200 says that it is asked too often. */
   readonly limited?: (body: unknown) => boolean;
-  readonly changed?: (open: boolean) => void;
   readonly clock?: Clock;
   readonly tryMs?: number;
 };
@@ -41,7 +38,6 @@ export function jsonClient(options: ClientOptions): JsonClient {
   const { name, base, clock = realClock } = options;
   if (!mayAsk(base)) throw new Error(`${name} may only be asked over https`);
   const pace = createPace(name, options.perMinute, clock);
-  const breaker = createBreaker(name, clock, options.changed ?? (() => {}));
 
   async function once(url: URL, signal: AbortSignal): Promise<Answer> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(options.tryMs ?? tryMs)]);
@@ -52,7 +48,7 @@ export function jsonClient(options: ClientOptions): JsonClient {
     });
     if (response.status === 429) {
       await drop(response);
-      pace.pause(pauseOf(response.headers.get('retry-after'), clock.now()));
+      pace.pause(pauseOf(response.headers.get('retry-after')));
       throw new ProviderFailure('limited', `${name} is asked too often`);
     }
     if (response.status !== 200 && response.status !== 404) {
@@ -67,10 +63,9 @@ export function jsonClient(options: ClientOptions): JsonClient {
     return { found: response.status === 200, body };
   }
 
-  async function patiently(url: URL, signal: AbortSignal, sent: () => void): Promise<Answer> {
+  async function patiently(url: URL, signal: AbortSignal): Promise<Answer> {
     for (let left = tries - 1; ; left -= 1) {
       await pace.turn(signal);
-      sent();
       try {
         return await once(url, signal);
       } catch (error) {
@@ -82,27 +77,10 @@ export function jsonClient(options: ClientOptions): JsonClient {
 
   return {
     name,
-    get: async (path, query, signal) => {
-      breaker.enter();
-      let worked: boolean | null = null;
-      let sentAt = Number.POSITIVE_INFINITY;
-      const sent = () => {
-        sentAt = clock.now();
-      };
-      try {
-        const answer = await patiently(urlOf(base, path, query), signal, sent);
-        worked = true;
-        return answer;
-      } catch (error) {
-        const failure = error instanceof ProviderFailure ? error : unreachable(name, error);
-        // Too many requests of ours, or a caller who went, say nothing about the provider.
-        const gaveUp = signal.aborted && clock.now() - sentAt < slowMs;
-        if (!gaveUp && failure.kind !== 'limited') worked = false;
-        throw failure;
-      } finally {
-        breaker.leave(worked);
-      }
-    },
+    get: (path, query, signal) =>
+      patiently(urlOf(base, path, query), signal).catch((error: unknown) => {
+        throw error instanceof ProviderFailure ? error : unreachable(name, error);
+      }),
   };
 }
 
@@ -128,14 +106,9 @@ function urlOf(base: string, path: readonly string[], query: Record<string, stri
   return url;
 }
 
-/** Milliseconds of a Retry-After in seconds or as a date; our own where there is none to read. */
-export function pauseOf(header: string | null, nowMs: number): number {
-  const text = header?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
-  const date = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
-  return Number.isNaN(date) ? pauseMs : Math.max(0, date - nowMs);
+/** Milliseconds of a Retry-After in seconds; our own where it is none. */
+function pauseOf(header: string | null): number {
+  return /^\d{1,9}$/.test(header ?? '') ? Number(header) * 1_000 : pauseMs;
 }
 
 /** Counted after decompression, part by part: a small body may hold a large one. */

@@ -4,7 +4,6 @@
 import type { ChainKey } from '@parley/core/families.ts';
 import type { ProviderSettings } from '../../settings/listing.ts';
 import { combined } from './combine.ts';
-import { dexScreener } from './dexscreener.ts';
 import type { ChainIdentity, MarketData, Provider } from './facts.ts';
 import { geckoTerminal } from './geckoterminal.ts';
 import { goPlus, goPlusLimited } from './goplus.ts';
@@ -30,7 +29,6 @@ const known: Readonly<Record<ProviderSettings['provider'], Known>> = {
     perMinute: 30,
     open: geckoTerminal,
   },
-  dexscreener: { base: 'https://api.dexscreener.com', perMinute: 300, open: dexScreener },
   goplus: {
     base: 'https://api.gopluslabs.io/api/v1',
     perMinute: 20,
@@ -58,8 +56,6 @@ export function openMarketData(
     const client = jsonClient({
       name,
       clock,
-      changed: (left) =>
-        log.warn({ provider: name, open: left }, 'market data provider left alone'),
       base: url ?? (keyed?.plan === 'pro' ? proBase : own.base),
       perMinute: perMinute ?? own.perMinute,
       ...(limited === undefined ? {} : { limited }),

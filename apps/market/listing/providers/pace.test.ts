@@ -4,16 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ProviderFailure } from './facts.ts';
-import {
-  createBreaker,
-  createPace,
-  mostFailures,
-  mostPauseMs,
-  mostWaiting,
-  mostWaitMs,
-  restMs,
-  windowMs,
-} from './pace.ts';
+import { createPace, mostPauseMs, mostWaiting, mostWaitMs, windowMs } from './pace.ts';
 import { testClock } from './testing/server.ts';
 
 const never = new AbortController().signal;
@@ -84,42 +75,4 @@ test('a bounded number wait, and a pause that comes meanwhile is kept by all of 
   for (const go of waiting) go();
   const ended = await Promise.allSettled(turns);
   assert.ok(ended.every((each) => each.status === 'rejected' && isLimited(each.reason)));
-});
-
-test('a caller that gives up while waiting is let go', async () => {
-  const clock = testClock();
-  const pace = createPace('it', 1, clock);
-  await pace.turn(never);
-  clock.pass(windowMs - 1_000);
-  await assert.rejects(pace.turn(AbortSignal.abort()));
-});
-
-test('after so many failures in a row nobody is let in for a while, and then one who tries', () => {
-  const clock = testClock();
-  const heard: boolean[] = [];
-  const breaker = createBreaker('it', clock, (open) => heard.push(open));
-  const fails = () => {
-    breaker.enter();
-    breaker.leave(false);
-  };
-  for (let at = 1; at < mostFailures; at += 1) fails();
-  breaker.enter();
-  breaker.leave(true);
-  assert.deepEqual(heard, []);
-  for (let at = 0; at < mostFailures; at += 1) fails();
-  assert.deepEqual(heard, [true]);
-  clock.pass(restMs - 1);
-  assert.throws(() => breaker.enter(), ProviderFailure);
-  clock.pass(1);
-  breaker.enter();
-  assert.throws(() => breaker.enter(), ProviderFailure, 'one tries at a time');
-  breaker.leave(null);
-  breaker.enter();
-  breaker.leave(false);
-  assert.throws(() => breaker.enter(), ProviderFailure, 'it rests again');
-  clock.pass(restMs);
-  breaker.enter();
-  breaker.leave(true);
-  breaker.enter();
-  assert.deepEqual(heard, [true, false]);
 });

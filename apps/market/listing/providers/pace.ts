@@ -1,5 +1,5 @@
 // How one provider may be asked: at the pace that it allows, at most so many requests in any window
-// and a bounded number that wait in their order; and not at all for a while after failures.
+// and a bounded number that wait in their order.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProviderFailure } from './facts.ts';
@@ -21,8 +21,6 @@ export const mostWaitMs = 15_000;
 export const mostWaiting = 50;
 /** However long a provider says: it may be asked again after a while. */
 export const mostPauseMs = 600_000;
-export const mostFailures = 5;
-export const restMs = 60_000;
 
 export type Pace = {
   /** Resolves when a request may leave. Throws `ProviderFailure` of kind `limited`. */
@@ -62,42 +60,6 @@ export function createPace(name: string, perMinute: number, clock: Clock): Pace 
     },
     pause: (ms) => {
       pausedUntil = Math.max(pausedUntil, clock.now() + Math.min(Math.max(ms, 0), mostPauseMs));
-    },
-  };
-}
-
-/** After failures in a row those who ask are told at once; then one tries whether it is back. */
-export type Breaker = {
-  /** Throws `ProviderFailure` where the provider is left alone. */
-  enter(): void;
-  /** How what was let in ended; `null` = it was given up by who asked, which says nothing. */
-  leave(worked: boolean | null): void;
-};
-
-/** `changed` hears of it when the provider begins to be left alone, and when it is back. */
-export function createBreaker(
-  name: string,
-  clock: Clock,
-  changed: (open: boolean) => void,
-): Breaker {
-  let failures = 0;
-  let openUntil = 0;
-  let trying = false;
-  return {
-    enter: () => {
-      if (failures < mostFailures) return;
-      if (trying || clock.now() < openUntil) {
-        throw new ProviderFailure('unreachable', `${name} has failed ${failures} times`);
-      }
-      trying = true;
-    },
-    leave: (worked) => {
-      trying = false;
-      if (worked === null) return;
-      if (worked && failures >= mostFailures) changed(false);
-      failures = worked ? 0 : failures + 1;
-      if (failures === mostFailures) changed(true);
-      if (failures >= mostFailures) openUntil = clock.now() + restMs;
     },
   };
 }

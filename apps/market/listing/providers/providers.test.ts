@@ -5,8 +5,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mainnetChainIds, testnetChainIds } from '@parley/core/worlds.ts';
 import { marketNumbers } from '../../settings/listing.ts';
-import { dexScreenerNames, geckoNames, goPlusNames, sameAddress } from './chains.ts';
-import { dexScreener } from './dexscreener.ts';
+import { geckoNames, goPlusNames, sameAddress } from './chains.ts';
 import { type FailureKind, type Provider, ProviderFailure } from './facts.ts';
 import { geckoTerminal } from './geckoterminal.ts';
 import { goPlus, goPlusLimited } from './goplus.ts';
@@ -19,10 +18,9 @@ const all = new Set([...marketNumbers, 'honeypot' as const]);
 const usdt = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const bsc = '0x6331BF8D601f0D7F0d2101772af5137c418c4444';
 const bonk = 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263';
-const day = 86_400;
 const startMs = Date.UTC(2026, 9, 1);
 
-async function served(t: TestContext, kind: 'gecko' | 'dexscreener' | 'goplus') {
+async function served(t: TestContext, kind: 'gecko' | 'goplus') {
   const server = await startProvider(t);
   const clock = testClock(startMs);
   const options = { name: kind, base: server.base, perMinute: 1_000, clock };
@@ -30,7 +28,7 @@ async function served(t: TestContext, kind: 'gecko' | 'dexscreener' | 'goplus') 
   const provider: Provider =
     kind === 'goplus'
       ? goPlus(jsonClient({ ...options, limited: goPlusLimited }))
-      : { gecko: geckoTerminal, dexscreener: dexScreener }[kind](jsonClient(options), now);
+      : geckoTerminal(jsonClient(options), now);
   const refuses = async (chain: string, address: string, failure: FailureKind) => {
     const isIt = (error: unknown) => error instanceof ProviderFailure && error.kind === failure;
     await assert.rejects(provider.look(chain, address, all, never), isIt);
@@ -110,91 +108,6 @@ test('GeckoTerminal: an answer about another token or network, or with others po
   }
   server.json(recorded('gecko-info'));
   await refuses('eth', other, 'misanswered');
-});
-
-test('DEX Screener: the pools in which the token is priced, and not those priced in it', async (t) => {
-  const { server, provider } = await served(t, 'dexscreener');
-  server.json(recorded('dexscreener-bsc'));
-  assert.deepEqual(await provider.look('bsc', bsc, all, never), {
-    capUsd: 111_806,
-    // The first pool's side of the token is worth 32 689.89 USD: it counts for twice of that.
-    liquidityUsd: 2 * 292_396_183 * 0.0001118 + 520.23,
-    volume24hUsd: 3_247.92 + 23.31,
-    ageSeconds: (startMs - 1_759_856_711_000) / 1_000,
-  });
-  assert.deepEqual(server.asked, [`/token-pairs/v1/bsc/${bsc}`]);
-});
-
-test('DEX Screener: a pool with a price of its own counts for nothing', async (t) => {
-  const { server, provider } = await served(t, 'dexscreener');
-  // One recorded pool says a capitalisation five thousand times that of the others.
-  server.json(recorded('dexscreener-solana'));
-  const told = await provider.look('solana', bonk, all, never);
-  assert.equal(told.capUsd, 323_915_435);
-  // One pool lies more on its other side: it counts for twice the tokens in it, at that price.
-  const leaning = 2 * 28_611_292_439 * 0.000003681;
-  const liquidity = 420_230.58 + 133_775.02 + leaning + 96_849.4;
-  assert.ok(Math.abs((told.liquidityUsd ?? 0) - liquidity) < 0.01, String(told.liquidityUsd));
-  assert.ok(Math.abs((told.volume24hUsd ?? 0) - 1_537_983.38) < 0.01);
-});
-
-test('DEX Screener: who opens a pool against a coin of their own moves nothing', async (t) => {
-  const { server, provider } = await served(t, 'dexscreener');
-  const honest = recorded('dexscreener-bsc') as Json[];
-  server.json(honest);
-  const before = await provider.look('bsc', bsc, all, never);
-  const [first] = honest as [Json];
-  for (const priceUsd of ['9000000', '0.0000000000001']) {
-    const liquidity = { usd: 9e15, base: 1_000, quote: 1e30 };
-    const fake = {
-      ...first,
-      priceUsd,
-      marketCap: 9e30,
-      fdv: 9e30,
-      liquidity,
-      volume: { h24: 9e30 },
-    };
-    server.json([...honest, fake, fake]);
-    assert.deepEqual(await provider.look('bsc', bsc, all, never), before, priceUsd);
-  }
-  // A coin that is priced in the token, and at the token's own price, has a cap of its own.
-  const coin = { address: usdt };
-  const other = { ...first, baseToken: coin, quoteToken: first.baseToken, marketCap: 5 };
-  server.json([...honest, { ...other, liquidity: { usd: 9e15, base: 9e15 } }]);
-  assert.deepEqual(await provider.look('bsc', bsc, all, never), before);
-  // At the true price it counts for what is in it.
-  const dear = { ...first, liquidity: { usd: 9e15, base: 1_000, quote: 1 }, volume: { h24: 0 } };
-  server.json([...honest, dear]);
-  const after = await provider.look('bsc', bsc, all, never);
-  assert.ok((after.liquidityUsd ?? 0) - (before.liquidityUsd ?? 0) < 1);
-});
-
-test('DEX Screener: no pools are no numbers; another token, chain or form is refused', async (t) => {
-  const { server, provider, refuses } = await served(t, 'dexscreener');
-  server.json([]);
-  assert.deepEqual(await provider.look('bsc', bsc, all, never), {});
-  server.json({ error: 'gone' }, 404);
-  await refuses('bsc', bsc, 'unreadable');
-  server.json(recorded('dexscreener-bsc'));
-  await refuses('ethereum', bsc, 'misanswered');
-  await refuses('bsc', usdt, 'misanswered');
-  server.json(recorded('dexscreener-solana'));
-  await refuses('solana', bonk.toLowerCase(), 'misanswered');
-  const cases: [string, unknown, FailureKind][] = [
-    ['0.chainId', 'ethereum', 'misanswered'],
-    ['0.baseToken.address', usdt, 'misanswered'],
-    ['1.priceUsd', '1e-5', 'unreadable'],
-    ['0.pairCreatedAt', startMs + day * 1_000, 'unreadable'],
-    ['0.baseToken', null, 'unreadable'],
-  ];
-  for (const [path, value, kind] of cases) {
-    server.json(changed(recorded('dexscreener-bsc'), path, value));
-    await refuses('bsc', bsc, kind);
-    server.json([]);
-    await provider.look('bsc', bsc, all, never);
-  }
-  server.json({ pairs: null });
-  await refuses('bsc', bsc, 'unreadable');
 });
 
 test('GoPlus: holders and the share of the ten largest without pools', async (t) => {
@@ -285,7 +198,6 @@ test('a chain is known by what it is, and only mainnets have a market', () => {
   const client = jsonClient({ name: 'x', base: 'https://x.example', perMinute: 1 });
   for (const [provider, names] of [
     [geckoTerminal(client, Date.now), geckoNames],
-    [dexScreener(client, Date.now), dexScreenerNames],
     [goPlus(client), goPlusNames],
   ] as const) {
     for (const [chainId, name] of names.evm) {

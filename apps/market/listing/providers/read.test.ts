@@ -17,7 +17,6 @@ const readers = {
   holders: reading(it.holders),
   share: reading(it.share),
   percent: reading(it.percent),
-  amount: reading(it.amount),
 };
 const instantOf = (value: unknown, now: number) => it.instant({ value }, 'value', now);
 const isUnreadable = (error: unknown) =>
@@ -42,20 +41,6 @@ test('a text that is no plain decimal spoils the answer', () => {
   }
 });
 
-test('so does a value that is no number that can be', () => {
-  const others = [-1, -0, Number.NaN, Number.POSITIVE_INFINITY, JSON.parse('1e400'), true, [], {}];
-  for (const value of [...others, [1], 1e61]) {
-    for (const [name, read] of Object.entries(readers)) {
-      assert.throws(() => read(value), isUnreadable, `${name} ${String(value)}`);
-    }
-  }
-  assert.throws(() => readers.usd(1.1e16), isUnreadable);
-  assert.throws(() => readers.holders(1.5), isUnreadable);
-  assert.throws(() => readers.holders('1.5'), isUnreadable);
-  assert.throws(() => readers.share(1.00001), isUnreadable);
-  assert.throws(() => readers.percent('100.1'), isUnreadable);
-});
-
 test('shares that round up a little past all are all', () => {
   assert.equal(readers.share('1.000000000000022463'), 1);
   assert.equal(readers.percent('100.000001'), 1);
@@ -74,7 +59,7 @@ test('any plain decimal is read as what it says', () => {
 });
 
 test('a number is finite and within its bounds, or the answer is spoilt, whatever comes', () => {
-  const most = { usd: 1e16, holders: 1e11, share: 1, percent: 1, amount: 1e60 };
+  const most = { usd: 1e16, holders: 1e11, share: 1, percent: 1 };
   const any = fc.oneof(fc.anything(), fc.double(), fc.stringMatching(/^[-+\d.,eE ]{0,12}$/));
   fc.assert(
     fc.property(any, fc.constantFrom(...Object.keys(most)), (value, key) => {
@@ -92,30 +77,19 @@ test('a number is finite and within its bounds, or the answer is spoilt, whateve
   );
 });
 
-test('an instant is milliseconds or a text in UTC, not of the future and not of before all chains', () => {
+test('an instant is a text in UTC, not of the future and not of before all chains', () => {
   const now = Date.UTC(2026, 0, 2);
+  const iso = (ms: number) => new Date(ms).toISOString();
   assert.equal(instantOf('2026-01-01T00:00:00Z', now), Date.UTC(2026, 0, 1));
-  assert.equal(instantOf(Date.UTC(2026, 0, 1), now), Date.UTC(2026, 0, 1));
-  assert.equal(instantOf(now + 600_000, now), now + 600_000);
-  for (const unknown of [0, 1, '1970-01-01T00:00:00Z', null, undefined, '']) {
+  assert.equal(instantOf(iso(now + 600_000), now), now + 600_000);
+  for (const unknown of ['1970-01-01T00:00:00Z', null, undefined, '']) {
     assert.equal(instantOf(unknown, now), null);
   }
-  // Seconds where milliseconds are documented are of 1970: not known, rather than young.
-  assert.equal(instantOf(Math.floor(now / 1_000), now), null);
-  const others = [now + 600_001, '2026-01-01', '2026-01-01T00:00:00+02:00', '2026-13-01T00:00:00Z'];
-  for (const wrong of [...others, '1767225600000', Number.NaN, true, {}]) {
+  const others = [iso(now + 600_001), '2026-01-01', '2026-01-01T00:00:00+02:00', now];
+  for (const wrong of [...others, '2026-13-01T00:00:00Z', true, {}]) {
     assert.throws(() => instantOf(wrong, now), isUnreadable, String(wrong));
   }
   assert.equal(secondsSince([null, now - 1_999, now], now), 1);
   assert.equal(secondsSince([now + 5], now), 0);
   assert.equal(secondsSince([null], now), null);
-});
-
-test('objects and lists are what they are called', () => {
-  for (const wrong of [null, undefined, 1, 'x', []]) {
-    assert.throws(() => it.object({ wrong }, 'wrong'), isUnreadable);
-  }
-  for (const wrong of [null, undefined, 1, 'x', {}]) {
-    assert.throws(() => it.list({ wrong }, 'wrong'), isUnreadable);
-  }
 });

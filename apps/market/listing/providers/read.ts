@@ -7,8 +7,6 @@ import { ProviderFailure } from './facts.ts';
 /** Ten times all the money there is: a larger number is a fault or a fake. */
 const mostUsd = 1e16;
 const mostHolders = 1e11;
-/** The limit for an amount of a token: some have supplies of thirty digits. */
-const mostAmount = 1e60;
 /** Shares are sums of rounded parts. */
 const rounding = 1e-6;
 /** A provider's clock may be ahead of ours. */
@@ -70,11 +68,6 @@ export function readerOf(name: string) {
     objects: (from: unknown, path: string): readonly Json[] =>
       isAbsent(at(from, path)) ? [] : list(from, path).map((each) => objectOf(each, path)),
     usd: number(plainDecimal, mostUsd),
-    /**
-     * The amount of tokens, or the claim of one pool of many: bounded by what it is put together
-     * with.
-     */
-    amount: number(plainDecimal, mostAmount),
     holders: (from: unknown, path: string) => {
       const found = count(from, path);
       if (found !== null && !Number.isInteger(found)) throw spoilt(path);
@@ -84,12 +77,12 @@ export function readerOf(name: string) {
     share: part(1),
     /** The percentage, as a part of one. */
     percent: part(100),
-    /** Milliseconds since 1970, out of milliseconds or of a text in UTC. */
+    /** Milliseconds since 1970, out of a text in UTC. */
     instant: (from: unknown, path: string, nowMs: number) => {
       const value = at(from, path);
       if (isAbsent(value)) return null;
-      const ms = typeof value === 'string' && utc.test(value) ? Date.parse(value) : value;
-      if (typeof ms !== 'number' || !Number.isFinite(ms)) throw spoilt(path);
+      const ms = typeof value === 'string' && utc.test(value) ? Date.parse(value) : Number.NaN;
+      if (Number.isNaN(ms)) throw spoilt(path);
       // One of 0 or of before there was a chain says that it is not known.
       if (ms < firstBlockOfAll) return null;
       if (ms > nowMs + aheadSeconds * 1_000) throw spoilt(path);

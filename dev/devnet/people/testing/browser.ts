@@ -56,14 +56,6 @@ export async function signInAtProvider(authorization: URL, name: string | null):
   return left;
 }
 
-/** The same of one that answers by a form, which a script of its page sends. */
-export async function formAtProvider(authorization: URL, name: string | null) {
-  const { text } = await signedInAt(authorization, name);
-  const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(text) ?? [];
-  const fields = [...text.matchAll(/name="(\w+)" value="([^"]*)"/g)];
-  return { url: new URL(action), form: new URLSearchParams(fields.map(([, k, v]) => [k!, v!])) };
-}
-
 async function signedInAt(authorization: URL, name: string | null) {
   const browser = browserOf(authorization.origin);
   const page = await browser.open(authorization);

@@ -35,7 +35,6 @@ export function registerProvider(place: Place): void {
     },
   });
 
-  registerForm(place);
   app.route<{ Params: { id: string } }>({
     method: 'GET',
     url: returnPath(':id'),
@@ -54,46 +53,6 @@ export function registerProvider(place: Place): void {
         return await reply.redirect(`${page}?problem=${refusal.code}`, 303);
       }
     },
-  });
-}
-
-/** An answer may say these; longer ones are cut, and prove nothing then. */
-const fields = ['code', 'state', 'iss', 'error'];
-const longestField = 4_096;
-const mostFormBytes = 32_768;
-
-/**
- * A provider that answers by a form has the browser POST it from its own page. Browsers send no
- * cookie with that (SameSite=Lax), and so nothing is done yet: they are led to the same answer by
- * GET, where the cookie is.
- */
-function registerForm({ app, deps }: Place): void {
-  void app.register(async (forms) => {
-    forms.addContentTypeParser<string>(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: mostFormBytes },
-      (_request, text, done) => done(null, new URLSearchParams(text)),
-    );
-    forms.route<{ Params: { id: string }; Body: unknown }>({
-      method: 'POST',
-      url: returnPath(':id'),
-      config: { access: { kind: 'open' } },
-      handler: async (request, reply) => {
-        siteOfReturn(deps, request);
-        const { body, params } = request;
-        if (!(body instanceof URLSearchParams)) {
-          throw new HttpError('not_json', 'a provider answers by a form here, not by this');
-        }
-        const answer = new URLSearchParams(
-          fields.flatMap((name) =>
-            body.getAll(name).map((value) => [name, value.slice(0, longestField)]),
-          ),
-        );
-        const { id } = params;
-        const path = returnPath(/^[a-z][a-z0-9-]{0,31}$/.test(id) ? id : 'none');
-        return reply.redirect(`${path}?${answer}`, 303);
-      },
-    });
   });
 }
 
@@ -120,7 +79,7 @@ async function finish(
   const { deps } = place;
   const browser = browserFor(deps, site, request, reply);
   const url = new URL(request.url, site.origin);
-  const returned = await takeReturn(deps, providers, { url, id: request.params.id, browser, site });
+  const returned = await takeReturn(deps, providers, { url, id: request.params.id, browser });
   if (returned.cancelled) return 'problem=cancelled';
   const { ceremony, proven } = returned;
   // As it is now: the provider may have taken its time.

@@ -7,9 +7,9 @@ import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { tronChains } from '@parley/chains/tron/policy.ts';
 import { type Family, families, has, isFamily } from '@parley/core/families.ts';
 import { Misused } from '@parley/host/command.ts';
-import { sourcesOf } from '../../ports/node-questions.ts';
-import { type ChainSettings, knownWorld, parseChains } from '../../settings/chains.ts';
-import { readSecretFile } from '../../settings/secret-file.ts';
+import { sourcesOf } from '../ports/node-questions.ts';
+import { type ChainSettings, knownWorld, parseChains } from '../settings/chains.ts';
+import { readSecretFile } from '../settings/secret-file.ts';
 
 /** The nodes of one chain: each source as a chain of that source alone. */
 export type Meant = { readonly sources: readonly ChainSettings[]; readonly isServed: boolean };
@@ -103,7 +103,7 @@ function withNodes(
 /** `@file`, an address, or an object with its parts. */
 function nodeOf(text: string): string | Readonly<Record<string, unknown>> {
   if (text.startsWith('@')) {
-    const read = readSecretFile(text.slice(1), false);
+    const read = readSecretFile(text.slice(1), 'nobody');
     if ('wrong' in read) throw new Misused(read.wrong);
     // It may name itself.
     if (read.text.startsWith('@'))
