@@ -462,7 +462,7 @@ test('rules that differ are refused before anything is said, each with both valu
   }
 });
 
-test('a policy of one’s own that is not the market’s is refused, and the number is named', async () => {
+test('a policy of one’s own that is not the market’s is refused, and nothing is said', async () => {
   const { policy } = evmView;
   const normal = { ...policy.normal, settleSeconds: policy.normal.settleSeconds + 1 };
   const own = pinnedTo(bitcoinView, { ...evmView, policy: { ...policy, normal } });

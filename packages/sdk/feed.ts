@@ -70,11 +70,6 @@ export type MakerFeed = {
    * there is a connection. Rejects with a QuoteError.
    */
   publishLevels(levels: PublishLevels): Promise<PublishedLevels>;
-  /**
-   * Sets how long your quotes outlive this feed, from now on; null = they stay when you go.
-   * Resolves when the market has stored it; rejects where the feed is closed before.
-   */
-  cancelOnDisconnect(seconds: number | null): Promise<void>;
   close(): void;
 };
 
@@ -114,7 +109,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
 
   const quotes = createQuotes((frame) => link.send(frame));
   const levels = createLevels((frame) => link.send(frame));
-  const own = createOwn(options, (frame) => link.send(frame));
+  const own = createOwn(options);
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
     key: options.ticket ?? keyText(options.key ?? ''),
@@ -130,7 +125,6 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     },
     changed: (next) => {
       if (next === 'live') quotes.connected();
-      if (next === 'live') own.connected();
       else levels.lost();
       if (next !== 'live') move(next);
       else if (whole) live();
@@ -140,7 +134,6 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
       clearInterval(renewing);
       quotes.end();
       levels.end();
-      own.end();
       stop.abort();
       first.reject(new Error(sentence));
       onError(sentence);
@@ -199,13 +192,11 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
         goodForMs,
       }),
     publishLevels: levels.publish,
-    cancelOnDisconnect: own.cancelOnDisconnect,
     close: () => {
       clearInterval(renewing);
       stop.abort();
       quotes.end();
       levels.end();
-      own.end();
       link.close();
       first.reject(new Error('the feed was closed'));
     },

@@ -1,13 +1,13 @@
-// A store in a folder, one file a record. Written beside, synced, renamed: a power cut leaves the
-// old content or the new. Secrets are never overwritten.
+// A store in a folder, one file a record. Secrets are never overwritten.
 
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
+import { syncFolder, writePrivately } from '@parley/host/private-file.ts';
 import {
   clockSlackMs,
   heldSecret,
@@ -33,15 +33,17 @@ export async function fileStore(dir: string): Promise<Store> {
     putSecret: async (hashlock, secret) => {
       const held = await readOrNull(join(secrets, named(hashlock)));
       const added = newSecret(held, hashlock, secret);
-      if (added !== null) return writeSafely(secrets, hashlock, added);
+      if (added !== null) return writePrivately(join(secrets, named(hashlock)), added);
       // Its writing may have failed after it had its name.
       await syncFolder(secrets);
     },
     getSecret: async (hashlock) =>
       heldSecret(await readOrNull(join(secrets, named(hashlock))), hashlock),
-    putTrade: (trade) => writeSafely(trades, trade.threadId, writeKept(trade)),
+    putTrade: async (trade) =>
+      writePrivately(join(trades, named(trade.threadId)), writeKept(trade)),
     getTrade: async (id) => heldTrade(await readOrNull(join(trades, named(id))), id),
-    putSwap: (record) => writeSafely(swaps, record.swap.id, writeKept(record)),
+    putSwap: async (record) =>
+      writePrivately(join(swaps, named(record.swap.id)), writeKept(record)),
     getSwap: async (id) => heldSwap(await readOrNull(join(swaps, named(id))), id),
     swapIds: async (sinceMs) => {
       const all = (await readdir(swaps)).filter((name) => idShape.test(name));
@@ -68,33 +70,4 @@ async function writtenSince(dir: string, names: string[], sinceMs: number): Prom
 
 function readOrNull(path: string): Promise<string | null> {
   return readFile(path, 'utf8').catch(nullIfMissing);
-}
-
-async function writeSafely(folder: string, id: string, text: string): Promise<void> {
-  const name = named(id);
-  const beside = join(folder, `.${name}.${process.pid}.${crypto.randomUUID()}`);
-  try {
-    const file = await open(beside, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(beside, join(folder, name));
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  }
-  await syncFolder(folder);
-}
-
-/** A new name is only safe when its folder is on disk. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
