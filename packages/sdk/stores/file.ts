@@ -8,43 +8,29 @@ import { sleep } from '@parley/chains/nodes/turn.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
 import { syncFolder, writePrivately } from '@parley/host/private-file.ts';
-import {
-  clockSlackMs,
-  heldSecret,
-  heldSwap,
-  heldTrade,
-  idShape,
-  named,
-  newSecret,
-} from './entries.ts';
-import { type Store, writeKept } from './store.ts';
+import { clockSlackMs, type Entries, idShape, storeOver } from './entries.ts';
+import type { Store } from './store.ts';
 
 /** Between two tries to have a lock. */
 const lockPauseMs = 50;
 
 export async function fileStore(dir: string): Promise<Store> {
-  const secrets = join(dir, 'secrets');
-  const trades = join(dir, 'trades');
   const swaps = join(dir, 'swaps');
-  const folders = [dir, secrets, trades, swaps];
+  const folders = [dir, join(dir, 'secrets'), join(dir, 'trades'), swaps];
+  const get: Entries['get'] = (folder, name) =>
+    readFile(join(dir, folder, name), 'utf8').catch(nullIfMissing);
   for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
   for (const each of folders) await syncFolder(each);
   return {
-    putSecret: async (hashlock, secret) => {
-      const held = await readOrNull(join(secrets, named(hashlock)));
-      const added = newSecret(held, hashlock, secret);
-      if (added !== null) return writePrivately(join(secrets, named(hashlock)), added);
-      // Its writing may have failed after it had its name.
-      await syncFolder(secrets);
-    },
-    getSecret: async (hashlock) =>
-      heldSecret(await readOrNull(join(secrets, named(hashlock))), hashlock),
-    putTrade: async (trade) =>
-      writePrivately(join(trades, named(trade.threadId)), writeKept(trade)),
-    getTrade: async (id) => heldTrade(await readOrNull(join(trades, named(id))), id),
-    putSwap: async (record) =>
-      writePrivately(join(swaps, named(record.swap.id)), writeKept(record)),
-    getSwap: async (id) => heldSwap(await readOrNull(join(swaps, named(id))), id),
+    ...storeOver({
+      get,
+      put: async (folder, name, next) => {
+        const text = next(folder === 'secrets' ? await get(folder, name) : null);
+        if (text !== null) return writePrivately(join(dir, folder, name), text);
+        // Its writing may have failed after it had its name.
+        await syncFolder(join(dir, folder));
+      },
+    }),
     swapIds: async (sinceMs) => {
       const all = (await readdir(swaps)).filter((name) => idShape.test(name));
       return sinceMs === undefined ? all : writtenSince(swaps, all, sinceMs - clockSlackMs);
@@ -66,8 +52,4 @@ async function writtenSince(dir: string, names: string[], sinceMs: number): Prom
   const written = async (name: string) => (await stat(join(dir, name))).mtimeMs;
   const times = await Promise.all(names.map(written));
   return names.filter((_, at) => (times[at] ?? 0) >= sinceMs);
-}
-
-function readOrNull(path: string): Promise<string | null> {
-  return readFile(path, 'utf8').catch(nullIfMissing);
 }
