@@ -10,7 +10,8 @@ import { createLink, type Link, type LinkState, type ServerFrame } from './feed/
 import { createOwn } from './feed/own.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import { type HttpOptions, keyText } from './http.ts';
-import type { FeedEvent, Page, PublishedLevels, PublishLevels, Rfq } from './types.ts';
+import { pagesOf } from './pages.ts';
+import type { FeedEvent, PublishedLevels, PublishLevels, Rfq } from './types.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
@@ -225,12 +226,10 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<Rfq[]> {
   const all: Rfq[] = [];
-  let next: { cursor?: string } | null = {};
-  for (let pages = 0; pages < mostPages && next !== null && wanted(); pages += 1) {
-    const query = { limit: snapshotSize, ...list, ...next };
-    const { rfqs, nextCursor }: Page<'rfqs', Rfq> = await client.rfqs(query, { signal });
+  const ask = (from: object) => client.rfqs({ limit: snapshotSize, ...list, ...from }, { signal });
+  for await (const { rfqs } of pagesOf(mostPages, ask)) {
     all.push(...rfqs);
-    next = nextCursor === null ? null : { cursor: nextCursor };
+    if (!wanted()) break;
   }
   return all;
 }
