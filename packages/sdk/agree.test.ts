@@ -8,6 +8,7 @@ import type { Rules, RulesDifference } from '@parley/core/rules.ts';
 import { type Agreeing, accept, examine, keepToFund, sighted } from './agree.ts';
 import type { ParleyClient } from './client.ts';
 import { RulesError, VerificationError } from './errors.ts';
+import { isoTime } from './people.ts';
 import { ownRules } from './rules.ts';
 import { fileStore } from './stores/file.ts';
 import { memoryStore } from './stores/memory.ts';
@@ -186,7 +187,7 @@ test('a swap that the store keeps was seen, also where a former version noted no
   }
 });
 
-const instant = (at: number) => new Date(at * 1_000).toISOString();
+const instant = isoTime;
 
 test('an acceptance stands no longer than its price, whichever end is known first', async () => {
   const { acceptedAt } = trade;
@@ -462,7 +463,7 @@ test('rules that differ are refused before anything is said, each with both valu
   }
 });
 
-test('a policy of one’s own that is not the market’s is refused, and the number is named', async () => {
+test('a policy of one’s own that is not the market’s is refused, and nothing is said', async () => {
   const { policy } = evmView;
   const normal = { ...policy.normal, settleSeconds: policy.normal.settleSeconds + 1 };
   const own = pinnedTo(bitcoinView, { ...evmView, policy: { ...policy, normal } });

@@ -1,8 +1,7 @@
 // Coming to an agreement, and out of it with a trade that is the customer's own.
 
-import { type Deadlines, deadlines, type LegTiming } from '@parley/core/deadlines.ts';
+import { type Deadlines, deadlines } from '@parley/core/deadlines.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
-import { depthFor } from '@parley/core/policy.ts';
 import type { Rules } from '@parley/core/rules.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import {
@@ -20,6 +19,7 @@ import { type ChainSource, type ChainWallets, destinationIn } from './chains.ts'
 import type { CallOptions, ParleyClient } from './client.ts';
 import { aheadOfMarket, clockFault, lookAtBlocks } from './clock.ts';
 import { SettleError, VerificationError } from './errors.ts';
+import { isoTime } from './people.ts';
 import { mustHaveRules } from './rules.ts';
 import {
   isFundingSigned,
@@ -34,12 +34,12 @@ import {
 import {
   defaultAcceptTtlSeconds,
   givenLeg,
-  type OwnLeg,
   type OwnTrade,
   ownLegs,
   type PinnedAsset,
   type PinnedChains,
   standsUntil,
+  timingsOf,
   type VerifiedSwap,
 } from './trade.ts';
 import type { Swap, Thread } from './types.ts';
@@ -204,7 +204,7 @@ export async function sighted(
   const swapSeenAt = isKept ? kept.swapSeenAt : at.now;
   const until = standsUntil(trade);
   if (!(swapSeenAt <= until + clockToleranceSeconds)) {
-    const [stood, first] = [until, swapSeenAt].map(instantOf);
+    const [stood, first] = [until, swapSeenAt].map(isoTime);
     const sentence = `your acceptance stood until ${stood}; swap ${swap.id} was first seen ${first}`;
     throw new SettleError('acceptance_lapsed', sentence);
   }
@@ -328,12 +328,10 @@ function endShown({ quoteExpiresAt = null }: Thread): UnixSeconds | null {
 /** Throws SettleError `price_ended`. */
 function mustLast({ acceptedAt, priceEndsAt }: OwnTrade): void {
   if (priceEndsAt === undefined || acceptedAt < priceEndsAt + clockToleranceSeconds) return;
-  const [ended, at] = [priceEndsAt, acceptedAt].map(instantOf);
+  const [ended, at] = [priceEndsAt, acceptedAt].map(isoTime);
   const sentence = `the price ended ${ended}, and it is ${at} by your clock: nothing was accepted`;
   throw new SettleError('price_ended', sentence);
 }
-
-const instantOf = (at: UnixSeconds) => new Date(at * 1_000).toISOString();
 
 type OwnLegs = ReturnType<typeof ownLegs>;
 
@@ -354,14 +352,6 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
     mustMatch(`thread.legs.${name}.`, leg, legs?.[name] ?? {});
   }
   return rules;
-}
-
-function timingsOf({ a, b }: OwnLegs): Record<LegName, LegTiming> {
-  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
-    policy,
-    depth: depthFor(policy, amount, asset.highValueFrom),
-  });
-  return { a: timing(a), b: timing(b) };
 }
 
 function mustInitiate(thread: Thread, long: LegName): Party {

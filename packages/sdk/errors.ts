@@ -104,9 +104,7 @@ export class RulesError extends VerificationError {
     const said = differences.map(
       (each) => `${each.field} must be ${each.expected}; the market says ${each.got}`,
     );
-    this.message =
-      `${said.join('. ')}. Nothing was accepted. ` +
-      '`differencesOf(await client.rules(), chains)` of sdk/rules names each number';
+    this.message = `${said.join('. ')}. Nothing was accepted. GET /v1/rules has each number`;
     this.name = 'RulesError';
     this.differences = differences;
   }

@@ -10,7 +10,8 @@ import { createLink, type Link, type LinkState, type ServerFrame } from './feed/
 import { createOwn } from './feed/own.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import { type HttpOptions, keyText } from './http.ts';
-import type { FeedEvent, Page, PublishedLevels, PublishLevels, Rfq } from './types.ts';
+import { pagesOf } from './pages.ts';
+import type { FeedEvent, PublishedLevels, PublishLevels, Rfq } from './types.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
@@ -70,11 +71,6 @@ export type MakerFeed = {
    * there is a connection. Rejects with a QuoteError.
    */
   publishLevels(levels: PublishLevels): Promise<PublishedLevels>;
-  /**
-   * Sets how long your quotes outlive this feed, from now on; null = they stay when you go.
-   * Resolves when the market has stored it; rejects where the feed is closed before.
-   */
-  cancelOnDisconnect(seconds: number | null): Promise<void>;
   close(): void;
 };
 
@@ -114,7 +110,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
 
   const quotes = createQuotes((frame) => link.send(frame));
   const levels = createLevels((frame) => link.send(frame));
-  const own = createOwn(options, (frame) => link.send(frame));
+  const own = createOwn(options);
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
     key: options.ticket ?? keyText(options.key ?? ''),
@@ -130,7 +126,6 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     },
     changed: (next) => {
       if (next === 'live') quotes.connected();
-      if (next === 'live') own.connected();
       else levels.lost();
       if (next !== 'live') move(next);
       else if (whole) live();
@@ -140,7 +135,6 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
       clearInterval(renewing);
       quotes.end();
       levels.end();
-      own.end();
       stop.abort();
       first.reject(new Error(sentence));
       onError(sentence);
@@ -199,13 +193,11 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
         goodForMs,
       }),
     publishLevels: levels.publish,
-    cancelOnDisconnect: own.cancelOnDisconnect,
     close: () => {
       clearInterval(renewing);
       stop.abort();
       quotes.end();
       levels.end();
-      own.end();
       link.close();
       first.reject(new Error('the feed was closed'));
     },
@@ -234,12 +226,10 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<Rfq[]> {
   const all: Rfq[] = [];
-  let next: { cursor?: string } | null = {};
-  for (let pages = 0; pages < mostPages && next !== null && wanted(); pages += 1) {
-    const query = { limit: snapshotSize, ...list, ...next };
-    const { rfqs, nextCursor }: Page<'rfqs', Rfq> = await client.rfqs(query, { signal });
+  const ask = (from: object) => client.rfqs({ limit: snapshotSize, ...list, ...from }, { signal });
+  for await (const { rfqs } of pagesOf(mostPages, ask)) {
     all.push(...rfqs);
-    next = nextCursor === null ? null : { cursor: nextCursor };
+    if (!wanted()) break;
   }
   return all;
 }

@@ -18,7 +18,6 @@ export { type BookChange, type MakerFeed, makerFeed } from './feed.ts';
 export { linkWallet, mintKey } from './keys.ts';
 export { formatAmount, formatPrice, parseAmount } from './people.ts';
 export { pin } from './pin.ts';
-export { differencesOf } from './rules.ts';
 export { scheduleRefunds } from './scheduled-refunds.ts';
 export { settle } from './settle.ts';
 export { settleMany } from './settle-many.ts';

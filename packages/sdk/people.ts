@@ -23,26 +23,20 @@ const turning = /[\u061c\u200f\u202b\u2067]/;
 const longestText = 400;
 const mostDecimals = 255;
 
-type Marks = { readonly decimal: string; readonly own: ReadonlyMap<string, string> };
-
 /** One locale in one tab, and a few in tests. */
 const mostLocales = 50;
-const marksByLocale = new Map<string, Marks>();
+const markByLocale = new Map<string, string>();
 
-/** The decimal mark beside Latin digits, and the locale's own digits and mark. */
-function marksOf(locale: string | undefined): Marks {
+/** The decimal mark beside Latin digits. */
+function markOf(locale: string | undefined): string {
   const key = locale ?? '';
-  const known = marksByLocale.get(key);
+  const known = markByLocale.get(key);
   if (known !== undefined) return known;
-  const markIn = (format: Intl.NumberFormat) =>
-    format.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
-  const decimal = markIn(new Intl.NumberFormat(locale, { numberingSystem: 'latn' }));
-  const native = new Intl.NumberFormat(locale, { useGrouping: false });
-  const digits = Array.from({ length: 10 }, (_, at) => [native.format(at), String(at)] as const);
-  const marks = { decimal, own: new Map([[markIn(native), decimal], ...digits]) };
-  if (marksByLocale.size >= mostLocales) marksByLocale.clear();
-  marksByLocale.set(key, marks);
-  return marks;
+  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(0.5);
+  const mark = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+  if (markByLocale.size >= mostLocales) markByLocale.clear();
+  markByLocale.set(key, mark);
+  return mark;
 }
 
 function mustBeDecimals(decimals: number): void {
@@ -83,13 +77,12 @@ export function parseAmount(
   if (text.length > longestText) {
     throw bad('too_long', `has ${text.length} characters: ${longestText} at most`);
   }
-  const { decimal, own } = marksOf(locale);
-  const { number, unit } = unitBehind(asTyped(text).trim(), symbol);
+  const decimal = markOf(locale);
+  const { number: typed, unit } = unitBehind(asTyped(text).trim(), symbol);
   if (unit !== '' && unit.toLowerCase() !== symbol.toLowerCase()) {
     const sentence = `is in "${unit}", and this amount is in ${symbol}`;
     throw bad('other_unit', sentence, { got: unit, symbol });
   }
-  const typed = [...number].map((letter) => own.get(letter) ?? letter).join('');
   if (typed === '') throw new ParleyError('bad_amount', 'no amount is given', { why: 'empty' });
   const [whole = '', fraction = '', ...more] = typed.split(decimal);
   const otherMark = [...'.,'].find((mark) => mark !== decimal && typed.includes(mark));
@@ -169,7 +162,7 @@ export function formatAmount(
 function localized(units: bigint, decimals: number, locale: string | undefined): string {
   const [whole = '', fraction] = formatUnits(units, decimals).split('.');
   const spaced = whole.replace(/\B(?=(?:\d{3})+$)/g, groupMark);
-  return fraction === undefined ? spaced : `${spaced}${marksOf(locale).decimal}${fraction}`;
+  return fraction === undefined ? spaced : `${spaced}${markOf(locale)}${fraction}`;
 }
 
 /** An amount with the decimals of its asset. */

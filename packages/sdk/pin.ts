@@ -1,6 +1,7 @@
 // Assets as the customer pins them. Contract and decimals are its own; only the id is the market's.
 
 import type { CallOptions, ParleyClient } from './client.ts';
+import { pagesOf } from './pages.ts';
 import type { PinnedAsset } from './trade.ts';
 import { verifyAsset } from './verify.ts';
 
@@ -21,18 +22,13 @@ export async function pin(
   how: CallOptions = {},
 ): Promise<PinnedAsset> {
   const wanted = token === null ? { chain } : { chain, address: token };
-  let cursor: string | null = null;
-  for (let page = 0; page < mostPages; page += 1) {
-    const from: { cursor?: string } = cursor === null ? {} : { cursor };
-    const answer = await client.assets({ ...wanted, ...from, limit: pageSize }, how);
-    const found = answer.assets.find((each) => each.chain === chain && each.address === token);
-    if (found !== undefined) {
-      const pinned = { id: found.id, chain, token, decimals, highValueFrom };
-      verifyAsset(found, pinned);
-      return pinned;
-    }
-    cursor = answer.nextCursor;
-    if (cursor === null) break;
+  const ask = (from: object) => client.assets({ ...wanted, ...from, limit: pageSize }, how);
+  for await (const { assets } of pagesOf(mostPages, ask)) {
+    const found = assets.find((each) => each.chain === chain && each.address === token);
+    if (found === undefined) continue;
+    const pinned = { id: found.id, chain, token, decimals, highValueFrom };
+    verifyAsset(found, pinned);
+    return pinned;
   }
   const what = token === null ? 'native coin' : `token ${token}`;
   throw new Error(`the market lists no ${what} of chain "${chain}"; listAsset asks for a token`);

@@ -4,20 +4,16 @@ import { bitcoinContract } from '@parley/chains/bitcoin/contract.ts';
 import { evmContract } from '@parley/chains/evm/plan.ts';
 import { solanaContract } from '@parley/chains/solana/contract.ts';
 import { tronContract } from '@parley/chains/tron/plan.ts';
-import { formulaVersion } from '@parley/core/deadlines.ts';
-import { type ChainPolicy, depthNumbers, policyNumbers } from '@parley/core/policy.ts';
 import {
   type Contract,
   contractId,
   policyDigest,
   type Rules,
-  type RulesDifference,
   rulesDifferences,
   rulesOf,
 } from '@parley/core/rules.ts';
 import { RulesError } from './errors.ts';
-import { type ChainView, type OwnLeg, type PinnedChains, sourceIn } from './trade.ts';
-import type { MarketRules } from './types.ts';
+import type { ChainView, OwnLeg } from './trade.ts';
 
 export function contractOf(view: ChainView): Contract {
   switch (view.family) {
@@ -55,39 +51,4 @@ export function mustHaveRules(said: unknown, legs: Legs): Rules {
       return { field: `${field}${chain}`, ...values };
     }),
   );
-}
-
-/**
- * Where the market's published rules differ, by the number: `ethereum.policy.normal.settleSeconds`.
- */
-export function differencesOf(said: MarketRules, own: PinnedChains): RulesDifference[] {
-  const compared = (field: string, expected: unknown, got: unknown): RulesDifference[] =>
-    expected === got ? [] : [{ field, expected: String(expected), got: String(got) }];
-  const chains = Object.keys(own).flatMap((chain) => {
-    const { view } = sourceIn(own, chain);
-    const theirs = said.chains.find((each) => each.chain === chain);
-    if (theirs === undefined) return compared(chain, 'served', 'not served');
-    const numbers = numbersOf(view.policy);
-    const got = numbersOf(theirs.policy);
-    const contract = contractOf(view);
-    const listed = ({ shards = [] }: Pick<Contract, 'shards'>) => shards.join(' ') || 'none';
-    return [
-      ...compared(`${chain}.contract`, contractId(contract), theirs.contract.id),
-      ...compared(`${chain}.contract.shards`, listed(contract), listed(theirs.contract)),
-      ...numbers.flatMap(([name, number], at) =>
-        compared(`${chain}.policy.${name}`, number, got[at]?.[1]),
-      ),
-    ];
-  });
-  return [...compared('formula', formulaVersion, said.formula), ...chains];
-}
-
-function numbersOf(policy: ChainPolicy): (readonly [string, number | null])[] {
-  const plain = [...policyNumbers, 'windowSeconds'] as const;
-  return [
-    ...plain.map((name) => [name, policy[name]] as const),
-    ...(['normal', 'high'] as const).flatMap((which) =>
-      depthNumbers.map((name) => [`${which}.${name}`, policy[which][name]] as const),
-    ),
-  ];
 }

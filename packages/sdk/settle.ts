@@ -10,6 +10,7 @@ import { type SwapStatus, swapStatus } from '@parley/core/status.ts';
 import type { Leg } from '@parley/core/swap.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { codeOf, messageOf, SettleError } from './errors.ts';
+import { isoTime } from './people.ts';
 import { type Poll, poll, readLeg, stopWatching } from './settle/chains.ts';
 import { claim, refund, replaceStuck, reveal, takeRent, withdrawClaim } from './settle/claims.ts';
 import {
@@ -442,7 +443,7 @@ function remainsOf({ facts: { balance }, timelock }: Leg): Outcome['remains'] {
 
 /** For people, whoever paid it. */
 export function remainsWords({ amount, refundableAt }: NonNullable<Outcome['remains']>): string {
-  const from = new Date(refundableAt * 1_000).toISOString();
+  const from = isoTime(refundableAt);
   return `${amount} base units are left in the own escrow: run it again from ${from} to refund them`;
 }
 

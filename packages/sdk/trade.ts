@@ -184,17 +184,22 @@ export function ownLegs(
   };
   const a = of('a');
   const b = of('b');
-  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
-    policy,
-    depth: depthFor(policy, amount, asset.highValueFrom),
-  });
-  const timings = { a: timing(a), b: timing(b) };
+  const timings = timingsOf({ a, b });
   const long = longLeg(timings);
   const short = otherLeg(long);
   const [sentence] = brokenInequalities(timings[short], timings[long]);
   if (sentence === undefined) return { a, b, long };
   const on = { a: a.asset.chain, b: b.asset.chain };
   throw new Error(`policies of ${on[short]} (short) and ${on[long]} (long) refused: ${sentence}`);
+}
+
+/** By the customer's own policies, and from which amounts on it wants their higher depths. */
+export function timingsOf(own: Readonly<Record<LegName, OwnLeg>>): Record<LegName, LegTiming> {
+  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
+    policy,
+    depth: depthFor(policy, amount, asset.highValueFrom),
+  });
+  return { a: timing(own.a), b: timing(own.b) };
 }
 
 const assetOf = ({ chain, token }: PinnedAsset) => `${chain}:${token ?? 'its own coin'}`;

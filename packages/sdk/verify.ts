@@ -7,7 +7,7 @@ import { openContracts } from '@parley/chains/escrows/plan.ts';
 import { evmEscrow } from '@parley/chains/evm/plan.ts';
 import { solanaEscrow } from '@parley/chains/solana/plan.ts';
 import { tronEscrow } from '@parley/chains/tron/plan.ts';
-import { type Deadlines, deadlines, type LegTiming, schedule } from '@parley/core/deadlines.ts';
+import { type Deadlines, deadlines, schedule } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
@@ -30,6 +30,7 @@ import {
   type PinnedChains,
   sourceIn,
   standsUntil,
+  timingsOf,
   type VerifiedLeg,
   type VerifiedSwap,
 } from './trade.ts';
@@ -153,8 +154,7 @@ export function verifyDeadlines(
   own: ReturnType<typeof ownLegs>,
   now: UnixSeconds,
 ): { agreedAt: UnixSeconds; times: Deadlines } {
-  const timing = (leg: OwnLeg): LegTiming => ({ policy: leg.view.policy, depth: depthOf(leg) });
-  const timings = { a: timing(own.a), b: timing(own.b) };
+  const timings = timingsOf(own);
   const short = own.long === 'a' ? 'b' : 'a';
   const plan = schedule(timings[short], timings[own.long]);
   const agreedAt = said.refundAt[short] - plan.shortTimelock;

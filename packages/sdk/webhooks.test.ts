@@ -1,12 +1,12 @@
+// Deliveries by what docs/vectors/webhooks.json leaves open: headers and bodies of any kind.
+
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { webhookEvents } from '@parley/market/edge/schemas/webhook.ts';
 import { signatureOf } from '@parley/market/webhooks/sign.ts';
-import fc from 'fast-check';
 import { running } from './testing/placed.ts';
 import type { WebhookEvent } from './types.ts';
 import { verifyWebhook, WebhookError, type WebhookRequest } from './webhooks.ts';
@@ -74,36 +74,7 @@ test('a delivery that the market signs is taken: text or bytes, headers of any k
     assert.deepEqual(verifyWebhook(request({ headers: each })), delivery);
   }
   assert.deepEqual(verifyWebhook(request({ secret: ` ${secret}\r\n` })), delivery);
-});
-
-test('the signature is the HMAC of the specification', () => {
-  const body = JSON.stringify(delivery);
-  const mac = createHmac('sha256', secret).update(`${now}.${body}`).digest('hex');
-  const headers = { 'x-parley-timestamp': String(now), 'x-parley-signature': `sha256=${mac}` };
-  assert.deepEqual(verifyWebhook({ secret, headers, body, now }), delivery);
-});
-
-test('another secret, another byte of the body, another time: none is taken', () => {
-  refused({ secret: `${secret}x` }, 'bad_signature');
-  const text = JSON.stringify(delivery);
-  fc.assert(
-    fc.property(fc.nat(text.length - 1), fc.integer({ min: 1, max: 127 }), (at, flip) => {
-      const bytes = Buffer.from(text);
-      bytes[at] = (bytes[at] ?? 0) ^ flip;
-      const { headers } = request();
-      refused({ headers, body: bytes }, 'bad_signature');
-    }),
-  );
-  const { headers } = request();
-  const later = { ...headers, 'X-Parley-Timestamp': String(now + 1) };
-  refused({ headers: later as never }, 'bad_signature');
-});
-
-test('a delivery that is old, or of the future, is refused with the numbers, or taken if told so', () => {
-  assert.throws(() => verifyWebhook(request({}, now - 301)), /signed 301 s ago, and 300 s are/);
-  assert.throws(() => verifyWebhook(request({}, now + 301)), /signed 301 s ahead/);
-  assert.deepEqual(verifyWebhook(request({}, now - 300)), delivery);
-  assert.deepEqual(verifyWebhook(request({ toleranceSeconds: 0 }, 5)), delivery);
+  assert.deepEqual(verifyWebhook(request({ toleranceSeconds: 0 }, 5)), delivery, 'of any age');
 });
 
 test('a delivery without a header, or a signed text that is no delivery, says so', () => {

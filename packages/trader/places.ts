@@ -1,8 +1,9 @@
 // Where things rest, by the XDG Base Directory Specification: profiles are configuration, and what
 // must not be lost is data. Only the user reads them.
 
-import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { writePrivately } from '@parley/host/private-file.ts';
 import { Failure } from './failures.ts';
 import { mostProfileBytes, mustBeProfileName } from './profile.ts';
 
@@ -104,40 +105,20 @@ function openTo(
   return `has mode ${shown}, and others may read it: chmod 600 it first`;
 }
 
-type Writing = {
-  /** Never in the place of another: throws Failure `exists`. */
-  readonly isNew?: boolean;
-};
-
-/** On disk when it resolves, with mode 0600, in a folder of mode 0700. */
+/**
+ * On disk when it resolves, with mode 0600, in a folder of mode 0700. `isNew`: never in the place of
+ * another: throws Failure `exists`.
+ */
 export async function writePrivate(
   file: string,
   text: string,
-  { isNew = false }: Writing = {},
+  how: { readonly isNew?: boolean } = {},
 ): Promise<void> {
-  const folder = dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const beside = join(folder, `.${process.pid}.${crypto.randomUUID()}`);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    const handle = await open(beside, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    // A name that is taken is refused by the link, whoever comes first.
-    await (isNew ? link(beside, file) : rename(beside, file));
+    await writePrivately(file, text, how);
   } catch (error) {
-    if (!isNew || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (how.isNew !== true || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new Failure('local', 'exists', `${file} is there already: it is not written over`);
-  } finally {
-    await rm(beside, { force: true });
-  }
-  const held = await open(folder, 'r');
-  try {
-    await held.sync();
-  } finally {
-    await held.close();
   }
 }

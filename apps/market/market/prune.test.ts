@@ -25,11 +25,6 @@ const day = 86_400_000;
 const sql = <T extends object>(text: string, ...values: unknown[]) =>
   database.db.rows<T>({ name: '', text, values });
 
-const _outboxTopics = async () =>
-  (await sql<{ topic: string }>('select distinct topic from outbox order by topic')).map(
-    ({ topic }) => topic,
-  );
-
 test('a database that takes seconds a batch keeps no pass for longer than one may take', async () => {
   let ms = 0;
   const asked = new Map<string, number>();

@@ -14,17 +14,10 @@ const closed = (eventSeq: number) => ({
   eventSeq,
 });
 
-function harness(options: Parameters<typeof createOwn>[0] = {}) {
-  const sent: object[] = [];
-  const state = { isLive: true };
-  const own = createOwn(options, (frame) => state.isLive && sent.push(frame) > 0);
-  return { own, sent, state };
-}
-
 test('each connection goes on behind the last event that was heard, and says when it cannot', () => {
   const told: unknown[] = [];
   const events = ['thread.closed'] as const;
-  const { own } = harness({
+  const own = createOwn({
     events,
     sinceEvent: 7,
     onEvent: (event) => told.push(event),
@@ -39,56 +32,10 @@ test('each connection goes on behind the last event that was heard, and says whe
   assert.deepEqual([told.at(-1), own.greeting()], ['gap', { events, sinceEvent: 40 }]);
 });
 
-test('a grace is asked for by each connection, and changed when the market has stored it', async () => {
-  const { own, sent, state } = harness({ cancelOnDisconnect: 15 });
+test('a grace is asked for by each connection, and refused out of its bounds', () => {
+  const own = createOwn({ cancelOnDisconnect: 15 });
   assert.deepEqual(own.greeting(), { cancelOnDisconnect: 15 });
-  state.isLive = false;
-  let isStored = false;
-  const ended = own.cancelOnDisconnect(null).then(() => {
-    isStored = true;
-  });
-  assert.deepEqual([own.greeting(), sent], [{}, []]);
-  state.isLive = true;
-  own.connected();
-  assert.deepEqual(sent, [{ cancelOnDisconnect: null }]);
-  own.take({ type: 'cancelOnDisconnect', seconds: 15, seq: 1 });
-  await new Promise(setImmediate);
-  assert.equal(isStored, false);
-  own.take({ type: 'cancelOnDisconnect', seconds: null, seq: 1 });
-  await ended;
-  const first = own.cancelOnDisconnect(5);
-  const second = own.cancelOnDisconnect(60);
-  await assert.rejects(first, /something else/);
-  own.end();
-  await assert.rejects(second, /closed/);
-  await assert.rejects(own.cancelOnDisconnect(5), /closed/);
-});
-
-test('a grace that the market refused for a moment is asked for again, as one of no quote', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { own, sent } = harness();
-  const refused = { type: 'error', error: 'too many requests', code: 'rate_limited' } as const;
-  own.take(refused);
-  const stored = own.cancelOnDisconnect(null);
-  own.take({ ...refused, idempotencyKey: 'of-a-quote' });
-  t.mock.timers.tick(2_000);
-  assert.equal(sent.length, 1);
-  own.take(refused);
-  own.take(refused);
-  t.mock.timers.tick(1_999);
-  assert.equal(sent.length, 1);
-  t.mock.timers.tick(1);
-  assert.deepEqual(sent, [{ cancelOnDisconnect: null }, { cancelOnDisconnect: null }]);
-  own.take({ type: 'cancelOnDisconnect', seconds: null, seq: 1 });
-  own.take(refused);
-  t.mock.timers.tick(10_000);
-  assert.equal(sent.length, 2);
-  return stored;
-});
-
-test('a grace out of bounds is refused before the market is asked', async () => {
   for (const seconds of [4, 61, 5.5, Number.NaN]) {
-    assert.throws(() => harness({ cancelOnDisconnect: seconds }), RangeError);
-    await assert.rejects(harness().own.cancelOnDisconnect(seconds), RangeError);
+    assert.throws(() => createOwn({ cancelOnDisconnect: seconds }), RangeError);
   }
 });

@@ -8,6 +8,7 @@ import type { Destination } from '@parley/core/terms.ts';
 import { otherLeg, type Party } from '@parley/core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { messageOf, RescueError, SettleError, VerificationError } from '../errors.ts';
+import { pagesOf } from '../pages.ts';
 import { ownSides } from '../settle/record.ts';
 import { mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import {
@@ -214,16 +215,13 @@ function refusedBy(swapId: string, error: unknown): Restored {
 
 async function listed({ client, signal }: FromMarket) {
   const swaps = new Map<string, Swap>();
-  const how = { signal };
-  let cursor: string | null = null;
-  for (let page = 0; page < mostPages; page += 1) {
-    const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
-    const answer: Awaited<ReturnType<ParleyClient['swaps']>> = await client.swaps(query, how);
-    for (const swap of answer.swaps.slice(0, pageSize)) swaps.set(swap.id, swap);
-    cursor = answer.nextCursor;
-    if (cursor === null) return { swaps: [...swaps.values()], isWhole: true };
+  let isWhole = false;
+  const ask = (from: object) => client.swaps({ limit: pageSize, ...from }, { signal });
+  for await (const page of pagesOf(mostPages, ask)) {
+    for (const swap of page.swaps.slice(0, pageSize)) swaps.set(swap.id, swap);
+    isWhole = page.nextCursor === null;
   }
-  return { swaps: [...swaps.values()], isWhole: false };
+  return { swaps: [...swaps.values()], isWhole };
 }
 
 /** By the market, which could as well have left the swap out. */

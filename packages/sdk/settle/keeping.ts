@@ -3,7 +3,7 @@
 
 import { withResolvers } from '@parley/core/engines.ts';
 import { messageOf } from '../errors.ts';
-import { type Store, type SwapRecord, withContracts, writeKept } from '../stores/store.ts';
+import { type Store, type SwapRecord, writeKept } from '../stores/store.ts';
 
 /** The store gave no answer in time: whether it has done what it was asked is not known. */
 export class StoreSilent extends Error {}
@@ -169,9 +169,8 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
       const held = unwrittenOf(store).get(id);
       const asked = isUrgentNow() ? inTime : strictly;
       const kept = held ?? (await asked(() => store.getSwap(id)));
-      const found = kept === null ? null : withContracts(kept);
-      if (id === swapId) latest = found;
-      return found;
+      if (id === swapId) latest = kept;
+      return kept;
     },
     swapIds: async (sinceMs, isUrgent = isUrgentNow()) => {
       const withHeld = (ids: readonly string[]) => [

@@ -3,14 +3,14 @@
 import { type Hashlock, opens, type Secret } from '@parley/core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
-import { readKept, type SwapRecord } from './store.ts';
+import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
 /** A disk's clock, or a clock that was set, beside the machine's. */
 export const clockSlackMs = 60_000;
 export const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
 /** Ids come from a market. Throws SettleError `bad_record`. */
-export function named(id: string): string {
+function named(id: string): string {
   if (idShape.test(id)) return id;
   throw new SettleError('bad_record', `"${id.slice(0, 80)}" cannot be the name of a record`);
 }
@@ -19,7 +19,7 @@ export function named(id: string): string {
  * The secret to write, null where it is kept already: a kept secret is never overwritten. Throws
  * SettleError `bad_record`.
  */
-export function newSecret(held: string | null, hashlock: Hashlock, secret: Secret): Secret | null {
+function newSecret(held: string | null, hashlock: Hashlock, secret: Secret): Secret | null {
   if (held === secret) return null;
   if (held !== null) throw new SettleError('bad_record', `${hashlock} already has a secret`);
   if (isSecret(secret, hashlock)) return secret;
@@ -27,7 +27,7 @@ export function newSecret(held: string | null, hashlock: Hashlock, secret: Secre
 }
 
 /** Throws SettleError `bad_record`. */
-export function heldSecret(held: string | null, hashlock: Hashlock): Secret | null {
+function heldSecret(held: string | null, hashlock: Hashlock): Secret | null {
   if (held === null || isSecret(held, hashlock)) return held;
   throw new SettleError('bad_record', `the kept secret of ${hashlock} does not open it`);
 }
@@ -36,11 +36,11 @@ const isSecret = (text: string, hashlock: Hashlock) =>
   /^[0-9a-f]{64}$/.test(text) && opens(text, hashlock);
 
 /** Throws SettleError `bad_record`. */
-export const heldSwap = (text: string | null, id: string): SwapRecord | null =>
+const heldSwap = (text: string | null, id: string): SwapRecord | null =>
   held<SwapRecord>(text, id, ({ swap }) => swap.id);
 
 /** Throws SettleError `bad_record`. */
-export const heldTrade = (text: string | null, id: string): OwnTrade | null =>
+const heldTrade = (text: string | null, id: string): OwnTrade | null =>
   held<OwnTrade>(text, id, ({ threadId }) => threadId);
 
 function held<T extends SwapRecord | OwnTrade>(
@@ -59,4 +59,28 @@ function held<T extends SwapRecord | OwnTrade>(
   }
   const sentence = `the record ${id} is not readable: keep it as it is, it holds terms`;
   throw new SettleError('bad_record', sentence, { cause });
+}
+
+export type Folder = 'secrets' | 'trades' | 'swaps';
+
+/** Texts by folder and name, wherever they are kept. */
+export type Entries = {
+  get(folder: Folder, name: string): Promise<string | null>;
+  /**
+   * `next` gets the held text, of secrets at least; its null leaves that, and its error is thrown.
+   * Returns when the text survives a power cut.
+   */
+  put(folder: Folder, name: string, next: (held: string | null) => string | null): Promise<void>;
+};
+
+export function storeOver({ get, put }: Entries): Omit<Store, 'swapIds'> {
+  return {
+    putSecret: async (hashlock, secret) =>
+      put('secrets', named(hashlock), (held) => newSecret(held, hashlock, secret)),
+    getSecret: async (hashlock) => heldSecret(await get('secrets', named(hashlock)), hashlock),
+    putTrade: async (trade) => put('trades', named(trade.threadId), () => writeKept(trade)),
+    getTrade: async (id) => heldTrade(await get('trades', named(id)), id),
+    putSwap: async (record) => put('swaps', named(record.swap.id), () => writeKept(record)),
+    getSwap: async (id) => heldSwap(await get('swaps', named(id)), id),
+  };
 }

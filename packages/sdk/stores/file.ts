@@ -1,48 +1,36 @@
-// A store in a folder, one file a record. Written beside, synced, renamed: a power cut leaves the
-// old content or the new. Secrets are never overwritten.
+// A store in a folder, one file a record. Secrets are never overwritten.
 
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
-import {
-  clockSlackMs,
-  heldSecret,
-  heldSwap,
-  heldTrade,
-  idShape,
-  named,
-  newSecret,
-} from './entries.ts';
-import { type Store, writeKept } from './store.ts';
+import { syncFolder, writePrivately } from '@parley/host/private-file.ts';
+import { clockSlackMs, type Entries, idShape, storeOver } from './entries.ts';
+import type { Store } from './store.ts';
 
 /** Between two tries to have a lock. */
 const lockPauseMs = 50;
 
 export async function fileStore(dir: string): Promise<Store> {
-  const secrets = join(dir, 'secrets');
-  const trades = join(dir, 'trades');
   const swaps = join(dir, 'swaps');
-  const folders = [dir, secrets, trades, swaps];
+  const folders = [dir, join(dir, 'secrets'), join(dir, 'trades'), swaps];
+  const get: Entries['get'] = (folder, name) =>
+    readFile(join(dir, folder, name), 'utf8').catch(nullIfMissing);
   for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
   for (const each of folders) await syncFolder(each);
   return {
-    putSecret: async (hashlock, secret) => {
-      const held = await readOrNull(join(secrets, named(hashlock)));
-      const added = newSecret(held, hashlock, secret);
-      if (added !== null) return writeSafely(secrets, hashlock, added);
-      // Its writing may have failed after it had its name.
-      await syncFolder(secrets);
-    },
-    getSecret: async (hashlock) =>
-      heldSecret(await readOrNull(join(secrets, named(hashlock))), hashlock),
-    putTrade: (trade) => writeSafely(trades, trade.threadId, writeKept(trade)),
-    getTrade: async (id) => heldTrade(await readOrNull(join(trades, named(id))), id),
-    putSwap: (record) => writeSafely(swaps, record.swap.id, writeKept(record)),
-    getSwap: async (id) => heldSwap(await readOrNull(join(swaps, named(id))), id),
+    ...storeOver({
+      get,
+      put: async (folder, name, next) => {
+        const text = next(folder === 'secrets' ? await get(folder, name) : null);
+        if (text !== null) return writePrivately(join(dir, folder, name), text);
+        // Its writing may have failed after it had its name.
+        await syncFolder(join(dir, folder));
+      },
+    }),
     swapIds: async (sinceMs) => {
       const all = (await readdir(swaps)).filter((name) => idShape.test(name));
       return sinceMs === undefined ? all : writtenSince(swaps, all, sinceMs - clockSlackMs);
@@ -64,37 +52,4 @@ async function writtenSince(dir: string, names: string[], sinceMs: number): Prom
   const written = async (name: string) => (await stat(join(dir, name))).mtimeMs;
   const times = await Promise.all(names.map(written));
   return names.filter((_, at) => (times[at] ?? 0) >= sinceMs);
-}
-
-function readOrNull(path: string): Promise<string | null> {
-  return readFile(path, 'utf8').catch(nullIfMissing);
-}
-
-async function writeSafely(folder: string, id: string, text: string): Promise<void> {
-  const name = named(id);
-  const beside = join(folder, `.${name}.${process.pid}.${crypto.randomUUID()}`);
-  try {
-    const file = await open(beside, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(beside, join(folder, name));
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  }
-  await syncFolder(folder);
-}
-
-/** A new name is only safe when its folder is on disk. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -5,10 +5,8 @@ import { withResolvers } from '@parley/core/engines.ts';
 import { StoreError } from '../errors.ts';
 import type { Browser, Db, DbStore, Locks } from './browser.ts';
 import { type Database, openDatabase } from './database.ts';
-import { clockSlackMs, heldSecret, heldSwap, heldTrade, named, newSecret } from './entries.ts';
-import { type Store, type StoreLock, writeKept } from './store.ts';
-
-type Folder = 'secrets' | 'trades' | 'swaps';
+import { clockSlackMs, type Entries, type Folder, storeOver } from './entries.ts';
+import type { Store, StoreLock } from './store.ts';
 
 const upgrades: readonly ((db: Db) => void)[] = [
   (db) => {
@@ -51,26 +49,18 @@ export async function indexedDbStore(name: string): Promise<BrowserStore> {
   const isBusy = () => locksHeld > 0;
   const database = await openDatabase(browser, { name, upgrades, isBusy });
   const { storage } = browser.navigator;
-  const textOf = textsOf(database);
   let isAsked = false;
-  const put = async (folder: Folder, id: string, next: (held: string | null) => string | null) => {
-    const key = named(id);
+  const put: Entries['put'] = async (folder, name, next) => {
     // From the first entry on there is something to lose. Some browsers ask the person.
     if (!isAsked) storage.persist().catch(() => false);
     isAsked = true;
-    await database.write(folder, key, (held) => {
+    await database.write(folder, name, (held) => {
       const text = next(held?.text ?? null);
       return text === null ? null : { text, keptAtMs: Date.now() };
     });
   };
   return {
-    putSecret: (hashlock, secret) =>
-      put('secrets', hashlock, (held) => newSecret(held, hashlock, secret)),
-    getSecret: async (hashlock) => heldSecret(await textOf('secrets', hashlock), hashlock),
-    putTrade: (trade) => put('trades', trade.threadId, () => writeKept(trade)),
-    getTrade: async (id) => heldTrade(await textOf('trades', id), id),
-    putSwap: (record) => put('swaps', record.swap.id, () => writeKept(record)),
-    getSwap: async (id) => heldSwap(await textOf('swaps', id), id),
+    ...storeOver({ get: textsOf(database), put }),
     swapIds: (sinceMs) =>
       database.read('swaps', (swaps) =>
         sinceMs === undefined ? swaps.getAllKeys() : keptSince(browser, swaps, sinceMs),
@@ -123,11 +113,12 @@ function mustBeSafe({ navigator: { locks }, IDBTransaction }: Browser): Locks {
   return locks;
 }
 
-const textsOf = (database: Database) => async (folder: Folder, id: string) => {
-  const key = named(id);
-  const entry = await database.read(folder, (entries) => entries.get(key));
-  return entry === undefined ? null : String((entry as { text?: unknown }).text);
-};
+const textsOf =
+  (database: Database): Entries['get'] =>
+  async (folder, name) => {
+    const entry = await database.read(folder, (entries) => entries.get(name));
+    return entry === undefined ? null : String((entry as { text?: unknown }).text);
+  };
 
 function keptSince({ IDBKeyRange }: Browser, swaps: DbStore, sinceMs: number) {
   return swaps.index('keptAtMs').getAllKeys(IDBKeyRange.lowerBound(sinceMs - clockSlackMs));

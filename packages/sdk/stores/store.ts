@@ -161,23 +161,6 @@ export type Store = SecretStore &
     lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
   };
 
-/** Older versions kept no contract of a lane: the escrow's name says it. */
-export function withContracts(record: SwapRecord): SwapRecord {
-  const { a, b } = record.swap.legs;
-  const legs = { a: withContract(a), b: withContract(b) };
-  if (legs.a === a && legs.b === b) return record;
-  return { ...record, swap: { ...record.swap, legs } };
-}
-
-function withContract(leg: VerifiedLeg): VerifiedLeg {
-  const { escrow } = leg;
-  const { lane } = escrow?.terms ?? {};
-  if (escrow === null || lane === undefined || lane.contract !== undefined) return leg;
-  const [contract = ''] = escrow.address.split(':');
-  const terms = { ...escrow.terms, lane: { ...lane, contract } };
-  return { ...leg, escrow: { ...escrow, terms } };
-}
-
 /** A new secret, kept before its hashlock is told to anyone. */
 export async function newHashlock(store: SecretStore): Promise<Hashlock> {
   if (store.newHashlock !== undefined) return store.newHashlock();

@@ -3,13 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { hashlockOf } from '@parley/core/hashlock.ts';
-import {
-  newHashlock,
-  type Store,
-  type SwapRecord,
-  withContracts,
-  writeKept,
-} from '../stores/store.ts';
+import { newHashlock, type Store, type SwapRecord, writeKept } from '../stores/store.ts';
 import { keptRecord, swapId, tradeOf } from './honest.ts';
 
 export type Folder = 'secrets' | 'trades' | 'swaps';
@@ -38,15 +32,6 @@ const trade = tradeOf('taker');
 const otherId = '0193f0a0-0000-7000-8000-000000000002';
 const other: SwapRecord = { ...record, swap: { ...record.swap, id: otherId } };
 const huge = 2n ** 255n + 1n;
-
-/** As version 0.1 of September wrote it: no contract of a lane, and none of the later fields. */
-function olderText(): string {
-  const { a } = record.swap.legs;
-  const { contract: _, ...lane } = a.escrow?.terms.lane ?? { number: '', counter: 0 };
-  const escrow = a.escrow && { ...a.escrow, terms: { ...a.escrow.terms, lane } };
-  const legs = { ...record.swap.legs, a: { ...a, escrow } };
-  return writeKept({ ...record, swap: { ...record.swap, legs } });
-}
 
 const storePromises: readonly StorePromise[] = [
   {
@@ -151,17 +136,6 @@ const storePromises: readonly StorePromise[] = [
       await assert.rejects(second.putSecret(hashlock, '00'.repeat(32)), { code: 'bad_record' });
       await second.putSwap({ ...record, publicSecret: '5e'.repeat(32) });
       assert.equal((await store.getSwap(swapId))?.publicSecret, '5e'.repeat(32));
-    },
-  },
-  {
-    name: 'a record of an older version is read',
-    needs: ['texts'],
-    keeps: async (store, { plant }) => {
-      await plant('swaps', swapId, olderText());
-      const found = await store.getSwap(swapId);
-      assert.ok(found !== null);
-      assert.equal(found.swap.legs.a.escrow?.terms.lane?.contract, undefined);
-      assert.match(withContracts(found).swap.legs.a.escrow?.terms.lane?.contract ?? '', /^0x/);
     },
   },
   {
