@@ -8,7 +8,7 @@ import type { Thread } from '@parley/sdk/types.ts';
 import { type AcceptingInput, createAccepting } from './accepting.ts';
 import type { Deal } from './journal.ts';
 import type { Mode } from './rules/decide.ts';
-import { btc, pair, partsOf, sol } from './testing/stage.ts';
+import { btc, dealOf, pair, partsOf, sol } from './testing/stage.ts';
 
 /** 0.01 BTC; at 400 SOL each the maker gives 3.96 SOL. */
 function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
@@ -35,6 +35,15 @@ function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
     ...more,
   } as Thread;
 }
+
+/** One whose swap is not known yet. */
+const acceptedOf = (threadId: string, acceptedAt: number): Deal => ({
+  ...dealOf(threadId, '', acceptedAt),
+  rfqId: 'rfq',
+  takerId: 'taker',
+  gives: 'quote',
+  swapId: null,
+});
 
 function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   const heard: string[] = [];
@@ -121,19 +130,6 @@ test('an acceptance at a price that moved is none; unless it is quoted anew it i
 });
 
 test('an acceptance whose answer was lost is followed to its swap, or until it has lapsed', async () => {
-  const deal = (acceptedAt: number): Deal => ({
-    threadId: 'thread',
-    rfqId: 'rfq',
-    takerId: 'taker',
-    pair: 'btc/sol',
-    gives: 'quote',
-    base: 1n,
-    quote: 1n,
-    acceptedAt,
-    swapId: null,
-    end: null,
-    endedAt: null,
-  });
   const accepted = { makerAccepted: true };
   for (const [what, thread, agoSeconds, becomes] of [
     ['it may still be on its way', threadAt('1'), 119, []],
@@ -144,7 +140,7 @@ test('an acceptance whose answer was lost is followed to its swap, or until it h
     ['there is the swap', threadAt('1', { status: 'agreed', swapId: 's' }), 901, ['settle s']],
   ] as const) {
     const { accepting, deals, heard, promises } = stage(thread);
-    promises.dealt(deal(1_000 - agoSeconds), null);
+    promises.dealt(acceptedOf('thread', 1_000 - agoSeconds), null);
     await accepting.followUp();
     assert.deepEqual(heard, becomes, what);
     const swapId = becomes[0] === 'settle s' ? 's' : undefined;
@@ -158,18 +154,7 @@ test('a swap of an acceptance that was called over is settled where the caps all
     [0n, []],
   ] as const) {
     const { accepting, deals, heard } = stage(threadAt('1'), '400', mostOpen);
-    const lapsed = { swapId: null, end: 'lapsed', endedAt: 999 } as const;
-    deals.set('thread', {
-      threadId: 'thread',
-      rfqId: 'rfq',
-      takerId: 'taker',
-      pair: 'btc/sol',
-      gives: 'quote',
-      base: 1n,
-      quote: 1n,
-      acceptedAt: 990,
-      ...lapsed,
-    });
+    deals.set('thread', { ...acceptedOf('thread', 990), end: 'lapsed', endedAt: 999 });
     await accepting.adopt();
     assert.deepEqual(heard, becomes);
   }
@@ -182,20 +167,8 @@ test('swaps of one RFQ on many threads count beside each other', async () => {
   ] as const) {
     const accepted = threadAt('3960000000', { takerAccepted: true });
     const { deals, look, promises } = stage(accepted, '400', 5_000_000_000n);
-    const before: Deal = {
-      threadId,
-      rfqId: 'rfq',
-      takerId: 'taker',
-      pair: 'btc/sol',
-      gives: 'quote',
-      base: 1_000_000n,
-      quote: 3_960_000_000n,
-      acceptedAt: 999,
-      swapId: null,
-      end: null,
-      endedAt: null,
-    };
-    promises.dealt(before, null);
+    const amounts = { base: 1_000_000n, quote: 3_960_000_000n };
+    promises.dealt({ ...acceptedOf(threadId, 999), ...amounts }, null);
     assert.deepEqual(await look(), heard, threadId);
     assert.equal(deals.size, threadId === 'thread' ? 1 : 0);
   }

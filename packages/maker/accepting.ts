@@ -12,17 +12,13 @@ import type { Store } from '@parley/sdk/stores/store.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Thread } from '@parley/sdk/types.ts';
 import type { OwnChains } from './chains.ts';
-import type { Limits, PairConfig } from './config/config.ts';
+import type { PairConfig } from './config/config.ts';
 import type { Deal, Journal } from './journal.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import type { Prices } from './prices/sources.ts';
-import type { Promises } from './promises.ts';
-import type { Mode, Refusal, Step } from './rules/decide.ts';
+import type { Refusal, Step } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf, termsOf } from './rules/matching.ts';
 import { type Terms, termsAt } from './rules/price.ts';
 import type { Settling } from './settling.ts';
-import type { Turns } from './turns.ts';
+import type { Trading } from './trading.ts';
 
 /** The pages of one's own threads, a hundred each. */
 const mostPages = 10;
@@ -40,28 +36,16 @@ const lapsedMs = 15 * 60_000;
 /** The states of a swap in which something is still to be done. */
 const begins: readonly string[] = ['agreed', 'initiator_funded', 'counterparty_funded'];
 
-export type AcceptingInput = {
+export type AcceptingInput = Trading & {
   readonly client: ParleyClient;
   readonly userId: string;
   readonly chains: OwnChains;
   readonly store: Store;
   readonly journal: Journal;
-  readonly promises: Promises;
-  readonly turns: Turns;
   readonly settling: Settling;
-  readonly prices: Prices;
-  readonly pairs: readonly PairConfig[];
-  readonly limits: Limits;
   /** By name. */
   readonly assets: ReadonlyMap<string, PinnedAsset>;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly mode: () => Mode;
-  readonly now: () => Millis;
-  readonly signal: AbortSignal;
 };
-
-export type Accepting = ReturnType<typeof createAccepting>;
 
 export function createAccepting(input: AcceptingInput) {
   const { client, userId, journal, promises, settling, prices, pairs, limits, assets } = input;

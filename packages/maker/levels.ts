@@ -7,12 +7,9 @@ import type { ParleyClient } from '@parley/sdk/client.ts';
 import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import type { MakerFeed } from '@parley/sdk/feed.ts';
 import type { Rfq, WantedLevel } from '@parley/sdk/types.ts';
-import type { Limits, PairConfig } from './config/config.ts';
-import type { Log } from './log.ts';
-import type { Prices } from './prices/sources.ts';
-import type { Promises } from './promises.ts';
-import type { Mode } from './rules/decide.ts';
+import type { PairConfig } from './config/config.ts';
 import { type Terms, termsAt } from './rules/price.ts';
+import type { Trading } from './trading.ts';
 
 const answerMs = 5_000;
 /** Published anew when this part of their time is left. */
@@ -38,18 +35,10 @@ const nobody = {
 /** The levels of a pair that the market has, as it was sent them. */
 type Told = { readonly levels: readonly WantedLevel[]; readonly untilMs: Millis };
 
-type LevelsInput = {
+type LevelsInput = Omit<Trading, 'turns' | 'metrics'> & {
   readonly feed: () => Pick<MakerFeed, 'state'> | null;
   readonly client: Pick<ParleyClient, 'publishLevels' | 'withdrawLevels'>;
-  readonly promises: Pick<Promises, 'verdict'>;
-  readonly prices: Pick<Prices, 'of'>;
-  readonly pairs: readonly PairConfig[];
   readonly idOf: (name: string) => string | undefined;
-  readonly limits: Pick<Limits, 'levelSeconds'>;
-  readonly log: Log;
-  readonly mode: () => Mode;
-  readonly now: () => Millis;
-  readonly signal: AbortSignal;
 };
 
 export function createLevels(input: LevelsInput) {

@@ -9,7 +9,7 @@ import { createPromises } from './promises.ts';
 import { holdingOf } from './rules/inventory.ts';
 import type { Match } from './rules/matching.ts';
 import { parsePrice } from './rules/price.ts';
-import { dealOf } from './testing/stage.ts';
+import { dealOf, limits } from './testing/stage.ts';
 
 const asset = (name: string, chain: string, token: string | null): AssetConfig => ({
   name,
@@ -45,21 +45,6 @@ const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
   end,
 });
 const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
-const limits: Limits = {
-  levelSeconds: 60,
-  mostSwaps: 2,
-  mostSwapsATaker: 1,
-  mostQuotes: 9,
-  mostQuotesATaker: 9,
-  leastSettledOfTaker: 0,
-  quoteSeconds: 90,
-  quotesAMinute: 9,
-  requestsAMinute: 9,
-  balanceSeconds: 30,
-  pollMs: 1_000,
-  cancelSeconds: 15,
-  batchSeconds: 0,
-};
 const rfq = { id: 'r', creatorId: 'u' } as Rfq;
 const match: Match<PairConfig> = {
   pair,
@@ -70,7 +55,7 @@ const match: Match<PairConfig> = {
 function promisesOf(deals: readonly Deal[], areCostsKnown = true, more: Partial<Limits> = {}) {
   return createPromises({
     assets: [usd, trx],
-    limits: { ...limits, ...more },
+    limits: { ...limits, mostSwapsATaker: 1, ...more },
     mode: () => 'open',
     now: () => now * 1_000,
     deals: new Map(deals.map((each) => [each.threadId, each])),

@@ -8,16 +8,13 @@ import type { ParleyClient } from '@parley/sdk/client.ts';
 import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import type { BookChange, MakerFeed } from '@parley/sdk/feed.ts';
 import type { QuoteOutcome, Rfq } from '@parley/sdk/types.ts';
-import type { Limits, PairConfig } from './config/config.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { PairConfig } from './config/config.ts';
 import { createPace } from './pace.ts';
-import type { Prices } from './prices/sources.ts';
-import type { OpenQuote, Promises } from './promises.ts';
-import { type Mode, modeRefusal, type Refusal } from './rules/decide.ts';
+import type { OpenQuote } from './promises.ts';
+import { modeRefusal, type Refusal } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf } from './rules/matching.ts';
 import { marginBps, type Terms, termsAt } from './rules/price.ts';
-import type { Turns } from './turns.ts';
+import type { Trading } from './trading.ts';
 
 /** The market has to answer a quote within this; later it may have taken it. */
 const answerMs = 5_000;
@@ -36,23 +33,11 @@ const mostSending = 200;
 /** The pages of a withdrawal of all quotes: 500 quotes each, and a maker has 1 000. */
 const mostPages = 5;
 
-export type Quoting = ReturnType<typeof createQuoting>;
-
-export type QuotingInput = {
+type QuotingInput = Trading & {
   /** null: not connected yet. */
   readonly feed: () => Pick<MakerFeed, 'book' | 'state'> | null;
   readonly client: Pick<ParleyClient, 'quoteMany' | 'withdrawQuote' | 'withdrawQuotes'>;
-  readonly promises: Promises;
-  readonly turns: Turns;
-  readonly prices: Prices;
-  readonly pairs: readonly PairConfig[];
   readonly idOf: (name: string) => string | undefined;
-  readonly limits: Limits;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly mode: () => Mode;
-  readonly now: () => Millis;
-  readonly signal: AbortSignal;
 };
 
 /** A quote that is decided on. */

@@ -216,18 +216,14 @@ async function trade(desk: Desk): Promise<never> {
     assets,
   });
   const link: { feed: MakerFeed | null } = { feed: null };
-  const quoting = createQuoting({
+  const offering = {
     ...common,
     client: session.once,
     feed: () => link.feed,
-    idOf: (name) => assets.get(name)?.id,
-  });
-  const levels = createLevels({
-    ...common,
-    client: session.once,
-    feed: () => link.feed,
-    idOf: (name) => assets.get(name)?.id,
-  });
+    idOf: (name: string) => assets.get(name)?.id,
+  };
+  const quoting = createQuoting(offering);
+  const levels = createLevels(offering);
   const open = () => {
     link.feed?.close();
     const heard = (event: FeedEvent) => {
