@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileStore } from '@parley/sdk/stores/file.ts';
 import { keptRecord } from '@parley/sdk/testing/honest.ts';
-import type { Io } from '@parley/trader/io.ts';
 import { placesOf, writePrivate } from '@parley/trader/places.ts';
 import { type Profile, writeProfile } from '@parley/trader/profile.ts';
 import { runParley } from './run.ts';
+import { testIo } from './testing/io.ts';
 
 let home: string;
 before(async () => {
@@ -58,25 +58,16 @@ async function profileWith(
 /** `answer`: the person's answer, once a swap that needs none has been reported; null: no person is
  * there. */
 async function settled(name: string, args: readonly string[], answer: string | null = null) {
-  const said = { out: '', err: '', asked: 0 };
+  let asked = 0;
   let tellAsked = () => {};
-  const nobody = async () => assert.fail('no secret is asked for');
-  const io: Io = {
+  const { io, said } = testIo(home, {
+    isAsked: answer !== null,
     out: (text) => {
       said.out += text;
       if (text.includes(`"${funded}"`) && text.includes('foreign_key')) tellAsked();
     },
-    err: (text) => {
-      said.err += text;
-    },
-    isAsked: answer !== null,
-    env: { HOME: home },
-    cwd: home,
-    signal: new AbortController().signal,
-    askHidden: nobody,
-    readDescriptor: nobody,
     ask: async () => {
-      said.asked += 1;
+      asked += 1;
       if (args[0] === 'settle' && !said.out.includes('foreign_key')) {
         await new Promise<void>((next) => {
           tellAsked = next;
@@ -84,9 +75,9 @@ async function settled(name: string, args: readonly string[], answer: string | n
       }
       return answer ?? '';
     },
-  };
+  });
   const status = await runParley([...args, '--profile', name, '--json'], io);
-  return { ...said, status };
+  return { ...said, asked, status };
 }
 
 test('a funded swap goes on while a person thinks about another one', async () => {
@@ -95,7 +86,7 @@ test('a funded swap goes on while a person thinks about another one', async () =
   assert.equal(asked, 1);
   // Its question was held back until the funded one had been looked at.
   assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
-  assert.doesNotMatch(out, new RegExp(fresh ?? ''));
+  assert.doesNotMatch(out, new RegExp(fresh));
   assert.match(err, /"code":"declined"/);
   assert.equal(status, 7);
 });
@@ -106,7 +97,7 @@ test('a question without a person holds up swaps that need no answer as little',
   assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
   assert.match(err, /"code":"not_asked"/);
   assert.deepEqual([status, asked], [7, 0]);
-  const only = await settled('two', ['settle', funded ?? '']);
+  const only = await settled('two', ['settle', funded]);
   assert.doesNotMatch(only.err, /not_asked/);
 });
 
@@ -116,18 +107,18 @@ test('one record that cannot be read ends neither settling nor the list of the o
   assert.match(both.err, new RegExp(`swap ${damaged} is left out: .*not readable`));
   assert.match(both.out, new RegExp(`"swapId":"${funded}"`));
   assert.equal(both.status, 7);
-  const alone = await settled('three', ['settle', damaged ?? '']);
+  const alone = await settled('three', ['settle', damaged]);
   assert.deepEqual([alone.status, alone.out], [9, '']);
   const { status, out } = await settled('three', ['swaps']);
   const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
   const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
-  assert.deepEqual([status, is], [0, { [damaged ?? '']: 'unreadable', [funded ?? '']: 'open' }]);
+  assert.deepEqual([status, is], [0, { [damaged]: 'unreadable', [funded]: 'open' }]);
 });
 
 test('a swap that was given up is not asked about again', async () => {
   await profileWith('four', [funded]);
-  const first = await settled('four', ['refund', funded ?? ''], 'y');
-  const again = await settled('four', ['refund', funded ?? ''], 'y');
+  const first = await settled('four', ['refund', funded], 'y');
+  const again = await settled('four', ['refund', funded], 'y');
   assert.deepEqual([first.asked, again.asked], [1, 0]);
   // Words of another wallet: the sentence says what to do.
   assert.match(again.out, /rescue from FILE --words/);
@@ -142,31 +133,26 @@ test('a swap accepted here and agreed since is in the list before it is begun', 
     createdAt: '2026-03-14T09:26:53Z',
   };
   const strange = { id: 'strange', threadId: 'of-another-profile', status: 'agreed' };
-  const body = JSON.stringify({ swaps: [one, strange], nextCursor: null });
-  const server = createServer((_, response) => response.end(body));
-  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
-  try {
-    const market = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const store = await fileStore(await profileWith('five', [funded], market));
-    await store.putTrade(trade);
-    const { out } = await settled('five', ['swaps']);
-    const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
-    const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
-    assert.deepEqual(is, { [funded ?? '']: 'open', one: 'agreed' });
-  } finally {
-    server.close();
-  }
+  await withMarket(
+    () => ({ swaps: [one, strange], nextCursor: null }),
+    async (market) => {
+      const store = await fileStore(await profileWith('five', [funded], market));
+      await store.putTrade(trade);
+      const { out } = await settled('five', ['swaps']);
+      const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
+      const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
+      assert.deepEqual(is, { [funded]: 'open', one: 'agreed' });
+    },
+  );
 });
 
-/** A market that answers by the path, null with an error, for as long as the work lasts. */
+/** A market that answers by the path, for as long as the work lasts. */
 async function withMarket(
-  answerTo: (url: URL) => object | null,
+  answerTo: (url: URL) => object,
   work: (market: string) => Promise<void>,
 ): Promise<void> {
   const server = createServer((request, response) => {
-    const answer = answerTo(new URL(request.url ?? '', 'http://market'));
-    if (answer === null) response.writeHead(400);
-    response.end(JSON.stringify(answer ?? { error: 'not now' }));
+    response.end(JSON.stringify(answerTo(new URL(request.url ?? '', 'http://market'))));
   });
   await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
   try {

@@ -40,10 +40,7 @@ export type Looked = {
   readonly price: bigint;
   readonly assets: ReturnType<typeof ownAssets>;
   readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
-  /** Where one is paid and refunded; default the own wallets. */
-  readonly destinationOn?: (chain: string) => Destination;
 };
-export type Destination = OwnTrade['payTo'];
 
 /** Throws VerificationError, and Failure `not_pinned`. */
 export function lookedAt(
@@ -66,15 +63,12 @@ export async function walletsOn({ wallet }: Pick<Unlocked, 'wallet'>, { gives, g
   return { gives: await wallet(gives.own.chain), gets: await wallet(gets.own.chain) };
 }
 
-/**
- * The market learns nothing of this. Throws what does not fit, and where a node is silent. `own` is
- * null where wallets are elsewhere.
- */
+/** The market learns nothing of this. Throws what does not fit, and where a node is silent. */
 export async function examined(
   session: Session,
   { client, account }: SignedIn,
-  own: Pick<Unlocked, 'wallet'> | null,
-  { thread, price, assets, terms, destinationOn }: Looked,
+  own: Pick<Unlocked, 'wallet'>,
+  { thread, price, assets, terms }: Looked,
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
   for (const asset of [assets.base, assets.quote]) {
@@ -82,7 +76,7 @@ export async function examined(
     const source = await session.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
     await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
-    chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
+    chains[chain] = { source, wallet: await own.wallet(chain) };
   }
   const { rfqId, quoteExpiresAt } = thread;
   const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
@@ -100,7 +94,6 @@ export async function examined(
     quote,
     chains,
     now: session.now,
-    ...(destinationOn === undefined ? {} : { destinationOn }),
   });
 }
 
