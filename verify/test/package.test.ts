@@ -139,7 +139,7 @@ test('the maker starts from its own package in an empty folder, and names what i
 });
 
 for (const [name, main, args, usage] of [
-  ['cli', 'main.js', ['settle'], /^usage: parley COMMAND/],
+  ['cli', 'main.js', ['settle'], /^usage: parley \[options\]/],
   ['mcp', 'bin.js', ['--read-only'], /^usage: parley-mcp/],
 ] as const) {
   test(`the ${name} runs from its own package in an empty folder, on each Node`, async () => {

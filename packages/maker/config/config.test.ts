@@ -72,7 +72,7 @@ test('each fault is named with its place', () => {
     ['reserve = ', 'reserved = ', /assets\.btc: .*"reserved"/],
     ['https://market', 'http://market', /market\.url: must be https/],
     ['login = "ethereum"', 'login = "tron"', /market\.login: must name/],
-    ['key_file = "keys/bitcoin.key"', '', /chains\.bitcoin\.key_file: /],
+    ['key_file = "keys/bitcoin.key"', '', /chains\.bitcoin\.key_file: is missing/],
     ['"https://one.example", "https://two.example"', '', /chains\.ethereum\.rpc_urls: /],
     ['family = "evm"', 'family = "tron"', /chains\.ethereum\.contract: /],
     ['family = "evm"', 'family = "doge"', /chains\.ethereum\.family: /],

@@ -112,7 +112,8 @@ export function parseConfig(text: string, file: string): Config {
   }
   const read = shape.safeParse(settings);
   const faults: Faults = (read.error?.issues ?? []).map(
-    ({ path, message }) => `${path.join('.') || 'the settings'}: ${message}`,
+    ({ path, message }) =>
+      `${path.join('.') || 'the settings'}: ${/received undefined$/.test(message) ? 'is missing' : message}`,
   );
   const config = read.success ? configOf(read.data, dirname(resolve(file)), faults) : null;
   if (config === null || faults.length > 0) {
