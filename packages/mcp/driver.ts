@@ -5,13 +5,12 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { withResolvers } from '@parley/core/engines.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
 import { doubtsAfter, type ToldDoubt, timedText } from '@parley/sdk/settle/told.ts';
 import type { Outcome, Progress, Shown } from '@parley/sdk/settle.ts';
 import { idShape } from '@parley/sdk/stores/entries.ts';
-import { alone, driveSwap, rescueWriter, type Swap } from '@parley/trader/driving.ts';
+import { driveSwap, rescueWriter, type Swap, turnOf } from '@parley/trader/driving.ts';
 import { Failure, toldOf } from '@parley/trader/failures.ts';
 import { writePrivate } from '@parley/trader/places.ts';
 import type { Session, Unlocked } from '@parley/trader/session.ts';
@@ -229,39 +228,26 @@ export function wordsOf({ leg, code, sentence }: ToldDoubt): Foreign {
 /** One process a profile settles: it has the turn while anything runs, or is about to. */
 function oneProcess(own: Unlocked) {
   let users = 0;
-  let end: (() => void) | null = null;
-  let taking: Promise<void> | null = null;
-  const take = async () => {
-    const { promise: over, resolve } = withResolvers<void>();
-    const { promise: taken, resolve: has } = withResolvers<void>();
-    const held = alone(own, () => {
-      end = resolve;
-      has();
-      return over;
-    });
-    await Promise.race([taken, held]);
-  };
+  let turn: ReturnType<typeof turnOf> | null = null;
   return {
     /** Throws Failure `in_use`. */
     take: async () => {
       users += 1;
+      turn ??= turnOf(own);
+      const wanted = turn;
       try {
-        if (end === null) {
-          taking ??= take().finally(() => {
-            taking = null;
-          });
-          await taking;
-        }
+        await wanted;
       } catch (error) {
         users -= 1;
+        if (turn === wanted) turn = null;
         throw error;
       }
     },
     leave: () => {
       users -= 1;
       if (users > 0) return;
-      end?.();
-      end = null;
+      void turn?.then((taken) => taken?.release());
+      turn = null;
     },
   };
 }

@@ -52,19 +52,19 @@ export type Ended =
 const lockMs = 500;
 
 /** One process a profile settles. Throws Failure `in_use`. */
-export async function alone<T>({ store }: Pick<Unlocked, 'store'>, work: () => Promise<T>) {
-  const lock: StoreLock | null | undefined = await store.lock?.(
-    'parley settle',
-    AbortSignal.timeout(lockMs),
-  );
-  if (lock === null) {
-    const sentence = 'another parley of this profile settles swaps: end it first, or let it work';
-    throw new Failure('local', 'in_use', sentence);
-  }
+export async function turnOf({ store }: Pick<Unlocked, 'store'>): Promise<StoreLock | undefined> {
+  const lock = await store.lock?.('parley settle', AbortSignal.timeout(lockMs));
+  if (lock !== null) return lock;
+  const sentence = 'another parley of this profile settles swaps: end it first, or let it work';
+  throw new Failure('local', 'in_use', sentence);
+}
+
+export async function alone<T>(own: Pick<Unlocked, 'store'>, work: () => Promise<T>): Promise<T> {
+  const turn = await turnOf(own);
   try {
     return await work();
   } finally {
-    await lock?.release();
+    await turn?.release();
   }
 }
 
