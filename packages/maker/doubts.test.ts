@@ -1,4 +1,4 @@
-// What is wrong with a node while a swap of the maker waits: metrics and log say so until it is over,
+// A node fails while a swap of the maker waits: metrics and log say so until it is over,
 // and no address of a node is in them. On paper chains.
 
 import assert from 'node:assert/strict';
