@@ -61,6 +61,7 @@ import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
+import { stuckFunding } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -200,6 +201,7 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
       const height = follower.index.records.get(txid)?.height ?? null;
       return (await backend.rawOf(txid, height, signal)) === raw;
     },
+    stuckFunding: (escrow, sendBy, signal) => stuckFunding(reading, escrow, sendBy, signal),
     scheduledRefunds: scheduledRefunds({
       ...reading,
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
