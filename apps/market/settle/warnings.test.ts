@@ -6,11 +6,13 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Warning } from '@parley/chains/interface/gas.ts';
+import { nextSteps } from '@parley/core/next.ts';
+import { clocksAt } from '@parley/core/testing.ts';
 import { pino } from 'pino';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Show, stateOf } from './testing/states.ts';
-import { createWarnings } from './warnings.ts';
+import { type Show, shows, stateOf } from './testing/states.ts';
+import { createWarnings, withWarnings } from './warnings.ts';
 
 const warningOf = (verb: Warning['verb']): Warning => ({
   code: 'energy_poor',
@@ -88,3 +90,31 @@ test('a chain that fails has no warnings, and no read fails for it', async () =>
   const { of } = warningsBy(() => Promise.reject(new Error('no node')));
   assert.deepEqual(await of(swapOf('e')), []);
 });
+
+// Leg b is the long one, which the initiator funds: by 100; the counterparty its own by 200.
+for (const [role, leg, sendBy] of [
+  ['initiator', 'b', 100],
+  ['counterparty', 'a', 200],
+] as const) {
+  test(`a funding of the ${role} that no block takes is named on its own step, and to nobody else`, async () => {
+    const asked: unknown[] = [];
+    const stuckFunding: ChainAdapter['stuckFunding'] = async ({ address }, by) => {
+      asked.push([address, by]);
+      return { code: 'fund_stuck', verb: 'fund', address, sentence: 'no block takes it' };
+    };
+    const { of } = warningsOver(leg === 'b' ? 'bitcoin' : 'evm', { stuckFunding });
+    const toldAt = async (confirmations: number) => {
+      const funded = { txid: 's'.repeat(64), confirmations, deep: false };
+      const state = stateOf(leg === 'b' ? 'nothing' : 'funded', 'nothing');
+      const own = { ...state.legs[leg], facts: { ...shows.seen, funded } };
+      const swap = swapOf('b', 'nothing', { ...state, legs: { ...state.legs, [leg]: own } });
+      return withWarnings(nextSteps(swap.state, clocksAt(50)), await of(swap)).flatMap((step) =>
+        (step.warnings ?? []).map((warning) => [step.by, step.action, step.leg, warning]),
+      );
+    };
+    const told = { code: 'fund_stuck', text: 'no block takes it' };
+    assert.deepEqual(await toldAt(0), [[role, 'wait', leg, told]]);
+    assert.deepEqual(asked, [[leg, sendBy]]);
+    assert.deepEqual(await toldAt(1), [], 'a block took it');
+  });
+}

@@ -1,14 +1,16 @@
-// The warnings for the parties of a swap before they fund, read from the chains for a while: a swap
-// is read far more often than such things change, and no read waits long for them.
+// The warnings for the parties of a swap before they fund, and of a funding that waits, read from
+// the chains for a while: a swap is read far more often than such things change, and no read waits
+// long for them.
 
 import type { Warning } from '@parley/chains/interface/gas.ts';
 import { legStatus } from '@parley/core/facts.ts';
+import { fundBy } from '@parley/core/gates.ts';
 import type { Step } from '@parley/core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '@parley/core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
-import { termsOfLeg } from './escrows.ts';
+import { currentEscrow, termsOfLeg } from './escrows.ts';
 
 /** Warnings in `next[]` are kept so long. A warning that is not read in time is left out. */
 const freshMs = 15_000;
@@ -38,18 +40,26 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     const status = legStatus(leg.facts);
     if (adapter === undefined || terms === null || leg.escrow === null) return [];
     if (swap.done || status === 'claimed' || status === 'refunded') return [];
-    const { warnings: about } = adapter;
-    if (about === undefined) return [];
-    const reading = kept.of(`${leg.chain} ${leg.escrow}`, () => {
+    const waits = leg.facts.funded?.confirmations === 0;
+    const ask = async (signal: AbortSignal): Promise<readonly Warning[]> => {
+      const escrow = waits ? currentEscrow(swap, name) : null;
+      const stuck =
+        escrow && (await adapter.stuckFunding?.(escrow, fundBy(swap.state, leg), signal));
+      return stuck ? [stuck] : ((await adapter.warnings?.(terms, signal)) ?? []);
+    };
+    const reading = kept.of(`${leg.chain} ${leg.escrow} ${waits}`, () => {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
-      return about(terms, signal).catch((error: unknown) => {
+      return ask(signal).catch((error: unknown) => {
         deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
         return [];
       });
     });
     const warnings = await Promise.race([reading, nothingAfter(patienceMs)]);
     return warnings
-      .filter(({ verb }) => (verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null))
+      .filter(({ verb, code }) => {
+        if (code === 'fund_stuck') return true;
+        return verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null;
+      })
       .map(({ verb, code, sentence: text }) => {
         const party = funderOf(verb === 'fund' ? name : otherLeg(name));
         const by = roleOf(party, swap.long);
@@ -74,7 +84,8 @@ function nothingAfter(ms: number): Promise<readonly Warning[]> {
 export function withWarnings(steps: readonly Step[], warnings: readonly LegWarning[]): Step[] {
   if (warnings.length === 0) return [...steps];
   return steps.map((step) => {
-    const own = warnings.filter(({ leg, by, verb }) => {
+    const own = warnings.filter(({ leg, by, verb, code }) => {
+      if (code === 'fund_stuck') return by === step.by && leg === step.leg;
       if (step.action === 'fund') return verb === 'claim' || leg === step.leg;
       return verb === 'claim' && by === step.by && ['wait', 'claim'].includes(step.action);
     });

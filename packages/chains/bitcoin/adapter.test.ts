@@ -1,5 +1,5 @@
 // The adapter on a real bitcoind, whose mempool takes nothing cheap, and through an Esplora server:
-// payments, fees and their floors, replacements, and what is sent.
+// payments, fees and their floors, replacements, what is sent, and a funding that sticks.
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -10,6 +10,7 @@ import type { BtcSighash } from '../interface/material.ts';
 import type { Bump } from '../interface/scheduled.ts';
 import { refuses } from '../testing/refusals.ts';
 import { parseTx } from './raw-transaction.ts';
+import { fundingPatienceSeconds } from './stuck-funding.ts';
 import {
   adapterOn,
   build,
@@ -23,7 +24,7 @@ import {
   swapOn,
   type Verb,
 } from './testing/lab.ts';
-import { startRegtest } from './testing/regtest.ts';
+import { coins, startRegtest } from './testing/regtest.ts';
 import { esploraServer, withoutTxindex } from './testing/servers.ts';
 import type { TestSwap } from './testing/swaps.ts';
 
@@ -249,4 +250,27 @@ it('a refund and a fee bump schedule are hurried by a secret that this chain has
     hurried.every((rate) => rate >= 20),
     `the receiver may claim at any moment: ${hurried}`,
   );
+});
+
+it('a funding that no block takes is reported, with a child that the node then mines', async () => {
+  const swap = swapOn(node);
+  const txid = await node.pay(swap.escrow.address, swap.terms.amount, 1);
+  const ask = () => adapter.stuckFunding?.(swap.escrow, node.now() + 3_000, signal());
+  assert.equal(await ask(), null, 'it has only begun to wait');
+  await node.moveClock(fundingPatienceSeconds);
+  const found = await ask();
+  assert.equal(found?.code, 'fund_stuck');
+  const words = / where (\S+) are wanted now.*\(output (\d)\) with a fee of (\d+) sats for 122 vb/;
+  const [rate = 0, vout = 0, named = 0] = (words.exec(found.sentence) ?? []).slice(1).map(Number);
+  const { outputs } = parseTx(await node.rawTransaction(txid));
+  // The change of this wallet is of the old kind, so its child is larger.
+  const fee = BigInt(named + Math.ceil((190 - 122) * rate));
+  const value = (outputs[vout]?.amount ?? 0n) - fee;
+  const back = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+  const raw = await node.rpc('createrawtransaction', [[{ txid, vout }], { [back]: coins(value) }]);
+  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  await node.rpc('sendrawtransaction', [hex]);
+  assert.equal(await ask(), null, 'the child pays for it');
+  await node.mine(1);
+  assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
 });

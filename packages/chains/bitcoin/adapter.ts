@@ -37,15 +37,7 @@ import {
   publicClaimBounds,
   rateOf,
 } from './fees.ts';
-import {
-  createFollower,
-  type Follower,
-  follow,
-  followOnce,
-  followToEnd,
-  type Log,
-  unfollow,
-} from './follower.ts';
+import { createFollower, type Follower, follow, type Log, unfollow } from './follower.ts';
 import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
@@ -64,11 +56,12 @@ import {
 } from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { look } from './read.ts';
+import { type Both, followBoth, followChanges, look } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
+import { stuckFunding } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -121,14 +114,14 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const backend = backendOf(options.source, network, now);
   const other = options.second ? backendOf(options.second, network, now) : null;
   const policy = options.policy ?? bitcoinPolicies[network.name];
-  const first = shared(createFollower(backend, now, log));
+  const first = shared(createFollower(backend, now, log, other));
   const alone = (each: Shared) =>
     adapterOn(options, [each], agreementOf([each.follower], chain, policy));
   if (other === null) {
     const adapter = alone(first);
     return { ...adapter, nodes: [adapter] };
   }
-  const second = shared(createFollower(other, now, log));
+  const second = shared(createFollower(other, now, log, backend));
   const followers = [first.follower, second.follower] as const;
   const agreement = agreementOf(followers, chain, policy);
   const led = (...followed: Followed) => adapterOn(options, followed, agreement);
@@ -166,10 +159,10 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     },
     {
       changes: async (signal) => {
-        const { heads } = await followOnce(follower, null, signal);
+        const heads = await followChanges({ follower, second }, signal);
         return { touched: takeTouched(follower.index), heads };
       },
-      look: (escrows, signal) => look(follower, escrows, signal),
+      look: (escrows, signal) => look({ follower, second }, escrows, signal),
     },
   );
   const reader = { follower, second, agreement, estimate, offers, keeping };
@@ -208,6 +201,7 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
       const height = follower.index.records.get(txid)?.height ?? null;
       return (await backend.rawOf(txid, height, signal)) === raw;
     },
+    stuckFunding: (escrow, sendBy, signal) => stuckFunding(reading, escrow, sendBy, signal),
     scheduledRefunds: scheduledRefunds({
       ...reading,
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
@@ -274,10 +268,10 @@ function mustAgree(
   return keeping([escrow], () => agreement.funding(escrow, signal));
 }
 
-function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
+function historyBy({ follower, second, keeping }: Pick<Context, keyof Both | 'keeping'>) {
   return (escrow: WatchedEscrow, signal: AbortSignal) =>
     keeping([escrow], async () => {
-      const { clock } = await followToEnd(follower, escrow.address, signal);
+      const { clock } = await followBoth({ follower, second }, escrow.address, signal);
       return { history: historyOf(follower.index, escrow.address), clock };
     });
 }

@@ -230,17 +230,27 @@ function satPerVbyte(coinsPerKvB: number): number {
   return Math.round(coinsPerKvB * 1e8) / 1_000;
 }
 
-type Entry = { vsize: number; fees: { base: number; descendant: number } };
+type Entry = {
+  vsize: number;
+  time: number;
+  descendantsize: number;
+  ancestorsize: number;
+  fees: { base: number; descendant: number; ancestor: number };
+};
 
 async function mempoolEntry(rpc: CoreRpc, txid: string, signal: AbortSignal) {
   try {
-    const { vsize, fees } = await rpc.call<Entry>('getmempoolentry', [txid], signal);
+    const entry = await rpc.call<Entry>('getmempoolentry', [txid], signal);
+    const { vsize, fees } = entry;
     const sats = (coins: number) => BigInt(Math.round(coins * 1e8));
     return {
       txid,
       vsize,
       feeSats: sats(fees.base),
       withDescendantsFeeSats: sats(fees.descendant),
+      withDescendantsVsize: entry.descendantsize,
+      withAncestors: { vsize: entry.ancestorsize, feeSats: sats(fees.ancestor) },
+      since: entry.time,
     };
   } catch (error) {
     if (error instanceof RpcRefusal) return null;

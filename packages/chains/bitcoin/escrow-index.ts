@@ -20,7 +20,7 @@ type TxRecord = {
   readonly spends: readonly { address: string; outpoint: string; secret: Secret | null }[];
 };
 
-type BlockMark = {
+export type BlockMark = {
   readonly height: number;
   readonly hash: string;
   /** Our clock when it was read, Unix seconds. */
@@ -139,9 +139,7 @@ export function applyTransaction(index: EscrowIndex, tx: Tx, height: number | nu
   const txid = tx.txid();
   const known = index.records.get(txid);
   for (const { address, secret } of found.spends) {
-    if (secret === null || index.secrets.has(address)) continue;
-    index.secrets.set(address, secret);
-    index.touched.add(address);
+    if (secret !== null) keepSecret(index, address, secret);
   }
   // A mined one is unmined by `rollBackTo` alone: word of it may still come from the mempool.
   const place = known === undefined ? height : (height ?? known.height);
@@ -156,6 +154,19 @@ export function applyTransaction(index: EscrowIndex, tx: Tx, height: number | nu
   }
   index.records.set(txid, record);
   if (place !== null) dropRivals(index, record);
+}
+
+function keepSecret(index: EscrowIndex, address: string, secret: Secret): void {
+  if (index.secrets.has(address)) return;
+  index.secrets.set(address, secret);
+  index.touched.add(address);
+}
+
+/** A secret that another source has shown of an escrow followed here is as public. */
+export function takeSecrets(index: EscrowIndex, other: EscrowIndex): void {
+  for (const [address, secret] of other.secrets) {
+    if (index.escrows.has(address)) keepSecret(index, address, secret);
+  }
 }
 
 /** Whether a record already holds all of this (an escrow may have been watched since). */
@@ -266,6 +277,10 @@ export function unspentOutpoints(index: EscrowIndex): string[] {
     }
   }
   return outpoints;
+}
+
+export function showsSecret({ records }: EscrowIndex, txid: string): boolean {
+  return records.get(txid)?.spends.some(({ secret }) => secret !== null) ?? false;
 }
 
 export function historyOf(index: EscrowIndex, address: string): EscrowHistory {

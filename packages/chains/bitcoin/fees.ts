@@ -152,8 +152,13 @@ export type Conflict = {
   readonly txid: string;
   readonly vsize: number;
   readonly feeSats: bigint;
-  /** For it and everything that spends it, where the source tells. */
+  /** For it and everything that spends it; the size where the source tells. */
   readonly withDescendantsFeeSats: bigint;
+  readonly withDescendantsVsize?: number;
+  /** For it and every unconfirmed one that it spends, where the source tells. */
+  readonly withAncestors?: { readonly vsize: number; readonly feeSats: bigint };
+  /** When the mempool took it, Unix seconds, where the source tells. */
+  readonly since?: number;
 };
 
 /** The least fee that replaces `conflicts`: BIP 125 rules 3 and 4, and Core's: beat each rate. */

@@ -38,9 +38,9 @@ const serverBut = untilTested((instead: Instead) =>
     return { status: reply.status, text: await reply.text() };
   }),
 );
-const adapterBut = async (instead: Instead): Promise<BitcoinAdapter> => {
+const adapterBut = async (instead: Instead, second = false): Promise<BitcoinAdapter> => {
   const { url: esploraUrl } = await serverBut(instead);
-  return adapterOn(node, { esploraUrl });
+  return adapterOn(node, { esploraUrl }, second ? { coreUrl: node.rpcUrl } : undefined);
 };
 
 const of = ({ funded, claimed, balance, secret }: EscrowFacts) => ({
@@ -103,6 +103,14 @@ describe('the past of an escrow that a restarted adapter asks for', () => {
     await node.mine(1);
     const { funded, claimed, secret } = await shown(adapter, swap);
     assert.deepEqual([funded, claimed, secret], [6, 3, swap.secret]);
+  });
+
+  it('is told by a second source, and read in the blocks of the first', async () => {
+    const swap = await claimedOn();
+    const alone = await shown(await adapterBut(behind), swap);
+    assert.deepEqual([alone.funded, alone.secret], [null, null]);
+    const { funded, claimed, secret } = await shown(await adapterBut(behind, true), swap);
+    assert.deepEqual([funded, claimed, secret], [5, 2, swap.secret]);
   });
 
   it('counts in blocks of the chain that is followed, not in those of another', async () => {

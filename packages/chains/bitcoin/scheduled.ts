@@ -14,8 +14,8 @@ import { checkSignedRefunds, decide, outpointsOf, pendingOf } from './signed-ref
 import { untaken } from './spending.ts';
 
 /** How the chain is read: the escrow's whole history, a mempool, the rates. */
-type ScheduledContext = {
-  readonly backend: Pick<BitcoinBackend, 'mempoolEntry' | 'spenders'>;
+export type Reading = {
+  readonly backend: Pick<BitcoinBackend, 'mempoolEntry' | 'rawOf' | 'spenders'>;
   readonly now: () => number;
   readonly estimate: (signal: AbortSignal) => Promise<FeeEstimate>;
   /** `clock`: median time past of the best block. */
@@ -23,6 +23,9 @@ type ScheduledContext = {
     escrow: WatchedEscrow,
     signal: AbortSignal,
   ) => Promise<{ readonly history: EscrowHistory; readonly clock: number }>;
+};
+
+type ScheduledContext = Reading & {
   readonly network: BitcoinNetwork;
   readonly bounds: FeeBounds;
   readonly second: SecondSource | null;

@@ -107,6 +107,7 @@ const turned = [
   'buildClaim',
   'buildRefund',
   'isKnown',
+  'stuckFunding',
   'checkAmount',
   'costs',
 ] as const;

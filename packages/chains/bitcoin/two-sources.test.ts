@@ -1,5 +1,5 @@
 // Two real nodes that are not connected, and what an adapter over both lets through, beside what
-// verify/test/adapters/sources.ts has of two sources. For refunds signed beforehand: a claim that only the
+// verify/test/adapters/sources.ts has of two sources. A secret that one shows is known. For refunds signed beforehand: a claim that only the
 // second has is not replaced, and a second that is gone holds up no refund.
 
 import assert from 'node:assert/strict';
@@ -21,6 +21,8 @@ after(() => Promise.all([one.stop(), other.stop()]));
 const adapterOver = (source: BitcoinSource, second?: BitcoinSource): BitcoinAdapter =>
   adapterOn(one, source, second);
 const first = { coreUrl: one.rpcUrl };
+
+const disagrees = { code: 'sources_disagree' };
 
 describe('two sources of one chain', () => {
   /** It knows `blocks` fewer, and its newest one is as old. */
@@ -83,6 +85,20 @@ describe('two sources of one chain', () => {
     await adapter.buildClaim(inputOf(swap), swap.secret, signal());
   });
 
+  it('pause a reveal where one stands on another block, or some blocks before the depth', async () => {
+    const swap = await fundedOn(one, 2_000);
+    const blockHash = async () => 'ab'.repeat(32);
+    const liar = { backend: { ...coreOf(one), blockHash } };
+    const pauses = async (source: BitcoinSource, second: BitcoinSource) => {
+      const adapter = adapterOver(source, second);
+      await assert.rejects(adapter.mustAgree(swap.escrow, signal()), disagrees);
+      return assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), disagrees);
+    };
+    await Promise.all([liar, behind(1, 0), behind(20, 0)].map((each) => pauses(first, each)));
+    const stands = adapterOver(behind(20, 0), first);
+    await assert.rejects(stands.mustAgree(swap.escrow, signal()), disagrees);
+  });
+
   it('agree while a new block goes from one to the other', async () => {
     const swap = await fundedOn(one, 2_000);
     const real = coreOf(one);
@@ -100,7 +116,7 @@ describe('two sources of one chain', () => {
     };
     const adapter = adapterOver(first, { backend: { ...real, tip, mempool } });
     adapter.watch([swap.escrow]);
-    for (const each of adapter.nodes) await each.readEscrow(swap.escrow, signal());
+    await adapter.readEscrow(swap.escrow, signal());
     isAsked = true;
     await adapter.buildFund(inputOf(swap), signal());
     await adapter.mustAgree(swap.escrow, signal());
@@ -185,8 +201,8 @@ type Laddered = { readonly swap: TestSwap; readonly bumps: readonly Bump[]; read
 type Sent = { readonly txid: string; readonly raw: string };
 
 /** An escrow that both nodes hold, a ladder of it, and a claim that no node has heard of. */
-async function laddered(): Promise<Laddered> {
-  const swap = await fundedOn(one, 2_000);
+async function laddered(lockSeconds = 2_000): Promise<Laddered> {
+  const swap = await fundedOn(one, lockSeconds);
   await copyBlocks(one, other);
   const alone = adapterOver(first);
   const refunds = [await spend(alone, swap, 'refund', 10), await spend(alone, swap, 'refund', 60)];
@@ -224,6 +240,8 @@ test('a claim that only the second source has is given way to; a refund there is
       const refunds = refundsOver(second, claimed, forgotten);
       const bump = await firstToSend(refunds, claimed);
       assert.equal(await refunds.rival(bump, null, signal()), claimed.claim.txid);
+      const verdict = await refunds.next(claimed.swap.escrow, ladderOf(claimed), signal());
+      assert.ok(verdict.kind === 'wait' && verdict.why.includes(claimed.claim.txid), 'it is known');
       // Else a lower refund that the first source has thrown away would stay for ever.
       const higher = forgotten.bumps[1] as Bump;
       assert.equal(await refunds.rival(higher, null, signal()), null);
@@ -231,4 +249,48 @@ test('a claim that only the second source has is given way to; a refund there is
   } finally {
     await esplora.close();
   }
+});
+
+test('a secret that only the second source shows is public, however it ends there', async () => {
+  const { swap, claim } = await laddered();
+  const adapter = adapterOver(first, { coreUrl: other.rpcUrl });
+  adapter.watch([swap.escrow]);
+  await adapter.changes(signal());
+  assert.equal((await adapter.readEscrow(swap.escrow, signal())).secret, null);
+  await hand(other, claim);
+  assert.deepEqual((await adapter.changes(signal())).touched, [swap.escrow.address]);
+  assert.equal((await adapter.readEscrow(swap.escrow, signal())).secret, swap.secret);
+  const late = adapterOver(first, { coreUrl: other.rpcUrl });
+  assert.equal((await late.readEscrow(swap.escrow, signal())).secret, swap.secret);
+});
+
+test('a claim that the first source throws away is forgotten when the second has none either', async () => {
+  const weeks = 15 * 86_400;
+  const deal = await laddered(weeks + 50_000);
+  const { swap, claim } = deal;
+  await Promise.all([one, other].map((node) => hand(node, claim)));
+  const down = { coreUrl: 'http://127.0.0.1:1' };
+  const both = adapterOver(first, { coreUrl: other.rpcUrl });
+  const alone = adapterOver(first);
+  const deaf = adapterOver(first, down);
+  const claimSeenBy = async (adapter: BitcoinAdapter) =>
+    (await adapter.readEscrow(swap.escrow, signal())).claimed?.txid ?? null;
+  for (const each of [both, alone, deaf]) each.watch([swap.escrow]);
+  for (const each of [both, alone, deaf]) assert.equal(await claimSeenBy(each), claim.txid);
+  // A node throws away what has waited for two weeks, when the next transaction comes.
+  await one.moveClock(weeks);
+  await one.pay(await one.wallet('getnewaddress', ['', 'bech32']), 50_000n);
+  const waiting = await one.rpc<string[]>('getrawmempool');
+  assert.ok(!waiting.includes(claim.txid));
+  assert.equal(await claimSeenBy(both), claim.txid);
+  assert.equal(await claimSeenBy(alone), null);
+  assert.equal(await claimSeenBy(deaf), null, 'silence is no word of it');
+  // The second node's clock has to follow, as it takes no blocks of the future.
+  await other.moveClock(weeks + 60_000);
+  await passTimelock(deal);
+  const verdict = await both.scheduledRefunds?.next(swap.escrow, ladderOf(deal), signal());
+  assert.deepEqual(
+    [verdict?.kind, verdict?.kind === 'wait' && verdict.why],
+    ['wait', `the claim ${claim.txid} waits to be mined`],
+  );
 });

@@ -1,12 +1,13 @@
 // The cost of sending on a chain, and whether who has to send can pay for it.
 
 import type { Secret } from '@parley/core/hashlock.ts';
-import type { BaseUnits } from '@parley/core/nominal.ts';
+import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { WatchedEscrow } from './reading.ts';
 
 /** A party should hear it before money moves. It refuses nothing. */
 export type Warning = {
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'fund_stuck';
   /** A transaction that this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;
@@ -66,6 +67,13 @@ export type Gas = {
 
   /** Whether a leg's parties can pay for what they send. */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
+
+  /** Bitcoin: the rescue of a funding that no block takes; to be mined by `sendBy`. */
+  stuckFunding?(
+    escrow: WatchedEscrow,
+    sendBy: UnixSeconds,
+    signal: AbortSignal,
+  ): Promise<Warning | null>;
 
   /** Asked before a secret is shown: a claim that nobody can pay for shows it in vain. */
   claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Shortage | null>;
