@@ -40,7 +40,10 @@ export type Looked = {
   readonly price: bigint;
   readonly assets: ReturnType<typeof ownAssets>;
   readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
+  /** Where one is paid and refunded; default the own wallets. */
+  readonly destinationOn?: (chain: string) => Destination;
 };
+export type Destination = OwnTrade['payTo'];
 
 /** Throws VerificationError, and Failure `not_pinned`. */
 export function lookedAt(
@@ -63,12 +66,15 @@ export async function walletsOn({ wallet }: Pick<Unlocked, 'wallet'>, { gives, g
   return { gives: await wallet(gives.own.chain), gets: await wallet(gets.own.chain) };
 }
 
-/** The market learns nothing of this. Throws what does not fit, and where a node is silent. */
+/**
+ * The market learns nothing of this. Throws what does not fit, and where a node is silent. `own` is
+ * null where wallets are elsewhere.
+ */
 export async function examined(
   session: Session,
   { client, account }: SignedIn,
-  own: Pick<Unlocked, 'wallet'>,
-  { thread, price, assets, terms }: Looked,
+  own: Pick<Unlocked, 'wallet'> | null,
+  { thread, price, assets, terms, destinationOn }: Looked,
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
   for (const asset of [assets.base, assets.quote]) {
@@ -76,7 +82,7 @@ export async function examined(
     const source = await session.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
     await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
-    chains[chain] = { source, wallet: await own.wallet(chain) };
+    chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
   }
   const { rfqId, quoteExpiresAt } = thread;
   const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
@@ -94,6 +100,7 @@ export async function examined(
     quote,
     chains,
     now: session.now,
+    ...(destinationOn === undefined ? {} : { destinationOn }),
   });
 }
 
