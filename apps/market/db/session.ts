@@ -65,7 +65,7 @@ export class PoolerError extends Error {
 
 const poolerTodo = 'name PostgreSQL itself, or a pooler in session mode (docs/database.md)';
 
-export type PoolerFault = keyof typeof poolerFaults;
+type PoolerFault = keyof typeof poolerFaults;
 const poolerFaults = {
   transaction: 'gives each transaction another session (transaction mode)',
   statement: 'gives each statement another session (statement mode)',
