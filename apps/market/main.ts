@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<void> {
   const log = createLog(settings.logLevel);
   const manager = serviceManager(process.env, log);
   // All of the server, which whoever has a setting wrong need not wait for.
-  const [{ startMarket }, { openWeb }] = await Promise.all([
+  const [{ startMarket }, { buildDocuments, openWeb }] = await Promise.all([
     import('./start/boot.ts'),
     import('./start/web.ts'),
   ]);
@@ -52,6 +52,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
   const { ready, held, late, broken } = await starting;
+  void buildDocuments().catch((err) => log.warn({ err }, 'the documents are not built'));
   void broken.then((why) => {
     if (stops > 0) return;
     console.error(`${why}, and the market ends with it: start it again`);

@@ -2,11 +2,12 @@
 // small one, in a repository made here.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openWeb } from './web.ts';
+import { buildDocuments, openWeb } from './web.ts';
 
 const soon = 10;
 
@@ -81,4 +82,21 @@ test('without the development packages what was built is served, and nothing is 
   await rm(join(root, 'packages/web/dist'), { recursive: true });
   const { said, build } = await openWeb(root);
   assert.deepEqual([said, build, await runs()], ['not built: npm run web', null, 0]);
+});
+
+test('the documents are built where one of them is newer, and not twice', async (t) => {
+  const { root, put, runs } = await repository(t);
+  await put('node_modules/vitepress/package.json', '{}');
+  for (const path of ['docs/a.md', 'README.md', 'packages/sdk/README.md', 'scripts/site/a.ts']) {
+    await put(path, '');
+  }
+  await put('packages/web/dist-docs/build.json', '{}');
+  assert.equal(await buildDocuments(root), null);
+  await put('docs/a.md', '', soon);
+  const building = await buildDocuments(root);
+  assert.ok(building !== null);
+  const ended = once(building, 'close');
+  assert.equal(await buildDocuments(root), null, 'while another builds');
+  await ended;
+  assert.equal(await runs(), 1);
 });

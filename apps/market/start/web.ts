@@ -1,9 +1,10 @@
 // The app for browsers at start: built anew where its sources are newer than the build. A failure
 // here stops only the app.
 
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +20,13 @@ const folder = 'packages/web/dist';
 const sources = [
   ...['web', 'trader', 'sdk', 'chains', 'core'].map((name) => `packages/${name}`),
   'contracts',
+  'package-lock.json',
+];
+const documents = [
+  'docs',
+  'README.md',
+  'packages/sdk/README.md',
+  'scripts/site',
   'package-lock.json',
 ];
 const buildLimitMs = 120_000;
@@ -73,11 +81,33 @@ async function builtOnce(root: string): Promise<string | null> {
   return null;
 }
 
-async function isAppOld(root: string): Promise<boolean> {
+/**
+ * Builds the site of the documents where one of them is newer: behind, at the lowest priority, since
+ * nobody waits for it. A build that fails leaves what was there.
+ */
+export async function buildDocuments(root = ownRoot): Promise<ChildProcess | null> {
+  if (!(await isOld(root, { needs: 'vitepress', built: `${folder}-docs`, of: documents })))
+    return null;
+  const lock = await lockFolder(join(root, 'packages/web'), 'documents');
+  if (lock === null) return null;
+  const args = [join(root, 'scripts/web.ts'), '--only', 'docs', '--json'];
+  const child = execFile(process.execPath, args, { timeout: buildLimitMs }, () => {
+    void lock.release();
+  });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  process.once('exit', () => child.kill());
+  return child;
+}
+
+const isAppOld = (root: string) => isOld(root, { needs: 'vite', built: folder, of: sources });
+
+type Build = { readonly needs: string; readonly built: string; readonly of: readonly string[] };
+
+async function isOld(root: string, { needs, built, of }: Build): Promise<boolean> {
   // Without the development packages what is there is served.
-  if (!existsSync(join(root, 'node_modules/vite'))) return false;
-  const builtAt = (await stat(join(root, folder, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
-  for (const each of sources) {
+  if (!existsSync(join(root, 'node_modules', needs))) return false;
+  const builtAt = (await stat(join(root, built, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
+  for (const each of of) {
     if ((await newestIn(join(root, each))) > builtAt) return true;
   }
   return false;
