@@ -161,8 +161,7 @@ for (const name of ['api', 'account'] as const) {
         }
       }
       const [last = '', of = ''] = path.slice(-2).reverse();
-      // That of a link is what is sent.
-      const isBody = last === 'requestBody' && !path.includes('links');
+      const isBody = last === 'requestBody';
       if (of === 'responses' || of === 'headers' || isBody || 'in' in node) {
         assert.ok(resolved(node).description, where);
       }

@@ -6,11 +6,8 @@ import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
 import type { Operation } from './command.ts';
 import { contentOf, exampleOf, type Json } from './examples.ts';
-import { linksOf } from './links.ts';
-import { recorded } from './recorded.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
-import { type Snippet, snippetsOf } from './snippets.ts';
 
 export const apiVersion = '1.0.0';
 
@@ -28,8 +25,6 @@ export type Surface = {
   readonly tags: Readonly<Record<string, string>>;
   readonly security: readonly Json[];
   readonly components: { readonly securitySchemes: Json; parameters: Json; headers: Json };
-  /** How it is called; null: no snippets. */
-  snippets(operation: Operation): readonly Snippet[] | null;
   /** Besides what its schemas take. */
   parameters(operation: Operation): readonly Json[];
   /** Headers of its own answers, besides those of all. */
@@ -143,8 +138,7 @@ function describeErrors({ errors, errorHeaders }: Surface, shortName: string): J
     all.map(([status, description]) => {
       const code = codeHeader(shortName);
       const headers = { ...everyRef, ...code, ...own[status], ...errorHeaders(status) };
-      const found = () => recorded.errors[status === 'Any' ? 405 : status];
-      const content = contentOf(errorBody, refTo('schemas', 'Error'), found);
+      const content = contentOf(errorBody, refTo('schemas', 'Error'));
       return [`Error${status}`, { description, headers, content }];
     }),
   );
@@ -171,13 +165,11 @@ function describeOperation(
     responses[status] ??= refTo('responses', `Error${status}`);
   }
   responses.default = refTo('responses', 'ErrorAny');
-  const { request = {} } = recorded.operations[operationId] ?? {};
   const parameters = [
-    ...parametersOf(params, 'path', components, request.path),
-    ...parametersOf(query, 'query', components, request.query),
+    ...parametersOf(params, 'path', components),
+    ...parametersOf(query, 'query', components),
     ...surface.parameters(operation),
   ];
-  const snippets = surface.snippets(operation);
   return {
     operationId,
     summary: summary.replace(/\.$/, ''),
@@ -186,9 +178,8 @@ function describeOperation(
     ...externalDocs(about),
     ...(security === null ? {} : { security }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: bodyOf(body, components, request.body) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, components) }),
     responses,
-    ...(snippets === null ? {} : { 'x-codeSamples': snippets }),
   };
 }
 
@@ -204,9 +195,9 @@ function externalDocs(text: string): Json {
 }
 
 /** A body without required fields may be left out whole. */
-function bodyOf(body: TSchema, components: Components, sent?: unknown): Json {
+function bodyOf(body: TSchema, components: Components): Json {
   const { required = [], description } = body as { required?: unknown[]; description?: string };
-  const content = contentOf(body, publish(body, components), () => sent);
+  const content = contentOf(body, publish(body, components));
   return { description, required: required.length > 0, content };
 }
 
@@ -220,16 +211,12 @@ function describeReply(
 ): Json {
   const own = publish(schema, components);
   const all = { ...everyRef, ...headers(operation) };
-  const { answers = {} } = recorded.operations[operation.operationId] ?? {};
-  const found = (name: string) => answers[`${status} ${name}`.trim()];
   if (status < 300) {
     const { description } = schema as { description?: string };
-    const links = linksOf(operation.operationId, schema);
     return {
       description: operation.outcomes?.[status] ?? description ?? 'done',
       headers: all,
-      content: contentOf(schema, own, found),
-      ...(links === null ? {} : { links }),
+      content: contentOf(schema, own),
     };
   }
   const common = errors[status];
@@ -237,7 +224,7 @@ function describeReply(
   return {
     description: common === undefined ? 'refused' : `refused; or ${common}`,
     headers: { ...all, ...codeHeader(shortName) },
-    content: contentOf(schema, common === undefined ? own : either, found),
+    content: contentOf(schema, common === undefined ? own : either),
   };
 }
 
@@ -245,7 +232,6 @@ function parametersOf(
   schema: TSchema | undefined,
   place: 'path' | 'query',
   components: Components,
-  sent: Readonly<Record<string, string>> = {},
 ): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
@@ -259,16 +245,9 @@ function parametersOf(
       required: place === 'path' || required.includes(name),
       description,
       schema: publish(rest, components),
-      example: parsed(sent[name], part) ?? exampleOf(part),
+      example: exampleOf(part),
     };
   });
-}
-
-/** A parameter as its schema has it. */
-function parsed(sent: string | undefined, { type }: { type?: string }): unknown {
-  if (sent === undefined) return undefined;
-  if (type === 'integer' || type === 'number') return Number(sent);
-  return type === 'boolean' ? sent === 'true' : sent;
 }
 
 function describeWebhooks(components: Components, shortName: string): Json {
@@ -295,7 +274,7 @@ function describeWebhooks(components: Components, shortName: string): Json {
         header('timestamp', 'Unix seconds', '1773480413'),
         header('signature', 'sha256=<hex of HMAC-SHA256(secret, "<timestamp>.<body>")>', signature),
       ],
-      requestBody: bodyOf(body, components, recorded.events[name]),
+      requestBody: bodyOf(body, components),
       responses: {
         '2XX': { description: 'received; anything else, or 10 s of silence, is retried' },
       },
@@ -388,8 +367,7 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
       'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
-      '[documents](/docs); how to begin: [docs/api.md](/docs/api). Snippets read `MARKET_URL`, ' +
-      'this address without `/v1`, and `MARKET_KEY`, your key.',
+      '[documents](/docs); how to begin: [docs/api.md](/docs/api).',
     errors: apiErrors,
     tags: apiTags,
     security: [{ bearer: [] }, { apiKey: [] }],
@@ -416,11 +394,6 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
           example: 'true',
         },
       },
-    },
-    // Under another name the packages have none of their own: the snippets that any shell has stay.
-    snippets: (operation) => {
-      const all = snippetsOf(operation);
-      return shortName === 'parley' ? all : (all?.filter(({ lang }) => lang === 'shell') ?? null);
     },
     parameters: (operation) => {
       if (operation.method === 'GET') return [];

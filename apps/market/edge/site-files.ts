@@ -67,7 +67,7 @@ function indexText({ settings }: Told, guides: string): string {
     ...packages,
     '## API',
     '',
-    link('OpenAPI 3.1', '/v1/openapi.json', 'every operation, with recorded examples and snippets'),
+    link('OpenAPI 3.1', '/v1/openapi.json', 'every operation, with examples'),
     link('AsyncAPI 3.0', '/v1/asyncapi.json', 'the maker feed'),
     link('Reference', '/v1/docs', 'the same as a page'),
     ...guides.split('\n').flatMap((line) => guideLines(line, at)),

@@ -63,7 +63,6 @@ export function describeAccount(operations: readonly Operation[], settings: Name
         },
       },
     },
-    snippets: () => null,
     parameters: ({ method, access }) => {
       if (method === 'GET') return [];
       const ofWhom = access.kind === 'session' ? 'OfAccount' : 'OfAccountIfAny';
