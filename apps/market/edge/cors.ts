@@ -50,7 +50,7 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
       return {
         'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
         'access-control-allow-headers':
-          'authorization, x-api-key, content-type, idempotency-key, traceparent',
+          'authorization, x-api-key, content-type, idempotency-key',
         'access-control-max-age': String(keptSeconds),
       };
     },

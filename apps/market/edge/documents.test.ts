@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import Fastify from 'fastify';
-import { placeOf, registerDocuments } from './documents.ts';
+import { registerDocuments } from './documents.ts';
 
 const script = 'console.log(1);'.repeat(100);
 const contents: Readonly<Record<string, string | Buffer>> = {
@@ -95,9 +95,3 @@ test('where nothing was built it says how, and a newer build is served at once',
   assert.equal((await app.inject('/docs/api')).statusCode, 200);
 });
 
-test('a document named by its file has the place of its page', () => {
-  assert.equal(placeOf('README.md'), '/docs');
-  assert.equal(placeOf('api.md#a-key'), '/docs/api#a-key');
-  assert.equal(placeOf('../sdk/README.md'), '');
-  assert.equal(placeOf('#below'), '#below');
-});

@@ -79,13 +79,6 @@ async function send(request: FastifyRequest<Named>, reply: FastifyReply, { folde
   return reply.header('content-encoding', 'br').send(bytes);
 }
 
-/** The page of a document that a text names by its file; empty: it has none. */
-export function placeOf(href: string): string {
-  const [, name, anchor = ''] = /^([A-Za-z-]+)\.md(#.*)?$/.exec(href) ?? [];
-  if (name !== undefined) return name === 'README' ? '/docs' : `/docs/${name}${anchor}`;
-  return /^(?:#|https?:)/.test(href) ? href : '';
-}
-
 const notBuilt =
   'The documents are not built here yet. A market in development builds them at its start;\n' +
   'elsewhere build them with the development packages: npm ci && npm run web\n';

@@ -41,8 +41,7 @@ const codes = {
     'wrong_site',
   ],
   404: [
-    // This path does not exist. Slashes and capitals count: `/v1/rfqs/` is not `/v1/rfqs`. The
-    // sentence says how the path is written.
+    // This path does not exist. Slashes and capitals count: `/v1/rfqs/` is not `/v1/rfqs`.
     'not_found',
   ],
   405: [

@@ -3,11 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-export type Cause = {
-  readonly requestId: string;
-  /** The id of the caller's trace, where it named one. */
-  readonly traceId?: string;
-};
+export type Cause = { readonly requestId: string };
 
 const causes = new AsyncLocalStorage<Cause>();
 

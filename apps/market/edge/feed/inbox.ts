@@ -174,7 +174,6 @@ type First = {
   readonly events?: readonly FeedTopic[];
   readonly sinceEvent?: number;
   readonly cancelOnDisconnect?: number;
-  readonly minSettled?: number;
 };
 
 /** Throws what a look-up throws. */
@@ -190,7 +189,7 @@ async function readGreeting(
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const first = withoutNulls(firstFrame, frame) as First;
   const { resume = false, since = null, events, sinceEvent = null } = first;
-  const { cancelOnDisconnect: graceSeconds = null, minSettled = null } = first;
+  const { cancelOnDisconnect: graceSeconds = null } = first;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -221,7 +220,7 @@ async function readGreeting(
   }
   const asked = events === undefined ? null : { names: events, since: sinceEvent };
   const manner = resume ? 'resume' : 'plain';
-  return { shown, caller, manner, since, minSettled, asked, graceSeconds };
+  return { shown, caller, manner, since, asked, graceSeconds };
 }
 
 /**

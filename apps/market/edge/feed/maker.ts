@@ -57,8 +57,6 @@ export type Greeting = {
   readonly manner: Manner;
   /** The last entry that it has seen; null = it begins anew. */
   readonly since: number | null;
-  /** Settled swaps of whose RFQs are in its snapshot; null = any. */
-  readonly minSettled: number | null;
   /** Null = no events. */
   readonly asked: Asked | null;
   /** Cancel on disconnect; null = it does not ask for it. */
@@ -156,13 +154,12 @@ type Start = {
   since: number | null;
   /** It knows so: everything up to its `at` was sent. */
   resumed: boolean;
-  readonly minSettled: number | null;
 };
 
 /** From the first frame to being live. */
 export async function begin(feed: Feed, maker: Maker, greeting: Greeting): Promise<void> {
-  const { since, minSettled, asked, graceSeconds } = greeting;
-  const start: Start = { since, resumed: false, minSettled };
+  const { since, asked, graceSeconds } = greeting;
+  const start: Start = { since, resumed: false };
   if (graceSeconds !== null) {
     await untilDone(feed, maker, () => feed.switches.set(maker, graceSeconds));
   }
@@ -212,7 +209,7 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
     maker.say({ type: 'reset' });
   }
   const { accountId, manner } = maker;
-  const { at, rfqs } = await snapshots.for(accountId, start.minSettled);
+  const { at, rfqs } = await snapshots.for(accountId);
   const addressed = manner === 'resume' ? await snapshots.addressed(accountId) : [];
   maker.at = at;
   maker.say({ type: 'snapshot', rfqs }, { addressed });

@@ -4,7 +4,7 @@ import { feedTopics } from '@parley/core/events.ts';
 import { graceSeconds as grace } from '@parley/core/limits.ts';
 import * as s from './common.ts';
 import { published, publishedFields } from './level.ts';
-import { minSettledBounds, rfq } from './rfq.ts';
+import { rfq } from './rfq.ts';
 import { quoted, quotedMany, quoteOutcomes } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
 
@@ -30,13 +30,6 @@ export const firstFrame = s.form(
       'a key with the scope `maker`, or a ticket of POST /account/feed-ticket',
       `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`,
       { maxLength: 200 },
-    ),
-    minSettled: s.optional(
-      s.int(
-        'a snapshot of RFQs of accounts with at least so many settled swaps; what comes after it is all',
-        1,
-        minSettledBounds,
-      ),
     ),
     resume: s.optional(s.flag('asks for `seq`, `gone`, `pong` and what was missed', true)),
     since: s.optional(
