@@ -55,7 +55,7 @@ const openingsOfEach = 10;
 /** At once where the buckets are in memory, so that a read waits for nothing. */
 export type Soon<T> = T | Promise<T>;
 /** How many requests in a window an account may have now. */
-export type LimitOf = (accountId: string) => Soon<number>;
+export type LimitOf = (accountId: string) => number;
 type Whose = 'key' | 'account' | 'address' | 'network';
 
 /** A decision, and the tighter of the buckets that it asked. */
@@ -149,8 +149,6 @@ export function createBudgets(
     limit,
     windowMs: seconds * 1_000,
   });
-  const callsOf = (accountId: string): Soon<Rule> =>
-    whenKnown(limitOf(accountId), (limit) => ruleOf('calls', limit));
   const clients = ruleOf('clients', rateLimit);
   const networks = ruleOf('networks', settings.rateLimitPerNetwork);
   const reserves = ruleOf('reserves', swapLimit);
@@ -231,12 +229,11 @@ export function createBudgets(
   return {
     spendCaller: ({ accountId, keyId }, ip, count = 1) => {
       const names = [accountId, keyId];
-      return whenKnown(callsOf(accountId), (calls) => {
-        const own = whenKnown(buckets.spend(calls, names, count), (tally) =>
-          ofCaller(calls, tally, count),
-        );
-        return spendBoth(calls, names, own, spendNetwork(ip, count), count);
-      });
+      const calls = ruleOf('calls', limitOf(accountId));
+      const own = whenKnown(buckets.spend(calls, names, count), (tally) =>
+        ofCaller(calls, tally, count),
+      );
+      return spendBoth(calls, names, own, spendNetwork(ip, count), count);
     },
     spendClient: (ip) => {
       const name = clientNetwork(ip);
@@ -265,7 +262,7 @@ export function createBudgets(
       await buckets.giveBack(listers, [networkOf(ip)]);
     },
     chargeQuotes: async (accountId, count) => {
-      const rule = ruleOf('quotes', quotesOfRequest * (await limitOf(accountId)));
+      const rule = ruleOf('quotes', quotesOfRequest * limitOf(accountId));
       const { allowed, buckets: own } = await buckets.spend(rule, [accountId], count);
       if (allowed) return;
       const { limit, remaining, resetSeconds } = spentOf(rule, allowed, 'account', own[0]!);

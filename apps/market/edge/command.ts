@@ -63,8 +63,8 @@ function declare(
   spec: Declared<TSchema, TSchema, TSchema>,
   given: Access,
 ): Operation {
-  const access = { ...given, isNew: isRefusedToBlocked(operationId) };
   const [method, url] = at.split(' ') as [Method, string];
+  const access = { ...given, isNew: isRefusedToBlocked(method, operationId) };
   const { about, params, query, body, replies, outcomes } = spec;
   const shapes = { params, query, body, replies, outcomes };
   const operation = { method, url, operationId, about, tag, access, ...shapes } as Operation;
@@ -191,9 +191,7 @@ export function command<
   Prepared = undefined,
 >(place: Place, at: string, operationId: string, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { app, deps } = place;
-  const scope = scopeFor(operationId);
-  const needsOne = scope !== undefined && scope !== 'read';
-  const access: Access = { kind: 'key', scope: needsOne ? scope : undefined, replays: true };
+  const access: Access = { kind: 'key', scope: scopeFor(operationId), replays: true };
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
   const { before } = spec;
@@ -207,7 +205,7 @@ export function command<
           before({ ...input, signal, attempt, client: clientOf(asked) }),
         ));
     const steps = { ...spec, parse: () => ({ caller, ...parse(asked) }), before: prepare };
-    if (caller.isBlocked && isRefusedToBlocked(operationId)) {
+    if (caller.isBlocked && operation.access.isNew) {
       const earlier = await replyOf(deps, asked, caller, steps);
       if (earlier === null) throw blocked();
       return earlier;

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { insertTrader, type Scope } from '@parley/verify/test/support/trading.ts';
-import { scopeFor } from './scopes.ts';
 import { type Answer, codeOf, refused, testEdge } from './testing/edge.ts';
 import { account } from './testing/hands.ts';
 import { evmWallet } from './testing/signers.ts';
@@ -190,15 +189,6 @@ const scopeOf: Readonly<Record<string, Scope>> = {
 const sets = Array.from({ length: 8 }, (_, bits) =>
   (['read', 'taker', 'maker'] as const).filter((_scope, at) => (bits >> at) % 2 === 1),
 );
-
-test('each operation that changes something says which scope it needs, and nothing else does', () => {
-  const changing = edge.app.edge.operations.filter(
-    ({ method, access }) => method !== 'GET' && access.kind === 'key',
-  );
-  const unsaid = changing.filter(({ operationId }) => scopeFor(operationId) === undefined);
-  const names = unsaid.map(({ operationId }) => operationId);
-  assert.deepEqual(names, [], 'name them in apps/market/edge/scopes.ts');
-});
 
 test('a key gets 403 where the table asks for a scope that it has not, and nowhere else', async () => {
   for (const name of Object.keys(scopeOf)) assert.ok(keyed.some((each) => each.name === name));
