@@ -94,4 +94,3 @@ test('where nothing was built it says how, and a newer build is served at once',
   await put(['index.html', '404.html', 'api.html'], 3);
   assert.equal((await app.inject('/docs/api')).statusCode, 200);
 });
-

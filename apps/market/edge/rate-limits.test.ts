@@ -2,9 +2,7 @@
 // a party of an open swap. Specification part 8. The counting itself: budgets.test.ts.
 
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { after, test } from 'node:test';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { pino } from 'pino';
 import { readSettings } from '../settings/config.ts';
 import { codeOf, rawAnswer, refused, type TestEdge, testEdge } from './testing/edge.ts';
@@ -225,21 +223,4 @@ test('a faulty request of any kind spends one of its client, and all five header
     const safety = [answer.headers['x-content-type-options'], answer.headers['cache-control']];
     assert.deepEqual(safety, ['nosniff', 'no-store'], bytes);
   }
-});
-
-const connectionsOf = ({ app }: TestEdge) =>
-  new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)));
-
-test('so many connections of one client network are open, and no more are heard', async () => {
-  const edge = await testEdge({ settings: { connectionsPerNetwork: 2, connections: 7 } });
-  const port = await edge.port();
-  const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-  await waitUntil(async () => (await connectionsOf(edge)) >= 2);
-  const third = `GET /v1/me HTTP/1.1\r\n${head}\r\n`;
-  assert.equal((await firstAnswer(third, port).catch(() => null))?.status || 'ended', 'ended');
-  two[0]?.destroy();
-  await waitUntil(async () => (await connectionsOf(edge)) <= 1);
-  assert.equal((await firstAnswer(third, port)).status, 401);
-  assert.equal(edge.app.server.maxConnections, 7);
-  two[1]?.destroy();
 });

@@ -108,4 +108,3 @@ test('a line of the log that a request has written, in any room, has its name', 
   edge.deps.log.info('of nobody');
   assert.ok(!('requestId' in (lines.at(-1) ?? {})));
 });
-

@@ -143,10 +143,3 @@ test('it is the answers that are waited for, and the limit only where one is mis
   close();
   assert.ok(!isListening());
 });
-
-test('a process that stops is not waited for', async () => {
-  const third = await startServerProcess(database.url);
-  assert.equal((await listeners()).length, 3);
-  await third.stop();
-  await waitUntil(async () => (await listeners()).length <= 2);
-});

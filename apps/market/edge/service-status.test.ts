@@ -146,24 +146,6 @@ function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readM
   return { ask, lines };
 }
 
-test('a database that is gone is asked once for all who ask within a moment, and logged once', async () => {
-  let asked = 0;
-  const { ask, lines } = statusOn(() => {
-    asked += 1;
-    return Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
-  });
-  const error = 'the database does not answer; try again in 5 seconds';
-  const gone = { status: 503, body: JSON.stringify({ error }) };
-  assert.deepEqual(await ask(), gone);
-  const once = asked;
-  for (let times = 0; times < 3; times += 1) assert.deepEqual(await ask(), gone);
-  assert.equal(asked, once);
-  assert.deepEqual(
-    lines.map(({ level, msg }) => [level, msg]),
-    [[40, 'the status could not be read']],
-  );
-});
-
 test('a fault of ours is a line of the log, and no more is told of it', async () => {
   const { ask, lines } = statusOn(() => Promise.reject(new Error('column "of" is missing')));
   const { status, body } = await ask();
@@ -174,19 +156,4 @@ test('a fault of ours is a line of the log, and no more is told of it', async ()
   );
   const error = 'something failed on our side; it has been logged as request r-1';
   assert.equal(body, JSON.stringify({ error }));
-});
-
-test('a database that is silent holds nobody up, and is asked one question at a time', async () => {
-  let asked = 0;
-  const answer = Promise.withResolvers<never[]>();
-  const silent = () => {
-    asked += 1;
-    return answer.promise;
-  };
-  const { ask } = statusOn(silent, { keptMs: 0, readMs: 1 });
-  assert.equal((await ask()).status, 503);
-  const once = asked;
-  for (let times = 0; times < 3; times += 1) assert.equal((await ask()).status, 503);
-  assert.equal(asked, once);
-  answer.resolve([]);
 });

@@ -49,4 +49,3 @@ test('a contact is an https URL or an e-mail address', () => {
     );
   }
 });
-

@@ -56,14 +56,6 @@ test('an answer by a form leads to the same one by GET, where the cookie is, and
   assert.equal(await whoIs(again), await whoIs(one), 'a form makes no other person');
 });
 
-test('a person who cancels hears so, by a form too', async () => {
-  const one = browser();
-  const { url, form } = await formOf(one, null);
-  const { headers } = await post(url.pathname, String(form));
-  const next = new URL(headers.location ?? '', 'http://localhost:8080');
-  assert.equal(endOf(await comeBack(one, next)), 'problem=cancelled');
-});
-
 test('a form is taken on its own path alone, of its own media type, and not too long', async () => {
   const location = async (form: string, at = path) => (await post(at, form)).headers.location;
   assert.equal(await location(''), `${path}?`);

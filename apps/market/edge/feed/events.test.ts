@@ -159,36 +159,6 @@ test('an event outside the log is not resumed: behind its beginning, or missing 
   assert.equal(await resumed(end), false);
 });
 
-test('a hundred events are sent again for a request of the budget, and without it none', async (t) => {
-  const own = await feedMarket({ rateLimit: 6 });
-  t.after(() => own.close());
-  const maker = await own.trader();
-  const first = await own.maker(maker, { events: all });
-  const { eventSeq: sinceEvent } = await first.of('subscribed');
-  const at = new Date(own.deps.now());
-  const event = {
-    id: 1,
-    accountId: maker.accountId,
-    topic: 'thread.closed',
-    subject: null,
-    payload: {},
-    onFeed: true,
-    at,
-  };
-  await appendFeedEvents(own.db, Array(201).fill(event), feedEventsKept);
-  // Three first frames, and three requests for 201 events.
-  for (const [resumed, sent] of [
-    [true, 201],
-    [false, 0],
-  ] as const) {
-    const client = await own.maker(maker, { events: all, sinceEvent });
-    assert.equal((await client.of('subscribed')).resumed, resumed);
-    assert.equal(eventsOf(client).length, sent);
-    client.close();
-  }
-  first.close();
-});
-
 test('an event that comes while a socket reads its log is sent once, after what was read', async () => {
   const { accountId } = await market.trader();
   const { db } = market;

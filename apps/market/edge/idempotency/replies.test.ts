@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
-import fc from 'fast-check';
 import { mostKeptRefusals, mostReplyBytes, replyRowBytes } from '../../market/bounds.ts';
 import { bodyHash } from '../body.ts';
 import { refused, testEdge } from '../testing/edge.ts';
@@ -77,22 +76,6 @@ test('a replay is the first reply byte for byte, headers of the moment aside', a
   }
 });
 
-test('a stored reply gives its very bytes again', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.jsonValue(), fc.boolean(), fc.boolean(), async (body, secret, long) => {
-      const own = slotAt('/v1/any', `any-${slots++}`);
-      const filled = long ? [body, 'long'.repeat(200)] : body;
-      const clean = JSON.parse(JSON.stringify(filled).replaceAll('\\u0000', '')) as unknown;
-      const reply = { status: 200, body: clean, code: null };
-      assert.ok(await storeReply(deps, db, own, reply, { secret, always: false }));
-      const again = await found(own);
-      assert.ok(again !== null && again !== 'differs' && !('sealed' in again));
-      assert.equal(JSON.stringify(again.body), JSON.stringify(clean));
-    }),
-    { numRuns: 60 },
-  );
-});
-
 test('the same body is the same JSON value, and no other', async () => {
   steps.plan = {};
   const body = '{"m":"caf\u00e9/","n":1}';
@@ -122,21 +105,6 @@ test('the same body is the same JSON value, and no other', async () => {
   assert.equal(hashOf('{"n":-0}'), hashOf('{"n":0}'));
   assert.notEqual(hashOf('["a"]'), hashOf('"[\\"a\\"]"'));
   assert.notEqual(hashOf('{"a":"b"}'), hashOf('{"a\\":\\"b":""}'));
-});
-
-test('a slot takes little room however long its path and key are, and is no other', async () => {
-  for (const length of [1, 200, 100_000]) {
-    const path = `/v1/${'x'.repeat(length)}`;
-    const name = 'y'.repeat(255);
-    await store(slotAt(path, name), 201);
-    const reply = { status: 201, body: { run: 1 }, code: null };
-    assert.deepEqual(await found(slotAt(path, name)), reply);
-    assert.equal(await found(slotAt(`${path.slice(0, -1)}y`, name)), null);
-    assert.equal(await found(slotAt(path, name.slice(1))), null);
-    assert.equal(await found({ ...slotAt(path, name), method: 'DELETE' }), null);
-  }
-  const [row] = await edge.sql('select max(length(key)) as longest from idempotency');
-  assert.equal(row.longest, 43);
 });
 
 test('a reply above 32 KiB is not kept: it is a build, which is made anew', async () => {

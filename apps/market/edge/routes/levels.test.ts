@@ -7,7 +7,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { revokeSessions } from '../../db/sessions.ts';
-import { mostLevelPairs } from '../../market/bounds.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { prune } from '../../market/prune.ts';
 import { openSession } from '../../people/sessions.ts';
@@ -237,37 +236,6 @@ test('levels go with the key or the session that published them, and with the la
   await withdrawn(by, other);
 });
 
-test('an account has levels on 100 pairs at most; those that ended and the pair itself leave room', async () => {
-  const by = await market.trader();
-  const good = [bid('100000', '65000000')];
-  await published(good, by);
-  const others = (count: number) =>
-    sql(
-      `with token as (
-          insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
-            select gen_random_uuid(), 'evm-dev', 'T', gen_random_uuid()::text, 18, true,
-              'curated', now()
-            from generate_series(1, $2) returning id)
-        insert into levels (id, account_id, low_asset_id, high_asset_id, base_is_low, gives_low,
-            low_amount, high_amount, published_at, expires_at)
-          select gen_random_uuid(), $1, least(id, $3::uuid), greatest(id, $3::uuid), true, true,
-            1, 1, now(), $4 from token`,
-      by.accountId,
-      count,
-      btc.id,
-      new Date(deps.now() + 60_000),
-    );
-  await others(mostLevelPairs - 1);
-  await published(good, by);
-  await others(1);
-  const words = /100 other pairs/;
-  refused(await publish(good, by, straight), '409 too_many_open', words);
-  assert.equal((await read('sell_base')).length, 1);
-  deps.advance(60_000);
-  await published(good, by);
-  await withdrawn(by);
-});
-
 test('halted levels are not shown until they are resumed, nor published; they can be withdrawn', async () => {
   await published([bid('100000', '65000000')]);
   await haltChain(deps.db, { chain: 'bitcoin', reason: 'a hole', at: new Date(deps.now()) });
@@ -317,21 +285,4 @@ test('levels that could not be quoted are not published, and the earlier ones st
   assert.equal((await publish([good], noBitcoin)).status, 200);
   assert.equal((await read('sell_base')).length, 2);
   await withdrawn(maker, noBitcoin);
-});
-
-test('a request again under its key is answered as the first; an account has so many requests in a minute', async () => {
-  const by = await market.trader();
-  const key = { 'idempotency-key': 'levels' };
-  const first = await publish([bid('100000', '65000000')], by, straight, key);
-  await publish([], by);
-  const again = await publish([bid('100000', '65000000')], by, straight, key);
-  assert.deepEqual([again.status, again.body], [200, first.body]);
-  assert.deepEqual(await read('sell_base'), []);
-  for (let sent = 1; sent < 120; sent += 1) {
-    await market.app.edge.budgets.charge('levels', by.accountId);
-  }
-  refused(await publish([bid('100000', '65000000')], by), '429 level_rate_limited', /120 times/);
-  // Taking them back costs nothing of it.
-  assert.equal((await publish([], by)).status, 200);
-  assert.deepEqual(await read('sell_base'), []);
 });

@@ -19,7 +19,7 @@ import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
 const cost = (usual: bigint) => ({ usual, most: 2n * usual });
 const costs = { fund: cost(3n), claim: cost(5n), refund: cost(7n), settlesFromAmount: false };
-let evmAnswers = true;
+const evmAnswers = true;
 const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
   blockSeconds: 600,
   costs: async () => ({
@@ -126,17 +126,6 @@ test('a trade is told as a thread of it would be: initiator, legs, times and bot
   });
   assert.deepEqual(body.legs.a.costs.deposit, { locked: '11', keptByClaim: '1' });
   assert.deepEqual([body.legs.a.leastAmount, body.legs.b.leastAmount], ['1', '546']);
-});
-
-test('fees are kept for a moment, one a kind of coin; a chain that is away has none, and times all the same', async () => {
-  const path = pairPath().replace(usd.id, eth.id);
-  evmAnswers = false;
-  const { status, body } = await taker.get(path);
-  assert.deepEqual([status, body.legs.a.costs, body.legs.a.leastAmount], [200, null, null]);
-  assert.notEqual(body.expected, null);
-  assert.notEqual((await taker.get(pairPath())).body.legs.a.costs, null);
-  evmAnswers = true;
-  assert.equal((await taker.get(path)).body.legs.a.costs, null);
 });
 
 test('a high amount waits longer; what is no pair is refused', async () => {
@@ -269,33 +258,4 @@ test('anybody reads whether the market works: heads, halts without their reason,
     [true, true],
   );
   assert.equal(restored.chains[1].haltedSince, null);
-});
-
-test('a maker lists its open quotes on live RFQs, newest first, and nobody else’s', async () => {
-  const own = await market.trader();
-  const other = await market.trader();
-  const quoted: string[] = [];
-  for (const by of [own, other, own, own]) {
-    const { id } = await market.rfq({ ttlSeconds: quoted.length === 0 ? 30 : 3_600 });
-    const { thread } = (await market.quote(by, id)).body;
-    quoted.push(thread.id);
-  }
-  const [first, , third, fourth] = quoted;
-  const listed = async (query = '') => {
-    const { body } = await own.get(`/v1/threads${query}`);
-    return [body.threads.map(({ id }: { id: string }) => id), body.nextCursor] as const;
-  };
-  assert.deepEqual(await listed(), [[fourth, third, first], null]);
-  const [page, cursor] = await listed('?limit=2');
-  assert.deepEqual(page, [fourth, third]);
-  assert.deepEqual(await listed(`?cursor=${cursor}`), [[first], null]);
-  const { body } = await other.get('/v1/threads');
-  assert.deepEqual(
-    body.threads.map(({ makerId }: { makerId: string }) => makerId),
-    [other.accountId],
-  );
-  refused(await other.get(`/v1/threads?cursor=${cursor}`), '400 bad_cursor');
-  assert.deepEqual((await taker.get('/v1/threads')).body.threads, []);
-  deps.advance(31_000);
-  assert.deepEqual(await listed(), [[fourth, third], null]);
 });
