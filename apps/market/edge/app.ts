@@ -162,12 +162,10 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     trustProxy: trustIn(trustedProxies),
     requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // A request without Host is refused by the gate: node's own answer has no body.
     http: {
       headersTimeout: Math.min(headersTimeoutMs, options.requestTimeoutMs ?? headersTimeoutMs),
       connectionsCheckingInterval: slowClientCheckMs,
       keepAliveTimeoutBuffer: keepAliveGraceMs,
-      requireHostHeader: false,
       shouldUpgradeCallback: wantsSocket,
     },
     // The gate answers in our own words instead.
@@ -220,7 +218,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     done();
   });
   app.addHook('onRequest', createGate(state));
-  // The gate also refuses an expectation beyond 100-continue.
+  // An expectation beyond 100-continue is let be (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   // Node would end such a connection without a word.
   app.server.on('connect', (_request, socket) => broken(new Error('CONNECT'), socket as Socket));
@@ -261,8 +259,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerStatus(app, deps);
   registerRfqs(app, deps);
   registerThreads(app, deps);
-  const quoting = registerQuotes(app, deps);
-  const levels = registerLevels(app, deps);
+  const quote = registerQuotes(app, deps);
+  registerLevels(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);
@@ -276,7 +274,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerPages(app, deps);
   registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
-  registerFeed(app, deps, { ...quoting, levels }, feed);
+  registerFeed(app, deps, quote, feed);
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */

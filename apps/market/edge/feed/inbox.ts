@@ -9,18 +9,9 @@ import { type Cause, causedBy } from '../../ports/cause.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
-import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
-import type { Asked } from '../idempotency/once.ts';
 import { withoutNulls } from '../schemas/common.ts';
-import {
-  firstFrame,
-  levelsFrame,
-  pingFrame,
-  quoteFrame,
-  quotesFrame,
-  switchFrame,
-} from '../schemas/feed.ts';
+import { firstFrame, pingFrame, quoteFrame, switchFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -266,10 +257,10 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
 }
 
 type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
-type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
-type Levels = { baseAssetId: string; quoteAssetId: string; idempotencyKey?: string };
+type Answered = { error?: string; thread?: { id: string; rfqId: string } };
 
 const checkPing = frameCheck(pingFrame);
+const checkQuote = frameCheck(quoteFrame);
 const checkSwitch = frameCheck(switchFrame);
 
 /** Answers the frames of one socket. */
@@ -277,72 +268,38 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  /** The answer that REST gives; null where the key is good no more. */
-  const ask = async (maker: Maker, run: Run, asked: Pick<Asked, 'url' | 'params' | 'body'>) => {
-    const { idempotencyKey, ...body } = asked.body as Partial<Quotes>;
+  /** As REST answers it. The socket is ended where the key is good no more. */
+  const quote = async (maker: Maker, wanted: Quote): Promise<void> => {
     const caller = await callerOf(feed.keys, maker.shown);
-    if (caller === null) {
-      endKey(maker);
-      return null;
-    }
-    if (caller.isBlocked) {
-      endBlocked(maker);
-      return null;
-    }
+    if (caller === null) return endKey(maker);
+    if (caller.isBlocked) return endBlocked(maker);
     feed.uses.note(caller, client);
-    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    return run({ ...asked, method: 'POST', headers, query: {}, body }, caller);
-  };
-
-  const quote = async (maker: Maker, { rfqId: given, ...body }: Quote) => {
+    const { rfqId: given, idempotencyKey, ...body } = wanted;
     // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
-    const answer = await ask(maker, feed.commands.one, { url, params: { id: rfqId }, body });
-    if (answer === null) return;
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {}, body };
+    const answer = await feed.quote(asked, caller);
     const { error = '', thread } = answer.body as Answered;
-    const more = keyed(body.idempotencyKey);
+    const more = keyed(idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
     maker.say({ type: 'quoted', rfqId: thread.rfqId, threadId: thread.id }, more);
   };
 
-  const quotes = async (maker: Maker, body: Quotes) => {
-    const answer = await ask(maker, feed.commands.many, { url: '/v1/quotes', params: {}, body });
-    if (answer === null) return;
-    const { error = '', outcomes } = answer.body as Answered;
-    const more = keyed(body.idempotencyKey);
-    if (outcomes === undefined) return refuse(maker, error, answer.code ?? '', more);
-    maker.say({ type: 'outcomes', outcomes, ...more });
-  };
-
-  const levels = async (maker: Maker, body: Levels) => {
-    const answer = await ask(maker, feed.commands.levels, { url: '/v1/levels', params: {}, body });
-    if (answer === null) return;
-    const { error, ...told } = answer.body as Answered;
-    if (error !== undefined) return refuse(maker, error, answer.code ?? '', named(body));
-    maker.say({ type: 'levels', ...told, ...keyed(body.idempotencyKey) });
-  };
-
-  const run = (maker: Maker, read: Read): Promise<void> => {
-    if (read.quote !== undefined) return quote(maker, read.quote);
-    if (read.levels !== undefined) return levels(maker, read.levels);
-    return quotes(maker, read.quotes as Quotes);
-  };
-
-  /** After those on the same RFQs or the same pair that came before. */
-  const inTurn = async (maker: Maker, read: Read): Promise<void> => {
-    const names = turnsOf(read);
-    const before = Promise.all(names.map((name) => turns.get(name)));
-    const own = before
-      .then(() => run(maker, read))
+  /** After those on the same RFQ that came before. */
+  const inTurn = async (maker: Maker, wanted: Quote): Promise<void> => {
+    const name = wanted.rfqId.toLowerCase();
+    const own = (turns.get(name) ?? Promise.resolve())
+      .then(() => quote(maker, wanted))
       .catch((error: unknown) => {
         const { sentence, code } = refused(feed, error);
-        refuse(maker, sentence, code, named(wantedIn(read)));
+        refuse(maker, sentence, code, named(wanted));
       });
-    for (const name of names) turns.set(name, own);
+    turns.set(name, own);
     await own;
-    for (const name of names) if (turns.get(name) === own) turns.delete(name);
+    if (turns.get(name) === own) turns.delete(name);
   };
 
   const arm = (maker: Maker, graceSeconds: number | null) =>
@@ -353,9 +310,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
 
   return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
-    const read = readFrame(feed, maker, came);
-    const { ping, fault, cancelOnDisconnect } = read;
-    const wanted = wantedIn(read);
+    const { ping, quote: wanted, fault, cancelOnDisconnect } = readFrame(feed, maker, came);
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
       return;
@@ -368,39 +323,17 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     }
     if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
     else if (cancelOnDisconnect !== undefined) await arm(maker, cancelOnDisconnect);
-    else await inTurn(maker, read);
+    else if (wanted !== undefined) await inTurn(maker, wanted);
   };
 }
-
-const wantedIn = ({ quote, quotes, levels }: Read) => quote ?? quotes ?? levels;
-
-/** The keys of operations that must not run side by side. */
-function turnsOf({ quote, quotes, levels }: Read): string[] {
-  if (levels !== undefined) {
-    return [[levels.baseAssetId, levels.quoteAssetId].sort().join(' ').toLowerCase()];
-  }
-  const wanted = quote === undefined ? (quotes?.quotes ?? []) : [quote];
-  return [...new Set(wanted.map(({ rfqId }) => rfqId.toLowerCase()))];
-}
-
-type Answered = {
-  error?: string;
-  thread?: { id: string; rfqId: string };
-  outcomes?: readonly unknown[];
-};
 
 function refuse(maker: Maker, error: string, code: string, about: object): void {
   maker.say({ type: 'error', error }, { code, ...about });
 }
 
-/** Which quote, quotes or levels a refused frame was, where that can be read. */
-function named(wanted: object = {}): Readonly<Record<string, string>> {
-  const { idempotencyKey, ...fields } = wanted as Readonly<Record<string, unknown>>;
-  const texts = ['rfqId', 'baseAssetId', 'quoteAssetId'].flatMap((name) => {
-    const text = fields[name];
-    return typeof text === 'string' ? [[name, text] as const] : [];
-  });
-  return { ...Object.fromEntries(texts), ...keyed(idempotencyKey) };
+/** Which quote a refused frame was, where that can be read. */
+function named({ rfqId, idempotencyKey }: Partial<Record<keyof Quote, unknown>> = {}) {
+  return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
 }
 
 function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
@@ -409,23 +342,14 @@ function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
 
 type Read = {
   readonly quote?: Quote;
-  readonly quotes?: Quotes;
-  readonly levels?: Levels;
   readonly ping?: string;
   /** Null = no more. */
   readonly cancelOnDisconnect?: number | null;
   readonly fault?: { sentence: string; code: string };
 };
 
-type Named = { quote?: Quote; quotes?: unknown; levels?: Levels };
-const kinds = {
-  quote: { form: quoteFrame, check: frameCheck(quoteFrame) },
-  quotes: { form: quotesFrame, check: frameCheck(quotesFrame) },
-  levels: { form: levelsFrame, check: frameCheck(levelsFrame) },
-};
-
 function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
-  let about: Pick<Read, 'quote' | 'quotes' | 'levels'> = {};
+  let about: Pick<Read, 'quote'> = {};
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
@@ -433,17 +357,11 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
       const fault = checkSwitch(frame);
       return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
     }
-    const { quote, quotes, levels } = (frame ?? {}) as Named;
-    const kind = quote !== undefined ? 'quote' : quotes !== undefined ? 'quotes' : 'levels';
-    const isNone = kind === 'levels' && levels === undefined;
+    const { quote } = (frame ?? {}) as Read;
     if (quote) about = { quote };
-    else if (kind === 'quotes') about = { quotes: frame as Quotes };
-    else if (levels) about = { levels };
-    const { check, form } = kinds[isNone ? 'quote' : kind];
-    const fault = check(frame);
-    if (fault === null && kind === 'quotes') return { quotes: withoutNulls(form, frame) as Quotes };
-    if (fault === null) return withoutNulls(form, frame) as Pick<Read, 'quote' | 'levels'>;
-    const hint = isNone ? whatIsTaken(manner) : '';
+    const fault = checkQuote(frame);
+    if (fault === null) return withoutNulls(quoteFrame, frame) as Read;
+    const hint = quote === undefined ? whatIsTaken(manner) : '';
     return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {
     return { ...about, fault: refused(feed, error) };
@@ -455,10 +373,8 @@ const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null 
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';
-  const quotes = '{"quote": {"rfqId", "quoteAmount"}}, {"quotes": [{"rfqId", "quoteAmount"}]}';
-  const levels = '{"levels": {"baseAssetId", "quoteAssetId", "levels": […]}}';
   const grace = '{"cancelOnDisconnect": <5 to 60 or null>}';
-  return `the frame must be ${quotes}, ${levels} or ${grace}${ping}: `;
+  return `the frame must be {"quote": {"rfqId", "quoteAmount"}} or ${grace}${ping}: `;
 }
 
 /** So many a second. */

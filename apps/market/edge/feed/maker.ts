@@ -11,7 +11,6 @@ import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
-import type { Quoting } from '../routes/quotes.ts';
 import type { Asked, FeedEvents } from './events.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
@@ -31,9 +30,6 @@ const againMs = 1_000;
 const mostTries = 30;
 const dayMs = 86_400_000;
 
-/** The commands that REST runs too. */
-export type Commands = Quoting & { readonly levels: Run };
-
 /** The state that all sockets of a process share. */
 export type Feed = {
   readonly deps: Pick<Deps, 'db' | 'now' | 'log' | 'settings' | 'metrics'>;
@@ -42,7 +38,8 @@ export type Feed = {
   readonly budgets: Budgets;
   readonly uses: LastUses;
   readonly snapshots: Snapshots;
-  readonly commands: Commands;
+  /** The command that REST runs too. */
+  readonly quote: Run;
   readonly events: FeedEvents;
   readonly switches: Switches;
   /** Until then nobody is sent anything. */

@@ -15,12 +15,11 @@ import { mustDiffer } from '../../market/rfqs.ts';
 import { recount, standingView, withStandings } from '../../market/standing.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { readsOf } from '../../ports/reads.ts';
-import { command, type Run, readByAll } from '../command.ts';
+import { command, readByAll } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import * as shapes from '../schemas/level.ts';
 
-/** Returns the command of publishing, which the feed runs too. */
-export function registerLevels(app: FastifyInstance, deps: Deps): Run {
+export function registerLevels(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'levels' };
   registerReading(app, deps);
 
@@ -33,7 +32,7 @@ export function registerLevels(app: FastifyInstance, deps: Deps): Run {
     }),
   });
 
-  return command(place, 'POST /v1/levels', 'publishLevels', {
+  command(place, 'POST /v1/levels', 'publishLevels', {
     about:
       'Publish the prices at which you would quote a pair, in place of those before. Everybody ' +
       'reads them with your account and standing. They bind nobody.',

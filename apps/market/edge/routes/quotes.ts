@@ -21,10 +21,8 @@ import { type OfferBody, offeredIn, threadIdOf } from './threads.ts';
 
 const tag = 'threads';
 
-/** The commands of quoting, which the feed runs too. */
-export type Quoting = { readonly one: Run; readonly many: Run };
-
-export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
+/** Returns the command of one quote, which the feed runs too. */
+export function registerQuotes(app: FastifyInstance, deps: Deps): Run {
   registerWithdrawals(app, deps);
   const writing = { ...deps, db: bookWriting(deps.db) };
   const prepare = createPrepareQuotes(deps);
@@ -51,7 +49,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
     run: async (tx, { prepared }) => replyOf(await quote(tx, deps, prepared)),
     grouped: async ({ prepared }) => replyOf(await quoteGrouped(prepared)),
   });
-  const many = command(place, 'POST /v1/quotes', 'quoteMany', {
+  command(place, 'POST /v1/quotes', 'quoteMany', {
     about:
       `Quote up to ${mostQuotesAtOnce} RFQs in one request. Each quote has an outcome of its own. ` +
       'An Idempotency-Key is for all of them together.',
@@ -77,7 +75,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
         ),
       ),
   });
-  return { one, many };
+  return one;
 }
 
 function registerWithdrawals(app: FastifyInstance, deps: Deps): void {
