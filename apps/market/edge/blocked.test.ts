@@ -178,27 +178,6 @@ test('orders that a killed command left on the market go with the next pass of a
   assert.equal((await prune(market.deps)).blocked, 0);
 });
 
-test('an answer before a block is given again under its key, and no other is', async () => {
-  const { taker, maker, asked } = await busyMaker();
-  const own = (key: string) => ({ 'idempotency-key': key });
-  const other = await market.rfq(taker);
-  const ask = (key: string, rfq = other) =>
-    maker.post(`/v1/rfqs/${rfq.id}/quotes`, price, own(key));
-  const first = await ask('a');
-  assert.equal(first.status, 201);
-  await block(maker);
-  const again = await ask('a');
-  assert.deepEqual([again.status, again.body], [201, first.body]);
-  refused(await ask('b'), '403 account_blocked');
-  refused(await ask('a', asked), '403 account_blocked');
-  const body = { quoteAmount: '65000001' };
-  refused(await maker.post(`/v1/rfqs/${other.id}/quotes`, body, own('a')), '422 key_reused');
-  await setUnblocked(market.db, maker.accountId);
-  market.app.edge.keys.forget(maker.accountId);
-  // The refusal was not stored.
-  assert.equal((await ask('b')).status, 200);
-});
-
 test('in the transactions themselves: what passed the gate before the block is refused all the same', async () => {
   const { taker, maker, asked, quoted } = await busyMaker();
   const { deps } = market;

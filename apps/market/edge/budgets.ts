@@ -40,8 +40,6 @@ const levelLimit = 120;
  * in one too.
  */
 export const siteTimes = { requests: 4, identities: 2 } as const;
-/** A client network may have so many times as many tokens listed as one account in it. */
-const listersOfNetwork = 2;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
 /**
@@ -74,7 +72,6 @@ export type Rule = {
     | Kind
     | 'calls'
     | 'clients'
-    | 'listing-networks'
     | 'networks'
     | 'parties'
     | 'party-networks'
@@ -129,9 +126,6 @@ export type Budgets = {
   spend(kind: Kind, who: string): Soon<Spent>;
   /** The same; throws where none is left. */
   charge(kind: Charged, who: string): Promise<void>;
-  /** A token that the account asks to have listed, and one of the client's network. */
-  chargeListing(accountId: string, ip: string): Promise<void>;
-  giveBackListing(accountId: string, ip: string): Promise<void>;
   /** So many quotes of one request of the account; throws where it has not as many left. */
   chargeQuotes(accountId: string, count: number): Promise<void>;
   giveBack(kind: Kind, who: string): Soon<void>;
@@ -182,7 +176,6 @@ export function createBudgets(
     mints: siteRule('site-mints', kinds.mints, siteTimes.identities),
     'sign-ins': siteRule('site-sign-ins', kinds['sign-ins'], siteTimes.identities),
   };
-  const listers = siteRule('listing-networks', kinds.listings, listersOfNetwork);
   const spendOne = (rule: Rule, name: string, whose: Whose, count = 1): Soon<Spent> =>
     whenKnown(buckets.spend(rule, [name], count), ({ allowed, buckets: [bucket] }) =>
       spentOf(rule, allowed, whose, bucket!),
@@ -251,16 +244,6 @@ export function createBudgets(
       const spent = await spend(kind, who);
       if (!spent.allowed) throw overOf(kind, spent);
     },
-    chargeListing: async (accountId, ip) => {
-      const own = spendOne(kinds.listings, accountId, 'account');
-      const all = () => spendOne(listers, networkOf(ip), 'network');
-      const spent = await spendBoth(kinds.listings, [accountId], own, all);
-      if (!spent.allowed) throw overOf('listings', spent);
-    },
-    giveBackListing: async (accountId, ip) => {
-      await buckets.giveBack(kinds.listings, [accountId]);
-      await buckets.giveBack(listers, [networkOf(ip)]);
-    },
     chargeQuotes: async (accountId, count) => {
       const rule = ruleOf('quotes', quotesOfRequest * limitOf(accountId));
       const { allowed, buckets: own } = await buckets.spend(rule, [accountId], count);
@@ -281,9 +264,7 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
 }
 
 /** The refusal where a budget of a kind is out: the code, and the sentence up to when to retry. */
-const overs: Readonly<
-  Record<Charged, readonly [HttpCode, (limit: number, whose: Whose) => string, string?]>
-> = {
+const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => string, string?]>> = {
   mints: [
     'mint_rate_limited',
     (limit) => `too many keys asked for from this client network (${limit} an hour)`,
@@ -302,7 +283,7 @@ const overs: Readonly<
   ],
   listings: [
     'listing_rate_limited',
-    (limit, whose) => `too many tokens asked for by this ${whose} (${limit} an hour)`,
+    (limit) => `too many tokens asked for by this account (${limit} an hour)`,
   ],
   schedules: [
     'schedule_rate_limited',
@@ -318,13 +299,9 @@ const overs: Readonly<
   ],
 };
 
-export function overOf(kind: Charged, { limit, resetSeconds, whose }: Spent): HttpError {
+export function overOf(kind: Charged, { limit, resetSeconds }: Spent): HttpError {
   const [code, said, otherwise = ''] = overs[kind];
-  return limited(
-    code,
-    `${said(limit, whose)}; try again in ${resetSeconds} s${otherwise}`,
-    resetSeconds,
-  );
+  return limited(code, `${said(limit)}; try again in ${resetSeconds} s${otherwise}`, resetSeconds);
 }
 
 const overCodes = {

@@ -4,7 +4,6 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { blocked } from '../db/accounts.ts';
 import { mustBeFresh } from '../people/sessions.ts';
 import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -15,7 +14,7 @@ import { Malformed, notJson, tooLarge } from './body.ts';
 import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
-import { type Answer, type Asked, replyOf, runOnce, type Steps } from './idempotency/once.ts';
+import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
 import { withoutNulls } from './schemas/common.ts';
 import { scopeFor } from './scopes.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
@@ -191,7 +190,7 @@ export function command<
   Prepared = undefined,
 >(place: Place, at: string, operationId: string, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { app, deps } = place;
-  const access: Access = { kind: 'key', scope: scopeFor(operationId), replays: true };
+  const access: Access = { kind: 'key', scope: scopeFor(operationId) };
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
   const { before } = spec;
@@ -205,11 +204,6 @@ export function command<
           before({ ...input, signal, attempt, client: clientOf(asked) }),
         ));
     const steps = { ...spec, parse: () => ({ caller, ...parse(asked) }), before: prepare };
-    if (caller.isBlocked && operation.access.isNew) {
-      const earlier = await replyOf(deps, asked, caller, steps);
-      if (earlier === null) throw blocked();
-      return earlier;
-    }
     return runOnce(deps, app.edge.underway, asked, caller, steps);
   };
   const answer = async (asked: Asked, caller: Caller, reply: FastifyReply) => {

@@ -71,10 +71,6 @@ const codes = {
     // read. Do so under a new `Idempotency-Key`.
     'not_json',
   ],
-  417: [
-    // Leave the `Expect` header out, or send `100-continue`.
-    'expectation_failed',
-  ],
   422: [
     // This `Idempotency-Key` was used with another body: take a new one.
     'key_reused',

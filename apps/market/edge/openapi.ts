@@ -34,15 +34,12 @@ export type Surface = {
   errorsOf(operation: Operation): readonly number[];
   /** Where it is not that of all. */
   securityOf(operation: Operation): readonly Json[] | null;
-  /** The paths that are declared in another way than by routes. */
-  readonly paths?: Json;
   readonly hasWebhooks?: true;
 };
 
 /** The errors that every operation shares: the answers of HTTP itself. */
 const anyError =
-  '405 (another method is meant; see Allow), 417 (unknown Expect), 431 (headers too large): what ' +
-  'HTTP itself refuses';
+  '405 (another method is meant; see Allow), 431 (headers too large): what HTTP itself refuses';
 
 const text = { schema: { type: 'string' } };
 const whole = { schema: { type: 'integer' } };
@@ -65,7 +62,7 @@ export function refTo(kind: 'headers' | 'parameters' | 'schemas' | 'responses', 
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-export const everyRef = Object.fromEntries(
+const everyRef = Object.fromEntries(
   Object.keys(everyHeader).map((name) => [name, refTo('headers', name)]),
 );
 
@@ -110,7 +107,7 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
     tags: Object.entries(surface.tags).map(([name, description]) => {
       return { name, description: linked(description), ...externalDocs(description) };
     }),
-    paths: { ...paths, ...surface.paths },
+    paths,
     ...webhooks,
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),

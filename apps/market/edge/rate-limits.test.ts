@@ -80,19 +80,15 @@ test('an entry of a trusted proxy counts as its address, whatever is around it',
   const same = [
     '192.0.2.1',
     '192.0.2.1:4711',
-    '"192.0.2.1:4711"',
-    'for=192.0.2.1',
-    'for="192.0.2.1:80";proto=https',
     '::ffff:192.0.2.1',
     '[::ffff:192.0.2.1]:80',
-    // Trusted proxies that wrote their port, or the header Forwarded.
+    // Trusted proxies that wrote their port.
     '192.0.2.1, 10.0.0.5:12345',
-    '192.0.2.1:1, "10.0.0.5:1", [2001:db8:ffff::1]:443',
+    '192.0.2.1:1, 10.0.0.5:1, [2001:db8:ffff::1]:443',
     '198.51.100.9, 192.0.2.1:9, 2001:db8:ffff::1',
-    'for=192.0.2.1, for="[2001:db8:ffff::1]:443"',
   ];
   for (const [at, each] of same.entries()) assert.equal(await left(each), at + 1, each);
-  const site = ['[2001:db8::1]:1', '[2001:db8::2]', '"[2001:db8::3%25eth0]:9"', '2001:db8::4%eth0'];
+  const site = ['[2001:db8::1]:1', '[2001:db8::2]', '[2001:db8::3%25eth0]:9', '2001:db8::4%eth0'];
   for (const [at, each] of site.entries()) assert.equal(await left(each), at + 1, each);
   // A name that is no address is one client: it gets no budget of its own.
   const none = ['unknown', '_hidden', 'unknown:80', '"><x', 'x'.repeat(5_000), '09.9.9.9'];
@@ -196,8 +192,6 @@ test('a faulty request of any kind spends one of its client, and all five header
   const cases: [status: number, bytes: string][] = [
     [400, 'nonsense\r\n\r\n'],
     [431, `GET /v1/me HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`],
-    [400, 'GET /v1/me HTTP/1.1\r\nconnection: close\r\n\r\n'],
-    [417, `GET /v1/me HTTP/1.1\r\n${head}expect: tea\r\n\r\n`],
     [400, `GET /v1/rfqs/%zz HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v1/nothing HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v%31/nosuch HTTP/1.1\r\n${head}\r\n`],

@@ -1,10 +1,9 @@
 // The description of `/account`, beside that of `/v1`: for the pages of this market's own site,
 // which carry the cookie of a session.
 
-import { returnPath } from '../../people/providers.ts';
 import type { Operation } from '../command.ts';
 import type { Json } from '../examples.ts';
-import { describe, everyRef, type Named, refTo, type Surface } from '../openapi.ts';
+import { describe, type Named, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 
@@ -79,7 +78,6 @@ export function describeAccount(operations: readonly Operation[], settings: Name
     },
     // A person who is signed in is known there too.
     securityOf: ({ access }) => (access.kind === 'browser' ? perhapsSignedIn : null),
-    paths: { [returnPath('{id}')]: { get: returned, post: returnedByForm } },
   };
   return describe(surface, operations, settings);
 }
@@ -115,101 +113,3 @@ function parametersFor(shortName: string): Json {
     ),
   };
 }
-
-const fromProvider = { code: 'a code', state: 'the state', iss: 'the issuer', error: 'an error' };
-
-/** A provider leads the browser there: its parameters are not ours to declare. */
-const returned = {
-  operationId: 'returnFromProvider',
-  summary: 'Where a provider leads the browser back to',
-  description:
-    'Where a provider leads the browser back to (OpenID Connect Core 1.0, 3.1.2.5). It counts in ' +
-    'the browser that began it, and once.',
-  tags: ['sign-in'],
-  security: perhapsSignedIn,
-  parameters: [
-    {
-      name: 'id',
-      in: 'path',
-      required: true,
-      description: 'the provider',
-      schema: { type: 'string', maxLength: 32 },
-      example: 'example',
-    },
-    ...Object.entries(fromProvider).map(([name, what]) => ({
-      name,
-      in: 'query',
-      required: false,
-      description: `${what} of the provider`,
-      schema: string,
-      example: 'q1w2e3',
-    })),
-  ],
-  responses: {
-    303: {
-      description: 'to the account page, whatever it came to',
-      headers: {
-        ...everyRef,
-        ...cookieRef,
-        Location: {
-          description: '/account, with `done=` what it came to or `problem=` the code of a refusal',
-          schema: string,
-          example: '/account?done=sign-in',
-        },
-      },
-    },
-    400: refTo('responses', 'Error400'),
-    404: refTo('responses', 'Error404'),
-    default: refTo('responses', 'ErrorAny'),
-  },
-};
-
-/** The same answer as a form: browsers send no cookie with it, and come back by GET. */
-const returnedByForm = {
-  ...returned,
-  operationId: 'returnByForm',
-  summary: 'Where a provider has the browser post its answer to',
-  description:
-    'Where a provider has the browser post its answer to (OAuth 2.0 Form Post Response Mode). It ' +
-    'leads to the same answer by GET, and does nothing else.',
-  security: [{}],
-  parameters: returned.parameters.filter((each) => each.in === 'path'),
-  requestBody: {
-    description: 'The answer of the provider.',
-    required: true,
-    content: {
-      'application/x-www-form-urlencoded': {
-        schema: {
-          type: 'object',
-          description: 'What a provider may say.',
-          properties: Object.fromEntries(
-            Object.entries(fromProvider).map(([name, what]) => [
-              name,
-              { type: 'string', description: `${what} of the provider`, examples: ['q1w2e3'] },
-            ]),
-          ),
-        },
-        example: { code: 'q1w2e3', state: 'q1w2e3' },
-      },
-    },
-  },
-  responses: {
-    303: {
-      description: 'to the same address by GET',
-      headers: {
-        ...everyRef,
-        Location: {
-          description: 'the same address, with the answer in its query',
-          schema: string,
-          example: '/account/provider/return/example?code=q1w2e3&state=q1w2e3',
-        },
-      },
-    },
-    400: refTo('responses', 'Error400'),
-    403: refTo('responses', 'Error403'),
-    404: refTo('responses', 'Error404'),
-    413: refTo('responses', 'Error413'),
-    415: refTo('responses', 'Error415'),
-    default: refTo('responses', 'ErrorAny'),
-  },
-};

@@ -63,7 +63,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     about: 'Send a test delivery at once, and say whether a 2xx came.',
     params,
     replies: { 200: shapes.pinged },
-    withoutRoom: 'anew',
+    anew: true,
     before: ({ caller: { accountId }, params, attempt }) =>
       ping({ accountId, webhookId: params.id, attempt }).catch((error: unknown) => {
         if (!(error instanceof PingsLimited)) throw error;
