@@ -17,7 +17,7 @@ const market = await feedMarket({
   rateLimit: 40,
 });
 /** A market of the dev network: it has no site name. */
-const loopback = await feedMarket({ rateLimit: 7 }, { feed: { recheckMs: 0 } });
+const loopback = await feedMarket({ rateLimit: 7 });
 after(async () => {
   await market.close();
   await loopback.close();
