@@ -209,18 +209,12 @@ function shuttingDown(): HttpError {
   return new HttpError('shutting_down', 'the server is shutting down', headers);
 }
 
+/** Spends what the address has, with a key too: no account is asked what leads nowhere. */
 function unknownRoute(visit: Visit) {
-  const { state, request, client } = visit;
-  const of = (caller: Caller | null) => {
-    const { budgets } = state;
-    const spent = caller ? budgets.spendCaller(caller, client) : budgets.spendClient(client);
-    spend(visit, spent, () => {
-      if (!state.missing(request, visit.reply)) refuse(visit, noRoute(state.routes, request));
-    });
-  };
-  const key = keyOf(request.headers);
-  if (key === null) return of(null);
-  lookUp(visit, key, of, () => of(null));
+  const { state, request, reply } = visit;
+  spendAny(visit, () => {
+    if (!state.missing(request, reply)) refuse(visit, noRoute(state.routes, request));
+  });
 }
 
 function anonymous(visit: Visit, access: Access) {
