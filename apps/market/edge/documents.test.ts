@@ -64,8 +64,10 @@ test('a file that has its hash in its name is kept for a year, and comes packed'
   assert.equal(packed.headers['content-encoding'], 'br');
   assert.equal(brotliDecompressSync(packed.rawPayload).toString(), script);
   assert.match(String(packed.headers['cache-control']), /immutable/);
-  const without = { 'accept-encoding': 'gzip, br;q=0' };
-  assert.equal((await app.inject({ url: '/docs/assets/a.js', headers: without })).body, script);
+  assert.equal(
+    (await app.inject({ url: '/docs/assets/a.js', headers: { 'accept-encoding': 'gzip' } })).body,
+    script,
+  );
 });
 
 test('a path that the build does not name is 404, whatever lies in the folder', async () => {

@@ -81,17 +81,6 @@ test('the reference page loads from this origin only', async () => {
   assert.ok((await readFile(file, 'utf8')).includes(digest));
 });
 
-test('a client that takes gzip gets the description at a quarter of its size or less', async () => {
-  const headers = { 'accept-encoding': 'br, gzip' };
-  const zipped = await edge.app.inject({ url: '/v1/openapi.json', headers });
-  assert.equal(zipped.headers['content-encoding'], 'gzip');
-  const text = gunzipSync(zipped.rawPayload).toString();
-  assert.deepEqual(JSON.parse(text), api);
-  assert.ok(zipped.rawPayload.length * 4 <= text.length, `${zipped.rawPayload.length} bytes`);
-  const plain = await edge.app.inject('/v1/openapi.json');
-  assert.equal(plain.headers['content-encoding'], undefined);
-});
-
 test('every document that the reference names is a page of the site', () => {
   const named = [...`${golden.api}${golden.account}`.matchAll(/"url": "(\/docs\/[^"]+)"/g)];
   const urls = new Set(['/docs/api', ...named.map(([, url = '']) => url)]);

@@ -5,7 +5,6 @@ import { after, test } from 'node:test';
 import { testMarket } from '@parley/verify/test/support/trading.ts';
 import { storeHeads } from '../db/heads.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
 import { delayedFromSeconds, readServiceStatus } from '../market/service-status.ts';
 import { createLog } from '../ports/log.ts';
 import { createServiceStatus, type Tell } from './service-status.ts';
@@ -46,25 +45,6 @@ test('a chain shows the age of its newest block, and is delayed past what its po
   assert.equal((await read()).isNormal, false);
   await see('bitcoin', 8);
   assert.equal((await chainOf('bitcoin'))?.blockAgeSeconds, 0);
-});
-
-test('a halt by an operator is named, and not why', async () => {
-  await seeAll(9);
-  assert.equal((await read()).isNormal, true, JSON.stringify(await read()));
-  const { eth } = market.assets;
-  const of = { reason: 'a hole that we know of', at: new Date(deps.now()) };
-  const haltedSince = of.at.toISOString();
-  await db.transaction((tx) => haltAsset(tx, eth.id, of));
-  const found = await read();
-  const { id, chain, symbol } = eth;
-  assert.deepEqual(found.haltedAssets, [{ id, chain, symbol, haltedSince }]);
-  assert.ok(!found.isNormal && !JSON.stringify(found).includes('hole'));
-  await db.transaction((tx) => resumeAsset(tx, eth.id, of.at));
-  await db.transaction((tx) => haltChain(tx, { chain: 'bitcoin', ...of }));
-  assert.equal((await chainOf('bitcoin'))?.haltedSince, haltedSince);
-  // The chain says it for its assets.
-  assert.deepEqual((await read()).haltedAssets, []);
-  await db.transaction((tx) => resumeChain(tx, 'bitcoin', of.at));
 });
 
 test('events that wait to be handed out are a delay of their audience from half a minute on', async () => {

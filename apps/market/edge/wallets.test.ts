@@ -10,21 +10,9 @@ import { rpcClient } from '@parley/chains/nodes/rpc.ts';
 import { families } from '@parley/core/families.ts';
 import { encodeDeployData } from 'viem';
 import { hangingNode } from '../settle/testing/gate.ts';
-import { browserOn } from './testing/browser.ts';
-import { type Answer, codeOf, refused, testEdge } from './testing/edge.ts';
+import { codeOf, refused, testEdge } from './testing/edge.ts';
 import { agree, bitcoin, evm, must, setAddress, startExchange } from './testing/exchange.ts';
-import {
-  account,
-  link,
-  mintNonce,
-  mintOf,
-  prove,
-  signed,
-  vouch,
-  vouching,
-  walletNonce,
-} from './testing/hands.ts';
-import { giveText, signInBy, textFor } from './testing/sign-in.ts';
+import { account, link, mintOf, prove, signed, vouching, walletNonce } from './testing/hands.ts';
 import {
   bitcoinWallet,
   evmWallet,
@@ -258,41 +246,5 @@ describe('a contract wallet', () => {
       const answer = await mintOf(own, other, text);
       refused(answer, '400 bad_message', /does not contain the address/);
     }
-  });
-
-  test('a proof whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
-    const login = await contract();
-    const fresh = await mintNonce(own);
-    const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${fresh}`;
-    const body = { rail: 'evm', ...(await signed(login, text)) };
-    /** First while the node hangs. */
-    const twice = async (ask: () => Promise<Answer>) => {
-      gate.hang(/eth_call/);
-      refused(await ask(), '504 chain_timeout');
-      gate.hang(null);
-      return ask();
-    };
-    const { key } = must(await twice(() => own.call('POST', '/v1/keys', { body })));
-    const linked = bitcoinWallet();
-    const nonce = await walletNonce(own, key, 'link');
-    const authorization = await vouch(own, key, login, linked);
-    const both = { ...(await signed(linked, linking(linked)(nonce))), authorization };
-    const headers = { 'idempotency-key': 'contract' };
-    const answer = await twice(() =>
-      own.call('POST', '/v1/wallets/bitcoin', { key, body: both, headers }),
-    );
-    assert.equal(must(answer).authorised, true);
-    assert.equal(answer.headers['idempotency-replayed'], undefined);
-    // So does the text of a sign-in in the browser, once.
-    const browser = browserOn(own);
-    const message = await textFor(browser, login);
-    const signIn = await twice(() => giveText(browser, login, message));
-    assert.equal(signIn.body.isNew, false);
-    refused(await giveText(browser, login, message), '409 ceremony_gone');
-    const stranger = {
-      ...login,
-      sign: (words: string) => accounts[2]!.signMessage({ message: words }),
-    };
-    refused(await signInBy(browserOn(own), stranger), '400 bad_signature');
   });
 });

@@ -84,22 +84,6 @@ test('levels are read by everybody, with a key and without, under their account 
   await withdrawn(maker);
 });
 
-test('one pair is one, whichever of both is called the base: seen from the other it is turned', async () => {
-  await published([bid('3000', '10000000', { leastBaseAmount: '2000' }), ask('3000', '11000000')]);
-  const [bought] = await read('buy_base', turned);
-  // 2 000 of 3 000 base units are 6 666 666.7 of the others.
-  assert.deepEqual(amounts([bought!]), ['10000000 3000']);
-  assert.equal(bought?.leastBaseAmount, '6666667');
-  assert.deepEqual(amounts(await read('sell_base', turned)), ['11000000 3000']);
-  // The levels published the other way round take the place of both.
-  await published([bid('12000000', '4000', { leastBaseAmount: '6000000' })], maker, turned);
-  assert.deepEqual(await read('sell_base'), []);
-  const [sold] = await read('buy_base');
-  assert.deepEqual([...amounts([sold!]), sold?.leastBaseAmount], ['4000 12000000', '2000']);
-  await published([], maker, straight);
-  assert.deepEqual(await read('sell_base', turned), []);
-});
-
 test('the best price for the taker is first, by its exact quotient, page by page from both sides', async () => {
   const others = [await market.trader(), await market.trader()] as const;
   const huge = 10n ** 77n;
