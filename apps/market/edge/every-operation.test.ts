@@ -266,6 +266,7 @@ test('404 and 405 need no key and come before the body; 405 says what is allowed
   const body = 'x'.repeat(70_000);
   for (const path of ['/v1/nothing', '/v1/rfqs/', '/V1/rfqs', '/v1//rfqs']) {
     refused(await edge.call('POST', path, { body }), '404 not_found');
+    refused(await edge.call('GET', path), '404 not_found');
   }
   const wrong = await edge.call('DELETE', '/v1/rfqs');
   refused(wrong, '405 method_not_allowed');
