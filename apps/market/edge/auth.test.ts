@@ -70,15 +70,6 @@ test('no look-up is remembered while revocations are not heard of, nor those ask
   assert.equal(keys.known(body.key), undefined);
 });
 
-test('many requests of one key at once make one look-up', async () => {
-  const { body } = await edge.mint(evmWallet());
-  const { keys, release, lookUps } = held();
-  const all = Array.from({ length: 50 }, () => keys.find(body.key));
-  release();
-  assert.equal(new Set((await Promise.all(all)).map((each) => each?.keyId)).size, 1);
-  assert.equal(lookUps(), 1);
-});
-
 test('a malformed key is refused without a look-up', () => {
   const { keys } = held();
   const strange = [`parley_live_${'a'.repeat(43)}`, `parley_test_${'_'.repeat(43)}`];

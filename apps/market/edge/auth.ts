@@ -144,7 +144,6 @@ export function createKeys(
 ): Keys {
   const hasShape = shapesOf(deps.settings);
   const remembered = new Map<string, Remembered>();
-  const underway = new Map<string, Promise<Caller | null>>();
   const listeners = new Set<(accountId: string | null) => void>();
   let generation = 0;
 
@@ -177,19 +176,11 @@ export function createKeys(
       return deps.now() < entry.caller.expiresAtMs ? entry.caller : null;
     },
     find(shown) {
-      const digest = digestOf(shown);
-      const others = underway.get(digest);
-      if (others !== undefined) return others;
       const find = typeof shown === 'string' ? findKey : findSession;
-      const own = find(digest).finally(() => {
-        if (underway.get(digest) === own) underway.delete(digest);
-      });
-      underway.set(digest, own);
-      return own;
+      return find(digestOf(shown));
     },
     forget(accountId) {
       generation += 1;
-      underway.clear();
       for (const [digest, { caller }] of remembered) {
         if (accountId === null || caller.accountId === accountId) remembered.delete(digest);
       }

@@ -7,6 +7,7 @@ import type { Static, TSchema } from 'typebox';
 import { mustBeFresh } from '../people/sessions.ts';
 import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Check, checkOf, coercingCheckOf } from '../settings/check.ts';
 import { type Access, callerOf, causeOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { isRefusedToBlocked } from './blocked.ts';
@@ -17,7 +18,7 @@ import { clientOf } from './forwarded.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
 import { withoutNulls } from './schemas/common.ts';
 import { scopeFor } from './scopes.ts';
-import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
+import { inputCheck } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -253,10 +254,11 @@ async function withTimeLimit<R>(ms: number, work: (signal: AbortSignal) => Promi
 function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(
   spec: Pick<Operation, 'method' | 'params' | 'query' | 'body'>,
 ): (asked: Omit<Asked, 'method' | 'headers'>) => Parsed<P, Q, B> {
-  const checkParams = spec.params && paramsCheck(spec.params);
-  const checkQuery = spec.query && queryCheck(spec.query);
+  const checkParams = spec.params && checkOf(spec.params, 'the path');
+  const checkQuery = spec.query && coercingCheckOf(spec.query, 'the query');
   // Closed whether or not its author thought of it.
-  const checkBody = spec.body && bodyCheck({ ...spec.body, additionalProperties: false });
+  const checkBody =
+    spec.body && inputCheck({ ...spec.body, additionalProperties: false }, 'the body');
   return ({ params, query, url, body }) => {
     if (spec.method !== 'GET') refuse(bodyFault(body, checkBody));
     // PostgreSQL cannot store it, and no path or filter has a use for it.
@@ -270,7 +272,7 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(
   };
 }
 
-function bodyFault(body: unknown, check: ReturnType<typeof bodyCheck> | undefined): string | null {
+function bodyFault(body: unknown, check: Check | undefined): string | null {
   if (body instanceof Malformed) throw new HttpError(body.code, body.sentence);
   if (check !== undefined) return check(body === undefined ? {} : body);
   if (body === undefined || body === null) return null;

@@ -7,9 +7,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
+import { checkOf, coercingCheckOf } from '../settings/check.ts';
 import { goldenDescriptions } from './describe.ts';
 import { testEdge } from './testing/edge.ts';
-import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
+import { inputCheck } from './validate.ts';
 
 const edge = await testEdge();
 const golden = await goldenDescriptions();
@@ -42,9 +43,9 @@ for (const [file, text, published, declared] of [
     let checks = 0;
     for (const { operationId, params, query, body } of declared) {
       const all = [
-        params && paramsCheck(params),
-        query && queryCheck(query),
-        body && bodyCheck(body),
+        params && checkOf(params, 'the path'),
+        query && coercingCheckOf(query, 'the query'),
+        body && inputCheck(body, 'the body'),
       ].filter((each) => each !== undefined);
       // Which is compiled when the first value comes.
       for (const check of all) assert.doesNotThrow(() => check({}), operationId);

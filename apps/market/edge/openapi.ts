@@ -31,9 +31,6 @@ export type Surface = {
   headers(operation: Operation): Json;
   /** Headers of the errors of a status, besides those of all. */
   errorHeaders(status: string): Json;
-  errorsOf(operation: Operation): readonly number[];
-  /** Where it is not that of all. */
-  securityOf(operation: Operation): readonly Json[] | null;
   readonly hasWebhooks?: true;
 };
 
@@ -150,7 +147,7 @@ function describeOperation(
   const { about, access, params, query, body, replies, operationId } = operation;
   const [summary = ''] = about.split(/(?<=\.)\s/);
   const scope = access.scope === undefined ? '' : ` Needs the scope \`${access.scope}\`.`;
-  const security = surface.securityOf(operation);
+  const security = securityOf(operation);
   const responses: Json = {};
   for (const [status, schema] of Object.entries(replies)) {
     responses[status] = describeReply(surface, operation, Number(status), schema, {
@@ -158,7 +155,7 @@ function describeOperation(
       shortName,
     });
   }
-  for (const status of surface.errorsOf(operation)) {
+  for (const status of errorsOf(operation)) {
     responses[status] ??= refTo('responses', `Error${status}`);
   }
   responses.default = refTo('responses', 'ErrorAny');
@@ -178,6 +175,25 @@ function describeOperation(
     ...(body === undefined ? {} : { requestBody: bodyOf(body, components) }),
     responses,
   };
+}
+
+/** The errors that it may answer beside its own. 400 on all: a URL may be malformed. */
+function errorsOf({ method, access: { kind }, params }: Operation): readonly number[] {
+  const wanted = [400, 429, 500, 503];
+  if (kind === 'key' || kind === 'session') wanted.push(401);
+  if (kind === 'session' || kind === 'browser') wanted.push(403);
+  if (params !== undefined) wanted.push(404);
+  if (method === 'GET') return wanted;
+  wanted.push(408, 413, 415, 504);
+  if (kind !== 'open') wanted.push(404, 409);
+  if (kind === 'key') wanted.push(403, 422);
+  return wanted;
+}
+
+/** The callers of an operation, where they are not those of all; a person is known if signed in. */
+function securityOf({ access: { kind } }: Operation): readonly Json[] | null {
+  if (kind === 'open') return [];
+  return kind === 'browser' ? [{}, { session: [] }] : null;
 }
 
 /** The reference reads Markdown, and has no link for what `externalDocs` of a tag names. */
@@ -320,7 +336,7 @@ const replayed = { 'Idempotency-Replayed': refTo('headers', 'Idempotency-Replaye
 const storedErrors: readonly string[] = ['400', '403', '404', '409', '413', '415', '500'];
 const isStored = ({ method, access }: Operation) => method !== 'GET' && access.kind === 'key';
 
-const apiErrors = {
+export const apiErrors = {
   400: 'malformed or refused input',
   401: 'missing, invalid, revoked or expired key',
   403: 'not for this caller, or a key without the scope',
@@ -403,16 +419,6 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       ...(storedErrors.includes(status) ? replayed : {}),
       ...errorHeadersOf(shortName)[status],
     }),
-    errorsOf: ({ method, access, params }) => {
-      // 400 on all: a URL may be malformed.
-      const wanted = [400, 429, 500, 503];
-      if (access.kind === 'key') wanted.push(401);
-      if (params !== undefined) wanted.push(404);
-      if (method !== 'GET') wanted.push(408, 413, 415, 504);
-      if (method !== 'GET' && access.kind === 'key') wanted.push(403, 404, 409, 422);
-      return wanted;
-    },
-    securityOf: ({ access }) => (access.kind === 'open' ? [] : null),
     hasWebhooks: true,
   };
   return describe(surface, operations, settings);

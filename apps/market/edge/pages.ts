@@ -57,8 +57,6 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
   for (const url of ['/v1', '/v1/']) {
     app.get(url, { config }, (_request, reply) => reply.redirect(referencePath, 302));
   }
-  // The account's page before it was a screen of the app.
-  app.get('/account/', { config }, (_request, reply) => reply.redirect('/account', 302));
   let script: Promise<Buffer> | undefined;
   app.get(scriptPath, { config }, async (_request, reply) => {
     // Zipped for whoever asks: plain it is 3 MB a request, and every browser unpacks it.

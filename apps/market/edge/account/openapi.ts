@@ -3,30 +3,25 @@
 
 import type { Operation } from '../command.ts';
 import type { Json } from '../examples.ts';
-import { describe, type Named, refTo, type Surface } from '../openapi.ts';
+import { apiErrors, describe, type Named, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 
+const { 422: _keyReused, ...ofAll } = apiErrors;
 const errors = {
-  400: 'malformed or refused input',
+  ...ofAll,
   401: 'no account is signed in here, or the session has ended',
   403:
     'not from a page of this site; or this needs a sign-in of the last 10 minutes, or one by a ' +
     'wallet',
   404: 'unknown, or a way of signing in that is not offered here',
-  408: 'the request took too long to arrive',
   409: 'not in this state; the code says what has changed',
-  413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON, or is compressed',
-  429: 'over a budget; see Retry-After',
   500: 'a fault on our side, of which nothing is left',
   503: 'shutting down, accounts are off, or something that is asked does not answer; see Retry-After',
-  504: 'a chain read timed out',
 };
 
 const string = { type: 'string' };
 const cookieRef = { 'Set-Cookie': refTo('headers', 'Set-Cookie') };
-const perhapsSignedIn = [{}, { session: [] }];
 
 export function describeAccount(operations: readonly Operation[], settings: Named): Json {
   const { productName, shortName } = settings;
@@ -69,15 +64,6 @@ export function describeAccount(operations: readonly Operation[], settings: Name
     },
     headers: () => cookieRef,
     errorHeaders: () => cookieRef,
-    errorsOf: ({ method, access, params }) => {
-      // 400 on all: a URL may be malformed.
-      const wanted = [400, 403, 429, 500, 503];
-      if (access.kind === 'session') wanted.push(401);
-      if (params !== undefined) wanted.push(404);
-      return method === 'GET' ? wanted : [...wanted, 404, 408, 409, 413, 415, 504];
-    },
-    // A person who is signed in is known there too.
-    securityOf: ({ access }) => (access.kind === 'browser' ? perhapsSignedIn : null),
   };
   return describe(surface, operations, settings);
 }

@@ -12,7 +12,7 @@ import { overBudget } from '../budgets.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
 import { withoutNulls } from '../schemas/common.ts';
 import { firstFrame, pingFrame, quoteFrame, switchFrame } from '../schemas/feed.ts';
-import { frameCheck } from '../validate.ts';
+import { inputCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
 import {
@@ -156,7 +156,7 @@ type Rejected = {
   readonly code?: string;
 };
 
-const checkFirst = frameCheck(firstFrame);
+const checkFirst = inputCheck(firstFrame, 'the frame');
 const example = 'the first frame must be {"apiKey": "<key>"}';
 
 type First = {
@@ -259,9 +259,9 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
 type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
 type Answered = { error?: string; thread?: { id: string; rfqId: string } };
 
-const checkPing = frameCheck(pingFrame);
-const checkQuote = frameCheck(quoteFrame);
-const checkSwitch = frameCheck(switchFrame);
+const checkPing = inputCheck(pingFrame, 'the frame');
+const checkQuote = inputCheck(quoteFrame, 'the frame');
+const checkSwitch = inputCheck(switchFrame, 'the frame');
 
 /** Answers the frames of one socket. */
 function createHearing(feed: Feed, client: string, hold: () => void) {
