@@ -160,6 +160,22 @@ test('an account that removes its only wallet adds another one no sooner', async
   assert.deepEqual([paid, waiting.length], [null, 1]);
 });
 
+test('a wallet that is to leave stays where nothing else signs in by then', async () => {
+  const { wallet, own } = await robbed();
+  const second = solanaWallet();
+  await signInBy(own, second, 'add');
+  await remove(own, wallet);
+  const mail = (await loginsOf(own)).find((each: { way: string }) => each.way === 'email');
+  assert.equal((await own.call('DELETE', `/account/logins/${mail.id}`)).status, 200);
+  // The one that is left only signs in: it waits, and whoever stops it takes it away.
+  refused(await remove(own, second), '409 last_login');
+  assert.equal((await stop(own, second)).status, 200);
+  await pass(holdMs);
+  const back = browserOn(edge);
+  assert.equal((await signInBy(back, wallet)).body.isNew, false);
+  assert.equal((await loginsOf(back))[0].leavesAt, null);
+});
+
 test('a channel removed first does not silence what comes next', async () => {
   const { thief, address } = await robbed();
   await edge.byEmail(thief, freshAddress(), 'add');
@@ -196,6 +212,53 @@ test('no key and no session removes the wallet that is paid, or is to be', async
   refused(await byKey(next), '409 wallet_paid');
   assert.equal((await byKey(paid)).status, 200);
   assert.equal((await shown(await edge.person(address), 'tron')).paid, next.address);
+});
+
+test('a wallet that receives already does not wait, whichever came first; ten wait at once', async () => {
+  const wallet = evmWallet();
+  const first = evmWallet();
+  const second = solanaWallet();
+  const own = await bySigning(wallet);
+  const authorised = async (linked: Wallet) =>
+    assert.equal((await vouched(await keyOf(own), wallet, linked)).status, 200);
+  await authorised(first);
+  const { body } = await pay(own, first, null, false);
+  assert.equal(Date.parse(body.fromAt), edge.deps.now());
+  await pay(own, second, null, false);
+  assert.equal((await shown(own, 'solana')).waiting.length, 1);
+  await authorised(second);
+  for (const each of [first, second]) {
+    const { receives, waiting } = await shown(own, each.family);
+    assert.deepEqual([waiting, receives.includes(each.address)], [[], true]);
+  }
+  // To be paid by itself it still waits, counts as one that does, and is stopped.
+  const others = Array.from({ length: 9 }, () => bitcoinWallet());
+  for (const each of others) assert.equal((await pay(own, each, null, false)).status, 200);
+  assert.equal((await pay(own, first, null)).status, 200);
+  refused(await pay(own, second, null), '409 too_many_wallets');
+  assert.equal((await pay(own, others[0]!, null, false)).status, 200);
+  assert.equal((await stop(own, first)).status, 200);
+  assert.ok((await shown(own, 'evm')).receives.includes(first.address));
+  assert.equal((await stopAll(own)).status, 200);
+  assert.equal((await pay(own, second, null)).status, 200);
+});
+
+test('30 are tried in an hour: nobody drowns in messages what matters', async () => {
+  const { wallet, own: thief } = await robbed();
+  const { family, address } = solanaWallet();
+  const bad = { family, address, paid: true, signature: '1', message: 'nonsense' };
+  const tried = () => thief.post('/account/payout/proof', bad);
+  for (let tries = 0; tries < 30; tries += 1) assert.equal((await tried()).status, 400);
+  const over = await tried();
+  refused(over, '429 change_rate_limited');
+  assert.equal(over.headers['retry-after'], '3600');
+  // The account's budget, not the browser's; an act that only takes away goes on.
+  const own = await bySigning(wallet);
+  refused(await pay(own, solanaWallet(), wallet), '429 change_rate_limited');
+  assert.equal((await own.call('DELETE', '/account/sessions')).status, 200);
+  edge.deps.advance(3_600_000);
+  await signInBy(own, wallet, 'renew');
+  assert.equal((await pay(own, solanaWallet(), wallet)).status, 200);
 });
 
 test('a waiting change is stopped from any fresh session, and the thief is signed out', async () => {
