@@ -38,7 +38,7 @@ const types = new Set([
 ]);
 
 /** Fields of pino, of an error, and of `mixin` in apps/market/ports/log.ts. */
-const everywhere = ['level', 'time', 'msg', 'err', 'requestId'];
+const everywhere = ['level', 'time', 'msg', 'err', 'requestId', 'traceId'];
 
 // biome-ignore lint/suspicious/noExplicitAny: a node of a syntax tree, of whatever kind
 type Node = any;
@@ -123,7 +123,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   // Handed on: read where they are given.
   'packages/chains/nodes/sources.ts facts': [],
   'apps/market/ports/chains.ts facts': [],
-  // `requestId`.
+  // `requestId` and `traceId`.
   'apps/market/edge/app.ts causeOf': [],
   'packages/chains/solana/watch.ts transaction': ['txid', 'why'],
   // Fields of a DevnetError.

@@ -16,7 +16,7 @@ import type { Cors } from './cors.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { clientOf } from './forwarded.ts';
 import type { LastUses } from './last-uses.ts';
-import { requestIdHeader } from './request-ids.ts';
+import { requestIdHeader, traceIdOf } from './request-ids.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
 import { namesNothing, noRoute, type RouteTable } from './route-table.ts';
 
@@ -165,8 +165,9 @@ function hasSession({ shortName }: SiteSettings, { cookie = '' }: IncomingHttpHe
 }
 
 /** The cause in the lines of the log that this request makes. */
-export function causeOf({ id }: Pick<FastifyRequest, 'id'>): Cause {
-  return { requestId: id };
+export function causeOf({ id, headers }: Pick<FastifyRequest, 'id' | 'headers'>): Cause {
+  const traceId = traceIdOf(headers);
+  return traceId === undefined ? { requestId: id } : { requestId: id, traceId };
 }
 
 /** Goes on at once where nothing has to be waited for. */

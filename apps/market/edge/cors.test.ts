@@ -28,7 +28,7 @@ test('a preflight is 204 with what may be sent, and spends a request of the clie
   assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, DELETE');
   assert.equal(
     headers['access-control-allow-headers'],
-    'authorization, x-api-key, content-type, idempotency-key',
+    'authorization, x-api-key, content-type, idempotency-key, traceparent',
   );
   assert.equal(headers['access-control-max-age'], '7200');
   assert.equal(headers.vary, 'Origin');

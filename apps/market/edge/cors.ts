@@ -49,7 +49,8 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
       if (!isApi(asked) || !origins.includes(origin)) return null;
       return {
         'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
-        'access-control-allow-headers': 'authorization, x-api-key, content-type, idempotency-key',
+        'access-control-allow-headers':
+          'authorization, x-api-key, content-type, idempotency-key, traceparent',
         'access-control-max-age': String(keptSeconds),
       };
     },

@@ -1,5 +1,5 @@
 // The name of a request, from a trusted proxy or made here, in answers, lines of the log and the
-// sentence of a fault.
+// sentence of a fault; and the trace that its caller is part of.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { createLog } from '../ports/log.ts';
 import { read } from './command.ts';
+import { traceIdOf } from './request-ids.ts';
 import { rawAnswer, testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 import { addTestCommand, type Steps } from './testing/test-command.ts';
@@ -29,6 +30,8 @@ const edge = await testEdge({ log, settings }, (app, deps) => {
 });
 const key: string = (await edge.mint(evmWallet())).body.key;
 const own = /^[0-9a-f]{20}$/;
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 const of = (requestId: string) => lines.filter((line) => line.requestId === requestId);
 
 test('every answer names its request, whatever it is, and no two alike', async () => {
@@ -76,13 +79,13 @@ test('a name is taken over from a trusted proxy where it is well formed, and fro
 
 test('a fault says in its sentence, its header and the log which request it was, a retry too', async () => {
   steps.plan = { run: () => Promise.reject(new Error('of ours')) };
-  const headers = { 'idempotency-key': 'k1' };
+  const headers = { 'idempotency-key': 'k1', traceparent };
   const first = await edge.call('POST', '/v1/test/1', { key, body: {}, headers });
   const requestId = first.headers['x-request-id'] ?? '';
   const error = `something failed on our side; it has been logged as request ${requestId}`;
   assert.deepEqual([first.status, first.body], [500, { error }]);
   const [line] = of(requestId).filter(({ msg }) => msg === 'request failed');
-  assert.deepEqual([line?.method, line?.route], ['POST', '/v1/test/:id']);
+  assert.deepEqual([line?.traceId, line?.method, line?.route], [traceId, 'POST', '/v1/test/:id']);
   // The kept reply is the answer of then: its lines are those that tell.
   const again = await edge.call('POST', '/v1/test/1', { key, body: {}, headers });
   assert.deepEqual([again.status, again.body], [500, { error }]);
@@ -97,9 +100,17 @@ test('a line of the log that a request has written, in any room, has its name', 
       edge.deps.log.warn({ swapId: 'a swap' }, 'deep inside');
     },
   };
-  const { headers } = await edge.call('POST', '/v1/test/2', { key, body: {} });
-  const told = of(headers['x-request-id'] ?? '').map((line) => line.msg);
-  assert.deepEqual(told, ['before', 'deep inside', 'request']);
+  const { headers } = await edge.call('POST', '/v1/test/2', {
+    key,
+    body: {},
+    headers: { traceparent },
+  });
+  const told = of(headers['x-request-id'] ?? '').map((line) => [line.msg, line.traceId]);
+  assert.deepEqual(told, [
+    ['before', traceId],
+    ['deep inside', traceId],
+    ['request', traceId],
+  ]);
   const answer = await edge.call('GET', '/v1/test-read', { key });
   assert.deepEqual(
     of(answer.headers['x-request-id'] ?? '').map(({ msg }) => msg),
@@ -107,4 +118,27 @@ test('a line of the log that a request has written, in any room, has its name', 
   );
   edge.deps.log.info('of nobody');
   assert.ok(!('requestId' in (lines.at(-1) ?? {})));
+});
+
+test('a trace is taken over where it is one by W3C Trace Context, and none is made up', () => {
+  const good = [
+    traceparent,
+    `00-${traceId}-00f067aa0ba902b7-00`,
+    `cc-${traceId}-00f067aa0ba902b7-01-more`,
+  ];
+  for (const each of good) assert.equal(traceIdOf({ traceparent: each }), traceId, each);
+  for (const bad of [
+    undefined,
+    '',
+    traceparent.toUpperCase(),
+    traceparent.slice(1),
+    `${traceparent}-more`,
+    `cc-${traceId}-00f067aa0ba902b7-01more`,
+    `ff-${traceId}-00f067aa0ba902b7-01`,
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `00-${traceId}-${'0'.repeat(16)}-01`,
+    `00-${traceId}-00f067aa0ba902b7`,
+  ]) {
+    assert.equal(traceIdOf({ traceparent: bad }), undefined, bad);
+  }
 });

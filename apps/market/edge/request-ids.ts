@@ -40,3 +40,12 @@ export function createRequestIds({ settings, randomBytes }: Needs): RequestIds {
     },
   };
 }
+
+/** W3C Trace Context, 2.2: version, trace id, parent id, flags. A later version may have more. */
+const traceparent =
+  /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/;
+
+/** The trace that the caller names in a well-formed header, else undefined. */
+export function traceIdOf(headers: IncomingMessage['headers']): string | undefined {
+  return traceparent.exec(String(headers.traceparent))?.[1];
+}

@@ -3,7 +3,11 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-export type Cause = { readonly requestId: string };
+export type Cause = {
+  readonly requestId: string;
+  /** The id of the caller's trace, where it named one. */
+  readonly traceId?: string;
+};
 
 const causes = new AsyncLocalStorage<Cause>();
 
