@@ -88,6 +88,14 @@ test('a quote has its thread, a refusal its code, and a bad amount is no silence
   await refused(id, '0', 'bad_amount');
   await taker.post(`/v1/rfqs/${id}/cancel`);
   await refused(id, '63000000', 'rfq_gone');
+  const { btc, usd } = market.assets;
+  const pair = { baseAssetId: btc.id, quoteAssetId: usd.id };
+  const terms = { direction: 'sell_base', quoteAmount: '65000000', validForSeconds: 60 } as const;
+  const publish = (baseAmount: string) =>
+    feed.publishLevels({ ...pair, levels: [{ ...terms, baseAmount }] });
+  const [published, bad] = await Promise.allSettled([publish('100000'), publish('1')]);
+  assert.equal(published.status === 'fulfilled' && published.value.published, 1);
+  assert.equal(bad.status === 'rejected' && bad.reason.code, 'amount_too_small');
 });
 
 test('after a cut it resumes: nothing is missed, and nothing told twice', async (t) => {

@@ -5,11 +5,12 @@ import { withResolvers } from '@parley/core/engines.ts';
 import { pageLimit } from '@parley/core/limits.ts';
 import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
+import { createLevels } from './feed/levels.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createOwn } from './feed/own.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import { type HttpOptions, keyText } from './http.ts';
-import type { FeedEvent, Page, Rfq } from './types.ts';
+import type { FeedEvent, Page, PublishedLevels, PublishLevels, Rfq } from './types.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
@@ -65,6 +66,11 @@ export type MakerFeed = {
    */
   quote(rfqId: string, quoteAmount: string | bigint, how?: QuoteHow): Promise<Quoted>;
   /**
+   * In place of your levels of the pair; an empty list withdraws them. Sent once, and only while
+   * there is a connection. Rejects with a QuoteError.
+   */
+  publishLevels(levels: PublishLevels): Promise<PublishedLevels>;
+  /**
    * Sets how long your quotes outlive this feed, from now on; null = they stay when you go.
    * Resolves when the market has stored it; rejects where the feed is closed before.
    */
@@ -107,6 +113,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   };
 
   const quotes = createQuotes((frame) => link.send(frame));
+  const levels = createLevels((frame) => link.send(frame));
   const own = createOwn(options, (frame) => link.send(frame));
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
@@ -118,11 +125,13 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
       own.take(frame);
       tell(book.take(frame));
       if (frame.type === 'snapshot') begin(frame);
-      if (!quotes.take(frame) && frame.type === 'error') onError(frame.error);
+      const isAnswer = quotes.take(frame) || levels.take(frame);
+      if (!isAnswer && frame.type === 'error') onError(frame.error);
     },
     changed: (next) => {
       if (next === 'live') quotes.connected();
       if (next === 'live') own.connected();
+      else levels.lost();
       if (next !== 'live') move(next);
       else if (whole) live();
     },
@@ -130,6 +139,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     ended: (sentence) => {
       clearInterval(renewing);
       quotes.end();
+      levels.end();
       own.end();
       stop.abort();
       first.reject(new Error(sentence));
@@ -188,11 +198,13 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
         idempotencyKey: how.idempotencyKey ?? crypto.randomUUID(),
         goodForMs,
       }),
+    publishLevels: levels.publish,
     cancelOnDisconnect: own.cancelOnDisconnect,
     close: () => {
       clearInterval(renewing);
       stop.abort();
       quotes.end();
+      levels.end();
       own.end();
       link.close();
       first.reject(new Error('the feed was closed'));

@@ -259,8 +259,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerStatus(app, deps);
   registerRfqs(app, deps);
   registerThreads(app, deps);
-  const quote = registerQuotes(app, deps);
-  registerLevels(app, deps);
+  const quoting = registerQuotes(app, deps);
+  const levels = registerLevels(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);
@@ -274,7 +274,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerPages(app, deps);
   registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
-  registerFeed(app, deps, quote, feed);
+  registerFeed(app, deps, { ...quoting, levels }, feed);
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */

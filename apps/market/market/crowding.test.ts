@@ -39,6 +39,12 @@ async function booked(query: string): Promise<string[]> {
     if (cursor === null) return found;
   }
 }
+/** The first frames that a maker is sent. */
+async function snapshot(first: object): Promise<string[]> {
+  const client = await market.maker(reader, first);
+  client.close();
+  return idsOf(client.frames[0].rfqs);
+}
 
 test('places for live RFQs grow with settled swaps, up to a thousand', async () => {
   for (const [swaps, free, places] of [
@@ -62,7 +68,7 @@ test('places for live RFQs grow with settled swaps, up to a thousand', async () 
   await market.sql(`update rfqs set status = 'cancelled'`);
 });
 
-test('a caller that asks for it gets a book of accounts with so many settled swaps', async () => {
+test('a caller that asks for it gets a book and a snapshot of accounts with so many settled swaps', async () => {
   const one = await market.trader();
   const two = await market.trader();
   await settled(one, 1);
@@ -80,10 +86,13 @@ test('a caller that asks for it gets a book of accounts with so many settled swa
   }
   const all = [...others, ...own];
   assert.deepEqual(await booked(''), all, 'the book is complete, newest first');
+  assert.deepEqual(await snapshot({}), all.slice(0, 100));
   assert.deepEqual(await booked('&minSettled=1'), own);
   assert.deepEqual(await booked('&minSettled=2'), own.slice(1, 2));
   assert.deepEqual(await booked('&minSettled=1&direction=buy_base'), own.slice(0, 1));
   assert.deepEqual(await booked('&minSettled=3'), []);
+  assert.deepEqual(await snapshot({ minSettled: 1 }), own);
+  assert.deepEqual(await snapshot({ minSettled: 2, resume: true }), own.slice(1, 2));
   const { nextCursor } = (await reader.get('/v1/rfqs?limit=1&minSettled=1')).body;
   refused(await reader.get(`/v1/rfqs?cursor=${nextCursor}`), '400 bad_cursor');
   for (const wrong of ['0', '1001', '1.5', 'x']) {

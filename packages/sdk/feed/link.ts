@@ -219,7 +219,7 @@ export function parseFrame(data: unknown): ServerFrame | null {
   return isWhole(frame) ? (frame as ServerFrame) : null;
 }
 
-const refusedFields = ['code', 'rfqId', 'idempotencyKey'];
+const refusedFields = ['code', 'rfqId', 'idempotencyKey', 'baseAssetId', 'quoteAssetId'];
 
 function isWhole(frame: Record<string, unknown>): boolean {
   const isText = (name: string) => typeof frame[name] === 'string';
@@ -236,6 +236,8 @@ function isWhole(frame: Record<string, unknown>): boolean {
       return isText('rfqId') && isText('threadId') && isTextOrNone('idempotencyKey');
     case 'error':
       return isText('error') && refusedFields.every(isTextOrNone);
+    case 'levels':
+      return ['baseAssetId', 'quoteAssetId'].every(isText) && Number.isSafeInteger(frame.published);
     case 'subscribed':
       return typeof frame.resumed === 'boolean' && Number.isSafeInteger(frame.eventSeq);
     case 'cancelOnDisconnect':

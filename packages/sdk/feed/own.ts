@@ -74,8 +74,8 @@ export function createOwn(options: OwnOptions, send: (frame: object) => boolean)
           heardEvent(frame);
           return;
         case 'error':
-          // That of a quote names it.
-          if (frame.idempotencyKey !== undefined) return;
+          // That of a quote or of levels names them.
+          if (frame.idempotencyKey !== undefined || frame.baseAssetId !== undefined) return;
           if (wanted !== null) askLater();
           return;
         default:

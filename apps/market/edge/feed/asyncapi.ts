@@ -11,6 +11,8 @@ import { feedPath } from './upgrade.ts';
 const heard = {
   first: frames.firstFrame,
   quote: frames.quoteFrame,
+  quotes: frames.quotesFrame,
+  levels: frames.levelsFrame,
   ping: frames.pingFrame,
   switch: frames.switchFrame,
 };
@@ -21,6 +23,8 @@ const said = {
   ready: frames.readyFrame,
   rfq: frames.rfqFrame,
   quoted: frames.quotedFrame,
+  outcomes: frames.outcomesFrame,
+  published: frames.publishedFrame,
   error: frames.errorFrame,
   resumed: frames.resumedFrame,
   reset: frames.resetFrame,
@@ -32,8 +36,8 @@ const said = {
 };
 
 const description =
-  'What makers are told, and their quotes. Frames are JSON in text. Closing codes and what `resume` ' +
-  'adds: docs/feed.md.';
+  'What makers are told, and their quotes and levels. Frames are JSON in text. Closing codes and what ' +
+  '`resume` adds: docs/feed.md.';
 
 export function describeFeed(names: Pick<Settings, 'productName' | 'shortName'>): Json {
   const components: Components = new Map();

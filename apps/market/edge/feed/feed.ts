@@ -4,13 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { Deps } from '../../ports/deps.ts';
 import { clientNetwork, socketNetwork } from '../budgets.ts';
-import type { Run } from '../command.ts';
 import { createShares } from '../shares.ts';
 import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type From, type Inbox, openInbox } from './inbox.ts';
-import { endKey, type Feed } from './maker.ts';
+import { type Commands, endKey, type Feed } from './maker.ts';
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { createSwitches, type Switches } from './switches.ts';
@@ -54,7 +53,7 @@ export type FeedLimits = {
 export function registerFeed(
   app: FastifyInstance,
   deps: Deps,
-  quote: Run,
+  commands: Commands,
   limits: FeedLimits = {},
 ): void {
   const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets, lookMs = tickMs } = limits;
@@ -67,7 +66,7 @@ export function registerFeed(
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
   const events = createFeedEvents(deps);
   const switches = createSwitches(deps);
-  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, events, switches, started };
+  const shared = { deps, hub, keys, budgets, uses, snapshots, commands, events, switches, started };
   const feed: Feed = { ...shared, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();

@@ -53,7 +53,7 @@ function held() {
     deps: { settings: { shortName: 'parley' } },
     started: new Promise<void>(() => {}),
     isClosing: () => false,
-    quote: one,
+    commands: { one },
   };
   return { feed: feed as unknown as Feed, count, causes, release: gate.resolve };
 }

@@ -9,9 +9,18 @@ import { type Cause, causedBy } from '../../ports/cause.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
+import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
+import type { Asked } from '../idempotency/once.ts';
 import { withoutNulls } from '../schemas/common.ts';
-import { firstFrame, pingFrame, quoteFrame, switchFrame } from '../schemas/feed.ts';
+import {
+  firstFrame,
+  levelsFrame,
+  pingFrame,
+  quoteFrame,
+  quotesFrame,
+  switchFrame,
+} from '../schemas/feed.ts';
 import { inputCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -165,6 +174,7 @@ type First = {
   readonly events?: readonly FeedTopic[];
   readonly sinceEvent?: number;
   readonly cancelOnDisconnect?: number;
+  readonly minSettled?: number;
 };
 
 /** Throws what a look-up throws. */
@@ -180,7 +190,7 @@ async function readGreeting(
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const first = withoutNulls(firstFrame, frame) as First;
   const { resume = false, since = null, events, sinceEvent = null } = first;
-  const { cancelOnDisconnect: graceSeconds = null } = first;
+  const { cancelOnDisconnect: graceSeconds = null, minSettled = null } = first;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -211,7 +221,7 @@ async function readGreeting(
   }
   const asked = events === undefined ? null : { names: events, since: sinceEvent };
   const manner = resume ? 'resume' : 'plain';
-  return { shown, caller, manner, since, asked, graceSeconds };
+  return { shown, caller, manner, since, minSettled, asked, graceSeconds };
 }
 
 /**
@@ -257,10 +267,10 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
 }
 
 type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
-type Answered = { error?: string; thread?: { id: string; rfqId: string } };
+type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
+type Levels = { baseAssetId: string; quoteAssetId: string; idempotencyKey?: string };
 
 const checkPing = inputCheck(pingFrame, 'the frame');
-const checkQuote = inputCheck(quoteFrame, 'the frame');
 const checkSwitch = inputCheck(switchFrame, 'the frame');
 
 /** Answers the frames of one socket. */
@@ -268,38 +278,72 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  /** As REST answers it. The socket is ended where the key is good no more. */
-  const quote = async (maker: Maker, wanted: Quote): Promise<void> => {
+  /** The answer that REST gives; null where the key is good no more. */
+  const ask = async (maker: Maker, run: Run, asked: Pick<Asked, 'url' | 'params' | 'body'>) => {
+    const { idempotencyKey, ...body } = asked.body as Partial<Quotes>;
     const caller = await callerOf(feed.keys, maker.shown);
-    if (caller === null) return endKey(maker);
-    if (caller.isBlocked) return endBlocked(maker);
+    if (caller === null) {
+      endKey(maker);
+      return null;
+    }
+    if (caller.isBlocked) {
+      endBlocked(maker);
+      return null;
+    }
     feed.uses.note(caller, client);
-    const { rfqId: given, idempotencyKey, ...body } = wanted;
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return run({ ...asked, method: 'POST', headers, query: {}, body }, caller);
+  };
+
+  const quote = async (maker: Maker, { rfqId: given, ...body }: Quote) => {
     // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
-    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {}, body };
-    const answer = await feed.quote(asked, caller);
+    const answer = await ask(maker, feed.commands.one, { url, params: { id: rfqId }, body });
+    if (answer === null) return;
     const { error = '', thread } = answer.body as Answered;
-    const more = keyed(idempotencyKey);
+    const more = keyed(body.idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
     maker.say({ type: 'quoted', rfqId: thread.rfqId, threadId: thread.id }, more);
   };
 
-  /** After those on the same RFQ that came before. */
-  const inTurn = async (maker: Maker, wanted: Quote): Promise<void> => {
-    const name = wanted.rfqId.toLowerCase();
-    const own = (turns.get(name) ?? Promise.resolve())
-      .then(() => quote(maker, wanted))
+  const quotes = async (maker: Maker, body: Quotes) => {
+    const answer = await ask(maker, feed.commands.many, { url: '/v1/quotes', params: {}, body });
+    if (answer === null) return;
+    const { error = '', outcomes } = answer.body as Answered;
+    const more = keyed(body.idempotencyKey);
+    if (outcomes === undefined) return refuse(maker, error, answer.code ?? '', more);
+    maker.say({ type: 'outcomes', outcomes, ...more });
+  };
+
+  const levels = async (maker: Maker, body: Levels) => {
+    const answer = await ask(maker, feed.commands.levels, { url: '/v1/levels', params: {}, body });
+    if (answer === null) return;
+    const { error, ...told } = answer.body as Answered;
+    if (error !== undefined) return refuse(maker, error, answer.code ?? '', named(body));
+    maker.say({ type: 'levels', ...told, ...keyed(body.idempotencyKey) });
+  };
+
+  const run = (maker: Maker, read: Read): Promise<void> => {
+    if (read.quote !== undefined) return quote(maker, read.quote);
+    if (read.levels !== undefined) return levels(maker, read.levels);
+    return quotes(maker, read.quotes as Quotes);
+  };
+
+  /** After those on the same RFQs or the same pair that came before. */
+  const inTurn = async (maker: Maker, read: Read): Promise<void> => {
+    const names = turnsOf(read);
+    const before = Promise.all(names.map((name) => turns.get(name)));
+    const own = before
+      .then(() => run(maker, read))
       .catch((error: unknown) => {
         const { sentence, code } = refused(feed, error);
-        refuse(maker, sentence, code, named(wanted));
+        refuse(maker, sentence, code, named(wantedIn(read)));
       });
-    turns.set(name, own);
+    for (const name of names) turns.set(name, own);
     await own;
-    if (turns.get(name) === own) turns.delete(name);
+    for (const name of names) if (turns.get(name) === own) turns.delete(name);
   };
 
   const arm = (maker: Maker, graceSeconds: number | null) =>
@@ -310,7 +354,9 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
 
   return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
-    const { ping, quote: wanted, fault, cancelOnDisconnect } = readFrame(feed, maker, came);
+    const read = readFrame(feed, maker, came);
+    const { ping, fault, cancelOnDisconnect } = read;
+    const wanted = wantedIn(read);
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
       return;
@@ -323,17 +369,39 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     }
     if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
     else if (cancelOnDisconnect !== undefined) await arm(maker, cancelOnDisconnect);
-    else if (wanted !== undefined) await inTurn(maker, wanted);
+    else await inTurn(maker, read);
   };
 }
+
+const wantedIn = ({ quote, quotes, levels }: Read) => quote ?? quotes ?? levels;
+
+/** The keys of operations that must not run side by side. */
+function turnsOf({ quote, quotes, levels }: Read): string[] {
+  if (levels !== undefined) {
+    return [[levels.baseAssetId, levels.quoteAssetId].sort().join(' ').toLowerCase()];
+  }
+  const wanted = quote === undefined ? (quotes?.quotes ?? []) : [quote];
+  return [...new Set(wanted.map(({ rfqId }) => rfqId.toLowerCase()))];
+}
+
+type Answered = {
+  error?: string;
+  thread?: { id: string; rfqId: string };
+  outcomes?: readonly unknown[];
+};
 
 function refuse(maker: Maker, error: string, code: string, about: object): void {
   maker.say({ type: 'error', error }, { code, ...about });
 }
 
-/** Which quote a refused frame was, where that can be read. */
-function named({ rfqId, idempotencyKey }: Partial<Record<keyof Quote, unknown>> = {}) {
-  return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
+/** Which quote, quotes or levels a refused frame was, where that can be read. */
+function named(wanted: object = {}): Readonly<Record<string, string>> {
+  const { idempotencyKey, ...fields } = wanted as Readonly<Record<string, unknown>>;
+  const texts = ['rfqId', 'baseAssetId', 'quoteAssetId'].flatMap((name) => {
+    const text = fields[name];
+    return typeof text === 'string' ? [[name, text] as const] : [];
+  });
+  return { ...Object.fromEntries(texts), ...keyed(idempotencyKey) };
 }
 
 function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
@@ -342,14 +410,23 @@ function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
 
 type Read = {
   readonly quote?: Quote;
+  readonly quotes?: Quotes;
+  readonly levels?: Levels;
   readonly ping?: string;
   /** Null = no more. */
   readonly cancelOnDisconnect?: number | null;
   readonly fault?: { sentence: string; code: string };
 };
 
+type Named = { quote?: Quote; quotes?: unknown; levels?: Levels };
+const kinds = {
+  quote: { form: quoteFrame, check: inputCheck(quoteFrame, 'the frame') },
+  quotes: { form: quotesFrame, check: inputCheck(quotesFrame, 'the frame') },
+  levels: { form: levelsFrame, check: inputCheck(levelsFrame, 'the frame') },
+};
+
 function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
-  let about: Pick<Read, 'quote'> = {};
+  let about: Pick<Read, 'quote' | 'quotes' | 'levels'> = {};
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
@@ -357,11 +434,17 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
       const fault = checkSwitch(frame);
       return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
     }
-    const { quote } = (frame ?? {}) as Read;
+    const { quote, quotes, levels } = (frame ?? {}) as Named;
+    const kind = quote !== undefined ? 'quote' : quotes !== undefined ? 'quotes' : 'levels';
+    const isNone = kind === 'levels' && levels === undefined;
     if (quote) about = { quote };
-    const fault = checkQuote(frame);
-    if (fault === null) return withoutNulls(quoteFrame, frame) as Read;
-    const hint = quote === undefined ? whatIsTaken(manner) : '';
+    else if (kind === 'quotes') about = { quotes: frame as Quotes };
+    else if (levels) about = { levels };
+    const { check, form } = kinds[isNone ? 'quote' : kind];
+    const fault = check(frame);
+    if (fault === null && kind === 'quotes') return { quotes: withoutNulls(form, frame) as Quotes };
+    if (fault === null) return withoutNulls(form, frame) as Pick<Read, 'quote' | 'levels'>;
+    const hint = isNone ? whatIsTaken(manner) : '';
     return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {
     return { ...about, fault: refused(feed, error) };
@@ -373,8 +456,10 @@ const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null 
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';
+  const quotes = '{"quote": {"rfqId", "quoteAmount"}}, {"quotes": [{"rfqId", "quoteAmount"}]}';
+  const levels = '{"levels": {"baseAssetId", "quoteAssetId", "levels": […]}}';
   const grace = '{"cancelOnDisconnect": <5 to 60 or null>}';
-  return `the frame must be {"quote": {"rfqId", "quoteAmount"}} or ${grace}${ping}: `;
+  return `the frame must be ${quotes}, ${levels} or ${grace}${ping}: `;
 }
 
 /** So many a second. */

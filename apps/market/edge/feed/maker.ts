@@ -11,6 +11,7 @@ import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
+import type { Quoting } from '../routes/quotes.ts';
 import type { Asked, FeedEvents } from './events.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
@@ -30,6 +31,9 @@ const againMs = 1_000;
 const mostTries = 30;
 const dayMs = 86_400_000;
 
+/** The commands that REST runs too. */
+export type Commands = Quoting & { readonly levels: Run };
+
 /** The state that all sockets of a process share. */
 export type Feed = {
   readonly deps: Pick<Deps, 'db' | 'now' | 'log' | 'settings' | 'metrics'>;
@@ -38,8 +42,7 @@ export type Feed = {
   readonly budgets: Budgets;
   readonly uses: LastUses;
   readonly snapshots: Snapshots;
-  /** The command that REST runs too. */
-  readonly quote: Run;
+  readonly commands: Commands;
   readonly events: FeedEvents;
   readonly switches: Switches;
   /** Until then nobody is sent anything. */
@@ -54,6 +57,8 @@ export type Greeting = {
   readonly manner: Manner;
   /** The last entry that it has seen; null = it begins anew. */
   readonly since: number | null;
+  /** Settled swaps of whose RFQs are in its snapshot; null = any. */
+  readonly minSettled: number | null;
   /** Null = no events. */
   readonly asked: Asked | null;
   /** Cancel on disconnect; null = it does not ask for it. */
@@ -151,12 +156,13 @@ type Start = {
   since: number | null;
   /** It knows so: everything up to its `at` was sent. */
   resumed: boolean;
+  readonly minSettled: number | null;
 };
 
 /** From the first frame to being live. */
 export async function begin(feed: Feed, maker: Maker, greeting: Greeting): Promise<void> {
-  const { since, asked, graceSeconds } = greeting;
-  const start: Start = { since, resumed: false };
+  const { since, minSettled, asked, graceSeconds } = greeting;
+  const start: Start = { since, resumed: false, minSettled };
   if (graceSeconds !== null) {
     await untilDone(feed, maker, () => feed.switches.set(maker, graceSeconds));
   }
@@ -206,7 +212,7 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
     maker.say({ type: 'reset' });
   }
   const { accountId, manner } = maker;
-  const { at, rfqs } = await snapshots.for(accountId);
+  const { at, rfqs } = await snapshots.for(accountId, start.minSettled);
   const addressed = manner === 'resume' ? await snapshots.addressed(accountId) : [];
   maker.at = at;
   maker.say({ type: 'snapshot', rfqs }, { addressed });

@@ -14,7 +14,7 @@ after(async () => {
   await market.close();
 });
 
-const isAnswer = ({ type }: Frame) => ['quoted', 'error'].includes(type);
+const isAnswer = ({ type }: Frame) => ['quoted', 'outcomes', 'levels', 'error'].includes(type);
 
 /** Sends frames, and the answers that come until each has one. */
 async function answers(...sent: unknown[]): Promise<Frame[]> {
@@ -44,6 +44,69 @@ test('a quote opens a thread that REST shows; of many on one RFQ the last stands
   assert.deepEqual(history, ['65000000', ...prices]);
 });
 
+test('many quotes of one frame have an outcome each, in turn with those sent before', async () => {
+  const ids = [await market.rfq(taker), await market.rfq(taker)].map(({ id }) => id);
+  const [one, two] = ids as [string, string];
+  const priced = (quoteAmount: string) =>
+    ids.map((rfqId) => ({ rfqId, quoteAmount, validForSeconds: 60, unlessAccepted: null }));
+  const key = { idempotencyKey: 'many' };
+  const said = await answers(
+    quote(two, '61000000'),
+    { quotes: priced('62000000'), ...key },
+    quote(one, '63000000'),
+    { quotes: priced('62000000'), ...key },
+    { quotes: [...priced('62000000'), { rfqId: one }] },
+  );
+  const bad = said.find(({ type }) => type === 'error');
+  const [outcomes, again] = said.filter(({ type }) => type === 'outcomes');
+  assert.equal(outcomes!.idempotencyKey, 'many');
+  const shown = outcomes!.outcomes.map(({ status, rfqId }: Frame) => [status, rfqId]);
+  assert.deepEqual(shown, [
+    [201, one],
+    [200, two],
+  ]);
+  assert.deepEqual(again, outcomes);
+  assert.match(bad!.error, /"quotes.2.quoteAmount" is missing/);
+  const prices = await Promise.all(
+    outcomes!.outcomes.map(async ({ threadId }: Frame) => {
+      const { body } = await taker.get(`/v1/threads/${threadId}`);
+      return body.quoteAmount;
+    }),
+  );
+  assert.deepEqual(prices, ['63000000', '62000000']);
+});
+
+test('levels of a frame are published as by REST, in turn with those sent before on their pair', async () => {
+  const { btc, usd } = market.assets;
+  const pair = { baseAssetId: btc.id, quoteAssetId: usd.id };
+  const turned = [usd.id, btc.id] as const;
+  const key = { idempotencyKey: 'levels' } as const;
+  const level = { direction: 'sell_base', baseAmount: '100000', validForSeconds: 600 };
+  const priced = (...prices: string[]) => prices.map((quoteAmount) => ({ ...level, quoteAmount }));
+  const said = await answers(
+    { levels: { ...pair, levels: priced('64000000') } },
+    { levels: { baseAssetId: turned[0], quoteAssetId: turned[1], levels: [] } },
+    { levels: { ...pair, levels: priced('65000000', '63000000'), ...key } },
+    { levels: { ...pair, levels: priced('1', '2'), and: 1 } },
+    { levels: null },
+  );
+  const told = said.find(({ idempotencyKey }) => idempotencyKey === 'levels');
+  const { endsAt } = told!;
+  assert.deepEqual(told, { type: 'levels', ...pair, published: 2, endsAt, ...key });
+  const errors = said.filter(({ type }) => type === 'error').map(({ error }) => error);
+  assert.match(errors.join('\n'), /"levels.and" is not known[\s\S]*levels/);
+  const query = `direction=sell_base&baseAssetId=${btc.id}&quoteAssetId=${usd.id}`;
+  const shown = async () =>
+    (await taker.get(`/v1/levels?${query}`)).body.levels.map((each: Frame) => each.quoteAmount);
+  assert.deepEqual(await shown(), ['65000000', '63000000']);
+  assert.equal((await maker.post('/v1/levels/withdraw')).body.withdrawn, 2);
+  // A retry is answered as the first was, and publishes nothing.
+  const [again] = await answers({
+    levels: { ...pair, levels: priced('65000000', '63000000'), ...key },
+  });
+  assert.deepEqual([again, await shown()], [told, []]);
+});
+
 test('bad frames are refused in words, and the socket stays open', async () => {
   const { id } = await market.rfq(taker);
   const { id: gone } = await market.rfq(taker);
@@ -55,7 +118,7 @@ test('bad frames are refused in words, and the socket stays open', async () => {
     [quote(id, '1', { idempotencyKey: '' }), /idempotencyKey/],
     [quote(id, '1', { idempotencyKey: 'a\u0000b' }), /U\+0000/],
     ['{"quote":{"rfqId":"\\ud800","quoteAmount":"1"}}', /no RFQ/],
-    [{ other: 1 }, /^the frame must be \{"quote".*\{"cancelOnDisconnect"/],
+    [{ other: 1 }, /^the frame must be \{"quote".*\{"quotes".*\{"levels".*\{"cancelOnDisconnect"/],
     [quote(gone, '65000000'), /cancelled/],
     [{ apiKey: maker.key }, /"apiKey" is not known|"quote" is missing/],
     [`{"quote":${'['.repeat(100)}${']'.repeat(100)}}`, /nests deeper/],

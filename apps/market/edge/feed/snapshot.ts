@@ -20,8 +20,8 @@ const maxAgeMs = 250;
 
 export type Snapshot = { readonly at: Place; readonly rfqs: readonly RfqView[] };
 export type Snapshots = {
-  /** Without the account's own. */
-  for(accountId: string): Promise<Snapshot>;
+  /** Without the account's own; `minSettled`: settled swaps of whoever posted, null = any. */
+  for(accountId: string, minSettled: number | null): Promise<Snapshot>;
   /** Private RFQs for addresses of the account, newest first. */
   addressed(accountId: string): Promise<RfqView[]>;
   close(): void;
@@ -39,13 +39,13 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
   };
   const close = workOf(db).on(['feed'], forget);
 
-  const read = async (without: string | null): Promise<Kept> => {
+  const read = async (without: string | null, minSettled: number | null): Promise<Kept> => {
     const at = hub.position();
     const readAt = performance.now();
     const nowMs = now();
     const found = await withStandings(
       { db, now },
-      () => listBook(db, wholeBook, newest, new Date(nowMs), without),
+      () => listBook(db, { ...wholeBook, minSettled }, newest, new Date(nowMs), without),
       (rfqs) => rfqs.map(({ creatorId }) => creatorId),
     );
     const until = Math.min(...found.map((each) => each.expiresAt.getTime()));
@@ -61,16 +61,17 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
       if (kept === before) forget();
     }
     // A client that comes while it is read shares it, unless the book changes meanwhile.
-    kept ??= read(null);
+    kept ??= read(null, null);
     const reading = kept;
     reading.catch(() => kept === reading && forget());
     return reading;
   };
 
   return {
-    for: async (accountId) => {
+    for: async (accountId, minSettled) => {
+      if (minSettled !== null) return read(accountId, minSettled);
       const { at, rfqs } = await shared();
-      if (rfqs.some((each) => each.creatorId === accountId)) return read(accountId);
+      if (rfqs.some((each) => each.creatorId === accountId)) return read(accountId, null);
       return { at, rfqs };
     },
     addressed: async (accountId) => {

@@ -15,11 +15,12 @@ import { mustDiffer } from '../../market/rfqs.ts';
 import { recount, standingView, withStandings } from '../../market/standing.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { readsOf } from '../../ports/reads.ts';
-import { command, readByAll } from '../command.ts';
+import { command, type Run, readByAll } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import * as shapes from '../schemas/level.ts';
 
-export function registerLevels(app: FastifyInstance, deps: Deps): void {
+/** Returns the command of publishing, which the feed runs too. */
+export function registerLevels(app: FastifyInstance, deps: Deps): Run {
   const place = { app, deps, tag: 'levels' };
   registerReading(app, deps);
 
@@ -32,7 +33,7 @@ export function registerLevels(app: FastifyInstance, deps: Deps): void {
     }),
   });
 
-  command(place, 'POST /v1/levels', 'publishLevels', {
+  return command(place, 'POST /v1/levels', 'publishLevels', {
     about:
       'Publish the prices at which you would quote a pair, in place of those before. Everybody ' +
       'reads them with your account and standing. They bind nobody.',

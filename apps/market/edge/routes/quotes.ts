@@ -21,8 +21,10 @@ import { type OfferBody, offeredIn, threadIdOf } from './threads.ts';
 
 const tag = 'threads';
 
-/** Returns the command of one quote, which the feed runs too. */
-export function registerQuotes(app: FastifyInstance, deps: Deps): Run {
+/** The commands of quoting, which the feed runs too. */
+export type Quoting = { readonly one: Run; readonly many: Run };
+
+export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
   registerWithdrawals(app, deps);
   const writing = { ...deps, db: bookWriting(deps.db) };
   const prepare = createPrepareQuotes(deps);
@@ -49,7 +51,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Run {
     run: async (tx, { prepared }) => replyOf(await quote(tx, deps, prepared)),
     grouped: async ({ prepared }) => replyOf(await quoteGrouped(prepared)),
   });
-  command(place, 'POST /v1/quotes', 'quoteMany', {
+  const many = command(place, 'POST /v1/quotes', 'quoteMany', {
     about:
       `Quote up to ${mostQuotesAtOnce} RFQs in one request. Each quote has an outcome of its own. ` +
       'An Idempotency-Key is for all of them together.',
@@ -75,7 +77,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Run {
         ),
       ),
   });
-  return one;
+  return { one, many };
 }
 
 function registerWithdrawals(app: FastifyInstance, deps: Deps): void {

@@ -3,8 +3,9 @@
 import { feedTopics } from '@parley/core/events.ts';
 import { graceSeconds as grace } from '@parley/core/limits.ts';
 import * as s from './common.ts';
-import { rfq } from './rfq.ts';
-import { quoted } from './thread.ts';
+import { published, publishedFields } from './level.ts';
+import { minSettledBounds, rfq } from './rfq.ts';
+import { quoted, quotedMany, quoteOutcomes } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
 
 const type = <const T extends string>(name: T) => s.oneOf([name], 'which frame it is');
@@ -29,6 +30,13 @@ export const firstFrame = s.form(
       'a key with the scope `maker`, or a ticket of POST /account/feed-ticket',
       `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`,
       { maxLength: 200 },
+    ),
+    minSettled: s.optional(
+      s.int(
+        'a snapshot of RFQs of accounts with at least so many settled swaps; what comes after it is all',
+        1,
+        minSettledBounds,
+      ),
     ),
     resume: s.optional(s.flag('asks for `seq`, `gone`, `pong` and what was missed', true)),
     since: s.optional(
@@ -78,6 +86,21 @@ export const quoteFrame = s.form(
   },
 );
 
+const keyOfMany = s.optional(
+  s.text('as the header: a retry with it is answered with the first outcomes', 'batch-7f3a', {
+    maxLength: 255,
+    pattern: '^[!-~]([ -~]*[!-~])?$',
+  }),
+);
+export const quotesFrame = s.form('QuotesFrame', 'Prices for RFQs, as POST /v1/quotes.', {
+  quotes: quotedMany,
+  idempotencyKey: keyOfMany,
+});
+
+export const levelsFrame = s.form('LevelsFrame', 'Your levels on a pair, as POST /v1/levels.', {
+  levels: s.input({ ...published, idempotencyKey: keyOfMany }, 'the pair and its levels'),
+});
+
 export const pingFrame = s.form('PingFrame', 'With `resume`: asks for a pong.', {
   ping: s.text('comes back in `pong`', 'are you there?', { maxLength: 64 }),
 });
@@ -109,11 +132,27 @@ export const quotedFrame = s.model('QuotedFrame', 'The quote is stored on this t
   seq,
 });
 
+export const outcomesFrame = s.model('OutcomesFrame', 'What became of `quotes`, in their order.', {
+  type: type('outcomes'),
+  outcomes: quoteOutcomes,
+  idempotencyKey: s.optional(s.text('that of the frame, where it had one', 'batch-7f3a')),
+  seq,
+});
+
+export const publishedFrame = s.model('LevelsPublishedFrame', 'Your levels are published.', {
+  type: type('levels'),
+  ...publishedFields,
+  idempotencyKey: s.optional(s.text('that of the frame, where it had one', 'batch-7f3a')),
+  seq,
+});
+
 export const errorFrame = s.model('ErrorFrame', 'What was refused, or why the socket is closed.', {
   type: type('error'),
   error: s.sentence,
   code: s.optional(s.text('with `resume`: the code that REST has in x-<name>-error', 'bad_field')),
   rfqId: s.optional(s.text('with `resume`: of the quote that was refused', s.exampleIn(s.rfqId))),
+  baseAssetId: s.optional(s.text('with `resume`: of the levels', s.exampleIn(s.assetId))),
+  quoteAssetId: s.optional(s.text('with `resume`: of the levels', s.exampleIn(s.assetId))),
   idempotencyKey,
   seq,
 });

@@ -27,27 +27,36 @@ const wantedLevel = s.form('WantedLevel', 'A level that is to be shown.', {
   validForSeconds: s.int('how long it is shown, from its receipt', 60, { minimum, maximum }),
 });
 
+/** The fields in which a maker publishes a pair, by REST and on the feed. */
+export const published = {
+  ...s.pair,
+  levels: s.list(
+    'all levels of yours on this pair, in place of those before; none withdraws them',
+    wantedLevel,
+    { maxItems: mostLevels },
+  ),
+};
+
 export const publishLevels = s.form(
   'PublishLevels',
   'Prices at which you would quote a pair; they promise nothing.',
-  {
-    ...s.pair,
-    levels: s.list(
-      'all levels of yours on this pair, in place of those before; none withdraws them',
-      wantedLevel,
-      { maxItems: mostLevels },
-    ),
-  },
+  published,
 );
 
-export const publishedLevels = s.model('PublishedLevels', 'What is published now.', {
+export const publishedFields = {
   ...s.pair,
   published: s.int('how many levels of yours there are on the pair now', 4),
   endsAt: s.nullable(
     s.instant('when the first of them ends, by the market’s database'),
     'when the first of them ends: RFC 3339, UTC, milliseconds; null of none',
   ),
-});
+};
+
+export const publishedLevels = s.model(
+  'PublishedLevels',
+  'What is published now.',
+  publishedFields,
+);
 
 export const withdrawnLevels = s.model('WithdrawnLevels', 'What was withdrawn.', {
   withdrawn: s.int('how many levels, of all pairs', 12),

@@ -17,7 +17,7 @@ const terms = {
 const asked = s.as(s.amount, 'the asking price, in base units of the quote asset', '250000000');
 
 const minSettledWords = 'takes quotes of accounts with at least so many settled swaps';
-const minSettledBounds = { minimum: minSettled.least, maximum: minSettled.most };
+export const minSettledBounds = { minimum: minSettled.least, maximum: minSettled.most };
 
 export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   ...terms,

@@ -30,7 +30,8 @@ export const quoted = {
 };
 
 export const quoteBody = s.form('QuoteBody', 'A price of a maker.', quoted);
-const quotedMany = s.list(
+/** Many of one request or frame. */
+export const quotedMany = s.list(
   `1 to ${mostQuotesAtOnce} quotes, each on another RFQ`,
   s.form('QuoteOfMany', 'A quote on one RFQ.', {
     rfqId: s.text('UUID of the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }),
@@ -40,7 +41,7 @@ const quotedMany = s.list(
 );
 export const quotesBody = s.form('QuotesBody', 'Prices for RFQs.', { quotes: quotedMany });
 
-const quoteOutcomes = s.list(
+export const quoteOutcomes = s.list(
   'one a quote, in their order',
   s.model('QuoteOutcome', 'What became of a quote.', {
     status: s.int('as POST /v1/rfqs/{id}/quotes would have answered it', 201),
