@@ -24,7 +24,7 @@ import { bodyLimitBytes, encoded, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
-import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { type ConnectionLimits, type Connections, limitConnections } from './connections.ts';
 import { createCors } from './cors.ts';
 import { registerDocuments } from './documents.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
@@ -142,7 +142,15 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     answerBrokenHttp(error, socket, budgets, shortName, requestId);
   };
   const reserve = createReserve(db, budgets);
-  const uses = createLastUses(deps);
+  const lastUses = createLastUses(deps);
+  let connections: Connections | null = null;
+  const uses: LastUses = {
+    ...lastUses,
+    note: (caller, client) => {
+      connections?.showedKey(client);
+      lastUses.note(caller, client);
+    },
+  };
   const cors = createCors(shortName, settings.people.corsOrigins);
   const state = {
     shortName,
@@ -187,7 +195,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     genReqId: (raw) => ids.of(raw as IncomingMessage),
     clientErrorHandler: (error, socket) => broken(error, socket),
   });
-  limitConnections(app.server, deps, options.connections);
+  connections = limitConnections(app.server, deps, options.connections);
   const underway = createUnderway(db);
   const processorTime = createProcessorTime(settings, options.processorClock);
   app.decorate('edge', {

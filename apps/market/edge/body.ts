@@ -52,7 +52,9 @@ export function parseBody(raw: string, what = 'the body'): unknown {
   try {
     value = JSON.parse(raw);
   } catch {
-    return malformed(`${what} is not valid JSON`);
+    // It was read as UTF-8, which keeps a byte order mark.
+    const mark = raw.startsWith('\ufeff') ? ': it begins with a byte order mark' : '';
+    return malformed(`${what} is not valid JSON${mark}`);
   }
   if (tooDeep(value)) return malformed(`${what} nests deeper than ${deepest} levels`);
   if (raw.includes('\\u0000') && hasNul(value)) {

@@ -55,7 +55,7 @@ function emitting(settings: { connections: number; connectionsPerNetwork: number
   const server = createServer();
   const metrics = createMetrics('parley');
   const needs = { settings: { ...settings, trustedProxies: [] }, metrics };
-  limitConnections(server, needs);
+  const { showedKey } = limitConnections(server, needs);
   const opened: Socket[] = [];
   const isCut = (remoteAddress: string) => {
     const socket = new Socket();
@@ -64,7 +64,8 @@ function emitting(settings: { connections: number; connectionsPerNetwork: number
     opened.push(socket);
     return socket.destroyed;
   };
-  return { isCut, opened };
+  const ask = (at: number) => server.emit('request', { socket: opened[at] });
+  return { isCut, opened, showedKey, ask, dropped: () => droppedOf(metrics) };
 }
 
 test('a client is limited by its address or /64, and its neighbours in the /56 are not', () => {
@@ -94,6 +95,28 @@ test('the clients of a /48 have a quarter of the connections, and one of them at
   // The /24 of an IPv4 client, which is many customers, is no site.
   const v4 = emitting({ connections: 8, connectionsPerNetwork: 1 });
   assert.ok([1, 2, 3, 4, 5, 6, 7, 8].every((n) => !v4.isCut(`192.0.2.${n}`)));
+});
+
+test('where connections run short, the longest idle of who holds most and has shown no key goes first', async () => {
+  const { isCut, opened, showedKey, ask, dropped } = emitting({
+    connections: 8,
+    connectionsPerNetwork: 8,
+  });
+  const gone = () => opened.flatMap(({ destroyed }, at) => (destroyed ? [at] : []));
+  for (const ip of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']) isCut(ip);
+  ask(0);
+  isCut('192.0.2.4');
+  assert.deepEqual(gone(), []);
+  // Three quarters are for strangers, and the first of them has asked for something since.
+  isCut('192.0.2.5');
+  assert.deepEqual(gone(), [1]);
+  showedKey('192.0.2.1');
+  // A known client is no stranger, with all its open connections, and its share is its own.
+  for (const ip of ['192.0.2.6', '192.0.2.1', '192.0.2.1']) assert.equal(isCut(ip), false);
+  assert.deepEqual(gone(), [1, 3]);
+  isCut('192.0.2.1');
+  assert.deepEqual(gone(), [1, 3, 4]);
+  assert.deepEqual(await dropped(), { stranger: 3 });
 });
 
 test('connections of a trusted proxy are limited by the process alone', async () => {

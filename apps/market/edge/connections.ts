@@ -1,6 +1,7 @@
 // The connections of a process: so many in all, fewer of one client, counted by its IPv4 address or
 // IPv6 /64 so that it shuts out no neighbour, some of all in an IPv6 /48, which one customer may
-// have, and none whose other side does not read what it is sent.
+// have, and none whose other side does not read what it is sent. Where they run short, those go
+// that have shown no key.
 
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../ports/metrics.ts';
@@ -8,6 +9,7 @@ import type { Settings } from '../settings/config.ts';
 import { listOf } from '../settings/networks.ts';
 import { clientNetwork, siteOfClient } from './budgets.ts';
 import { createShares, type Share } from './shares.ts';
+import { createStrangers } from './strangers.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */
 const reservedDescriptors = 2_000;
@@ -20,6 +22,15 @@ const mostConnections = 25_000;
 
 /** The share of one site in all connections: 65 536 clients have 200 each. */
 const shareOfSite = 1 / 4;
+
+/** A share of all for those that have shown no key; the rest is kept for addresses that did. */
+const shareOfStrangers = 3 / 4;
+/** How long an address is known after a key was shown from it, and how many are remembered. */
+const knownMs = 3_600_000;
+const mostKnown = 20_000;
+const againMs = 60_000;
+/** Beyond the limit, for as long as it takes to let others go. */
+const overlap = 100;
 
 /** The limit of one site: a single client never has more than half of it. */
 function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
@@ -61,17 +72,30 @@ type Needs = {
   readonly metrics: Pick<Metrics, 'connectionsDropped'>;
 };
 
+export type Connections = {
+  /** A key was shown from this address, and it was good. */
+  showedKey(address: string): void;
+};
+
 /** Sees to it until the server is closed. */
 export function limitConnections(
   server: Server,
   { settings, metrics }: Needs,
   limits: ConnectionLimits = {},
-): void {
+): Connections {
   const { connections, connectionsPerNetwork, trustedProxies } = settings;
-  const dropped = (why: 'process' | 'network' | 'unread') =>
+  const dropped = (why: 'process' | 'network' | 'stranger' | 'unread') =>
     metrics.connectionsDropped.inc({ why });
+  const most = connections ?? mostConnections;
+  const strangers = createStrangers();
+  const known = createKnown();
   const reading = new Map<Socket, Reading>();
-  server.maxConnections = connections ?? mostConnections;
+  // Node drops one before it is here: only while there is none to go in its place.
+  const makeRoom = () => {
+    const isShort = reading.size >= most && strangers.count() > 0;
+    server.maxConnections = most + (isShort ? Math.min(overlap, most) : 0);
+  };
+  makeRoom();
   server.on('drop', () => dropped('process'));
   const proxies = listOf(trustedProxies);
   const counts = createShares();
@@ -80,21 +104,39 @@ export function limitConnections(
     const own = { name: clientNetwork(address), most: connectionsPerNetwork };
     return own.name === site ? [own] : [own, { name: site, most: mostOfSite(settings) }];
   };
+  const letGo = () => {
+    const over = reading.size > most || strangers.count() > Math.max(1, most * shareOfStrangers);
+    const first = over ? strangers.first() : null;
+    if (first === null) return;
+    strangers.remove(first);
+    reading.delete(first);
+    dropped('stranger');
+    first.destroy();
+  };
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     reading.set(socket, { mark: markOf(socket), at: performance.now() });
     // A trusted proxy speaks for many.
-    const shares = proxies(remoteAddress) ? [] : sharesOf(remoteAddress);
-    const { over, release } = counts.take(shares);
+    const isProxy = proxies(remoteAddress);
+    const { over, release } = counts.take(isProxy ? [] : sharesOf(remoteAddress));
     socket.once('close', () => {
       reading.delete(socket);
+      strangers.remove(socket);
       release();
+      makeRoom();
     });
-    if (over === null) return;
+    if (over === null) {
+      const network = clientNetwork(remoteAddress);
+      if (!isProxy && !known.has(network)) strangers.add(socket, network);
+      letGo();
+      makeRoom();
+      return;
+    }
     dropped('network');
     socket.destroy();
   });
+  server.on('request', ({ socket }: { readonly socket: Socket }) => strangers.asked(socket));
 
   const checkAll = () => {
     const now = performance.now();
@@ -112,6 +154,30 @@ export function limitConnections(
   const checking = setInterval(checkAll, limits.lookMs ?? lookMs);
   checking.unref();
   server.once('close', () => clearInterval(checking));
+  return {
+    showedKey: (address) => {
+      const network = clientNetwork(address);
+      if (known.add(network)) strangers.forget(network);
+    },
+  };
+}
+
+/** Networks from which a key was shown of late; the one that showed it longest ago goes first. */
+function createKnown() {
+  const until = new Map<string, number>();
+  return {
+    /** False: it was added a moment ago. */
+    add: (network: string): boolean => {
+      const now = performance.now();
+      if (now < (until.get(network) ?? 0) - knownMs + againMs) return false;
+      until.delete(network);
+      const [oldest = ''] = until.keys();
+      if (until.size >= mostKnown) until.delete(oldest);
+      until.set(network, now + knownMs);
+      return true;
+    },
+    has: (network: string) => performance.now() < (until.get(network) ?? 0),
+  };
 }
 
 /**

@@ -135,6 +135,7 @@ test('a body that is not JSON, too large or too deep is refused before its shape
   for (const each of writes) {
     refused(await send(each, '{"rail":'), '400 malformed_json');
     refused(await send(each, deep), '400 malformed_json');
+    refused(await send(each, '\ufeff{}'), '400 malformed_json', /byte order mark/);
     refused(await send(each, { a: 'x'.repeat(66_000) }), '413 body_too_large');
     const text = await edge.call(each.method, urlOf(each), { key, body: 'x', headers: type });
     refused(text, '415 not_json');

@@ -55,7 +55,7 @@ export function createMetrics(shortName: string) {
     ),
     connectionsDropped: counter(
       'connections_dropped',
-      'Connections that the server ended, by why: process, network (too many) or unread',
+      'Connections that the server ended, by why: process, network (too many), stranger (had shown no key) or unread',
       'why',
     ),
     build: gauge(
