@@ -142,6 +142,11 @@ test('a body that is not JSON, too large or too deep is refused before its shape
     const headers = { 'content-encoding': 'gzip' };
     const packed = await edge.call(each.method, urlOf(each), { key, body: '{}', headers });
     refused(packed, '415 not_json', /content-encoding: gzip/);
+    for (const coding of ['br', 'identity']) {
+      const coded = { key, body: '{', headers: { 'content-encoding': coding } };
+      const code = coding === 'br' ? '415 not_json' : '400 malformed_json';
+      refused(await edge.call(each.method, urlOf(each), coded), code);
+    }
   }
 });
 

@@ -66,6 +66,21 @@ test('every operation of both has an id of its own, and each describes its own p
   assert.doesNotMatch(golden.api, /cookie/i);
 });
 
+test('every operation of the API is shown with curl, TypeScript and Python', () => {
+  type Sample = { readonly label: string; readonly source: string };
+  type Shown = { readonly 'x-codeSamples': readonly Sample[] };
+  for (const each of Object.values<Record<string, Shown>>(api.paths).flatMap(
+    Object.values<Shown>,
+  )) {
+    const samples = each['x-codeSamples'];
+    assert.deepEqual(
+      samples.map(({ label }) => label),
+      ['curl', 'TypeScript', 'Python'],
+    );
+    for (const { source } of samples) assert.ok(!/undefined|\[object/.test(source), source);
+  }
+});
+
 test('the reference page loads from this origin only', async () => {
   const page = await edge.app.inject('/v1/docs');
   assert.equal(page.statusCode, 200);

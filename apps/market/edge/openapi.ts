@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
 import type { Operation } from './command.ts';
 import { contentOf, exampleOf, type Json } from './examples.ts';
+import { samplesOf } from './samples.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
 
@@ -174,6 +175,7 @@ function describeOperation(
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: bodyOf(body, components) }),
     responses,
+    ...(operation.url.startsWith('/account') ? {} : { 'x-codeSamples': samplesOf(operation) }),
   };
 }
 
