@@ -43,7 +43,7 @@ const devNetwork = 'dev/devnet/devnet.ts';
 /** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
   ['apps/market', /\.(?:sql|js)$/],
-  // Sources of /llms.txt, and pages for an operator without a browser.
+  // Pages for an operator without a browser.
   ['docs', /\.md$/],
   [
     'apps/market/deploy',

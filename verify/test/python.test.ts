@@ -1,5 +1,5 @@
-// The Python package, as its wheel in an empty folder: its types, those of the programs that the
-// API description shows, and its tests against a market.
+// The Python package, as its wheel in an empty folder: its types, those of the programs in its
+// README, and its tests against a market.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -16,21 +16,6 @@ const found = findPython();
 const opened = found === null ? null : sharedWeb();
 
 const docs = join(import.meta.dirname, '../../docs');
-
-type Sample = { readonly lang: string; readonly source: string };
-type Described = Record<string, { operationId: string; 'x-codeSamples'?: readonly Sample[] }>;
-
-/** The programs that the API description shows, a module each. */
-async function writeSnippets(folder: string): Promise<void> {
-  const text = await readFile(join(docs, 'openapi.json'), 'utf8');
-  const { paths } = JSON.parse(text) as { paths: Record<string, Described> };
-  await mkdir(join(folder, 'snippets'));
-  const operations = Object.values(paths).flatMap((of) => Object.values(of));
-  for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
-    const { source } = samples.find(({ lang }) => lang === 'python') ?? assert.fail(operationId);
-    await writeFile(join(folder, 'snippets', `${operationId}.py`), source);
-  }
-}
 
 /** The names in fragments of the README: they stand for a reader's own. */
 const known = `
@@ -73,7 +58,6 @@ async function place(t: TestContext, python: string) {
   const web = await opened?.();
   const { url, dev } = web?.market.ready ?? assert.fail('no market');
   const installed = await installWheel(python, dir);
-  await writeSnippets(installed.folder);
   const readme = await writeReadme(installed.folder);
   const of = { PARLEY_TEST_URL: url, PARLEY_TEST_DEV: dev ?? '', PARLEY_TEST_DOCS: docs };
   // Compiled modules are shared, so the programs of the README do not compile them anew.
@@ -97,7 +81,7 @@ test('the wheel has strict types, and keeps its promises against a live market',
     return;
   }
   const { python, readme } = await place(t, found);
-  const packages = ['parley', 'tests', 'snippets'].flatMap((each) => ['-p', each]);
+  const packages = ['parley', 'tests'].flatMap((each) => ['-p', each]);
   const modules = readme.flatMap((each) => ['-m', each]);
   const checked = await python('-m', 'mypy', '--cache-dir=/dev/null', ...packages, ...modules);
   assert.match(checked, /^Success/m);

@@ -202,7 +202,7 @@ function direction(file: string, text: string): string[] {
 }
 
 /** Texts for customers that import what they install. */
-const snippets = /^apps\/market\/edge\/snippets\.ts$|\/generators\.ts$/;
+const snippets = /\/generators\.ts$/;
 
 /** A package that a manifest does not name, or that only tests may import. */
 function dependency(file: string, manifest: Manifest, name: string): string[] {

@@ -1,17 +1,7 @@
 // API keys. Only the SHA-256 of a key is ever stored.
 
 import type { Scope } from '@parley/core/scopes.ts';
-import {
-  changed,
-  columns,
-  count,
-  did,
-  list,
-  many,
-  none,
-  one,
-  unlessEmpty,
-} from '@parley/host/postgres/statements.ts';
+import { changed, columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
 
 type LiveKey = {
   readonly id: string;
@@ -91,13 +81,6 @@ export const revokeOneKey = did<[accountId: string, keyId: string, now: Date]>('
 
 export const countLiveKeys = count<[accountId: string, now: Date]>('count_live_keys')`
   select count(*) from api_keys where account_id = $1 and revoked_at is null and expires_at > $2`;
-
-/** Which of these keys are revoked. */
-export const revokedAmong = unlessEmpty(
-  list<[ids: readonly string[]], string>('keys_revoked_among')`
-  select id from api_keys where id = any($1::uuid[]) and revoked_at is not null`,
-  [],
-);
 
 /** Every key that is good now; returns how many. A process that remembers one forgets it. */
 export const revokeAllKeys = count<[now: Date]>('revoke_all_keys')`

@@ -1,17 +1,7 @@
 // Sessions of browsers. Only the SHA-256 of a token is stored.
 
 import type { Family } from '@parley/core/families.ts';
-import {
-  changed,
-  columns,
-  count,
-  did,
-  is,
-  list,
-  many,
-  none,
-  unlessEmpty,
-} from '@parley/host/postgres/statements.ts';
+import { changed, columns, count, did, is, many, none } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 
 export type SignedInBy = 'email' | 'provider' | 'passkey' | 'wallet';
@@ -144,16 +134,6 @@ export const revokeSessionsOf = none<
       where account_id = $1 and login_id = $2 and revoked_at is null
     )
     select pg_notify('key_revoked', $1 || ' ' || $3)`;
-
-/** Which of these hashes, in base64, are of no session that is live; idle ones count as such. */
-export const endedAmong = unlessEmpty(
-  list<[hashes: readonly string[], now: Date], string>('sessions_ended_among')`
-  select hash from unnest($1::text[]) as asked (hash)
-    where not exists (select 1 from sessions
-      where sessions.hash = decode(asked.hash, 'base64')
-        and revoked_at is null and expires_at > $2)`,
-  [],
-);
 
 /** Tells all processes to forget what they remember of the account: a token was replaced. */
 export const tellReplaced = none<[accountId: string, notice: string]>('sessions_tell_replaced')`

@@ -35,8 +35,6 @@ export type Access = {
   readonly socket?: boolean | undefined;
   /** New business: refused to an account that is blocked. */
   readonly isNew?: boolean | undefined;
-  /** Gives a stored reply again, also to who may begin nothing any more. */
-  readonly replays?: boolean | undefined;
 };
 
 export type Gate = (
@@ -86,7 +84,6 @@ export function createGate(state: GateState): Gate {
     const visit = { state, request, reply, done, client: clientOf(request) };
     const { isProbe = false } = request.routeOptions.config;
     if (state.closing && !isProbe) return refuseAny(visit, shuttingDown());
-    if (breaksHttp(request)) return refuseAny(visit, broken(request));
     const preflight = cors?.preflight(request) ?? null;
     if (preflight !== null) {
       return spendClient(visit, () => {
@@ -213,57 +210,12 @@ function shuttingDown(): HttpError {
   return new HttpError('shutting_down', 'the server is shutting down', headers);
 }
 
-/**
- * A request that node would refuse without a body, or would not refuse: left to us, so that the
- * answer is like all others. Two Host headers are read one way here and another way by a proxy (RFC
- * 9112, 3.2).
- */
-function breaksHttp({ raw, headers }: FastifyRequest): boolean {
-  const { httpVersion, rawHeaders } = raw;
-  return (
-    (httpVersion === '1.1' && headers.host === undefined) ||
-    expectsMore(headers.expect) ||
-    hostsIn(rawHeaders) > 1
-  );
-}
-
-/** Names and values in turn. */
-function hostsIn(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
-  }
-  return count;
-}
-
-function expectsMore(expect: string | undefined): boolean {
-  return expect !== undefined && !/^100-continue$/i.test(expect);
-}
-
-function broken({ headers, raw }: FastifyRequest): HttpError {
-  if (expectsMore(headers.expect)) {
-    const sentence = 'the header Expect may only be 100-continue';
-    return new HttpError('expectation_failed', sentence);
-  }
-  const hosts = hostsIn(raw.rawHeaders);
-  const sentence =
-    hosts === 0 ? 'the header Host is missing' : `there are ${hosts} Host headers, not one`;
-  return new HttpError('bad_header', sentence);
-}
-
+/** Spends what the address has, with a key too: no account is asked what leads nowhere. */
 function unknownRoute(visit: Visit) {
-  const { state, request, client } = visit;
-  const of = (caller: Caller | null) => {
-    const { budgets } = state;
-    const spent = caller ? budgets.spendCaller(caller, client) : budgets.spendClient(client);
-    spend(visit, spent, () => {
-      if (!state.missing(request, visit.reply)) refuse(visit, noRoute(state.routes, request));
-    });
-  };
-  const key = keyOf(request.headers);
-  if (key === null) return of(null);
-  lookUp(visit, key, of, () => of(null));
+  const { state, request, reply } = visit;
+  spendAny(visit, () => {
+    if (!state.missing(request, reply)) refuse(visit, noRoute(state.routes, request));
+  });
 }
 
 function anonymous(visit: Visit, access: Access) {
@@ -318,8 +270,7 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, new HttpError('scope_missing', sentence));
     }
-    const mayReplay = access.replays && request.headers['idempotency-key'] !== undefined;
-    if (access.isNew && caller.isBlocked && !mayReplay) return refuse(visit, blocked());
+    if (access.isNew && caller.isBlocked) return refuse(visit, blocked());
     const other =
       caller.by === 'key'
         ? null

@@ -170,12 +170,10 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     trustProxy: trustIn(trustedProxies),
     requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // A request without Host is refused by the gate: node's own answer has no body.
     http: {
       headersTimeout: Math.min(headersTimeoutMs, options.requestTimeoutMs ?? headersTimeoutMs),
       connectionsCheckingInterval: slowClientCheckMs,
       keepAliveTimeoutBuffer: keepAliveGraceMs,
-      requireHostHeader: false,
       shouldUpgradeCallback: wantsSocket,
     },
     // The gate answers in our own words instead.
@@ -228,7 +226,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     done();
   });
   app.addHook('onRequest', createGate(state));
-  // The gate also refuses an expectation beyond 100-continue.
+  // An expectation beyond 100-continue is let be (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   // Node would end such a connection without a word.
   app.server.on('connect', (_request, socket) => broken(new Error('CONNECT'), socket as Socket));
@@ -305,7 +303,8 @@ async function openBudgets(deps: Deps): Promise<{ readonly budgets: Budgets; clo
   const prefix = `${settings.shortName}:${settings.network}:`;
   const shared = createValkeyBuckets({ client, alone, prefix, log, metrics });
   await shared.started;
-  return { budgets: createBudgets(settings, shared, limitOf), close: shared.close };
+  const close = () => client.disconnect();
+  return { budgets: createBudgets(settings, shared, limitOf), close };
 }
 
 function readJsonOnly(app: FastifyInstance): void {

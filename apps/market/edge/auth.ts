@@ -1,8 +1,8 @@
 // The caller of a request: the key of a request, and the account behind it.
 //
 // A key that was looked up is remembered for at most one second, and only while revocations by
-// other processes are heard of (revocations.ts). So is what turned out to be none. Many look-ups at
-// once are a few queries: a flood of made-up keys takes no connection from everybody else.
+// other processes are heard of (revocations.ts). Many look-ups at once are a few queries: a flood of
+// made-up keys takes no connection from everybody else.
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -38,16 +38,14 @@ export type Credential =
 
 /** Keys that a process remembers for a second each. */
 const mostRemembered = 20_000;
-/** In a place of their own, so that they drive out no caller. */
-const mostUnknown = 20_000;
 /** The pool has ten connections; look-ups take four. */
 const batches = { queriesAtOnce: 4, questionsOfQuery: 500 } as const;
 
 /** `askedAt`: before the look-up began. A later revocation is not in it. */
-type Remembered = { readonly caller: Caller | null; readonly askedAt: number };
+type Remembered = { readonly caller: Caller; readonly askedAt: number };
 
 export type Keys = {
-  /** The caller if it is remembered; undefined = it must be looked up. */
+  /** The caller if it is remembered; undefined = it must be looked up; null = it can be none. */
   known(shown: Credential): Caller | null | undefined;
   find(shown: Credential): Promise<Caller | null>;
   /** The memory of this account ends now; null = of any. */
@@ -123,33 +121,6 @@ async function findBySessions(
   });
 }
 
-/** The memory of look-ups. */
-function createMemory() {
-  const callers = new Map<string, Remembered & { caller: Caller }>();
-  const unknown = new Map<string, Remembered>();
-  return {
-    get: (digest: string): Remembered | undefined => callers.get(digest) ?? unknown.get(digest),
-    keep(digest: string, caller: Caller | null, askedAt: number): void {
-      callers.delete(digest);
-      unknown.delete(digest);
-      if (caller === null) {
-        if (unknown.size >= mostUnknown) unknown.clear();
-        unknown.set(digest, { caller, askedAt });
-      } else {
-        if (callers.size >= mostRemembered) callers.clear();
-        callers.set(digest, { caller, askedAt });
-      }
-    },
-    /** The memory of the account, or of all, ends; a text that was no key is asked for anew. */
-    forget(accountId: string | null): void {
-      unknown.clear();
-      for (const [digest, { caller }] of callers) {
-        if (accountId === null || caller.accountId === accountId) callers.delete(digest);
-      }
-    },
-  };
-}
-
 /** Whether a look-up could find it. */
 function shapesOf({ shortName, network }: Pick<Deps['settings'], 'shortName' | 'network'>) {
   const world = network === 'mainnet' ? 'live' : 'test';
@@ -172,8 +143,7 @@ export function createKeys(
   isListening: () => boolean,
 ): Keys {
   const hasShape = shapesOf(deps.settings);
-  const memory = createMemory();
-  const underway = new Map<string, Promise<Caller | null>>();
+  const remembered = new Map<string, Remembered>();
   const listeners = new Set<(accountId: string | null) => void>();
   let generation = 0;
 
@@ -188,7 +158,10 @@ export function createKeys(
     return digests.map((digest) => {
       const caller = found.get(digest) ?? null;
       // A revocation since then may not be in what was read.
-      if (started === generation) memory.keep(digest, caller, askedAt);
+      if (caller !== null && started === generation) {
+        if (remembered.size >= mostRemembered) remembered.clear();
+        remembered.set(digest, { caller, askedAt });
+      }
       return caller;
     });
   };
@@ -198,26 +171,19 @@ export function createKeys(
   return {
     known(shown) {
       if (!hasShape(shown)) return null;
-      const entry = memory.get(digestOf(shown));
+      const entry = remembered.get(digestOf(shown));
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
-      const { caller } = entry;
-      return caller !== null && deps.now() < caller.expiresAtMs ? caller : null;
+      return deps.now() < entry.caller.expiresAtMs ? entry.caller : null;
     },
     find(shown) {
-      const digest = digestOf(shown);
-      const others = underway.get(digest);
-      if (others !== undefined) return others;
       const find = typeof shown === 'string' ? findKey : findSession;
-      const own = find(digest).finally(() => {
-        if (underway.get(digest) === own) underway.delete(digest);
-      });
-      underway.set(digest, own);
-      return own;
+      return find(digestOf(shown));
     },
     forget(accountId) {
       generation += 1;
-      underway.clear();
-      memory.forget(accountId);
+      for (const [digest, { caller }] of remembered) {
+        if (accountId === null || caller.accountId === accountId) remembered.delete(digest);
+      }
       for (const each of listeners) each(accountId);
     },
     onForgotten(listener) {

@@ -52,24 +52,15 @@ export function parseBody(raw: string, what = 'the body'): unknown {
   try {
     value = JSON.parse(raw);
   } catch {
-    return malformed(`${what} ${beginningOf(raw)}`);
+    // It was read as UTF-8, which keeps a byte order mark.
+    const mark = raw.startsWith('\ufeff') ? ': it begins with a byte order mark' : '';
+    return malformed(`${what} is not valid JSON${mark}`);
   }
   if (tooDeep(value)) return malformed(`${what} nests deeper than ${deepest} levels`);
   if (raw.includes('\\u0000') && hasNul(value)) {
     return malformed(`${what} holds the character U+0000`);
   }
   return value;
-}
-
-/** The first bytes tell why a text is no JSON. It was read as UTF-8. */
-function beginningOf(raw: string): string {
-  if (raw.startsWith('\ufeff')) {
-    return 'begins with a byte order mark (U+FEFF): send the JSON without it, as UTF-8';
-  }
-  // FF FE and FE FF, or the empty half of an ASCII character.
-  if (/^(?:\ufffd\ufffd|\0|.\0)/s.test(raw)) return 'is UTF-16 or UTF-32: send the JSON as UTF-8';
-  if (raw.startsWith('\x1f\ufffd')) return 'is compressed by gzip: send the JSON as it is';
-  return 'is not valid JSON';
 }
 
 /**

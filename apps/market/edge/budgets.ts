@@ -40,8 +40,6 @@ const levelLimit = 120;
  * in one too.
  */
 export const siteTimes = { requests: 4, identities: 2 } as const;
-/** A client network may have so many times as many tokens listed as one account in it. */
-const listersOfNetwork = 2;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
 /**
@@ -55,7 +53,7 @@ const openingsOfEach = 10;
 /** At once where the buckets are in memory, so that a read waits for nothing. */
 export type Soon<T> = T | Promise<T>;
 /** How many requests in a window an account may have now. */
-export type LimitOf = (accountId: string) => Soon<number>;
+export type LimitOf = (accountId: string) => number;
 type Whose = 'key' | 'account' | 'address' | 'network';
 
 /** A decision, and the tighter of the buckets that it asked. */
@@ -74,7 +72,6 @@ export type Rule = {
     | Kind
     | 'calls'
     | 'clients'
-    | 'listing-networks'
     | 'networks'
     | 'parties'
     | 'party-networks'
@@ -129,9 +126,6 @@ export type Budgets = {
   spend(kind: Kind, who: string): Soon<Spent>;
   /** The same; throws where none is left. */
   charge(kind: Charged, who: string): Promise<void>;
-  /** A token that the account asks to have listed, and one of the client's network. */
-  chargeListing(accountId: string, ip: string): Promise<void>;
-  giveBackListing(accountId: string, ip: string): Promise<void>;
   /** So many quotes of one request of the account; throws where it has not as many left. */
   chargeQuotes(accountId: string, count: number): Promise<void>;
   giveBack(kind: Kind, who: string): Soon<void>;
@@ -149,8 +143,6 @@ export function createBudgets(
     limit,
     windowMs: seconds * 1_000,
   });
-  const callsOf = (accountId: string): Soon<Rule> =>
-    whenKnown(limitOf(accountId), (limit) => ruleOf('calls', limit));
   const clients = ruleOf('clients', rateLimit);
   const networks = ruleOf('networks', settings.rateLimitPerNetwork);
   const reserves = ruleOf('reserves', swapLimit);
@@ -184,7 +176,6 @@ export function createBudgets(
     mints: siteRule('site-mints', kinds.mints, siteTimes.identities),
     'sign-ins': siteRule('site-sign-ins', kinds['sign-ins'], siteTimes.identities),
   };
-  const listers = siteRule('listing-networks', kinds.listings, listersOfNetwork);
   const spendOne = (rule: Rule, name: string, whose: Whose, count = 1): Soon<Spent> =>
     whenKnown(buckets.spend(rule, [name], count), ({ allowed, buckets: [bucket] }) =>
       spentOf(rule, allowed, whose, bucket!),
@@ -231,12 +222,11 @@ export function createBudgets(
   return {
     spendCaller: ({ accountId, keyId }, ip, count = 1) => {
       const names = [accountId, keyId];
-      return whenKnown(callsOf(accountId), (calls) => {
-        const own = whenKnown(buckets.spend(calls, names, count), (tally) =>
-          ofCaller(calls, tally, count),
-        );
-        return spendBoth(calls, names, own, spendNetwork(ip, count), count);
-      });
+      const calls = ruleOf('calls', limitOf(accountId));
+      const own = whenKnown(buckets.spend(calls, names, count), (tally) =>
+        ofCaller(calls, tally, count),
+      );
+      return spendBoth(calls, names, own, spendNetwork(ip, count), count);
     },
     spendClient: (ip) => {
       const name = clientNetwork(ip);
@@ -254,18 +244,8 @@ export function createBudgets(
       const spent = await spend(kind, who);
       if (!spent.allowed) throw overOf(kind, spent);
     },
-    chargeListing: async (accountId, ip) => {
-      const own = spendOne(kinds.listings, accountId, 'account');
-      const all = () => spendOne(listers, networkOf(ip), 'network');
-      const spent = await spendBoth(kinds.listings, [accountId], own, all);
-      if (!spent.allowed) throw overOf('listings', spent);
-    },
-    giveBackListing: async (accountId, ip) => {
-      await buckets.giveBack(kinds.listings, [accountId]);
-      await buckets.giveBack(listers, [networkOf(ip)]);
-    },
     chargeQuotes: async (accountId, count) => {
-      const rule = ruleOf('quotes', quotesOfRequest * (await limitOf(accountId)));
+      const rule = ruleOf('quotes', quotesOfRequest * limitOf(accountId));
       const { allowed, buckets: own } = await buckets.spend(rule, [accountId], count);
       if (allowed) return;
       const { limit, remaining, resetSeconds } = spentOf(rule, allowed, 'account', own[0]!);
@@ -284,9 +264,7 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
 }
 
 /** The refusal where a budget of a kind is out: the code, and the sentence up to when to retry. */
-const overs: Readonly<
-  Record<Charged, readonly [HttpCode, (limit: number, whose: Whose) => string, string?]>
-> = {
+const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => string, string?]>> = {
   mints: [
     'mint_rate_limited',
     (limit) => `too many keys asked for from this client network (${limit} an hour)`,
@@ -305,7 +283,7 @@ const overs: Readonly<
   ],
   listings: [
     'listing_rate_limited',
-    (limit, whose) => `too many tokens asked for by this ${whose} (${limit} an hour)`,
+    (limit) => `too many tokens asked for by this account (${limit} an hour)`,
   ],
   schedules: [
     'schedule_rate_limited',
@@ -321,13 +299,9 @@ const overs: Readonly<
   ],
 };
 
-export function overOf(kind: Charged, { limit, resetSeconds, whose }: Spent): HttpError {
+export function overOf(kind: Charged, { limit, resetSeconds }: Spent): HttpError {
   const [code, said, otherwise = ''] = overs[kind];
-  return limited(
-    code,
-    `${said(limit, whose)}; try again in ${resetSeconds} s${otherwise}`,
-    resetSeconds,
-  );
+  return limited(code, `${said(limit)}; try again in ${resetSeconds} s${otherwise}`, resetSeconds);
 }
 
 const overCodes = {

@@ -4,10 +4,10 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { blocked } from '../db/accounts.ts';
 import { mustBeFresh } from '../people/sessions.ts';
 import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Check, checkOf, coercingCheckOf } from '../settings/check.ts';
 import { type Access, callerOf, causeOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { isRefusedToBlocked } from './blocked.ts';
@@ -15,10 +15,10 @@ import { Malformed, notJson, tooLarge } from './body.ts';
 import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
-import { type Answer, type Asked, replyOf, runOnce, type Steps } from './idempotency/once.ts';
+import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
 import { withoutNulls } from './schemas/common.ts';
 import { scopeFor } from './scopes.ts';
-import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
+import { inputCheck } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -63,8 +63,8 @@ function declare(
   spec: Declared<TSchema, TSchema, TSchema>,
   given: Access,
 ): Operation {
-  const access = { ...given, isNew: isRefusedToBlocked(operationId) };
   const [method, url] = at.split(' ') as [Method, string];
+  const access = { ...given, isNew: isRefusedToBlocked(method, operationId) };
   const { about, params, query, body, replies, outcomes } = spec;
   const shapes = { params, query, body, replies, outcomes };
   const operation = { method, url, operationId, about, tag, access, ...shapes } as Operation;
@@ -191,9 +191,7 @@ export function command<
   Prepared = undefined,
 >(place: Place, at: string, operationId: string, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { app, deps } = place;
-  const scope = scopeFor(operationId);
-  const needsOne = scope !== undefined && scope !== 'read';
-  const access: Access = { kind: 'key', scope: needsOne ? scope : undefined, replays: true };
+  const access: Access = { kind: 'key', scope: scopeFor(operationId) };
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
   const { before } = spec;
@@ -207,11 +205,6 @@ export function command<
           before({ ...input, signal, attempt, client: clientOf(asked) }),
         ));
     const steps = { ...spec, parse: () => ({ caller, ...parse(asked) }), before: prepare };
-    if (caller.isBlocked && isRefusedToBlocked(operationId)) {
-      const earlier = await replyOf(deps, asked, caller, steps);
-      if (earlier === null) throw blocked();
-      return earlier;
-    }
     return runOnce(deps, app.edge.underway, asked, caller, steps);
   };
   const answer = async (asked: Asked, caller: Caller, reply: FastifyReply) => {
@@ -261,10 +254,11 @@ async function withTimeLimit<R>(ms: number, work: (signal: AbortSignal) => Promi
 function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(
   spec: Pick<Operation, 'method' | 'params' | 'query' | 'body'>,
 ): (asked: Omit<Asked, 'method' | 'headers'>) => Parsed<P, Q, B> {
-  const checkParams = spec.params && paramsCheck(spec.params);
-  const checkQuery = spec.query && queryCheck(spec.query);
+  const checkParams = spec.params && checkOf(spec.params, 'the path');
+  const checkQuery = spec.query && coercingCheckOf(spec.query, 'the query');
   // Closed whether or not its author thought of it.
-  const checkBody = spec.body && bodyCheck({ ...spec.body, additionalProperties: false });
+  const checkBody =
+    spec.body && inputCheck({ ...spec.body, additionalProperties: false }, 'the body');
   return ({ params, query, url, body }) => {
     if (spec.method !== 'GET') refuse(bodyFault(body, checkBody));
     // PostgreSQL cannot store it, and no path or filter has a use for it.
@@ -278,7 +272,7 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(
   };
 }
 
-function bodyFault(body: unknown, check: ReturnType<typeof bodyCheck> | undefined): string | null {
+function bodyFault(body: unknown, check: Check | undefined): string | null {
   if (body instanceof Malformed) throw new HttpError(body.code, body.sentence);
   if (check !== undefined) return check(body === undefined ? {} : body);
   if (body === undefined || body === null) return null;

@@ -20,10 +20,6 @@ type CursorSecrets = readonly Uint8Array[];
 /** Where a list goes on: the id of its last row, or what else orders it. */
 type Found<Row> = (from: readonly string[] | null, limit: number) => Promise<readonly Row[]>;
 
-/** The first page of a list whose clients may send `cursor=` for it. */
-export const firstIfEmpty = <Query extends { cursor?: string }>({ cursor, ...others }: Query) =>
-  cursor ? { ...others, cursor } : others;
-
 /** One page. `find` is asked for one row more than fits: it says whether more follow. */
 export async function pageOf<Row extends { readonly id: string }>(
   deps: Pick<Deps, 'settings'>,
@@ -33,7 +29,8 @@ export async function pageOf<Row extends { readonly id: string }>(
   placeOf: (row: Row) => readonly string[] = ({ id }) => [id],
 ): Promise<{ readonly rows: readonly Row[]; readonly nextCursor: string | null }> {
   const secrets = keyringOf(deps.settings).cursorSecrets;
-  const from = cursor === undefined ? null : decodeCursor(secrets, filters, cursor);
+  // `cursor=` asks for the first page.
+  const from = cursor ? decodeCursor(secrets, filters, cursor) : null;
   const found = await find(from, limit + 1);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);

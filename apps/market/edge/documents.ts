@@ -4,8 +4,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nullIfMissing } from '@parley/host/missing-file.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isKnown } from './etags.ts';
+import { typeOf, type WebFile } from './web/build.ts';
+import { sendFile } from './web/routes.ts';
 
 const missing = '404.html';
 const built = fileURLToPath(new URL('../../../packages/web/dist-docs', import.meta.url));
@@ -20,15 +22,6 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-const types: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-  png: 'image/png',
-  json: 'application/json; charset=utf-8',
-};
-
 type Named = { readonly Params: { readonly '*'?: string } };
 
 export function registerDocuments(app: FastifyInstance, folder = built): void {
@@ -51,39 +44,23 @@ export function registerDocuments(app: FastifyInstance, folder = built): void {
     const names = [path === '' ? 'index.html' : path, `${path}.html`];
     const name = names.find((each) => files.has(each));
     if (name === undefined) reply.code(404);
-    return send(request, reply, { folder, name: name ?? missing });
+    reply.header('content-security-policy', policy);
+    return sendFile(request, reply, await readFileOf(folder, name ?? missing));
   };
   app.get<Named>('/docs', answer);
   app.get<Named>('/docs/*', answer);
 }
 
-type Wanted = { readonly folder: string; readonly name: string };
-
-async function send(request: FastifyRequest<Named>, reply: FastifyReply, { folder, name }: Wanted) {
-  const file = join(folder, name);
-  const isForEver = name.startsWith('assets/');
-  const { mtimeMs, size } = await stat(file);
+/** As it is on the disk now: the folder may be built anew while the market runs. */
+async function readFileOf(folder: string, path: string): Promise<WebFile> {
+  const file = join(folder, path);
+  const [{ mtimeMs, size }, plain, br] = await Promise.all([
+    stat(file),
+    readFile(file),
+    readFile(`${file}.br`).catch(nullIfMissing),
+  ]);
   const etag = `W/"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`;
-  reply.headers({
-    'content-security-policy': policy,
-    'cache-control': isForEver ? 'public, max-age=31536000, immutable' : 'no-cache',
-    etag,
-    vary: 'accept-encoding',
-  });
-  const { 'if-none-match': known, 'accept-encoding': accepted = '' } = request.headers;
-  if (reply.statusCode === 200 && isKnown(known, etag)) return reply.code(304).send();
-  reply.type(types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream');
-  const packed = /\bbr\b(?!;\s*q=0(?:\.0*)?(?:,|$))/.test(accepted);
-  const bytes = packed ? await readFile(`${file}.br`).catch(() => null) : null;
-  if (bytes === null) return reply.send(await readFile(file));
-  return reply.header('content-encoding', 'br').send(bytes);
-}
-
-/** The page of a document that a text names by its file; empty: it has none. */
-export function placeOf(href: string): string {
-  const [, name, anchor = ''] = /^([A-Za-z-]+)\.md(#.*)?$/.exec(href) ?? [];
-  if (name !== undefined) return name === 'README' ? '/docs' : `/docs/${name}${anchor}`;
-  return /^(?:#|https?:)/.test(href) ? href : '';
+  return { path, type: typeOf(path), etag, plain, br, gzip: null };
 }
 
 const notBuilt =

@@ -41,8 +41,7 @@ const codes = {
     'wrong_site',
   ],
   404: [
-    // This path does not exist. Slashes and capitals count: `/v1/rfqs/` is not `/v1/rfqs`. The
-    // sentence says how the path is written.
+    // This path does not exist. Slashes and capitals count: `/v1/rfqs/` is not `/v1/rfqs`.
     'not_found',
   ],
   405: [
@@ -71,10 +70,6 @@ const codes = {
     // Send `content-type: application/json` and no `content-encoding`: a compressed body is not
     // read. Do so under a new `Idempotency-Key`.
     'not_json',
-  ],
-  417: [
-    // Leave the `Expect` header out, or send `100-continue`.
-    'expectation_failed',
   ],
   422: [
     // This `Idempotency-Key` was used with another body: take a new one.

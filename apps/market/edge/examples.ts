@@ -1,25 +1,18 @@
-// Examples of the API description: the recorded ones of an operation, and elsewhere those that the
-// fields of a shape make together.
+// Examples of the API description: those that the fields of a shape make together.
 
 export type Json = Record<string, unknown>;
 
-/** The example recorded for a shape, by its name; undefined: nothing. */
-export type Found = (name: string) => unknown;
-
-const nothing: Found = () => undefined;
-
 /** The examples of a shape that is one of several, one each. */
-export function contentOf(schema: unknown, published: unknown, found: Found = nothing): Json {
+export function contentOf(schema: unknown, published: unknown): Json {
   const { anyOf = [] } = schema as { anyOf?: readonly Json[] };
   const isChoice = anyOf.length > 1 && anyOf.every((each) => 'x-name' in each);
-  const one = (name: string, of: unknown) => found(name) ?? exampleOf(of);
   const examples = isChoice
     ? {
         examples: Object.fromEntries(
-          anyOf.map((each) => [each['x-name'], { value: one(String(each['x-name']), each) }]),
+          anyOf.map((each) => [each['x-name'], { value: exampleOf(each) }]),
         ),
       }
-    : { example: one('', schema) };
+    : { example: exampleOf(schema) };
   return { 'application/json': { schema: published, ...examples } };
 }
 

@@ -22,12 +22,12 @@ const longestEntry = 100;
 
 /**
  * The address in an entry, without what some proxies put around it: a port, which a client changes
- * at will, brackets, quotes, a zone, and `for=` of the header Forwarded. Null: there is none.
+ * at will, brackets and a zone. Null: there is none.
  */
 export function addressIn(entry: string): string | null {
   if (isIP(entry) !== 0 && !entry.includes('%')) return entry;
   if (entry.length > longestEntry) return null;
-  const [, bare = ''] = /^\s*(?:for=)?"?([^";]*)"?\s*(?:;.*)?$/i.exec(entry) ?? [];
+  const bare = entry.trim();
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(bare) ?? [];
   const [, plain] = /^([\d.]+):\d+$/.exec(bare) ?? [];
   const [address = ''] = (bracketed ?? plain ?? bare).split('%');

@@ -7,7 +7,6 @@ import { testDatabase } from '@parley/verify/test/support/database.ts';
 import type { Database } from '../db/database.ts';
 import type { DatabaseState } from '../db/doctor.ts';
 import { knows } from '../db/version.ts';
-import { createLog } from '../ports/log.ts';
 import { noticesOf } from '../ports/notices.ts';
 import { passesOf } from '../ports/passes.ts';
 import { createHealth } from './health.ts';
@@ -113,51 +112,6 @@ test('a service that was not heard of when it said is named, and one that fails 
   assert.match((await found()).join(), /^passes: late: follow ethereum by [3-9] s$/);
   pulse.leave();
   assert.deepEqual(await found(), []);
-});
-
-test('however often probes come, the database is asked one question at a time', async () => {
-  let asked = 0;
-  const answer = Promise.withResolvers<unknown[]>();
-  const { health } = healthOf(
-    () => {
-      asked += 1;
-      return answer.promise;
-    },
-    { databaseMs: 1, keptMs: 0 },
-  );
-  for (let times = 0; times < 3; times += 1) await health.checks();
-  assert.equal(asked, 1);
-  answer.resolve([]);
-});
-
-test('the log says once that a process is not ready, with what fails, and once that it is again', async () => {
-  const migrations = await applied();
-  let isStandby = false;
-  const { db } = healthOf(async () => [{ migrations, isStandby }]);
-  const lines: { readonly level: number; readonly checks?: unknown }[] = [];
-  const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const health = createHealth({ db, log }, { databaseMs: 5_000, keptMs: 0 });
-  for (const each of [false, true, true, false, false]) {
-    isStandby = each;
-    await health.checks();
-  }
-  const says = 'it is a standby, and takes no writes';
-  assert.deepEqual(
-    lines.map(({ level, checks }) => [level, checks]),
-    [
-      [40, [{ name: 'database', ok: false, says }]],
-      [30, undefined],
-    ],
-  );
-});
-
-test('a draining process is alive and not ready, and answers everybody else as before', async () => {
-  const own = await testEdge();
-  own.app.edge.health.drain();
-  const { status, body } = await own.call('GET', '/readyz');
-  assert.deepEqual([status, wrong(body)], [503, ['serving: the process is stopping']]);
-  assert.equal((await own.call('GET', '/livez')).status, 200);
-  assert.equal((await own.call('GET', '/v1/keys/nonce')).status, 200);
 });
 
 test('a server that closes is alive to whoever asks on a connection that it still has', async () => {

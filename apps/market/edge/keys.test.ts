@@ -111,40 +111,9 @@ describe('a nonce', () => {
     const codes = (await Promise.all(tries)).map(codeOf).sort();
     assert.deepEqual(codes, ['200 ok', ...Array(7).fill('400 bad_nonce')]);
   });
-
-  test('to mint is used up by a text that is refused, whatever is wrong with that', async () => {
-    const wallet = evmWallet();
-    const wrong: [Write, code: string, RegExp][] = [
-      [minting(evmWallet()), 'bad_message', /does not contain the address/],
-      [(n) => `${minting(wallet)(n)}\nKey name: ${'n'.repeat(81)}`, 'bad_message', /80 characters/],
-    ];
-    for (const [write, code, sentence] of wrong) {
-      const nonce = await mintNonce(edge);
-      refused(await mintOf(edge, wallet, () => write(nonce)), `400 ${code}`, sentence);
-      refused(await mintOf(edge, wallet, () => minting(wallet)(nonce)), '400 bad_nonce');
-    }
-    const forger = { ...evmWallet(), address: wallet.address };
-    const nonce = await mintNonce(edge);
-    refused(await mintOf(edge, forger, () => minting(wallet)(nonce)), '400 bad_signature');
-    refused(await mintOf(edge, wallet, () => minting(wallet)(nonce)), '400 bad_nonce');
-    refused(await mintOf(edge, wallet, () => wallet.address), '400 bad_message', /Nonce/);
-  });
 });
 
 describe('a mint is refused', () => {
-  const wallet = evmWallet();
-
-  test('with a text of more than 4 096 characters, or terms beside the signed ones', async () => {
-    const filled = (length: number) => (n: string) => `${minting(wallet)(n)}\n`.padEnd(length, 'x');
-    assert.equal((await mintOf(edge, wallet, filled(4_096))).status, 200);
-    refused(await mintOf(edge, wallet, filled(4_097)), '400 bad_field');
-    for (const more of [{ scopes: ['maker'] }, { name: 'b' }]) {
-      refused(await mintOf(edge, wallet, minting(wallet), more), '400 bad_field');
-    }
-    const withNul = await mintOf(edge, wallet, minting(wallet), { address: 'a\0' });
-    refused(withNul, '400 malformed_json', /U\+0000/);
-  });
-
   test('an address of Bitcoin that cannot be proven here is refused with what to use instead', async () => {
     const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
     const write = (n: string) => `Parley create an API key\nNonce: ${n}`;

@@ -3,14 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildApp } from './app.ts';
-import { createLastUses } from './last-uses.ts';
 import { caller, testEdge } from './testing/edge.ts';
-import { openMaker } from './testing/feed-client.ts';
 import { signedIn } from './testing/session.ts';
 import { evmWallet } from './testing/signers.ts';
 
 const edge = await testEdge({ settings: { clientPrefixes: { ipv4: 24, ipv6: 56 } } });
-const at = await edge.app.listen({ host: '127.0.0.1', port: 0 });
 
 const minute = 60_000;
 const write = () => edge.app.edge.uses.write();
@@ -64,15 +61,6 @@ test("a session's last use is written at most once a minute, to the minute", asy
   }
 });
 
-test('the feed counts as use', async () => {
-  edge.deps.freeze(Date.now());
-  const { id, key } = await newKey();
-  const client = await openMaker(at, { apiKey: key });
-  client.close();
-  await write();
-  assert.equal((await keyUse(id))[1], '127.0.0.0/24');
-});
-
 test('a process writes its unwritten last uses when it stops, except of keys revoked since', async () => {
   for (const [revoked, place] of [
     [false, '192.0.2.0/24'],
@@ -85,48 +73,4 @@ test('a process writes its unwritten last uses when it stops, except of keys rev
     await other.close();
     assert.equal((await keyUse(id))[1], place);
   }
-});
-
-test('a database that is gone loses what was to be written, and holds up no stop', async () => {
-  const lines: unknown[] = [];
-  const log = { ...edge.deps.log, warn: (line: unknown) => void lines.push(line) };
-  const rows = () => new Promise<never>(() => {});
-  const db = { ...edge.deps.db, rows };
-  const silent = createLastUses({ ...edge.deps, db } as never, 100);
-  silent.note({ by: 'key', keyId: 'a' }, '192.0.2.7');
-  await silent.close();
-  const gone = { ...edge.deps.db, rows: () => Promise.reject(new Error('gone')) };
-  const uses = createLastUses({ ...edge.deps, db: gone, log } as never);
-  uses.note({ by: 'session', keyId: 'a' }, '192.0.2.7');
-  await uses.write();
-  await uses.close();
-  assert.equal(lines.length, 1);
-});
-
-test('two processes that write the same keys at once do not wait for each other', async () => {
-  const keys = await Promise.all(Array.from({ length: 20 }, () => edge.mint(evmWallet())));
-  const ids = keys.map(({ body }) => body.id as string);
-  const one = createLastUses(edge.deps);
-  const other = createLastUses(edge.deps);
-  for (let round = 0; round < 5; round += 1) {
-    for (const id of ids) one.note({ by: 'key', keyId: id }, `192.0.${round}.7`);
-    for (const id of ids.toReversed()) other.note({ by: 'key', keyId: id }, `198.51.${round}.7`);
-    await Promise.all([one.write(), other.write()]);
-  }
-  await Promise.all([one.close(), other.close()]);
-  for (const id of ids) assert.match((await keyUse(id))[1] ?? '', /^19(2\.0|8\.51)\.4\.0\/24$/);
-});
-
-test('twenty thousand are held between two writes, and no more', () => {
-  let held = 0;
-  const db = {
-    ...edge.deps.db,
-    rows: async (asked: { values: unknown[][] }) => {
-      held += asked.values[0]?.length ?? 0;
-      return [];
-    },
-  };
-  const uses = createLastUses({ ...edge.deps, db } as never);
-  for (let at = 0; at <= 20_000; at += 1) uses.note({ by: 'key', keyId: `${at}` }, '192.0.2.7');
-  return uses.close().then(() => assert.equal(held, 20_000));
 });

@@ -44,19 +44,3 @@ test('an IPv6 /48 has four times the requests of a network, and twice its mints 
     assert.equal(await passes(spend, v4), 8);
   }
 });
-
-test('tokens that accounts of one network ask for are twice those of one account', async () => {
-  const { chargeListing, giveBackListing } = budgetsWith({ listingLimit: 1 });
-  const asks = (account: string, ip = '192.0.2.1') =>
-    chargeListing(account, ip).then(
-      () => 'passes',
-      ({ message }: Error) => /tokens asked for by this (\w+)/.exec(message)?.[1],
-    );
-  assert.deepEqual(
-    [await asks('a'), await asks('a'), await asks('b'), await asks('c')],
-    ['passes', 'account', 'passes', 'network'],
-  );
-  assert.equal(await asks('c', '192.0.2.2'), 'passes');
-  await giveBackListing('b', '192.0.2.1');
-  assert.equal(await asks('b'), 'passes');
-});

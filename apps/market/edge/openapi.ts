@@ -6,11 +6,9 @@ import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
 import type { Operation } from './command.ts';
 import { contentOf, exampleOf, type Json } from './examples.ts';
-import { linksOf } from './links.ts';
-import { recorded } from './recorded.ts';
+import { samplesOf } from './samples.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
-import { type Snippet, snippetsOf } from './snippets.ts';
 
 export const apiVersion = '1.0.0';
 
@@ -28,26 +26,18 @@ export type Surface = {
   readonly tags: Readonly<Record<string, string>>;
   readonly security: readonly Json[];
   readonly components: { readonly securitySchemes: Json; parameters: Json; headers: Json };
-  /** How it is called; null: no snippets. */
-  snippets(operation: Operation): readonly Snippet[] | null;
   /** Besides what its schemas take. */
   parameters(operation: Operation): readonly Json[];
   /** Headers of its own answers, besides those of all. */
   headers(operation: Operation): Json;
   /** Headers of the errors of a status, besides those of all. */
   errorHeaders(status: string): Json;
-  errorsOf(operation: Operation): readonly number[];
-  /** Where it is not that of all. */
-  securityOf(operation: Operation): readonly Json[] | null;
-  /** The paths that are declared in another way than by routes. */
-  readonly paths?: Json;
   readonly hasWebhooks?: true;
 };
 
 /** The errors that every operation shares: the answers of HTTP itself. */
 const anyError =
-  '405 (another method is meant; see Allow), 417 (unknown Expect), 431 (headers too large): what ' +
-  'HTTP itself refuses';
+  '405 (another method is meant; see Allow), 431 (headers too large): what HTTP itself refuses';
 
 const text = { schema: { type: 'string' } };
 const whole = { schema: { type: 'integer' } };
@@ -70,7 +60,7 @@ export function refTo(kind: 'headers' | 'parameters' | 'schemas' | 'responses', 
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-export const everyRef = Object.fromEntries(
+const everyRef = Object.fromEntries(
   Object.keys(everyHeader).map((name) => [name, refTo('headers', name)]),
 );
 
@@ -115,7 +105,7 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
     tags: Object.entries(surface.tags).map(([name, description]) => {
       return { name, description: linked(description), ...externalDocs(description) };
     }),
-    paths: { ...paths, ...surface.paths },
+    paths,
     ...webhooks,
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -143,8 +133,7 @@ function describeErrors({ errors, errorHeaders }: Surface, shortName: string): J
     all.map(([status, description]) => {
       const code = codeHeader(shortName);
       const headers = { ...everyRef, ...code, ...own[status], ...errorHeaders(status) };
-      const found = () => recorded.errors[status === 'Any' ? 405 : status];
-      const content = contentOf(errorBody, refTo('schemas', 'Error'), found);
+      const content = contentOf(errorBody, refTo('schemas', 'Error'));
       return [`Error${status}`, { description, headers, content }];
     }),
   );
@@ -159,7 +148,7 @@ function describeOperation(
   const { about, access, params, query, body, replies, operationId } = operation;
   const [summary = ''] = about.split(/(?<=\.)\s/);
   const scope = access.scope === undefined ? '' : ` Needs the scope \`${access.scope}\`.`;
-  const security = surface.securityOf(operation);
+  const security = securityOf(operation);
   const responses: Json = {};
   for (const [status, schema] of Object.entries(replies)) {
     responses[status] = describeReply(surface, operation, Number(status), schema, {
@@ -167,17 +156,15 @@ function describeOperation(
       shortName,
     });
   }
-  for (const status of surface.errorsOf(operation)) {
+  for (const status of errorsOf(operation)) {
     responses[status] ??= refTo('responses', `Error${status}`);
   }
   responses.default = refTo('responses', 'ErrorAny');
-  const { request = {} } = recorded.operations[operationId] ?? {};
   const parameters = [
-    ...parametersOf(params, 'path', components, request.path),
-    ...parametersOf(query, 'query', components, request.query),
+    ...parametersOf(params, 'path', components),
+    ...parametersOf(query, 'query', components),
     ...surface.parameters(operation),
   ];
-  const snippets = surface.snippets(operation);
   return {
     operationId,
     summary: summary.replace(/\.$/, ''),
@@ -186,10 +173,29 @@ function describeOperation(
     ...externalDocs(about),
     ...(security === null ? {} : { security }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: bodyOf(body, components, request.body) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, components) }),
     responses,
-    ...(snippets === null ? {} : { 'x-codeSamples': snippets }),
+    ...(operation.url.startsWith('/account') ? {} : { 'x-codeSamples': samplesOf(operation) }),
   };
+}
+
+/** The errors that it may answer beside its own. 400 on all: a URL may be malformed. */
+function errorsOf({ method, access: { kind }, params }: Operation): readonly number[] {
+  const wanted = [400, 429, 500, 503];
+  if (kind === 'key' || kind === 'session') wanted.push(401);
+  if (kind === 'session' || kind === 'browser') wanted.push(403);
+  if (params !== undefined) wanted.push(404);
+  if (method === 'GET') return wanted;
+  wanted.push(408, 413, 415, 504);
+  if (kind !== 'open') wanted.push(404, 409);
+  if (kind === 'key') wanted.push(403, 422);
+  return wanted;
+}
+
+/** The callers of an operation, where they are not those of all; a person is known if signed in. */
+function securityOf({ access: { kind } }: Operation): readonly Json[] | null {
+  if (kind === 'open') return [];
+  return kind === 'browser' ? [{}, { session: [] }] : null;
 }
 
 /** The reference reads Markdown, and has no link for what `externalDocs` of a tag names. */
@@ -204,9 +210,9 @@ function externalDocs(text: string): Json {
 }
 
 /** A body without required fields may be left out whole. */
-function bodyOf(body: TSchema, components: Components, sent?: unknown): Json {
+function bodyOf(body: TSchema, components: Components): Json {
   const { required = [], description } = body as { required?: unknown[]; description?: string };
-  const content = contentOf(body, publish(body, components), () => sent);
+  const content = contentOf(body, publish(body, components));
   return { description, required: required.length > 0, content };
 }
 
@@ -220,16 +226,12 @@ function describeReply(
 ): Json {
   const own = publish(schema, components);
   const all = { ...everyRef, ...headers(operation) };
-  const { answers = {} } = recorded.operations[operation.operationId] ?? {};
-  const found = (name: string) => answers[`${status} ${name}`.trim()];
   if (status < 300) {
     const { description } = schema as { description?: string };
-    const links = linksOf(operation.operationId, schema);
     return {
       description: operation.outcomes?.[status] ?? description ?? 'done',
       headers: all,
-      content: contentOf(schema, own, found),
-      ...(links === null ? {} : { links }),
+      content: contentOf(schema, own),
     };
   }
   const common = errors[status];
@@ -237,7 +239,7 @@ function describeReply(
   return {
     description: common === undefined ? 'refused' : `refused; or ${common}`,
     headers: { ...all, ...codeHeader(shortName) },
-    content: contentOf(schema, common === undefined ? own : either, found),
+    content: contentOf(schema, common === undefined ? own : either),
   };
 }
 
@@ -245,7 +247,6 @@ function parametersOf(
   schema: TSchema | undefined,
   place: 'path' | 'query',
   components: Components,
-  sent: Readonly<Record<string, string>> = {},
 ): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
@@ -259,16 +260,9 @@ function parametersOf(
       required: place === 'path' || required.includes(name),
       description,
       schema: publish(rest, components),
-      example: parsed(sent[name], part) ?? exampleOf(part),
+      example: exampleOf(part),
     };
   });
-}
-
-/** A parameter as its schema has it. */
-function parsed(sent: string | undefined, { type }: { type?: string }): unknown {
-  if (sent === undefined) return undefined;
-  if (type === 'integer' || type === 'number') return Number(sent);
-  return type === 'boolean' ? sent === 'true' : sent;
 }
 
 function describeWebhooks(components: Components, shortName: string): Json {
@@ -295,7 +289,7 @@ function describeWebhooks(components: Components, shortName: string): Json {
         header('timestamp', 'Unix seconds', '1773480413'),
         header('signature', 'sha256=<hex of HMAC-SHA256(secret, "<timestamp>.<body>")>', signature),
       ],
-      requestBody: bodyOf(body, components, recorded.events[name]),
+      requestBody: bodyOf(body, components),
       responses: {
         '2XX': { description: 'received; anything else, or 10 s of silence, is retried' },
       },
@@ -344,7 +338,7 @@ const replayed = { 'Idempotency-Replayed': refTo('headers', 'Idempotency-Replaye
 const storedErrors: readonly string[] = ['400', '403', '404', '409', '413', '415', '500'];
 const isStored = ({ method, access }: Operation) => method !== 'GET' && access.kind === 'key';
 
-const apiErrors = {
+export const apiErrors = {
   400: 'malformed or refused input',
   401: 'missing, invalid, revoked or expired key',
   403: 'not for this caller, or a key without the scope',
@@ -388,8 +382,7 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
       'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
-      '[documents](/docs); how to begin: [docs/api.md](/docs/api). Snippets read `MARKET_URL`, ' +
-      'this address without `/v1`, and `MARKET_KEY`, your key.',
+      '[documents](/docs); how to begin: [docs/api.md](/docs/api).',
     errors: apiErrors,
     tags: apiTags,
     security: [{ bearer: [] }, { apiKey: [] }],
@@ -417,11 +410,6 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
         },
       },
     },
-    // Under another name the packages have none of their own: the snippets that any shell has stay.
-    snippets: (operation) => {
-      const all = snippetsOf(operation);
-      return shortName === 'parley' ? all : (all?.filter(({ lang }) => lang === 'shell') ?? null);
-    },
     parameters: (operation) => {
       if (operation.method === 'GET') return [];
       const header = isStored(operation) ? idempotencyKey : withoutEffect;
@@ -433,16 +421,6 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       ...(storedErrors.includes(status) ? replayed : {}),
       ...errorHeadersOf(shortName)[status],
     }),
-    errorsOf: ({ method, access, params }) => {
-      // 400 on all: a URL may be malformed.
-      const wanted = [400, 429, 500, 503];
-      if (access.kind === 'key') wanted.push(401);
-      if (params !== undefined) wanted.push(404);
-      if (method !== 'GET') wanted.push(408, 413, 415, 504);
-      if (method !== 'GET' && access.kind === 'key') wanted.push(403, 404, 409, 422);
-      return wanted;
-    },
-    securityOf: ({ access }) => (access.kind === 'open' ? [] : null),
     hasWebhooks: true,
   };
   return describe(surface, operations, settings);

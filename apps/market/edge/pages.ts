@@ -42,19 +42,10 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
     '/account/openapi.json': () => describeAccount(accountOperations, settings),
   };
   for (const [url, describe] of Object.entries(described)) {
-    let made: { readonly text: string; readonly zipped: Buffer } | undefined;
-    app.get(url, { config }, async (request, reply) => {
-      if (made === undefined) {
-        const text = JSON.stringify(describe());
-        made = { text, zipped: await promisify(gzip)(text) };
-      }
-      // An eighth of its size.
-      const zips = /\bgzip\b/.test(String(request.headers['accept-encoding']));
-      if (zips) reply.header('content-encoding', 'gzip');
-      return reply
-        .header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '))
-        .type('application/json; charset=utf-8')
-        .send(zips ? made.zipped : made.text);
+    let text: string | undefined;
+    app.get(url, { config }, (_request, reply) => {
+      text ??= JSON.stringify(describe());
+      return reply.type('application/json; charset=utf-8').send(text);
     });
   }
 
@@ -66,8 +57,6 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
   for (const url of ['/v1', '/v1/']) {
     app.get(url, { config }, (_request, reply) => reply.redirect(referencePath, 302));
   }
-  // The account's page before it was a screen of the app.
-  app.get('/account/', { config }, (_request, reply) => reply.redirect('/account', 302));
   let script: Promise<Buffer> | undefined;
   app.get(scriptPath, { config }, async (_request, reply) => {
     // Zipped for whoever asks: plain it is 3 MB a request, and every browser unpacks it.

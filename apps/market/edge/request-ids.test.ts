@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { createLog } from '../ports/log.ts';
 import { read } from './command.ts';
-import { createRequestIds, traceIdOf } from './request-ids.ts';
+import { traceIdOf } from './request-ids.ts';
 import { rawAnswer, testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 import { addTestCommand, type Steps } from './testing/test-command.ts';
@@ -75,24 +75,6 @@ test('a name is taken over from a trusted proxy where it is well formed, and fro
   ]) {
     assert.match(await asked(bad, proxy), own, bad);
   }
-});
-
-test('ids are of their process, never alike, and do not count aloud', () => {
-  let drawn = 0;
-  const { next } = createRequestIds({
-    settings: { trustedProxies: [] },
-    randomBytes: (count) => {
-      drawn += 1;
-      return new Uint8Array(count).map((_, at) => 37 * at + 11);
-    },
-  });
-  const ids = Array.from({ length: 20_000 }, next);
-  assert.equal(new Set(ids).size, ids.length);
-  assert.equal(new Set(ids.map((each) => each.slice(0, 12))).size, 1);
-  assert.equal(drawn, 2, 'chance is drawn once a process');
-  const numbers = ids.map((each) => Number.parseInt(each.slice(12), 16));
-  const steps = numbers.slice(1).map((each, at) => (each - (numbers[at] ?? 0)) >>> 0);
-  assert.ok(new Set(steps).size > 10_000, `${new Set(steps).size} distances`);
 });
 
 test('a fault says in its sentence, its header and the log which request it was, a retry too', async () => {

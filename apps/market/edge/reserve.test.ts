@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testDatabase } from '@parley/verify/test/support/database.ts';
 import type { Database } from '../db/database.ts';
-import { isPartyOfOpen } from '../db/swaps.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
 import { readSettings } from '../settings/config.ts';
 import { createBudgets, strangerLimit, swapLimit } from './budgets.ts';
@@ -64,30 +63,4 @@ test('a stranger is looked up so often, and no more', async () => {
     assert.equal(await reserve(stranger, `${at}`.padStart(8, '0') + open.slice(8), ip), false);
   }
   assert.equal(questions(), strangerLimit);
-});
-
-test('a party keeps its broadcasts, however many of its swaps expired since', async () => {
-  const { db } = database;
-  await db.transaction(async (tx) => {
-    const run = (text: string) => tx.rows({ name: '', text, values: [] });
-    // The rows that newer swaps refer to are no part of it.
-    await run('set local session_replication_role = replica');
-    await run(`insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
-        status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,
-        created_at, updated_at, rules)
-      select ('ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(),
-        gen_random_uuid(), n::text, maker_id, taker_id, 'a', 'expired', 0, 0, 0, 0, 0, now(), now(),
-        rules
-      from swaps, generate_series(1, 1001) n`);
-  });
-  await sql('analyze swaps');
-  assert.equal(await isPartyOfOpen(db, maker, null), true);
-  const [{ 'QUERY PLAN': plan } = { 'QUERY PLAN': '' }] = await sql(
-    `explain (format json) select from swaps
-      where maker_id = $1 and not done and status <> 'expired' limit 1`,
-    maker,
-  );
-  assert.match(JSON.stringify(plan), /swaps_open_by_/);
-  await sql('update swaps set done = true where id = $1', open);
-  assert.equal(await isPartyOfOpen(db, maker, null), false);
 });

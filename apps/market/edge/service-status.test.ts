@@ -5,7 +5,6 @@ import { after, test } from 'node:test';
 import { testMarket } from '@parley/verify/test/support/trading.ts';
 import { storeHeads } from '../db/heads.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
 import { delayedFromSeconds, readServiceStatus } from '../market/service-status.ts';
 import { createLog } from '../ports/log.ts';
 import { createServiceStatus, type Tell } from './service-status.ts';
@@ -46,25 +45,6 @@ test('a chain shows the age of its newest block, and is delayed past what its po
   assert.equal((await read()).isNormal, false);
   await see('bitcoin', 8);
   assert.equal((await chainOf('bitcoin'))?.blockAgeSeconds, 0);
-});
-
-test('a halt by an operator is named, and not why', async () => {
-  await seeAll(9);
-  assert.equal((await read()).isNormal, true, JSON.stringify(await read()));
-  const { eth } = market.assets;
-  const of = { reason: 'a hole that we know of', at: new Date(deps.now()) };
-  const haltedSince = of.at.toISOString();
-  await db.transaction((tx) => haltAsset(tx, eth.id, of));
-  const found = await read();
-  const { id, chain, symbol } = eth;
-  assert.deepEqual(found.haltedAssets, [{ id, chain, symbol, haltedSince }]);
-  assert.ok(!found.isNormal && !JSON.stringify(found).includes('hole'));
-  await db.transaction((tx) => resumeAsset(tx, eth.id, of.at));
-  await db.transaction((tx) => haltChain(tx, { chain: 'bitcoin', ...of }));
-  assert.equal((await chainOf('bitcoin'))?.haltedSince, haltedSince);
-  // The chain says it for its assets.
-  assert.deepEqual((await read()).haltedAssets, []);
-  await db.transaction((tx) => resumeChain(tx, 'bitcoin', of.at));
 });
 
 test('events that wait to be handed out are a delay of their audience from half a minute on', async () => {
@@ -146,24 +126,6 @@ function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readM
   return { ask, lines };
 }
 
-test('a database that is gone is asked once for all who ask within a moment, and logged once', async () => {
-  let asked = 0;
-  const { ask, lines } = statusOn(() => {
-    asked += 1;
-    return Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
-  });
-  const error = 'the database does not answer; try again in 5 seconds';
-  const gone = { status: 503, body: JSON.stringify({ error }) };
-  assert.deepEqual(await ask(), gone);
-  const once = asked;
-  for (let times = 0; times < 3; times += 1) assert.deepEqual(await ask(), gone);
-  assert.equal(asked, once);
-  assert.deepEqual(
-    lines.map(({ level, msg }) => [level, msg]),
-    [[40, 'the status could not be read']],
-  );
-});
-
 test('a fault of ours is a line of the log, and no more is told of it', async () => {
   const { ask, lines } = statusOn(() => Promise.reject(new Error('column "of" is missing')));
   const { status, body } = await ask();
@@ -174,19 +136,4 @@ test('a fault of ours is a line of the log, and no more is told of it', async ()
   );
   const error = 'something failed on our side; it has been logged as request r-1';
   assert.equal(body, JSON.stringify({ error }));
-});
-
-test('a database that is silent holds nobody up, and is asked one question at a time', async () => {
-  let asked = 0;
-  const answer = Promise.withResolvers<never[]>();
-  const silent = () => {
-    asked += 1;
-    return answer.promise;
-  };
-  const { ask } = statusOn(silent, { keptMs: 0, readMs: 1 });
-  assert.equal((await ask()).status, 503);
-  const once = asked;
-  for (let times = 0; times < 3; times += 1) assert.equal((await ask()).status, 503);
-  assert.equal(asked, once);
-  answer.resolve([]);
 });

@@ -1,7 +1,6 @@
-// Files at fixed places: security.txt as RFC 9116 has it, llms.txt as llmstxt.org does.
+// security.txt as RFC 9116 has it.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { readSettings } from '../settings/config.ts';
 import { refused, testEdge } from './testing/edge.ts';
@@ -48,27 +47,5 @@ test('a contact is an https URL or an e-mail address', () => {
       /PARLEY_CONTACT holds ".+", which is no https URL nor e-mail address/,
       given,
     );
-  }
-});
-
-test('llms.txt is titled by the brand, and each of its links leads to a page of this server', async () => {
-  for (const [of, brand, origin] of [
-    [edge, 'Swaps', publicUrl],
-    [plain, 'Parley', ''],
-  ] as const) {
-    const { body } = await of.app.inject('/llms.txt');
-    assert.match(body, new RegExp(`^# ${brand}\n\n> [A-Z][^\n]+\\.\n\n`));
-    assert.equal(body.includes('@parley/sdk'), brand === 'Parley');
-    const links = [...body.matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S/gm)].map(([, url = '']) => url);
-    assert.equal(links.length, body.match(/^- /gm)?.length, 'every entry is a link');
-    for (const each of ['/v1/openapi.json', '/docs/api', '/docs/mcp', '/docs/cli']) {
-      assert.ok(links.includes(`${origin}${each}`), each);
-    }
-    for (const url of links.map((each) => each.slice(origin.length))) {
-      const [, page] = /^\/docs\/(.+)$/.exec(url) ?? [];
-      // The site of the documents is built elsewhere, and makes two pages of the sources.
-      if (page === undefined) assert.equal((await of.app.inject(url)).statusCode, 200, url);
-      else assert.ok(['errors', 'limits'].includes(page) || existsSync(`docs/${page}.md`), url);
-    }
   }
 });

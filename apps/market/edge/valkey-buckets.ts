@@ -3,20 +3,20 @@
 // nothing is left behind, and time is the server's own: the clocks of several processes differ.
 //
 // A decision never waits long and never fails. Without an answer in time this process counts in its
-// own memory, until a background try succeeds again: then each process allows the full budget.
+// own memory, and asks again a second later: meanwhile each process allows the full budget.
 
 import { createHash } from 'node:crypto';
+import { within } from '@parley/host/within.ts';
 import type { Logger } from 'pino';
 import type { Metrics } from '../ports/metrics.ts';
 import { reasonOf, type Valkey } from '../ports/valkey.ts';
-import type { Buckets, Rule, Tally } from './budgets.ts';
+import type { Buckets, Rule, Soon, Tally } from './budgets.ts';
 import type { MemoryBuckets } from './memory-buckets.ts';
 
 /** Far above a round trip (under 1 ms), far below what a client notices. */
 const answerLimit = 100;
-const retryFirstMs = 200;
-const retryMostMs = 5_000;
-/** How long a start waits for the first answer. */
+const retryMs = 1_000;
+/** How long a start waits for a connection. */
 const startLimitMs = 2_000;
 
 // A key without an end is none of ours: it is taken over, or it would hold somebody off for ever.
@@ -53,10 +53,8 @@ return 0`;
 const scriptHash = createHash('sha1').update(script).digest('hex');
 
 export type ValkeyBuckets = Buckets & {
-  /** The first answer came, or was not to be had in time. */
+  /** There is a connection, or none in time. */
   readonly started: Promise<void>;
-  /** Ends the connection. */
-  close(): void;
 };
 
 type Needs = {
@@ -72,104 +70,81 @@ type Needs = {
 };
 
 export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
-  const { client, alone, prefix, metrics, answerLimitMs = answerLimit } = needs;
-  const ask = (rule: Pick<Rule, 'limit' | 'windowMs'>, keys: readonly string[], count = 1) =>
-    inTime(answerLimitMs, run(client, rule, keys, count));
-  // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
-  const keysOf = ({ name }: Rule, names: readonly string[]) => {
-    const start = `${prefix}${name}:{${names[0]}}`;
-    return names.map((each, at) => (at === 0 ? start : `${start}${each}`));
-  };
-  const link = watch(needs, () => ask({ limit: 1, windowMs: 1 }, [`${prefix}probe`]));
-  const decideAlone: Buckets['spend'] = (rule, names, count) => {
-    metrics.decisionsAlone.inc();
-    return alone.spend(rule, names, count);
-  };
-  return {
-    started: link.started,
-    spend: (rule, names, count) => {
-      if (!link.isUp()) return decideAlone(rule, names, count);
-      return ask(rule, keysOf(rule, names), count).catch((error: unknown) => {
-        link.lose(error);
-        return decideAlone(rule, names, count);
-      });
-    },
-    giveBack: (rule, names, count = 1) => {
-      if (!link.isUp()) return alone.giveBack(rule, names, count);
-      const keys = keysOf(rule, names);
-      const giving = client.eval(backScript, keys.length, ...keys, count).then(() => {});
-      // Not had back is no more than asked once more.
-      return inTime(answerLimitMs, giving).catch((error: unknown) => link.lose(error));
-    },
-    close: link.close,
-  };
-}
-
-/**
- * Whether Valkey may be asked; while it may not, probes it at growing intervals. `lose`: a question
- * failed, and the process asks no more until a probe succeeds.
- */
-function watch({ client, log }: Pick<Needs, 'client' | 'log'>, probe: () => Promise<unknown>) {
-  const { promise: started, resolve: start } = Promise.withResolvers<void>();
-  let state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
+  const { client, alone, prefix, log, metrics, answerLimitMs = answerLimit } = needs;
+  let isShared: boolean | null = null;
+  let askAgainAt = 0;
   let problem = 'CONNECTING';
-  let retryMs = retryFirstMs;
-  let retry: NodeJS.Timeout | undefined;
-
-  const goDown = () => {
-    state = 'down';
-    log.warn({ reason: problem }, 'Valkey does not answer: this process counts budgets alone');
-  };
-  const goUp = () => {
-    if (state === 'up' || state === 'closed') return;
-    state = 'up';
-    retryMs = retryFirstMs;
-    log.info('budgets are shared through Valkey');
-    start();
-  };
   const note = (error: unknown) => {
     const reason = reasonOf(error);
     // "No connection" comes without a code; why there is none was said before.
     if (reason !== 'Error') problem = reason;
   };
+  const went = (shared: boolean) => {
+    if (shared === isShared) return;
+    isShared = shared;
+    if (shared) log.info('budgets are shared through Valkey');
+    else log.warn({ reason: problem }, 'Valkey does not answer: this process counts budgets alone');
+  };
   const lose = (error: unknown) => {
     note(error);
-    if (state === 'up') goDown();
-    if (state === 'closed' || retry !== undefined) return;
+    askAgainAt = performance.now() + retryMs;
+    went(false);
     // A connection that is open and silent would stay so.
     if (error instanceof TooLate && client.status === 'ready') client.disconnect(true);
-    retry = setTimeout(attempt, retryMs);
-    retry.unref();
-    retryMs = Math.min(retryMs * 2, retryMostMs);
   };
-  const attempt = () => {
-    clearTimeout(retry);
-    retry = undefined;
-    probe().then(goUp, lose);
-  };
-  const starting = setTimeout(() => {
-    if (state === 'starting') goDown();
-    start();
-  }, startLimitMs);
-  void started.then(() => clearTimeout(starting));
   client.on('error', note);
-  client.on('ready', attempt);
+  client.on('ready', () => {
+    askAgainAt = 0;
+  });
+  const connected = new Promise<void>((resolve) => {
+    client.once('ready', resolve);
+    client.once('error', () => resolve());
+  });
+  /** Valkey's answer, or that of this process: while Valkey is away it is asked once a second. */
+  const ask = <T>(question: () => Promise<T>, otherwise: () => Soon<T>): Soon<T> => {
+    const now = performance.now();
+    if (now < askAgainAt) return otherwise();
+    if (isShared === false) askAgainAt = now + retryMs;
+    return inTime(answerLimitMs, question()).then(
+      (answer) => {
+        askAgainAt = 0;
+        went(true);
+        return answer;
+      },
+      (error: unknown) => {
+        lose(error);
+        return otherwise();
+      },
+    );
+  };
+  // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
+  const keysOf = ({ name }: Rule, names: readonly string[]) => {
+    const start = `${prefix}${name}:{${names[0]}}`;
+    return names.map((each, at) => (at === 0 ? start : `${start}${each}`));
+  };
   return {
-    started,
-    isUp: () => state === 'up',
-    lose,
-    close: () => {
-      state = 'closed';
-      clearTimeout(retry);
-      start();
-      client.disconnect();
+    started: within(startLimitMs, connected, undefined),
+    spend: (rule, names, count = 1) =>
+      ask(
+        () => run(client, rule, keysOf(rule, names), count),
+        () => {
+          metrics.decisionsAlone.inc();
+          return alone.spend(rule, names, count);
+        },
+      ),
+    giveBack: (rule, names, count = 1) => {
+      const keys = keysOf(rule, names);
+      return ask(
+        () => client.eval(backScript, keys.length, ...keys, count).then(() => {}),
+        () => alone.giveBack(rule, names, count),
+      );
     },
   };
 }
 
 async function run(
   client: Valkey,
-  rule: Pick<Rule, 'limit' | 'windowMs'>,
+  rule: Rule,
   keys: readonly string[],
   count: number,
 ): Promise<Tally> {

@@ -8,31 +8,17 @@ import { accounts, deploy, startAnvil } from '@parley/chains/evm/testing/anvil.t
 import { compileTestContracts } from '@parley/chains/evm/testing/compile.ts';
 import { rpcClient } from '@parley/chains/nodes/rpc.ts';
 import { families } from '@parley/core/families.ts';
-import { TronWeb } from 'tronweb';
 import { encodeDeployData } from 'viem';
 import { hangingNode } from '../settle/testing/gate.ts';
-import { browserOn } from './testing/browser.ts';
-import { type Answer, codeOf, refused, testEdge } from './testing/edge.ts';
+import { codeOf, refused, testEdge } from './testing/edge.ts';
 import { agree, bitcoin, evm, must, setAddress, startExchange } from './testing/exchange.ts';
-import {
-  account,
-  link,
-  mintNonce,
-  mintOf,
-  prove,
-  signed,
-  vouch,
-  vouching,
-  walletNonce,
-} from './testing/hands.ts';
-import { giveText, signInBy, textFor } from './testing/sign-in.ts';
+import { account, link, mintOf, prove, signed, vouching, walletNonce } from './testing/hands.ts';
 import {
   bitcoinWallet,
   evmWallet,
   solanaWallet,
   spellings,
   type TestWallet,
-  tronWallet,
   walletOf,
 } from './testing/signers.ts';
 
@@ -129,18 +115,6 @@ test('a proof says what it is for, of which wallet, and is signed by it', async 
   refused(await prove(edge, key, wallet, forged), '400 bad_signature');
 });
 
-test('an authorization may spell either TRON wallet in 41-hex', async () => {
-  const { wallet: login, key } = await someone(tronWallet());
-  const linked = tronWallet();
-  const inHex = (wallet: TestWallet) => ({
-    ...wallet,
-    address: TronWeb.address.toHex(wallet.address),
-  });
-  const authorization = await vouch(edge, key, inHex(login), inHex(linked));
-  const proven = await proof(key, linked, linking(linked), { authorization });
-  assert.equal(proven.body.authorised, true);
-});
-
 test('an authorization that does not hold proves nothing, and both nonces are used up', async () => {
   const { wallet: login, key } = await someone();
   const linked = bitcoinWallet();
@@ -187,28 +161,6 @@ test('a wallet of another account cannot be removed', async () => {
   ]) {
     refused(await remove(key, address), '404 unknown_wallet');
   }
-});
-
-test('one of two accounts that prove a wallet at once gets it', async () => {
-  const both = await Promise.all([someone(), someone()]);
-  const shared = evmWallet();
-  const answers = await Promise.all(both.map(({ key }) => link(edge, key, shared)));
-  assert.deepEqual(answers.map(codeOf).sort(), ['200 ok', '409 wallet_taken']);
-});
-
-test('1 000 proofs of an account, and the next is refused until one is removed', async () => {
-  const { wallet: login, key, userId } = await someone();
-  await edge.sql(
-    `insert into wallets (account_id, family, address, standing, proven_at)
-      select $1, 'solana', 'many-' || at, 'proven', now() from generate_series(1, 999) at`,
-    userId,
-  );
-  const last = evmWallet();
-  must(await link(edge, key, last));
-  refused(await link(edge, key, evmWallet()), '409 too_many_wallets');
-  assert.equal((await link(edge, key, last, login)).body.authorised, true, 'proven again');
-  must(await remove(key, last.address));
-  must(await link(edge, key, evmWallet()));
 });
 
 const exchange = await startExchange();
@@ -261,20 +213,6 @@ describe('where an account may be paid, by the standing of its wallets', () => {
       assert.equal(await set(wallet), '200 ok', 'proven in a web session');
     });
   }
-
-  test('an EVM refund address only names the funder: any valid one', async () => {
-    const giver = await holder(bitcoinWallet());
-    const funder = await holder(bitcoinWallet(), evmWallet());
-    const id = await agree(exchange, giver.key, funder.key);
-    const wallet = evmWallet();
-    const set = (address: string) => setAddress(exchange, funder.key, id, { chain: evm, address });
-    for (const address of spellings(wallet)) {
-      assert.equal(must(await set(address)).swap.legs.a.refundAddress, wallet.address);
-    }
-    for (const bad of ['0x12', tronWallet().address, `0x${'g'.repeat(40)}`, '']) {
-      assert.equal((await set(bad)).status, 400, bad);
-    }
-  });
 });
 
 const chain = await startAnvil({ deploy: false });
@@ -308,41 +246,5 @@ describe('a contract wallet', () => {
       const answer = await mintOf(own, other, text);
       refused(answer, '400 bad_message', /does not contain the address/);
     }
-  });
-
-  test('a proof whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
-    const login = await contract();
-    const fresh = await mintNonce(own);
-    const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${fresh}`;
-    const body = { rail: 'evm', ...(await signed(login, text)) };
-    /** First while the node hangs. */
-    const twice = async (ask: () => Promise<Answer>) => {
-      gate.hang(/eth_call/);
-      refused(await ask(), '504 chain_timeout');
-      gate.hang(null);
-      return ask();
-    };
-    const { key } = must(await twice(() => own.call('POST', '/v1/keys', { body })));
-    const linked = bitcoinWallet();
-    const nonce = await walletNonce(own, key, 'link');
-    const authorization = await vouch(own, key, login, linked);
-    const both = { ...(await signed(linked, linking(linked)(nonce))), authorization };
-    const headers = { 'idempotency-key': 'contract' };
-    const answer = await twice(() =>
-      own.call('POST', '/v1/wallets/bitcoin', { key, body: both, headers }),
-    );
-    assert.equal(must(answer).authorised, true);
-    assert.equal(answer.headers['idempotency-replayed'], undefined);
-    // So does the text of a sign-in in the browser, once.
-    const browser = browserOn(own);
-    const message = await textFor(browser, login);
-    const signIn = await twice(() => giveText(browser, login, message));
-    assert.equal(signIn.body.isNew, false);
-    refused(await giveText(browser, login, message), '409 ceremony_gone');
-    const stranger = {
-      ...login,
-      sign: (words: string) => accounts[2]!.signMessage({ message: words }),
-    };
-    refused(await signInBy(browserOn(own), stranger), '400 bad_signature');
   });
 });

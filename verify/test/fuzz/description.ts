@@ -156,7 +156,7 @@ function faultsOf(operation: Operation | null, { status, headers, text }: Answer
   }
   if (status >= 400) faults.push(...faultsOfRefusal(headers, body));
   if (operation === null) {
-    const isSaid = [400, 404, 405, 417, 431].includes(status);
+    const isSaid = [400, 404, 405, 431].includes(status);
     return isSaid ? faults : [...faults, `nothing is here, and it says ${status}`];
   }
   const response = responseFor(operation, status);

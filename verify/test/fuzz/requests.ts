@@ -289,11 +289,10 @@ async function bodyOf(
 }
 
 /** Whether nothing but its operation may refuse the request: its address can be read. */
-export function isReadable({ url, headers }: Request): boolean {
+export function isReadable({ url }: Request): boolean {
   const segments = (url.split('?')[0] as string).split('/').slice(1);
-  const plain = segments.every((each) => {
+  return segments.every((each) => {
     const length = decoded(each)?.length ?? 0;
     return length > 0 && length <= longestSegment;
   });
-  return plain && headers.expect === undefined;
 }

@@ -24,8 +24,6 @@ type Parts<Caller> = {
   ask(request: Request): Promise<Answer>;
   /** The faults of an answer to this caller, besides those against the description. */
   faults(asked: Asked<Caller>): string[];
-  /** An answer that is checked here and nowhere else. */
-  isChecked?(asked: Asked<Caller>): boolean;
 };
 
 export type Trying<Caller> = {
@@ -63,7 +61,6 @@ export function trying<Caller extends { readonly name: string }>(
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     const reached = description.reached(request.method, request.url);
     const asked = reached && { operation: reached, caller, request, answer };
-    if (asked !== null && parts.isChecked?.(asked)) return;
     const faults = [
       ...description.faults(reached, request.url, answer),
       ...(answer.status >= 500 ? ['a fault of ours'] : []),

@@ -1,14 +1,13 @@
-// Rows about single requests: protocols, limits, refusals, and what somebody tries to slip past.
+// Rows about single requests: protocols, limits and refusals.
 
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { maxHeaderSize } from 'node:http';
 import tls from 'node:tls';
 import { bodyLimitBytes } from '@parley/market/edge/body.ts';
-import { waitUntil } from '../support/waiting.ts';
 import type { RunningProxy } from './programs.ts';
 import type { Row, Scene } from './scene.ts';
-import { type Answer, ask, openSession, say } from './wire.ts';
+import { type Answer, ask, openSession } from './wire.ts';
 
 export const json = { 'content-type': 'application/json' };
 
@@ -142,140 +141,6 @@ async function noSecretInLogs({ proxy, customers, program }: Scene): Promise<str
   return 'no query and no header in the log';
 }
 
-/** The route that is asked for by what is slipped past, and by nothing else here. */
-const target = 'GET /docs/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n';
-
-async function arrived(metricsPort: number): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const counts = text.matchAll(/^parley_http_requests_total\{.*route="\/docs\/\*".*\} (\d+)/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-/** Bytes that are one request to one reader, and two to another. */
-function ambiguous(): readonly string[] {
-  const post = (text: string, ...lines: string[]) =>
-    ['POST /v1/keys HTTP/1.1', 'Host: localhost', ...lines, '', text].join('\r\n');
-  const length = `Content-Length: ${5 + target.length}`;
-  const chunked = 'Transfer-Encoding: chunked';
-  const body = `0\r\n\r\n${target}`;
-  return [
-    post(body, length, chunked),
-    post(body, chunked, length),
-    post(body, length, 'Transfer-Encoding : chunked'),
-    post(body, length, 'Transfer-Encoding:\tchunked'),
-    post(body, length, 'Transfer-Encoding: xchunked'),
-    post(body, length, 'Transfer-Encoding: chunked, identity'),
-    post(body, length, 'Transfer-Encoding: identity', chunked),
-    post(body, length, ' Transfer-Encoding: chunked'),
-    post(body, length, 'X: y\nTransfer-Encoding: chunked'),
-    post(body, length, 'X: y\rTransfer-Encoding: chunked'),
-    post(body, length, 'Transfer_Encoding: chunked'),
-    post(body, 'Content-Length: 0', length),
-    post(body, length, 'Content-Length: 0'),
-    post(body, 'Content-Length: 0, 5'),
-    post(body, `Content-Length: +${5 + target.length}`),
-    post(body, 'Content-Length: 0x5'),
-    post(body, 'Content-Length: 0 ', 'Connection: Content-Length', length),
-    post(`5;x=\n${target}\r\n0\r\n\r\n`, chunked),
-    post(`-1\r\n${target}`, chunked),
-    post(`10000000000000000\r\n${target}`, chunked),
-    post(`0\n\n${target}`, chunked),
-    post(`0\r\nX: y\r\n\r${target}`, chunked),
-    post(`0\r\n\rX${target}`, chunked, 'Connection: Transfer-Encoding'),
-    post(body.slice(0, 8), 'Expect: 100-continue', length),
-    `GET /v1/rules HTTP/1.1\r\nHost: localhost\r\n${length}\r\n\r\n${body}`,
-    `GET /v1/rules?a= HTTP/1.1\r\nHost: x\r\nHost: localhost\r\n${length}\r\n\r\n${body}`,
-    `GET http://localhost/v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: h2c\r\n` +
-      `Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${length}\r\n\r\n${body}`,
-    `GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-      `Sec-WebSocket-Version: 99\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${length}\r\n\r\n${body}`,
-  ];
-}
-
-/** Frames of HTTP/2 (RFC 9113, 4.1), written by hand: a client's library refuses such headers. */
-function inFrames(fields: readonly (readonly [string, string])[], body: string): Buffer {
-  const text = (value: string) => {
-    const bytes = Buffer.from(value, 'latin1');
-    assert.ok(bytes.length < 127, 'one byte of length');
-    return Buffer.concat([Buffer.from([bytes.length]), bytes]);
-  };
-  const frame = (type: number, flags: number, stream: number, payload: Buffer) => {
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(payload.length, 0, 3);
-    head.writeUInt8(type, 3);
-    head.writeUInt8(flags, 4);
-    head.writeUInt32BE(stream, 5);
-    return Buffer.concat([head, payload]);
-  };
-  // Literal, without an index (RFC 7541, 6.2.2).
-  const block = fields.flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]);
-  return Buffer.concat([
-    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-    frame(4, 0, 0, Buffer.alloc(0)),
-    frame(1, 4, 1, Buffer.concat(block)),
-    frame(0, 1, 1, Buffer.from(body)),
-  ]);
-}
-
-function ambiguousInFrames(): readonly Buffer[] {
-  const asked = (path: string, ...more: (readonly [string, string])[]) =>
-    inFrames(
-      [
-        [':method', 'POST'],
-        [':scheme', 'https'],
-        [':authority', 'localhost'],
-        [':path', path],
-        ...more,
-      ],
-      `0\r\n\r\n${target}`,
-    );
-  return [
-    asked('/v1/keys', ['transfer-encoding', 'chunked']),
-    asked('/v1/keys', ['content-length', '0']),
-    asked('/v1/keys', ['content-length', '5']),
-    asked('/v1/keys', ['x', 'y\r\ntransfer-encoding: chunked']),
-    asked('/v1/keys', ['x', `y\r\n\r\n${target.slice(0, 60)}`]),
-    asked('/v1/keys', ['x: y\r\nb', 'c']),
-    asked('/v1/keys HTTP/1.1\r\nHost: localhost\r\n\r\nGET /docs/smuggled'),
-    asked('/v1/keys', ['host', 'x'], ['host', 'localhost']),
-    asked('/v1/ws', ['upgrade', 'websocket'], ['connection', 'upgrade']),
-    asked('/v1/keys', [':path', '/docs/smuggled']),
-  ];
-}
-
-/** The requests that the proxy counted as its own. */
-async function counted(proxy: RunningProxy): Promise<number> {
-  return (await proxy.log()).split('"/docs/smuggled"').length - 1;
-}
-
-async function smuggling({ markets, metricsPort, with: opened }: Scene): Promise<string> {
-  return opened([markets.one.port], async (proxy) => {
-    const before = await arrived(metricsPort);
-    await ask(proxy, '/docs/smuggled');
-    assert.equal((await arrived(metricsPort)) - before, 1, 'what is asked for is counted');
-    const lines = ambiguous();
-    const frames = ambiguousInFrames();
-    const victims = () =>
-      Promise.all(Array.from({ length: 4 }, () => ask(proxy, '/v1/keys/nonce')));
-    for (const each of [...lines, ...frames]) {
-      const shown = JSON.stringify(each.toString('latin1').slice(0, 300));
-      const protocol = typeof each === 'string' ? 'http/1.1' : 'h2';
-      await say(proxy, [each], { mostMs: 400, protocol });
-      for (const { status, body } of await victims()) {
-        assert.equal(status, 200, `after ${shown}`);
-        assert.match(body, /"nonce":/);
-      }
-      // A second request of one connection, to both of them, is one.
-      const came = (await arrived(metricsPort)) - before;
-      await waitUntil(async () => came <= (await counted(proxy)), { mostMs: 5_000 }).catch(() => {
-        assert.fail(`the market had a request that the proxy had not: ${shown}`);
-      });
-    }
-    const many = `${lines.length} ambiguous requests of HTTP/1.1 and ${frames.length} of HTTP/2`;
-    return `${many}: the market had none that the proxy had not`;
-  });
-}
-
 async function compression({ proxy, customers }: Scene): Promise<string> {
   const headers = { authorization: `Bearer ${customers[0].key}`, 'accept-encoding': 'gzip' };
   const encoding = async (path: string) =>
@@ -298,5 +163,4 @@ export const requestRows: readonly Row[] = [
   { name: 'closed', play: closed },
   { name: 'compression', play: compression },
   { name: 'logs', play: noSecretInLogs },
-  { name: 'smuggling', play: smuggling },
 ];

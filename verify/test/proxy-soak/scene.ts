@@ -27,7 +27,6 @@ export type Ground = {
   readonly stage: Stage;
   readonly markets: Markets;
   readonly place: Place;
-  readonly metricsPort: number;
 };
 
 export type Scene = Ground & {
@@ -60,7 +59,6 @@ export const rateLimit = 1_000;
 export async function openGround(): Promise<Ground> {
   const certificate: Certificate = trusted(makeCertificate(['DNS:localhost']));
   const place = { certificate, port: await freePort(), httpPort: await freePort() };
-  const metricsPort = await freePort();
   const stage = await startStage({
     env: {
       PARLEY_PUBLIC_URL: `https://localhost:${place.port}`,
@@ -68,14 +66,14 @@ export async function openGround(): Promise<Ground> {
     },
   });
   try {
-    const trusting = (proxies: string, more = {}) =>
-      stage.startServer({ env: { PARLEY_TRUSTED_PROXIES: proxies, ...more } });
+    const trusting = (proxies: string) =>
+      stage.startServer({ env: { PARLEY_TRUSTED_PROXIES: proxies } });
     const markets = {
-      one: await trusting('127.0.0.1', { PARLEY_METRICS_PORT: String(metricsPort) }),
+      one: await trusting('127.0.0.1'),
       two: await trusting('127.0.0.1'),
       missing: await trusting(''),
     };
-    return { stage, markets, place, metricsPort };
+    return { stage, markets, place };
   } catch (error) {
     await stage.close();
     throw error;

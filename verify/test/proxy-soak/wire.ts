@@ -109,10 +109,10 @@ export type Said = { readonly text: string; readonly closed: boolean; readonly m
  */
 export async function say(
   proxy: Where,
-  pieces: readonly (string | Buffer)[],
-  { everyMs = 0, mostMs = 3_000, from = '127.0.0.1', protocol = 'http/1.1', isDeaf = false } = {},
+  pieces: readonly string[],
+  { everyMs = 0, mostMs = 3_000, from = '127.0.0.1', isDeaf = false } = {},
 ): Promise<Said> {
-  const socket = connected(proxy, from, protocol);
+  const socket = connected(proxy, from);
   const heard: Buffer[] = [];
   socket.on('error', () => {});
   const closed = new Promise<true>((resolve) => socket.once('close', () => resolve(true)));

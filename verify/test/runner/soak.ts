@@ -49,8 +49,7 @@ const parts: Readonly<Record<string, Part>> = {
   fuzz: {
     minutes: 150,
     what: 'ten thousand requests drawn from the API description, as many over bare sockets, and property tests of every room, twenty times their runs',
-    commands: () =>
-      tests('verify/test/fuzz.test.ts', 'verify/test/fuzz-sockets.test.ts', ...propertyFiles()),
+    commands: () => tests('verify/test/fuzz.test.ts', ...propertyFiles()),
   },
   planted: {
     minutes: 720,

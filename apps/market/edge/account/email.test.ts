@@ -2,13 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseEmail } from '../../people/email.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { type Answer, codeOf, refused } from '../testing/edge.ts';
 import { freshAddress, testPeople } from '../testing/people.ts';
-import { signInBy } from '../testing/sign-in.ts';
-import { evmWallet } from '../testing/signers.ts';
 
 const edge = await testPeople();
 const hour = 3_600_000;
@@ -68,21 +65,6 @@ test('a code stays good whoever asks for the next one, and in its own browser is
   for (let at = 0; at < 6; at += 1) await give(thief, address, wrong(edge.codeOf(address)));
   if (first !== own) refused(await give(owner, address, first), '400 bad_code', /left: 4/);
   assert.equal((await give(owner, address, own)).status, 200);
-});
-
-test('a browser that became known has one code: the newest, with tries of its own', async () => {
-  const address = freshAddress();
-  const wallet = evmWallet();
-  const owner = await edge.person(address);
-  assert.equal((await signInBy(owner, wallet, 'add')).status, 200);
-  const browser = browserOn(edge);
-  await ask(browser, address);
-  const former = edge.codeOf(address);
-  await signInBy(browser, wallet);
-  assert.equal((await ask(browser, address, 'renew')).status, 200);
-  const tried = former === edge.codeOf(address) ? null : await give(browser, address, former);
-  if (tried !== null) refused(tried, '400 bad_code', /left: 4/);
-  assert.equal((await give(browser, address)).status, 200);
 });
 
 const lengthOf = (address: string) => edge.codeOf(address).length;
@@ -145,28 +127,6 @@ test('beyond the limits strangers share one long code, which keeps the owner out
   assert.equal((await give(next, address)).status, 200);
 });
 
-test('an address with a + counts for the same mailbox, and its code is good for itself alone', async () => {
-  const name = freshAddress();
-  const tagged = (at: number) => name.replace('@', `+${at}@`);
-  for (let at = 0; at < 5; at += 1)
-    assert.deepEqual(await lengths(from('192.0.2.1'), tagged(at), 1), [6]);
-  const browser = from('192.0.2.9');
-  await ask(browser, tagged(1));
-  refused(await give(browser, name, edge.codeOf(tagged(1))), '400 bad_code');
-  assert.equal((await give(browser, tagged(1))).status, 200);
-  // Tags of one mailbox share its long codes; the mailbox itself and each login have their own.
-  const one = from('192.0.2.1');
-  assert.deepEqual(await lengths(one, tagged(7), 1), [20]);
-  const shared = edge.codeOf(tagged(7));
-  assert.equal((await ask(one, tagged(8))).status, 200);
-  assert.throws(() => edge.codeOf(tagged(8)), /no code was sent/);
-  refused(await give(one, tagged(8), shared), '400 bad_code');
-  for (const own of [name, tagged(1)]) {
-    assert.deepEqual(await lengths(one, own, 1), [20]);
-    assert.equal((await give(one, own)).status, 200);
-  }
-});
-
 test('every answer is the same for an address with an account and for one without', async () => {
   const known = freshAddress();
   await edge.person(known);
@@ -190,11 +150,6 @@ test('every answer is the same for an address with an account and for one withou
   assert.deepEqual(await all(known), await all(unknown));
 });
 
-test('where no mail is sent, no sign-in by mail is offered', async () => {
-  const silent = await testPeople({ messaging: undefined as never });
-  refused(await ask(browserOn(silent), freshAddress()), '404 way_off');
-});
-
 test('an address has one form, and what only looks like one has none', () => {
   assert.equal(parseEmail(' Ann.O+x@Example.TEST '), 'ann.o+x@example.test');
   assert.equal(parseEmail('ann@bücher.test'), 'ann@xn--bcher-kva.test');
@@ -210,20 +165,4 @@ test('an address has one form, and what only looks like one has none', () => {
   ]) {
     assert.throws(() => parseEmail(text), { code: 'bad_email' }, text);
   }
-});
-
-test('an address comes back as it was written, or is refused', () => {
-  fc.assert(
-    fc.property(fc.oneof(fc.emailAddress(), fc.string({ unit: 'grapheme' })), (text) => {
-      let parsed: string;
-      try {
-        parsed = parseEmail(text);
-      } catch (error) {
-        assert.equal((error as { code?: string }).code, 'bad_email');
-        return;
-      }
-      assert.equal(parseEmail(parsed), parsed);
-      assert.match(parsed, /^[\x21-\x7e]+$/);
-    }),
-  );
 });

@@ -171,28 +171,6 @@ test('a login or wallet that is removed while it signs in or mints opens nothing
   assert.deepEqual([me.status, me.body.userId === userId], [200, false]);
 });
 
-test('a key of an account that was deleted meanwhile registers no webhook and proves no wallet', async () => {
-  const own = await signedIn(edge);
-  const { accountId } = own;
-  const { key } = (await makeKey(own)).body;
-  const body = await edge.proof(evmWallet(), key);
-  const both = await meanwhile(
-    accountId,
-    () =>
-      Promise.all([
-        edge.call('POST', '/v1/webhooks', { key, body: { url: 'https://hooks.example.org/' } }),
-        edge.call('POST', '/v1/wallets/evm', { key, body }),
-      ]),
-    async (tx) => {
-      await untilBlocked(2);
-      await endNow(tx, accountId);
-    },
-  );
-  for (const answer of both) refused(answer, '409 account_deleted');
-  const { webhooks, wallets } = await rows(accountId);
-  assert.deepEqual([webhooks, wallets], [0, 0]);
-});
-
 test('a wallet that is chosen to be paid while a key removes it stays', async () => {
   const own = await signedIn(edge);
   const { accountId } = own;

@@ -1,33 +1,27 @@
 // The description of `/account`, beside that of `/v1`: for the pages of this market's own site,
 // which carry the cookie of a session.
 
-import { returnPath } from '../../people/providers.ts';
 import type { Operation } from '../command.ts';
 import type { Json } from '../examples.ts';
-import { describe, everyRef, type Named, refTo, type Surface } from '../openapi.ts';
+import { apiErrors, describe, type Named, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 
+const { 422: _keyReused, ...ofAll } = apiErrors;
 const errors = {
-  400: 'malformed or refused input',
+  ...ofAll,
   401: 'no account is signed in here, or the session has ended',
   403:
     'not from a page of this site; or this needs a sign-in of the last 10 minutes, or one by a ' +
     'wallet',
   404: 'unknown, or a way of signing in that is not offered here',
-  408: 'the request took too long to arrive',
   409: 'not in this state; the code says what has changed',
-  413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON, or is compressed',
-  429: 'over a budget; see Retry-After',
   500: 'a fault on our side, of which nothing is left',
   503: 'shutting down, accounts are off, or something that is asked does not answer; see Retry-After',
-  504: 'a chain read timed out',
 };
 
 const string = { type: 'string' };
 const cookieRef = { 'Set-Cookie': refTo('headers', 'Set-Cookie') };
-const perhapsSignedIn = [{}, { session: [] }];
 
 export function describeAccount(operations: readonly Operation[], settings: Named): Json {
   const { productName, shortName } = settings;
@@ -63,7 +57,6 @@ export function describeAccount(operations: readonly Operation[], settings: Name
         },
       },
     },
-    snippets: () => null,
     parameters: ({ method, access }) => {
       if (method === 'GET') return [];
       const ofWhom = access.kind === 'session' ? 'OfAccount' : 'OfAccountIfAny';
@@ -71,16 +64,6 @@ export function describeAccount(operations: readonly Operation[], settings: Name
     },
     headers: () => cookieRef,
     errorHeaders: () => cookieRef,
-    errorsOf: ({ method, access, params }) => {
-      // 400 on all: a URL may be malformed.
-      const wanted = [400, 403, 429, 500, 503];
-      if (access.kind === 'session') wanted.push(401);
-      if (params !== undefined) wanted.push(404);
-      return method === 'GET' ? wanted : [...wanted, 404, 408, 409, 413, 415, 504];
-    },
-    // A person who is signed in is known there too.
-    securityOf: ({ access }) => (access.kind === 'browser' ? perhapsSignedIn : null),
-    paths: { [returnPath('{id}')]: { get: returned } },
   };
   return describe(surface, operations, settings);
 }
@@ -116,51 +99,3 @@ function parametersFor(shortName: string): Json {
     ),
   };
 }
-
-const fromProvider = { code: 'a code', state: 'the state', iss: 'the issuer', error: 'an error' };
-
-/** A provider leads the browser there: its parameters are not ours to declare. */
-const returned = {
-  operationId: 'returnFromProvider',
-  summary: 'Where a provider leads the browser back to',
-  description:
-    'Where a provider leads the browser back to (OpenID Connect Core 1.0, 3.1.2.5). It counts in ' +
-    'the browser that began it, and once.',
-  tags: ['sign-in'],
-  security: perhapsSignedIn,
-  parameters: [
-    {
-      name: 'id',
-      in: 'path',
-      required: true,
-      description: 'the provider',
-      schema: { type: 'string', maxLength: 32 },
-      example: 'example',
-    },
-    ...Object.entries(fromProvider).map(([name, what]) => ({
-      name,
-      in: 'query',
-      required: false,
-      description: `${what} of the provider`,
-      schema: string,
-      example: 'q1w2e3',
-    })),
-  ],
-  responses: {
-    303: {
-      description: 'to the account page, whatever it came to',
-      headers: {
-        ...everyRef,
-        ...cookieRef,
-        Location: {
-          description: '/account, with `done=` what it came to or `problem=` the code of a refusal',
-          schema: string,
-          example: '/account?done=sign-in',
-        },
-      },
-    },
-    400: refTo('responses', 'Error400'),
-    404: refTo('responses', 'Error404'),
-    default: refTo('responses', 'ErrorAny'),
-  },
-};

@@ -5,11 +5,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { loginsOf } from '../../db/logins.ts';
 import { findPasskey } from '../../db/passkeys.ts';
-import { mostLogins } from '../../people/bounds.ts';
 import { passHolds } from '../../people/passing.ts';
 import { type Authenticator, authenticator, type How } from '../testing/authenticator.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { type Answer, codeOf, refused, testEdge } from '../testing/edge.ts';
+import { codeOf, refused, testEdge } from '../testing/edge.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { evmWallet } from '../testing/signers.ts';
 
@@ -101,27 +100,6 @@ test('a browser is asked for a discoverable passkey that checks its person', asy
   const userVerification = 'required';
   const expected = { rpId: 'localhost', timeout: 600_000, allowCredentials: [], userVerification };
   assert.deepEqual(rest, expected);
-});
-
-test('an account has several, and of each it is known whether it is on other devices', async () => {
-  const { browser, accountId, device } = await withPasskey({ be: true, bs: false });
-  const key = authenticator({ be: false, bs: false, counts: true });
-  assert.equal((await add(browser, key, {}, '  security key  ')).status, 200);
-  assert.equal((await signInWith(key)).body.accountId, accountId);
-  // As it was reported last.
-  assert.equal((await signInWith(device, { bs: true })).status, 200);
-  type Shown = { label: string; backupEligible: boolean; backedUp: boolean };
-  const { logins } = (await browser.get('/account/me')).body;
-  assert.deepEqual(
-    logins.slice(0, 2).map((each: Shown) => [each.label, each.backupEligible, each.backedUp]),
-    [
-      ['my phone', true, true],
-      ['security key', false, false],
-    ],
-  );
-  const other = /whether it can be on other devices/;
-  refused(await signInWith(device, { be: false }), '400 bad_proof', other);
-  refused(await signInWith(device, { be: false, bs: true }), '400 bad_proof');
 });
 
 test('a passkey that no account has, or has any more, signs nobody in', async () => {
@@ -219,88 +197,4 @@ test('a counter that goes up is kept; one that stands or goes back is refused, a
     assert.equal((await signInWith(silent, { counter })).status, 200);
   }
   refused(await signInWith(silent, { counter: 0 }), '400 bad_proof');
-});
-
-test("an authenticator's word about its origin is not read", async () => {
-  const { browser, accountId } = await signedIn();
-  const attStmt = new Map<string, unknown>([
-    ['x5c', [new Uint8Array([1, 2, 3])]],
-    ['alg', -7],
-  ]);
-  for (const fmt of ['packed', 'made up']) {
-    const { body } = await add(browser, authenticator(), { fmt, attStmt });
-    assert.equal(body.accountId, accountId, JSON.stringify(body));
-  }
-});
-
-test('an address has no passkeys: the page is to be opened under a name', async () => {
-  const people = { ...edge.deps.settings.people, publicUrl: 'https://203.0.113.7' };
-  const own = await testEdge({ settings: { people } });
-  for (const [server, origin, sentence] of [
-    [edge, 'http://127.0.0.1:8080', /127.0.0.1 is an address; open http:\/\/localhost:8080 inste/],
-    [edge, 'http://[::1]:8080', /open http:\/\/localhost:8080 instead/],
-    [own, 'https://203.0.113.7', /this site has only an address \(203.0.113.7\)/],
-  ] as const) {
-    const browser = browserOn(server, { origin });
-    refused(await browser.post(using, { purpose: 'sign-in' }), '404 way_off', sentence);
-    await signInBy(browser, evmWallet());
-    refused(await browser.post(adding), '404 way_off');
-  }
-});
-
-test('an account that is full of logins makes no passkey', async () => {
-  const { browser, accountId } = await signedIn();
-  await edge.sql(
-    `insert into logins (id, account_id, way, issuer, subject, label, added_at, last_used_at)
-      select gen_random_uuid(), $1, 'provider', 'https://x', gen_random_uuid(), 'x', now(), now()
-      from generate_series(1, $2::int)`,
-    accountId,
-    mostLogins - 1,
-  );
-  assert.equal((await add(browser, authenticator())).status, 200);
-  refused(await browser.post(adding), '400 too_many_logins', /has 20 logins already/);
-});
-
-test('the fields of an answer are bounded, and fields that are not known are let be', async () => {
-  const { browser, device } = await withPasskey();
-  const good = device.get(await begin(browser, 'renew'));
-  const within = (part: object) => ({ ...good, response: { ...good.response, ...part } });
-  const data = (text: string) =>
-    within({ clientDataJSON: Buffer.from(text).toString('base64url') });
-  for (const bad of [null, { ...good, id: 'a b' }, within({ clientDataJSON: 'a'.repeat(4_097) })]) {
-    refused(await prove(browser, bad), '400 bad_field');
-  }
-  // The last has a character that the database has no place for.
-  for (const text of ['\0\0\0', 'null', '{"challenge":{}}', '{"challenge":"\\u0000"}']) {
-    refused(await prove(browser, data(text)), '400 bad_proof');
-  }
-  const more = { ...within({ future: [1] }), clientExtensionResults: { prf: { enabled: true } } };
-  assert.equal((await prove(browser, more)).status, 200);
-  const response = authenticator().create((await browser.post(adding)).body);
-  for (const name of ['', '  ', 'a\nb', 'a\u2028b', 'x'.repeat(101)]) {
-    const answer: Answer = await proveNew(browser, response, name);
-    assert.equal(codeOf(answer), '400 bad_field', JSON.stringify(name));
-  }
-  assert.equal((await proveNew(browser, response, '👩‍💻 Schlüssel')).status, 200);
-});
-
-test('an answer that is not what it says to be is refused, and never a fault of ours', async () => {
-  const { browser, device } = await withPasskey();
-  const junk = (bytes: number[]) => Buffer.from(bytes).toString('base64url');
-  for (const part of [
-    { authenticatorData: junk([1]) },
-    { authenticatorData: junk(new Array(37).fill(255)) },
-    { signature: junk([0x30, 0x80, 1]) },
-  ]) {
-    const good = device.get(await begin(browser, 'renew'));
-    const response = { ...good, response: { ...good.response, ...part } };
-    refused(await prove(browser, response), '400 bad_proof');
-  }
-  // The third: arrays within arrays.
-  const named = [0xa1, 0x68, ...Buffer.from('authData'), 0x41, 0];
-  for (const bytes of [[0xa0], [0xff], new Array(12_000).fill(0x81), named]) {
-    const made = authenticator().create((await browser.post(adding)).body);
-    const response = { ...made, response: { ...made.response, attestationObject: junk(bytes) } };
-    refused(await proveNew(browser, response), '400 bad_proof');
-  }
 });

@@ -243,32 +243,6 @@ test('a wallet that receives already does not wait, whichever came first; ten wa
   assert.equal((await pay(own, second, null)).status, 200);
 });
 
-test('the end of a wait is recorded once, by any number of passes at once; no change is not', async () => {
-  const { wallet, own } = await robbed();
-  await signInBy(own, wallet, 'renew');
-  const events = async () =>
-    (await edge.events(own, 'payout.changed'))
-      .map(({ payload: { address, paid } }) => [address, paid])
-      .sort();
-  const before = await events();
-  await pay(own, wallet, null);
-  assert.deepEqual(await events(), before);
-  const chosen = evmWallet();
-  const added = solanaWallet();
-  await pay(own, chosen, null);
-  await signInBy(own, added, 'add');
-  await edge.sql(`delete from outbox where topic = 'payout.changed'`);
-  await pass(holdMs - 1);
-  assert.deepEqual(await events(), []);
-  edge.deps.advance(1);
-  await Promise.all([pass(0), pass(0), pass(0)]);
-  const recorded = [
-    [chosen.address, true],
-    [added.address, false],
-  ];
-  assert.deepEqual(await events(), recorded.sort());
-});
-
 test('30 are tried in an hour: nobody drowns in messages what matters', async () => {
   const { wallet, own: thief } = await robbed();
   const { family, address } = solanaWallet();

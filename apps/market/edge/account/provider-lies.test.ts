@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Endpoint, Fault, Lie } from '@parley/verify/test/support/hostile-provider.ts';
 import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
 
-const { deps, hostile, reported, browser, begin, through, count } = await startProviderEdge();
+const { deps, hostile, reported, browser, begin, count } = await startProviderEdge();
 
 /** Why each lie is refused; `sign-in` where it does not touch us. */
 const lies: Readonly<Record<Exclude<Lie, 'wrong iss in discovery'>, [end: string, why: RegExp]>> = {
@@ -99,55 +99,6 @@ test('an endpoint that is broken in any way is a provider that is down, in bound
   }
   assert.equal(await count('sessions'), before);
   assert.deepEqual(hostile.reachedElsewhere, [], 'no redirect is followed');
-});
-
-test('a provider that was down is asked again after 3 seconds, and not before', async () => {
-  deps.advance(hour);
-  deps.freeze();
-  hostile.misbehave('discovery answers 500');
-  const one = browser();
-  const ask = async () => (await one.post('/account/provider', asked)).status;
-  const requests = () => hostile.requests.filter(({ path }) => path.includes('well-known')).length;
-  assert.deepEqual([await ask(), await ask()], [503, 503]);
-  hostile.misbehave();
-  deps.advance(2_999);
-  assert.equal(await ask(), 503);
-  const before = requests();
-  deps.advance(1);
-  assert.deepEqual([await ask(), await ask()], [200, 200]);
-  assert.equal(requests(), before + 1);
-  deps.advance(hour - 1);
-  assert.equal(await ask(), 200);
-  assert.equal(requests(), before + 1, 'known for an hour');
-  deps.advance(1);
-  assert.equal(await ask(), 200);
-  assert.equal(requests(), before + 2);
-});
-
-test('a token of an unknown key has the keys fetched anew, at most every 10 seconds', async () => {
-  const fetched = () => hostile.requests.filter(({ path }) => path === '/jwks').length;
-  deps.advance(hour);
-  assert.equal(await through(browser()), 'done=sign-in');
-  const before = fetched();
-  assert.equal(await through(browser()), 'done=sign-in');
-  assert.equal(fetched(), before, 'keys are known for 5 minutes');
-  const lie = async () => {
-    const one = browser();
-    const back = await hostile.authorize(await begin(one));
-    hostile.misbehave('unknown key');
-    assert.equal(endOf(await comeBack(one, back)), 'problem=bad_proof');
-    hostile.misbehave();
-  };
-  await lie();
-  await lie();
-  assert.equal(fetched(), before + 1);
-  deps.advance(10_000);
-  await lie();
-  assert.equal(fetched(), before + 2);
-  assert.equal(await through(browser()), 'done=sign-in', 'the keys that are known still count');
-  deps.advance(300_000);
-  assert.equal(await through(browser()), 'done=sign-in');
-  assert.equal(fetched(), before + 3, 'after 5 minutes they are fetched anew');
 });
 
 test("a provider's words about a fault are repeated to nobody", async () => {

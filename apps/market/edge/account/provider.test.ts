@@ -6,12 +6,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { telegramId } from '@parley/dev/devnet/people/identity-provider.ts';
-import { buildApp } from '../app.ts';
-import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { caller, refused } from '../testing/edge.ts';
+import type { TestBrowser } from '../testing/browser.ts';
 import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
 
-const { edge, deps, real, hostile, reported, browser, begin, atProvider, through, count } =
+const { edge, real, hostile, reported, browser, begin, atProvider, through, count } =
   await startProviderEdge();
 
 async function loginsOf(accountId: string | null): Promise<string[]> {
@@ -97,16 +95,6 @@ test('Telegram lets the bot write where its scope was granted, to the number of 
   assert.deepEqual(await chats('alice@example.test'), [{ chat: null }]);
 });
 
-test('a provider that gives no nonce back is asked for none, and one in its token is a fault', async () => {
-  const one = browser();
-  const url = await begin(one, 'bare');
-  assert.equal(url.searchParams.get('nonce'), null);
-  assert.equal(await back(one, await hostile.authorize(url)), 'done=sign-in');
-  hostile.claim({ sub: 'mallory', nonce: 'of-another' });
-  assert.equal(await through(browser(), 'bare'), 'problem=bad_proof');
-  assert.deepEqual(reported, ['unexpected ID Token "nonce" claim value']);
-});
-
 test('a person who cancels hears so, and nothing is wrong', async () => {
   const one = browser();
   const url = await atProvider(await begin(one, 'real'), null);
@@ -178,46 +166,4 @@ test('only a page that the person sees comes back: no frame, script, HEAD or oth
   }
   assert.equal((await one.call('HEAD', url.pathname + url.search)).status, 405);
   assert.equal(await back(one, url), 'done=sign-in', 'none of them used it up');
-});
-
-test('beginning counts against the sign-ins of a network, coming back against its requests', async () => {
-  const app = await buildApp({ ...deps, settings: { ...deps.settings, signInLimit: 2 } });
-  const one = browserOn({ call: caller(app) });
-  const url = await asked(one);
-  await begin(one);
-  const over = await one.post('/account/provider', { provider: 'hostile', purpose: 'sign-in' });
-  refused(over, '429 sign_in_rate_limited');
-  const left = [];
-  for (const end of ['done=sign-in', gone]) {
-    const answer = await comeBack(one, url);
-    assert.equal(endOf(answer), end);
-    left.push(Number(answer.headers['ratelimit-remaining']));
-  }
-  assert.equal(left[0]! - left[1]!, 1);
-  await app.close();
-});
-
-test('sign-ins are counted, by outcome', async () => {
-  const outcomes = ['made', 'signed_in', 'refused', 'added', 'renewed'];
-  const now = async () => {
-    const { values } = await deps.metrics.signIns.get();
-    const of = (outcome: string) =>
-      values.find(({ labels }) => labels.way === 'provider' && labels.outcome === outcome);
-    return outcomes.map((outcome) => of(outcome)?.value ?? 0);
-  };
-  const before = await now();
-  await signedIn('kate');
-  await signedIn('kate');
-  const one = await signedIn('lena');
-  hostile.claim({ sub: 'lena elsewhere' });
-  await through(one, 'hostile', 'add');
-  await through(one, 'hostile', 'renew');
-  for (const lie of ['expired', 'error in the response'] as const) {
-    hostile.misbehave(lie);
-    await through(browser());
-  }
-  const counted = (await now()).map((each, at) => each - before[at]!);
-  assert.deepEqual(counted, [2, 1, 1, 1, 1]);
-  const none = await browser().post('/account/provider', { provider: 'none', purpose: 'sign-in' });
-  assert.equal(none.status, 404);
 });

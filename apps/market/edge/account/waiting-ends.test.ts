@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { refused } from '../testing/edge.ts';
-import { freshAddress, insertOrder, testPeople } from '../testing/people.ts';
+import { freshAddress, testPeople } from '../testing/people.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts';
 
@@ -78,17 +78,6 @@ test('an account that nobody stopped is deleted when its time has come, and not 
   assert.equal(await pass(0), 0);
 });
 
-test('one that trades again by then stays, and its person hears why', async () => {
-  const { own, wallet } = await robbed();
-  const { accountId } = await meOf(own);
-  await end(own);
-  await insertOrder(edge, accountId);
-  await pass(holdMs);
-  assert.equal((await meOf(own)).leavesAt, null);
-  assert.deepEqual(await told(own, 'payout.stopped'), [{ account: true, why: 'account_in_use' }]);
-  refused(await end(await bySigning(wallet)), '409 account_in_use');
-});
-
 test('a session that did not sign in with a login removes it after the hold, unless it is stopped', async () => {
   const { own, address, wallet } = await robbed();
   await pass(holdMs);
@@ -114,27 +103,6 @@ test('a session that did not sign in with a login removes it after the hold, unl
   assert.equal((await edge.byEmail(browserOn(edge), address)).body.isNew, true);
 });
 
-test('to keep a wallet takes away neither it nor what waits of it', async () => {
-  const { own, wallet } = await robbed();
-  const added = solanaWallet();
-  assert.equal((await signInBy(own, added, 'add')).status, 200);
-  refused(await keep(own, added.address), '404 unknown_payout');
-  const other = await bySigning(added);
-  await remove(other, wallet.address);
-  assert.equal((await keep(await bySigning(wallet), wallet.address)).status, 200);
-  const last = await bySigning(wallet);
-  assert.deepEqual((await told(last, 'payout.stopped')).at(-1), {
-    family: 'evm',
-    address: wallet.address,
-    change: false,
-    stays: true,
-  });
-  const { logins } = await meOf(last);
-  const labels = logins.map((each: { label: string }) => each.label);
-  assert.ok(labels.includes(added.address) && labels.includes(wallet.address));
-  refused(await other.get('/account/me'), missing);
-});
-
 test('an account removes the login of its session at once where an older one stays', async () => {
   const { address, thief } = await robbed();
   assert.equal((await remove(thief, address)).body.leavesAt, null);
@@ -155,19 +123,6 @@ test('a thief who adds a login of its own cannot put it in the place of the stol
   // And is thrown out at once itself, while it is new.
   assert.equal((await remove(person, loot)).body.leavesAt, null);
   assert.equal((await edge.byEmail(browserOn(edge), address)).body.isNew, false);
-});
-
-test('a login that was there before the hold began waits too, whoever removes it', async () => {
-  const { address, own, wallet } = await robbed();
-  const second = freshAddress();
-  await edge.byEmail(own, second, 'add');
-  await pass(holdMs + 1);
-  const person = await edge.person(address);
-  assert.equal((await remove(person, second)).body.leavesAt, inHold());
-  assert.equal((await remove(person, wallet.address)).body.leavesAt, inHold());
-  assert.equal((await person.post('/account/payout/stop-all')).status, 200);
-  const { logins } = await meOf(person);
-  assert.ok(logins.every((each: { leavesAt: string | null }) => each.leavesAt === null));
 });
 
 test('stopping ends the keys that the ended sessions made, and those of a wallet that waited', async () => {

@@ -51,41 +51,6 @@ test('a wallet that has an account by a minted key signs in to that account', as
   assert.deepEqual(answer.body, { accountId, isNew: false, outcome: 'signed_in' });
 });
 
-test('the text names product, site and chain, and what is asked for is bounded', async () => {
-  const people = { ...edge.deps.settings.people, publicUrl: 'https://desk.example' };
-  const own = await testEdge({ settings: { people, shortName: 'ud', productName: 'Desk & Co' } });
-  const browser = browserOn(own, { origin: 'https://desk.example', shortName: 'ud' });
-  const wallet = evmWallet();
-  const { family, address } = wallet;
-  own.deps.freeze();
-  const good = { family, address: address.toLowerCase(), purpose: 'sign-in' };
-  const ask = (more: object) => browser.post(path, { ...good, ...more });
-  const { body } = await ask({});
-  const expiresAt = new Date(own.deps.now() + 600_000).toISOString();
-  assert.deepEqual([body.address, body.expiresAt], [address, expiresAt]);
-  const lines = (body.message as string).split('\n');
-  assert.match(lines[0]!, /^desk.example wants you to sign in/);
-  assert.deepEqual(
-    [1, 3, 5, 7, 10].map((at) => lines[at]),
-    [
-      address,
-      'Sign in to Desk & Co.',
-      'URI: https://desk.example',
-      'Chain ID: 31337',
-      `Expiration Time: ${expiresAt}`,
-    ],
-  );
-  assert.notEqual((await ask({})).body.message, body.message);
-  assert.equal((await giveText(browser, wallet, body.message)).status, 200);
-  assert.match(browser.cookies.get('__Host-ud_session') ?? '', /^ud_session_/);
-  refused(await ask({ chainId: 1 }), '400 bad_field', /"chainId" is 1; wallets sign in on 31337/);
-  const foreign = { family: 'solana', address: solanaWallet().address, chainId: 31_337 };
-  refused(await ask(foreign), '400 bad_field');
-  refused(await ask({ address: '0x\u0430'.padEnd(42, '0') }), '400 bad_address');
-  const long = { signature: `0x${'00'.repeat(9_000)}` };
-  refused(await giveText(browser, wallet, body.message, long), '400 bad_field');
-});
-
 describe('a text that the wallet itself signed', () => {
   const wallet = evmWallet();
 

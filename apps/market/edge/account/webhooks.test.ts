@@ -52,32 +52,6 @@ test('the log has each delivery with its bytes and answers, newest first, page b
   assert.equal(new Set(ids).size, 3);
 });
 
-test('an ended delivery is sent again with the same bytes; a waiting, disabled or unknown one is not', async () => {
-  const browser = await signedIn(edge);
-  const id = await told(browser, 1);
-  await sending(500).pass();
-  const [{ id: deliveryId, body: bytes }] = (await logOf(browser, id)).body.deliveries;
-  refused(await again(browser, id, deliveryId), '409 not_sent_again', /sent by itself/);
-  await edge.sql(
-    `update deliveries set state = 'dropped', done_at = now() where id = $1`,
-    deliveryId,
-  );
-  await edge.sql('update webhooks set enabled = false, waiting = 0 where id = $1', id);
-  refused(await again(browser, id, deliveryId), '409 not_sent_again', /switched off/);
-  await edge.sql('update webhooks set enabled = true where id = $1', id);
-  assert.equal((await again(browser, id, deliveryId)).status, 200);
-  await sending(200).pass();
-  const [last] = (await logOf(browser, id)).body.deliveries;
-  assert.deepEqual([last.state, last.body, last.nextAt], ['delivered', bytes, null]);
-  assert.deepEqual(
-    last.attempts.map(({ answer }: { answer: string }) => answer),
-    ['it is 200', 'it is 500'],
-  );
-  for (const none of [randomUUID(), 'nothing']) {
-    refused(await again(browser, id, none), '404 unknown_delivery');
-  }
-});
-
 test('another account’s webhook has no log and sends nothing again', async () => {
   const owner = await signedIn(edge);
   const other = await signedIn(edge);

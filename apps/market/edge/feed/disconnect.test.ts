@@ -2,21 +2,13 @@
 // said are withdrawn, by whichever process is there, and no others.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { after, test } from 'node:test';
-import { testDatabase } from '@parley/verify/test/support/database.ts';
-import { testDeps } from '@parley/verify/test/support/deps.ts';
-import { insertTrader, type Trader } from '@parley/verify/test/support/trading.ts';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
 import { reached } from '../../webhooks/testing/market.ts';
-import { type FeedClient, openMaker } from '../testing/feed-client.ts';
+import type { FeedClient } from '../testing/feed-client.ts';
 import { agreeOn, feedMarket } from '../testing/feed-market.ts';
-import { startServerProcess } from '../testing/process.ts';
-import { createSwitches } from './switches.ts';
 
 const market = await feedMarket();
 after(() => market.close());
@@ -171,28 +163,6 @@ test('one that says that it asks no more keeps its quotes; a grace out of bounds
   assert.deepEqual([await graces(maker), await statusOf(threadId)], [[], 'open']);
 });
 
-test('one that comes back to ask no more ends the grace of those before, unless it is over', async () => {
-  const { maker, threadId } = await quoting();
-  const before = await market.maker(maker, armed);
-  const back = await market.maker(maker);
-  const askNoMore = async () => {
-    const count = back.frames.length;
-    back.send({ cancelOnDisconnect: null });
-    await reached(() => back.frames.length > count);
-  };
-  await closed(before);
-  assert.ok(await isGone(maker));
-  await pass(maker, 55);
-  await askNoMore();
-  assert.deepEqual(await graces(maker), []);
-  const late = await market.maker(maker, armed);
-  await closed(late);
-  assert.ok(await isGone(maker));
-  await pass(maker, 60);
-  await askNoMore();
-  assert.ok(await isWithdrawn(threadId));
-});
-
 test('a maker back too late finds its quotes withdrawn before it is answered, and new ones stay', async () => {
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
@@ -224,69 +194,4 @@ test('a process that was taken for dead ends the connections whose quotes are go
   assert.equal((await client.closed).code, 1012);
   assert.match((await client.of('error')).error, /your quotes were withdrawn/);
   assert.ok(await isWithdrawn(threadId));
-});
-
-test('one that was silent is gone since it was last heard', async () => {
-  const { maker } = await quoting();
-  const client = await market.maker(maker, { cancelOnDisconnect: 5 });
-  await client.of('cancelOnDisconnect');
-  client.ws.pause();
-  assert.ok(await isGone(maker));
-  const [{ left }] = await market.sql(
-    `select extract(epoch from due_at - clock_timestamp())::float as left from feed_switches
-      where account_id = $1`,
-    maker.accountId,
-  );
-  assert.ok(left < 4, `${left} s of its 5 s are left`);
-  client.ws.terminate();
-});
-
-test('a process that looks only since a moment ago says of no other that it is dead', async () => {
-  const database = await testDatabase();
-  const deps = testDeps({ db: database.db });
-  const { accountId } = await insertTrader(deps, ['maker'], []);
-  const rows = (text: string, ...values: unknown[]) => database.db.rows({ name: '', text, values });
-  const id = randomUUID();
-  await rows(`insert into feed_processes values ($1, now() - interval '1 hour')`, id);
-  const columns = 'id, account_id, process_id, grace_seconds';
-  await rows(`insert into feed_switches (${columns}) values ($1, $2, $1, 5)`, id, accountId);
-  const left = async () => (await rows('select 1 from feed_switches')).length;
-  const began = performance.now();
-  const switches = createSwitches(deps);
-  switches.start();
-  assert.ok(await reached(async () => (await left()) === 0));
-  const seconds = (performance.now() - began) / 1_000;
-  await switches.stop();
-  await database.drop();
-  assert.ok(seconds > 2.9, `after ${seconds} s`);
-});
-
-test('a client and a server that are killed', async () => {
-  const server = await startServerProcess(market.url);
-  const ofServer = await quoting();
-  const ofClient = await quoting();
-  const there = await openMaker(server.url, { apiKey: ofServer.maker.key, ...armed });
-  const url = `${market.at.replace('http', 'ws')}/v1/ws`;
-  const first = JSON.stringify({ apiKey: ofClient.maker.key, ...armed });
-  const client = spawn(process.execPath, [
-    '-e',
-    `const ws = new WebSocket('${url}'); ws.onopen = () => ws.send('${first}');`,
-  ]);
-  // A process that starts takes as long as a busy machine lets it.
-  await waitUntil(async () => (await graces(ofClient.maker)).length === 1);
-  await there.of('cancelOnDisconnect');
-  const began = performance.now();
-  for (const pid of [client.pid, server.pid]) process.kill(pid as number, 'SIGKILL');
-  await Promise.all([once(client, 'exit'), server.ended]);
-  assert.ok(await isGone(ofClient.maker));
-  assert.ok(await isGone(ofServer.maker));
-  const seconds = (performance.now() - began) / 1_000;
-  assert.ok(seconds > 1, `noticed after ${seconds} s`);
-  await look();
-  assert.equal(await statusOf(ofServer.threadId), 'open');
-  for (const { maker, threadId } of [ofServer, ofClient]) {
-    // The rest passes by itself.
-    await pass(maker, 58);
-    assert.ok(await isWithdrawn(threadId));
-  }
 });

@@ -76,20 +76,6 @@ test('a frame of 16 384 bytes is read, a larger one ends the socket with 1009', 
   }
 });
 
-test('a message in too many pieces, or never whole, ends the socket', async (t) => {
-  const own = await feedMarket({}, { feed: { lookMs: 20 } });
-  t.after(() => own.close());
-  const maker = await own.trader();
-  const client = await own.maker(maker);
-  for (let piece = 0; piece < 65; piece += 1) client.ws.send('x', { fin: false });
-  assert.equal((await client.closed).code, 1009);
-  assert.match(client.frames.at(-1).error, /too many pieces/);
-  const slow = await own.maker(maker);
-  slow.ws.send('x', { fin: false });
-  assert.equal((await slow.closed).code, 4408);
-  assert.match(slow.frames.at(-1).error, /not complete/);
-});
-
 /** A socket by hand: the handshake is done, what comes is left unread unless `read`. */
 async function byHand(key: string, at = market.at): Promise<Socket> {
   const { hostname, port } = new URL(at);
@@ -116,27 +102,6 @@ function masked(opcode: number, text: string): Buffer {
   const body = payload.map((byte, index) => byte ^ (mask[index % 4] ?? 0));
   return Buffer.concat([head, mask, body]);
 }
-
-test('protocol faults are said before the socket is closed', async () => {
-  const maker = await market.trader();
-  const faults: [Buffer, number, RegExp][] = [
-    [masked(0x3, 'x'), 1002, /WebSocket protocol/],
-    [Buffer.from([0x81, 0x01, 0x78]), 1002, /WebSocket protocol/],
-  ];
-  for (const [bytes, code, sentence] of faults) {
-    const socket = await byHand(maker.key);
-    let text = '';
-    socket.on('data', (data) => {
-      text += data.toString('latin1');
-    });
-    socket.resume();
-    socket.write(bytes);
-    await new Promise((resolve) => socket.once('end', resolve));
-    assert.match(text, sentence);
-    assert.ok(text.includes(String.fromCharCode(code >> 8, code & 255)));
-    socket.destroy();
-  }
-});
 
 test('while the database is away nothing is lost, and the sockets stay', async () => {
   const client = await market.maker(await market.trader(), { resume: true });
@@ -180,30 +145,4 @@ test('a peer that answers no ping is dropped, one that does stays', async (t) =>
   await new Promise((resolve) => alive.ws.once('ping', resolve));
   assert.equal(alive.ws.readyState, alive.ws.OPEN);
   alive.close();
-});
-
-test('three of many wrong keys at once are looked up, whatever letters the reason has', async () => {
-  const client = await openFeed(market.at);
-  for (let tries = 0; tries < 100; tries += 1) {
-    const apiKey = `parley_test_${'x'.repeat(40)}${100 + tries}`;
-    client.send(tries < 2 ? { apiKey } : { apiKey, ['€'.repeat(80)]: 1 });
-  }
-  assert.equal((await client.closed).code, 4401);
-  assert.equal(client.frames.length, 3);
-});
-
-test('a look-up that fails is not the fault of the key: 1012, and it may come again', async () => {
-  const failing: typeof market.db = {
-    ...market.db,
-    rows: (statement) =>
-      statement.name === 'find_live_keys'
-        ? Promise.reject(Object.assign(new Error('gone'), { code: '08006' }))
-        : market.db.rows(statement),
-  };
-  const app = await anotherProcess(market, failing);
-  const client = await openFeed(app.at);
-  client.send({ apiKey: (await market.trader()).key });
-  assert.equal((await client.closed).code, 1012);
-  assert.match(client.frames[0].error, /database does not answer/);
-  await app.close();
 });

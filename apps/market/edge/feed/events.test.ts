@@ -4,19 +4,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
-import {
-  appendFeedEvents,
-  feedEventsKept,
-  resetFeedEvents,
-  subscribe,
-} from '../../db/feed-events.ts';
+import { appendFeedEvents, feedEventsKept, resetFeedEvents } from '../../db/feed-events.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
-import { reached } from '../../webhooks/testing/market.ts';
 import type { FeedClient, Frame } from '../testing/feed-client.ts';
 import { openMaker } from '../testing/feed-client.ts';
 import { agreeOn, anotherProcess, feedMarket } from '../testing/feed-market.ts';
-import { createFeedEvents } from './events.ts';
-import type { Peer } from './peer.ts';
 
 const market = await feedMarket();
 after(() => market.close());
@@ -157,78 +149,4 @@ test('an event outside the log is not resumed: behind its beginning, or missing 
   await market.db.transaction((tx) => resetFeedEvents(tx, 1_000));
   await append(feedEventsKept);
   assert.equal(await resumed(end), false);
-});
-
-test('a hundred events are sent again for a request of the budget, and without it none', async (t) => {
-  const own = await feedMarket({ rateLimit: 6 });
-  t.after(() => own.close());
-  const maker = await own.trader();
-  const first = await own.maker(maker, { events: all });
-  const { eventSeq: sinceEvent } = await first.of('subscribed');
-  const at = new Date(own.deps.now());
-  const event = {
-    id: 1,
-    accountId: maker.accountId,
-    topic: 'thread.closed',
-    subject: null,
-    payload: {},
-    onFeed: true,
-    at,
-  };
-  await appendFeedEvents(own.db, Array(201).fill(event), feedEventsKept);
-  // Three first frames, and three requests for 201 events.
-  for (const [resumed, sent] of [
-    [true, 201],
-    [false, 0],
-  ] as const) {
-    const client = await own.maker(maker, { events: all, sinceEvent });
-    assert.equal((await client.of('subscribed')).resumed, resumed);
-    assert.equal(eventsOf(client).length, sent);
-    client.close();
-  }
-  first.close();
-});
-
-test('an event that comes while a socket reads its log is sent once, after what was read', async () => {
-  const { accountId } = await market.trader();
-  const { db } = market;
-  const at = new Date(market.deps.now());
-  const event = {
-    id: 1,
-    accountId,
-    topic: 'thread.closed',
-    subject: null,
-    onFeed: true,
-    at,
-  };
-  const append = (n: number) => appendFeedEvents(db, [{ ...event, payload: { n } }], 10);
-  const heard = Promise.withResolvers<void>();
-  let isFirst = true;
-  // The process answers "no more" only if it has heard of more.
-  const rows: typeof db.rows = async (statement) => {
-    const found = await db.rows(statement);
-    if (statement.name === 'feed_events_read' && found.length > 0) setImmediate(heard.resolve);
-    if (statement.name === 'feed_events_after' && found.length === 0 && isFirst) {
-      isFirst = false;
-      await append(2);
-      await heard.promise;
-    }
-    return found as never;
-  };
-  const since = (await subscribe(db, accountId, ['thread.closed'], at)) as number;
-  await append(1);
-  const events = createFeedEvents({ ...market.deps, db: { ...db, rows } });
-  events.start();
-  const said: Frame[] = [];
-  const peer = { isOpen: () => true, drained: async () => {} } as Peer;
-  const say = (frame: object) => void said.push(frame);
-  const listener = { accountId, peer, affords: async () => true, say };
-  await events.begin(listener, { names: ['thread.closed'], since });
-  await append(3);
-  await reached(() => said.length >= 4);
-  await events.stop();
-  assert.deepEqual(
-    said.slice(1).map(({ n, eventSeq }) => [n, eventSeq - since]),
-    [1, 2, 3].map((n) => [n, n]),
-  );
 });

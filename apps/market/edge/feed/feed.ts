@@ -2,9 +2,6 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
-import { blockedAmong } from '../../db/accounts.ts';
-import { revokedAmong } from '../../db/keys.ts';
-import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { clientNetwork, socketNetwork } from '../budgets.ts';
 import { createShares } from '../shares.ts';
@@ -12,7 +9,7 @@ import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type From, type Inbox, openInbox } from './inbox.ts';
-import { type Commands, endBlocked, endKey, type Feed, type Maker } from './maker.ts';
+import { type Commands, endKey, type Feed } from './maker.ts';
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { createSwitches, type Switches } from './switches.ts';
@@ -24,7 +21,6 @@ const mostSockets = 20_000;
 const tickMs = 1_000;
 /** A peer that answers no ping for as long again is gone. */
 const pingEveryMs = 30_000;
-const recheckEveryMs = 10_000;
 /**
  * The part of its grace, in milliseconds a second, between pings to one whose quotes hang on it.
  */
@@ -50,8 +46,6 @@ export type FeedLimits = {
   readonly pingMs?: number;
   /** Instead of 20 000. */
   readonly sockets?: number;
-  /** Instead of 10 s between checks whether keys and sessions still stand. */
-  readonly recheckMs?: number;
   /** Instead of 1 s between looks at all sockets. */
   readonly lookMs?: number;
 };
@@ -62,8 +56,7 @@ export function registerFeed(
   commands: Commands,
   limits: FeedLimits = {},
 ): void {
-  const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
-  const { recheckMs = recheckEveryMs, lookMs = tickMs } = limits;
+  const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets, lookMs = tickMs } = limits;
   const hub = createHub();
   const { keys, budgets, uses } = app.edge;
   const open = new Set<Open>();
@@ -106,7 +99,7 @@ export function registerFeed(
     }
   });
 
-  const tick = createTick(deps, open, switches, { pingMs, recheckMs });
+  const tick = createTick(deps, open, switches, pingMs);
   let ticking: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
     following = followFeed(deps, hub, () => void closeInWaves(new Set(open)));
@@ -163,31 +156,13 @@ function serve(
   feedMakers.set(open.size);
 }
 
-/** Finds who is gone, and whose key has ended: it also works if the process missed a revocation. */
+/** Finds who is gone, and whose key has expired. */
 function createTick(
   deps: Deps,
   open: ReadonlySet<Open>,
   switches: Switches,
-  { pingMs, recheckMs }: { readonly pingMs: number; readonly recheckMs: number },
+  pingMs: number,
 ): () => void {
-  let checking = false;
-  let recheckAt = performance.now() + recheckMs;
-
-  const recheck = async () => {
-    const makers = [...open].flatMap(({ inbox }) => inbox.maker() ?? []);
-    const ids = new Set(makers.flatMap(({ by, keyId }) => (by === 'key' ? [keyId] : [])));
-    const digests = new Set(makers.flatMap((maker) => digestOf(maker) ?? []));
-    const revoked = await revokedAmong(deps.db, [...ids]);
-    const ended = await endedAmong(deps.db, [...digests], new Date(deps.now()));
-    const gone = new Set([...revoked, ...ended]);
-    const accounts = [...new Set(makers.map((maker) => maker.accountId))];
-    const blocked = new Set(await blockedAmong(deps.db, accounts));
-    for (const maker of makers) {
-      if (gone.has(digestOf(maker) ?? maker.keyId)) endKey(maker);
-      else if (blocked.has(maker.accountId)) endBlocked(maker);
-    }
-  };
-
   return () => {
     const at = performance.now();
     const nowMs = deps.now();
@@ -210,21 +185,5 @@ function createTick(
       each.nextPingAt = at + pingMs;
       if (peer.isOpen()) ws.ping();
     }
-    if (at < recheckAt || checking) return;
-    checking = true;
-    recheckAt = at + recheckMs;
-    recheck()
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'keys of makers were not checked'))
-      .finally(() => {
-        checking = false;
-      });
   };
-}
-
-/**
- * The digest of a session's token: one that was signed in to anew has its id still, and another
- * token.
- */
-function digestOf({ shown }: Maker): string | null {
-  return typeof shown !== 'string' && shown.kind === 'session-hash' ? shown.digest : null;
 }

@@ -58,24 +58,6 @@ test('a key without the scope hears which it has, and ended with 4403', async ()
   assert.match(client.frames[0].error, /"maker"; this key has read, taker$/);
 });
 
-test('a binary frame is refused in words', async () => {
-  const client = await openFeed(market.at);
-  client.ws.send(Buffer.from(JSON.stringify({ apiKey: maker.key })), { binary: true });
-  assert.match((await client.frame(isError)).error, /text, not binary/);
-  client.close();
-});
-
-test('frames that come while the key is looked up are heard after it', async () => {
-  const taker = await market.trader();
-  const { id } = await market.rfq(taker);
-  const client = await openFeed(market.at);
-  client.send({ apiKey: maker.key });
-  client.send({ quote: { rfqId: id, quoteAmount: '65000000' } });
-  assert.equal((await client.of('quoted')).rfqId, id);
-  await client.of('ready');
-  client.close();
-});
-
 const everyHeader = [
   'x-request-id',
   'ratelimit-limit',
@@ -129,40 +111,6 @@ test('an address has so many sockets at once, and opens so many in a minute', as
   const { status, headers } = await handshake(small.at, {});
   assert.deepEqual([status, headers['x-parley-error']], [429, 'rate_limited']);
   assert.ok(Number(headers['retry-after']) >= 1);
-});
-
-test('so has its network, of which an address that is refused takes nothing', async (t) => {
-  const small = await feedMarket({ feedSocketsPerIp: 2, feedSocketsPerNetwork: 3 });
-  t.after(() => small.close());
-  const from = (localAddress: string) => openFeed(small.at, { localAddress });
-  const first = await from('127.0.0.1');
-  await from('127.0.0.1');
-  assert.match((await (await from('127.0.0.1')).frame(isError)).error, /of this address/);
-  await from('127.0.0.2');
-  const fourth = await from('127.0.0.3');
-  assert.equal((await fourth.closed).code, 4429);
-  assert.match(fourth.frames[0].error, /^3 sockets of this network \(127\.0\.0\.0\/24\) are open/);
-  const elsewhere = await from('127.0.1.1');
-  first.close();
-  await first.closed;
-  const again = await from('127.0.0.3');
-  for (const each of [elsewhere, again]) {
-    each.send({ apiKey: 'wrong' });
-    assert.match((await each.frame(isError)).error, /invalid/);
-  }
-});
-
-test('a process serves so many sockets, and each that leaves makes room', async (t) => {
-  const small = await feedMarket({}, { feed: { sockets: 2 } });
-  t.after(() => small.close());
-  const trader = await small.trader();
-  const two = [await small.maker(trader), await small.maker(trader)];
-  const third = await openFeed(small.at);
-  assert.equal((await third.closed).code, 4429);
-  assert.match(third.frames[0].error, /^2 sockets are open, the most that are served/);
-  two[0]?.close();
-  await two[0]?.closed;
-  await small.maker(trader);
 });
 
 test('wrong keys spend what requests without a key spend, until the socket is ended', async (t) => {

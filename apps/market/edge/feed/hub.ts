@@ -1,5 +1,5 @@
-// The listeners to the feed, and the newest of its log. An entry is made into bytes once for all
-// who may see the same; a socket that is still catching up takes what it has not seen from here.
+// The listeners to the feed, and where its log ends. An entry is made into bytes once for all who
+// may see the same; a socket that is still catching up reads the log by itself.
 
 import type { FeedRow, Place } from '../../db/feed-log.ts';
 import { entriesBytes, type Manner } from './frames.ts';
@@ -30,23 +30,19 @@ export type Listener = {
 export type Hub = {
   /** Where the newest entry is. */
   position(): Place;
-  /** Begins here: the hub knows no earlier entry. */
+  /** Begins here. */
   startAt(place: Place): void;
   /**
    * Adds entries and writes them to all who are live; done when all have been written to, and where
    * `more` follow at once, when these were read by all who read.
    */
   publish(entries: readonly Entry[], more?: boolean): Promise<void>;
-  /** The entries after `seq`, at most `limit`; null when that reaches further back than is kept. */
-  after(seq: number, limit: number): Entry[] | null;
   join(listener: Listener): void;
   leave(listener: Listener): void;
   /** Those of an account; null = all. */
   of(accountId: string | null): ReadonlySet<Listener>;
 };
 
-/** Entries kept for sockets that catch up: at about 500 bytes each. */
-const mostKept = 5_000;
 /** Sockets written to before others have their turn: some 5 ms. */
 const slice = 1_000;
 /** In a burst readers are waited for as long as one of them gets free within `stillMs`. */
@@ -67,8 +63,6 @@ const ownPace: Pace = {
 };
 
 export function createHub(time: Pace = ownPace): Hub {
-  let kept: Entry[] = [];
-  let floor = 0;
   let position: Place = { seq: 0, number: 0 };
   const listeners = new Set<Listener>();
   const accounts = new Map<string, Set<Listener>>();
@@ -89,28 +83,15 @@ export function createHub(time: Pace = ownPace): Hub {
   return {
     position: () => position,
     startAt: (place) => {
-      floor = place.seq;
       position = place;
     },
     publish: async (entries, more = false) => {
       const newest = entries.at(-1);
       if (newest === undefined) return;
       const last = { seq: newest.seq, number: newest.number };
-      kept.push(...entries);
       position = last;
-      if (kept.length > 2 * mostKept) {
-        const dropped = kept.length - mostKept;
-        floor = (kept[dropped - 1] as Entry).seq;
-        kept = kept.slice(dropped);
-      }
       await writeToAll(entries, last);
       if (more) await pace(listeners, time);
-    },
-    after: (seq, limit) => {
-      if (seq < floor) return null;
-      // They ascend by `seq`.
-      const from = kept.findLastIndex((each) => each.seq <= seq) + 1;
-      return kept.slice(from, from + limit);
     },
     join: (listener) => {
       listeners.add(listener);

@@ -21,7 +21,7 @@ import {
   quotesFrame,
   switchFrame,
 } from '../schemas/feed.ts';
-import { frameCheck } from '../validate.ts';
+import { inputCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
 import {
@@ -165,7 +165,7 @@ type Rejected = {
   readonly code?: string;
 };
 
-const checkFirst = frameCheck(firstFrame);
+const checkFirst = inputCheck(firstFrame, 'the frame');
 const example = 'the first frame must be {"apiKey": "<key>"}';
 
 type First = {
@@ -270,8 +270,8 @@ type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown 
 type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
 type Levels = { baseAssetId: string; quoteAssetId: string; idempotencyKey?: string };
 
-const checkPing = frameCheck(pingFrame);
-const checkSwitch = frameCheck(switchFrame);
+const checkPing = inputCheck(pingFrame, 'the frame');
+const checkSwitch = inputCheck(switchFrame, 'the frame');
 
 /** Answers the frames of one socket. */
 function createHearing(feed: Feed, client: string, hold: () => void) {
@@ -420,9 +420,9 @@ type Read = {
 
 type Named = { quote?: Quote; quotes?: unknown; levels?: Levels };
 const kinds = {
-  quote: { form: quoteFrame, check: frameCheck(quoteFrame) },
-  quotes: { form: quotesFrame, check: frameCheck(quotesFrame) },
-  levels: { form: levelsFrame, check: frameCheck(levelsFrame) },
+  quote: { form: quoteFrame, check: inputCheck(quoteFrame, 'the frame') },
+  quotes: { form: quotesFrame, check: inputCheck(quotesFrame, 'the frame') },
+  levels: { form: levelsFrame, check: inputCheck(levelsFrame, 'the frame') },
 };
 
 function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {

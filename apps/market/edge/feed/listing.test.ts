@@ -32,12 +32,6 @@ const resume = { resume: true };
 const several = (client: FeedClient, id: string, count: number) =>
   client.frame(() => framesOf(client, id).length >= count);
 
-/** With a later RFQ everything before has come: frames come in order. */
-async function settled(...clients: FeedClient[]): Promise<void> {
-  const { id } = await market.rfq(await market.trader(), { quoteAssetId: market.assets.eth.id });
-  for (const each of clients) await each.frame(about(id));
-}
-
 test('a maker sees an order leave with its token and come back with its id and createdAt', async () => {
   const plain = await open();
   const resuming = await open(resume);
@@ -59,31 +53,3 @@ test('a maker sees an order leave with its token and come back with its id and c
   assert.deepEqual((await late.frame(about(posted.id))).rfq, posted);
   for (const each of [plain, resuming, late]) each.close();
 });
-
-for (const [how, end] of [
-  ['expires', async () => market.deps.advance(31_000)],
-  [
-    'is cancelled',
-    async (id: string) => {
-      assert.equal((await taker.post(`/v1/rfqs/${id}/cancel`)).status, 200);
-    },
-  ],
-] as const) {
-  test(`an order that ${how} while its token reopens is not sent as there`, async () => {
-    const client = await open(resume);
-    const { id } = await market.rfq(taker, { ttlSeconds: 30 });
-    await close();
-    await several(client, id, 2);
-    await other.transaction(async (tx) => {
-      await reopenAsset(tx, change());
-      await end(id);
-      const gone = (frame: Frame) => frame.type === 'gone' && frame.rfqId === id;
-      await client.frame((frame) => gone(frame) || framesOf(client, id).length > 2);
-    });
-    await settled(client);
-    const last = kindsOf(client, id);
-    assert.deepEqual(last.slice(0, 2), ['created', 'cancelled']);
-    assert.ok(!last.slice(2).includes('created'), `${last}`);
-    client.close();
-  });
-}

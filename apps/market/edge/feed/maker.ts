@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blocked } from '../../db/accounts.ts';
-import { type FeedRow, feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
+import { feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { holds } from '../../market/addresses.ts';
 import { feedLogDays, feedLogEntries, mostReplayed } from '../../market/bounds.ts';
@@ -99,7 +99,7 @@ export function createMaker(
     isFull: peer.isFull,
     // It ends by itself, or with the socket.
     fallBehind: () => void untilDone(feed, maker, () => goOn(feed, maker)),
-    // Checked again before it quotes, and every few seconds (feed.ts).
+    // Checked again before it quotes.
     check: () => {
       if (peer.isOpen()) checkKey(feed, maker).catch(() => {});
     },
@@ -262,7 +262,7 @@ async function catchUp(
       peer.end(closeCodes.tooSlow, `${behind} frames behind: connect again`);
       return true;
     }
-    const seen = await unseen(feed, maker);
+    const seen = await unseen(feed, maker, newest);
     if (seen === null) return false;
     const own = seen.filter((each) => isFor(each, accountId));
     // Those for it alone count too: another account of its own may have posted them.
@@ -277,28 +277,25 @@ async function catchUp(
   return true;
 }
 
-/** The entries that it has not seen, as it may see them now. Null where the log begins later. */
-async function unseen({ deps, hub }: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
-  const kept = hub.after(at.seq, chunk);
-  const isPublic = kept?.every(({ targetAddress }) => targetAddress === null) ?? false;
-  const { addresses } = isPublic ? { addresses: [] } : await findHoldings(deps.db, accountId);
-  const rows = kept ?? (await readLog(deps, at.seq, addresses));
-  if (rows === null) return null;
-  return rows.map((row) => {
+/**
+ * The next entries up to the newest that it has not seen, as it may see them now: without what
+ * strangers posted for others, which may be nearly all of the log. Null where the log begins later.
+ */
+async function unseen(
+  { deps: { db } }: Feed,
+  { at, accountId }: Maker,
+  newest: Place,
+): Promise<Entry[] | null> {
+  const { addresses } = await findHoldings(db, accountId);
+  const rows = await readFeedLog(db, at.seq, chunk, addresses);
+  // Read after the rows: an entry pruned before them is seen to be gone.
+  const ends = await feedLogEnds(db);
+  if (ends === null || ends.oldest.seq > at.seq) return null;
+  // Later ones come with the hub.
+  const known = rows.filter(({ seq }) => seq <= newest.seq);
+  return known.map((row) => {
     const { targetAddress: target } = row;
     if (target === null) return { ...row, holders: null };
     return { ...row, holders: new Set(holds(addresses, target) ? [accountId] : []) };
   });
-}
-
-/** Without what strangers posted for others: it may be nearly all of the log. */
-async function readLog(
-  { db }: Feed['deps'],
-  at: number,
-  addresses: readonly string[],
-): Promise<readonly FeedRow[] | null> {
-  const rows = await readFeedLog(db, at, chunk, addresses);
-  // Read after the rows: an entry pruned before them is seen to be gone.
-  const ends = await feedLogEnds(db);
-  return ends === null || ends.oldest.seq > at ? null : rows;
 }

@@ -8,7 +8,7 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { WebSocket } from 'ws';
 import { socketServer } from '../testing/sockets.ts';
 import { encodeFrame } from './frames.ts';
-import { closeInWaves, createPeer, type Peer, partingMs } from './peer.ts';
+import { closeInWaves, createPeer, type Peer } from './peer.ts';
 
 const connect = await socketServer();
 type Pair = { readonly peer: Peer; readonly socket: Socket; readonly client: WebSocket };
@@ -87,16 +87,6 @@ test('for 20 s: then it is ended with 4408', async (t) => {
   assert.equal(await ended(slow.client), 4408);
 });
 
-test('a peer that does not answer a close within 5 s is cut off', async (t) => {
-  const { peer, socket } = await pair();
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  peer.end(1012, 'the server restarts');
-  t.mock.timers.tick(4_999);
-  assert.equal(socket.destroyed, false);
-  t.mock.timers.tick(1);
-  assert.equal(socket.destroyed, true);
-});
-
 test('a ping is answered, but not one of who has much unread', async () => {
   const each = await pair();
   writeWhile(each, () => !each.peer.isFull());
@@ -122,17 +112,6 @@ test('the newest of the pings before an answer is answered, and no other', async
   each.client.resume();
   await waitUntil(() => heard.length === 2);
   assert.deepEqual(heard, ['ping 1', 'ping 1000']);
-});
-
-test('after its end nothing is written to a socket', async () => {
-  const { peer, socket } = await pair();
-  peer.end(1012, 'the server restarts');
-  const written = socket.bytesWritten;
-  peer.write(part);
-  peer.say({ type: 'late' });
-  peer.end(4408, 'again');
-  peer.pong(Buffer.from('late'));
-  assert.equal(socket.bytesWritten, written);
 });
 
 /** So many sockets are ended; the result lists sockets and clock, in order. */
@@ -162,11 +141,4 @@ test('sockets are ended with 1012 in twenty waves, a tenth of a second apart, no
     const expected = Array.from({ length: last }, (_, at) => (at ? ['100 ms', ...wave] : wave));
     assert.deepEqual(await waves(count), expected.flat());
   }
-});
-
-test('a peer that has not closed a second later is dropped', async () => {
-  const log = await waves(1, false);
-  assert.deepEqual([log.at(0), log.at(-1)], ['1012', 'dropped']);
-  const waited = log.filter((each) => each === '10 ms').length * 10;
-  assert.deepEqual([waited, partingMs], [1_000, 1_000]);
 });

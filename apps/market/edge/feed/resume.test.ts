@@ -6,7 +6,6 @@ import { after, test } from 'node:test';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
 import { mostReplayed } from '../../market/bounds.ts';
-import { prune } from '../../market/prune.ts';
 import { about, type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
 import { agreeOn, anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 
@@ -195,46 +194,6 @@ test('a replay costs a request for each hundred frames; without them the book co
   listener.close();
 });
 
-test('a replay does not read what strangers posted for strangers', async () => {
-  const seq = await left(await market.trader());
-  await append(market, 3_000, newAddress());
-  const { id } = await market.rfq(taker);
-  let read = 0;
-  const counting: typeof market.db = {
-    ...market.db,
-    rows: async (statement) => {
-      const found = await market.db.rows(statement);
-      if (statement.name === 'feed_read') read += found.length;
-      return found as never;
-    },
-  };
-  const app = await anotherProcess(market, counting);
-  const again = await back(await market.trader(), seq, app.at);
-  assert.deepEqual(typesOf(again), ['resumed', 'rfq', 'ready']);
-  assert.equal(again.frames[1].rfq.id, id);
-  assert.equal(read, 1);
-  const next = await market.rfq(taker);
-  await again.frame(about(next.id));
-  again.close();
-  await app.close();
-});
-
-test('the log is kept for a day, and what is older is a reset', async () => {
-  const maker = await market.trader();
-  const seq = await left(maker);
-  const { id } = await market.rfq(taker, { ttlSeconds: 604_800 });
-  const before = await back(maker, seq);
-  await before.frame(about(id));
-  market.deps.advance(86_400_001);
-  await before.frame(about((await market.rfq(taker)).id));
-  while ((await prune(market.deps)).feedLog > 0);
-  const other = await anotherProcess(market);
-  const again = await back(maker, seq, other.at);
-  assert.equal(again.frames[0].type, 'reset');
-  for (const each of [before, again]) each.close();
-  await other.close();
-});
-
 test('private RFQs for the account are in the snapshot of who resumes, and in REST', async () => {
   const address = newAddress();
   const holder = await holding(address);
@@ -269,103 +228,4 @@ test('private RFQs for the account are in the snapshot of who resumes, and in RE
   const now = (await holder.get(list)).body.rfqs.map(({ id }: Frame) => id);
   assert.deepEqual(now, posted.slice(1));
   client.close();
-});
-
-test('a client that comes back to a process that is behind waits for it, and is not reset', async () => {
-  const maker = await market.trader();
-  const client = await market.maker(maker, resume);
-  const { id } = await market.rfq(taker);
-  const { seq } = await client.frame(about(id));
-  client.close();
-  let isHeld = false;
-  const slow: typeof market.db = {
-    ...market.db,
-    rows: async (statement) => {
-      // Until it is let go, its end of the log is the one before.
-      if (statement.name === 'feed_ends' && !isHeld) {
-        isHeld = true;
-        const text = 'select seq, number from feed_log, generate_series(1, 2) where number = $1';
-        return market.sql(text, seq - 1);
-      }
-      if (statement.name === 'feed_read') await new Promise((resolve) => setTimeout(resolve, 300));
-      return market.db.rows(statement);
-    },
-  };
-  const app = await anotherProcess(market, slow);
-  const again = await back(maker, seq, app.at);
-  assert.deepEqual(typesOf(again), ['resumed', 'ready']);
-  again.close();
-  await app.close();
-});
-
-/** A market of its own whose maker has seen one RFQ and missed five. */
-async function missing() {
-  const own = await feedMarket();
-  const asks = await own.trader();
-  const maker = await own.trader();
-  const client = await own.maker(maker, resume);
-  const { seq } = await client.frame(about((await own.rfq(asks)).id));
-  const posted: string[] = [];
-  for (let count = 0; count < 5; count += 1) posted.push((await own.rfq(asks)).id);
-  await client.frame(about(posted[4]!));
-  client.close();
-  return { own, maker, seq, posted };
-}
-
-test('a prune during a replay is no hole: the book comes anew', async () => {
-  const { own, maker, seq } = await missing();
-  const pruning: typeof own.db = {
-    ...own.db,
-    rows: async (statement) => {
-      if (statement.name === 'feed_read' && statement.values[0] === seq) {
-        await own.sql('delete from feed_log where seq < (select max(seq) from feed_log)');
-      }
-      return own.db.rows(statement);
-    },
-  };
-  const app = await anotherProcess(own, pruning);
-  const again = await back(maker, seq, app.at);
-  assert.deepEqual(typesOf(again).slice(0, 3), ['resumed', 'reset', 'snapshot']);
-  assert.equal((await again.of('snapshot')).rfqs.length, 6);
-  again.close();
-  await app.close();
-  await own.close();
-});
-
-test('a database that fails now and then makes no hole, sends nothing twice and no seq back', async () => {
-  const { own, maker, seq, posted } = await missing();
-  for (const name of ['find_live_keys', 'feed_place', 'feed_read', 'rfqs_book']) {
-    const isBook = name === 'rfqs_book';
-    // The first look-up of a key is that of its first frame.
-    let beforeFailure = name === 'find_live_keys' ? 1 : 0;
-    const failing: typeof own.db = {
-      ...own.db,
-      rows: (statement) => {
-        const isReplay = name !== 'feed_read' || statement.values[0] === seq;
-        if (statement.name !== name || !isReplay || beforeFailure-- !== 0) {
-          return own.db.rows(statement);
-        }
-        return Promise.reject(new Error('now and then'));
-      },
-    };
-    const app = await anotherProcess(own, failing);
-    const again = await back(maker, isBook ? seq + 1_000_000 : seq, app.at);
-    const types = typesOf(again);
-    if (isBook) {
-      assert.deepEqual([types.at(-2), types.includes('resumed')], ['snapshot', false], name);
-    } else {
-      assert.deepEqual([types.indexOf('resumed'), types.lastIndexOf('resumed')], [0, 0], name);
-      const ids = again.frames.flatMap(({ rfq }) => (rfq === undefined ? [] : [rfq.id]));
-      assert.deepEqual(ids, posted, name);
-    }
-    const numbers = again.frames.map((frame) => frame.seq);
-    assert.deepEqual(
-      numbers,
-      numbers.toSorted((a, b) => a - b),
-      name,
-    );
-    again.close();
-    await app.close();
-  }
-  await own.close();
 });

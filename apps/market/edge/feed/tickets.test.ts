@@ -2,11 +2,9 @@
 // from no page of anybody else.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { insertTrader, someAddress } from '@parley/verify/test/support/trading.ts';
 import { revokeSession } from '../../db/sessions.ts';
-import { mostTickets } from '../../people/bounds.ts';
 import { caller } from '../testing/edge.ts';
 import { type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
 import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
@@ -19,7 +17,7 @@ const market = await feedMarket({
   rateLimit: 40,
 });
 /** A market of the dev network: it has no site name. */
-const loopback = await feedMarket({ rateLimit: 7 }, { feed: { recheckMs: 0 } });
+const loopback = await feedMarket({ rateLimit: 7 });
 after(async () => {
   await market.close();
   await loopback.close();
@@ -83,18 +81,6 @@ test('a ticket is good for 30 s to the millisecond', async () => {
   assert.match((await refused(late)) ?? '', gone);
 });
 
-test('a session has twenty tickets at once: the oldest makes room', async () => {
-  const browser = await someone();
-  const tickets: string[] = [];
-  for (let count = 0; count <= mostTickets; count += 1) {
-    tickets.push(await ticketOf(browser));
-    market.deps.advance(1);
-  }
-  const [first = '', second = ''] = tickets;
-  assert.match((await refused(first)) ?? '', gone);
-  assert.equal(await refused(second), null);
-});
-
 test('a ticket of a session that has ended, or of no session, is none', async () => {
   const browser = await someone();
   const ticket = await ticketOf(browser);
@@ -134,26 +120,6 @@ test('a socket of a session that ends is closed in every process with 4401', lim
     }
   }
   await other.close();
-});
-
-test('a connection that ended without a notice is found, others stay', limits, async () => {
-  const { deps, at, sql } = loopback;
-  const people = [1, 2, 3].map(() => signedIn(callsOf(loopback)));
-  const [ended, anew, stays] = await Promise.all(people);
-  const trader = await loopback.trader();
-  const sockets = await Promise.all([
-    ...[ended!, anew!, stays!].map(async (each) => openMaker(at, { apiKey: await ticketOf(each) })),
-    loopback.maker(trader),
-  ]);
-  const now = new Date(deps.now());
-  await sql('update sessions set revoked_at = $2 where id = $1', ended!.stored.id, now);
-  await sql('update sessions set hash = $2 where id = $1', anew!.stored.id, randomBytes(32));
-  const revoke = 'update api_keys set revoked_at = $2 where account_id = $1';
-  await sql(revoke, trader.accountId, now);
-  for (const nth of [0, 1, 3]) assert.equal((await sockets[nth]!.closed).code, 4401);
-  const { ws } = sockets[2]!;
-  assert.equal(ws.readyState, ws.OPEN);
-  ws.close();
 });
 
 test("a quote by ticket is the account's, and spends the budget of its keys", async () => {
@@ -206,20 +172,6 @@ test('a ticket counts from our own pages and those that are named; a key from ev
     assert.match(await said(headers, ticket), /^pages of ".*" may show no ticket here/);
     assert.match((await refused(ticket)) ?? '', gone, 'it is used up');
     assert.equal(await said(headers, key), 'ready', JSON.stringify(headers));
-  }
-});
-
-test('on the dev network our own site is loopback at the port that was asked', async () => {
-  const { at } = loopback;
-  const browser = await signedIn(callsOf(loopback));
-  for (const [origin, is] of [
-    [at, 'ready'],
-    ['http://127.0.0.1:9', 'error'],
-  ] as const) {
-    const client = await openFeed(at, { headers: { origin } });
-    client.send({ apiKey: await ticketOf(browser) });
-    await client.of(is);
-    client.close();
   }
 });
 

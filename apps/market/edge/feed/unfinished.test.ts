@@ -77,23 +77,6 @@ test('a message may come in 64 pieces, empty ones and pings between them, and no
   await endedWith(each, 1009, /too many pieces/);
 });
 
-test('a frame may take 256 reads, and not 257', async () => {
-  const each = await pair();
-  const whole = frame(text, 'x'.repeat(1_000));
-  const heads = 8;
-  const inReads = (bytes: Buffer) => {
-    for (const byte of bytes) each.socket.emit('data', Buffer.of(byte));
-  };
-  inReads(whole.subarray(0, heads + 256));
-  each.socket.emit('data', whole.subarray(heads + 256));
-  // That was one read too many.
-  await endedWith(each, 1009, /too many pieces/);
-  const other = await pair();
-  for (const byte of whole.subarray(0, heads + 255)) other.socket.emit('data', Buffer.of(byte));
-  other.socket.emit('data', whole.subarray(heads + 255));
-  assert.equal(other.heard.length, 1);
-});
-
 const mostBytes = 131_072;
 for (const [what, filler] of [
   ['empty pieces', goesOn('')],
@@ -112,28 +95,6 @@ for (const [what, filler] of [
   });
 }
 
-test('between messages as much may come as one likes', async () => {
-  const each = await pair();
-  const many = repeated(frame(ping, 'p'.repeat(125)), 3_000);
-  // Cut within a frame each time.
-  for (let at = 0; at < 100; at += 1)
-    await write(each, many.subarray(at * 3_930, (at + 1) * 3_930));
-  assert.ok(each.peer.isOpen());
-  const messages = repeated(frame(text, 'm'.repeat(1_000)), 400);
-  for (let at = 0; at < 40; at += 1) {
-    await write(each, messages.subarray(at * 10_080, (at + 1) * 10_080));
-  }
-  assert.equal(each.heard.length, 400);
-});
-
-test('a message that goes on after its end cuts the client off', async () => {
-  const each = await pair();
-  each.peer.end(4429, 'too many sockets');
-  each.wire.write(Buffer.concat([begins, repeated(goesOn(''), mostBytes)]));
-  await waitUntil(() => each.socket.destroyed);
-  assert.ok(each.socket.bytesRead < 4 * mostBytes, `${each.socket.bytesRead} bytes were read`);
-});
-
 test('a message that ten looks in a row find unfinished ends the socket with 4408', async () => {
   for (const bytes of [begins, frame(text, 'x').subarray(0, 6), Buffer.of(0x81)]) {
     const each = await pair();
@@ -145,27 +106,4 @@ test('a message that ten looks in a row find unfinished ends the socket with 440
     each.unfinished.look();
     await endedWith(each, 4408, /not complete after 10 s/);
   }
-});
-
-test('a new message has ten looks of its own, and what we do not read is not late', async () => {
-  const each = await pair();
-  await write(each, begins);
-  for (let message = 0; message < 3; message += 1) {
-    await write(each, Buffer.concat([frame(continued, 'z'), begins]));
-    for (let look = 0; look < 9; look += 1) each.unfinished.look();
-  }
-  each.ws.pause();
-  for (let look = 0; look < 30; look += 1) each.unfinished.look();
-  each.ws.resume();
-  for (let look = 0; look < 9; look += 1) each.unfinished.look();
-  assert.ok(each.peer.isOpen());
-  // Half a ping each time is none that is late.
-  const other = await pair();
-  const half = frame(ping, 'pp');
-  await write(other, half.subarray(0, 3));
-  for (let look = 0; look < 30; look += 1) {
-    await write(other, Buffer.concat([half.subarray(3), half.subarray(0, 3)]));
-    other.unfinished.look();
-  }
-  assert.ok(other.peer.isOpen());
 });

@@ -169,17 +169,6 @@ describe('while the first request runs, a retry is 409', () => {
   });
 });
 
-test('the session that tells other processes is taken anew when it was lost', async () => {
-  steps.plan = {};
-  assert.equal((await slot()()).status, 201);
-  await edge.sql(`select pg_terminate_backend(pid) as ended from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`);
-  await until(
-    ({ status }) => status === 201,
-    () => slot()(),
-  );
-});
-
 describe('a refusal', () => {
   test('a refusal of the effect is stored, and nothing of the effect stays', async () => {
     steps.plan = {

@@ -50,18 +50,11 @@ export type Steps<I, Prepared> = {
   readonly replay?: (tx: Tx, input: I & { reply: StoredReply }) => Promise<void>;
   /** Carries a secret, in or out: the stored answers are encrypted. */
   readonly secret?: true;
-  /** `refuse` unless given. */
-  readonly withoutRoom?: WithoutRoom;
+  /** Where the day has no room left its reply is not kept: a retry has no other effect. */
+  readonly anew?: true;
   /** Its `before` takes on what lasts, once: after a fault of ours a retry finds that. */
   readonly lasts?: true;
 };
-
-/**
- * The treatment of a reply for which the day has no room left. `refuse`: the command has no effect,
- * for a retry must have the same answer. `anew`: not kept, for a retry has no other effect. `keep`:
- * there are few.
- */
-export type WithoutRoom = 'refuse' | 'anew' | 'keep';
 
 const attempts = 3;
 const longestKey = 255;
@@ -85,22 +78,11 @@ export async function runOnce<I, Prepared>(
     return await runInSlot(deps, underway, slot, steps);
   } catch (error) {
     const isFault = refusalOf(error, deps.settings.shortName) === null;
-    if (isFault && !steps.lasts) await storeFault(deps, slot, steps);
+    if (isFault && !steps.lasts) await storeFault(deps, slot, steps.secret);
     throw error;
   } finally {
     underway.leave(slot);
   }
-}
-
-/** The earlier answer to the request under its Idempotency-Key; null where it was not. */
-export async function replyOf<I, Prepared>(
-  deps: Deps,
-  asked: Asked,
-  caller: Caller,
-  steps: Steps<I, Prepared>,
-): Promise<Answer | null> {
-  const slot = slotOf(asked, caller);
-  return slot && stored(deps, deps.db, slot, steps);
 }
 
 async function runInSlot<I, Prepared>(
@@ -126,8 +108,8 @@ async function runInSlot<I, Prepared>(
       'refused' in ready
         ? ready.refused
         : await tryEffect(deps, tx, () => steps.run(tx, ready.input));
-    const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));
-    if (!kept && (steps.withoutRoom ?? 'refuse') === 'refuse') throw noRoom(deps);
+    const kept = await storeReply(deps, tx, slot, result, steps.secret);
+    if (!kept && !steps.anew) throw noRoom(deps);
     return { ...result, replayed: false };
   });
 }
@@ -136,20 +118,14 @@ async function runInSlot<I, Prepared>(
  * Stores that the request ended in a fault of ours, unless it has an answer. In a transaction of
  * its own, whatever the one of the effect ended with; where it cannot be stored, a retry may run.
  */
-async function storeFault(deps: Deps, slot: Slot, steps: Keeping): Promise<void> {
+async function storeFault(deps: Deps, slot: Slot, secret?: true): Promise<void> {
   const { status, code, sentence } = fault();
   const reply = { status, body: { error: sentence }, code };
   const store = async (tx: Tx) => {
     if (!(await lockSlot(tx, slot)) || (await findReply(deps, tx, slot)) !== null) return;
-    await storeReply(deps, tx, slot, reply, keepingOf(steps));
+    await storeReply(deps, tx, slot, reply, secret);
   };
   await transact(deps, store).catch(() => {});
-}
-
-type Keeping = Pick<Steps<unknown, unknown>, 'secret' | 'withoutRoom'>;
-
-function keepingOf({ secret, withoutRoom }: Keeping) {
-  return { secret: secret === true, always: withoutRoom === 'keep' };
 }
 
 /** The effect, or the refusal that it met with nothing of it left. */

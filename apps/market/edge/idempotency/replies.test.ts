@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
-import fc from 'fast-check';
 import { mostKeptRefusals, mostReplyBytes, replyRowBytes } from '../../market/bounds.ts';
 import { bodyHash } from '../body.ts';
 import { refused, testEdge } from '../testing/edge.ts';
@@ -16,8 +15,7 @@ import { findReply, mostKeptBytes, type Slot, storeReply } from './replies.ts';
 const steps: Steps = { plan: {}, runs: 0 };
 const edge = await testEdge({ settings: { rateLimit: 300 } }, (app, deps) => {
   addTestCommand(app, deps, steps, '/v1/test/:id');
-  addTestCommand(app, deps, steps, '/v1/anew/:id', { withoutRoom: 'anew' });
-  addTestCommand(app, deps, steps, '/v1/keep/:id', { withoutRoom: 'keep' });
+  addTestCommand(app, deps, steps, '/v1/anew/:id', { anew: true });
 });
 const { deps } = edge;
 const { db } = deps;
@@ -31,10 +29,8 @@ const slotAt = (path: string, key = 'k'): Slot => ({
   key,
   bodyHash: Buffer.alloc(32),
 });
-const store = (slot: Slot, status: number, body: unknown = { run: 1 }, always = false) =>
-  db.transaction((tx) =>
-    storeReply(deps, tx, slot, { status, body, code: null }, { secret: false, always }),
-  );
+const store = (slot: Slot, status: number, body: unknown = { run: 1 }) =>
+  db.transaction((tx) => storeReply(deps, tx, slot, { status, body, code: null }));
 const found = (slot: Slot) => findReply(deps, db, slot);
 /** The replies kept for the account that day. */
 const fill = (day: string, refusals: number, bytes: number) =>
@@ -77,22 +73,6 @@ test('a replay is the first reply byte for byte, headers of the moment aside', a
   }
 });
 
-test('a stored reply gives its very bytes again', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.jsonValue(), fc.boolean(), fc.boolean(), async (body, secret, long) => {
-      const own = slotAt('/v1/any', `any-${slots++}`);
-      const filled = long ? [body, 'long'.repeat(200)] : body;
-      const clean = JSON.parse(JSON.stringify(filled).replaceAll('\\u0000', '')) as unknown;
-      const reply = { status: 200, body: clean, code: null };
-      assert.ok(await storeReply(deps, db, own, reply, { secret, always: false }));
-      const again = await found(own);
-      assert.ok(again !== null && again !== 'differs' && !('sealed' in again));
-      assert.equal(JSON.stringify(again.body), JSON.stringify(clean));
-    }),
-    { numRuns: 60 },
-  );
-});
-
 test('the same body is the same JSON value, and no other', async () => {
   steps.plan = {};
   const body = '{"m":"caf\u00e9/","n":1}';
@@ -122,21 +102,6 @@ test('the same body is the same JSON value, and no other', async () => {
   assert.equal(hashOf('{"n":-0}'), hashOf('{"n":0}'));
   assert.notEqual(hashOf('["a"]'), hashOf('"[\\"a\\"]"'));
   assert.notEqual(hashOf('{"a":"b"}'), hashOf('{"a\\":\\"b":""}'));
-});
-
-test('a slot takes little room however long its path and key are, and is no other', async () => {
-  for (const length of [1, 200, 100_000]) {
-    const path = `/v1/${'x'.repeat(length)}`;
-    const name = 'y'.repeat(255);
-    await store(slotAt(path, name), 201);
-    const reply = { status: 201, body: { run: 1 }, code: null };
-    assert.deepEqual(await found(slotAt(path, name)), reply);
-    assert.equal(await found(slotAt(`${path.slice(0, -1)}y`, name)), null);
-    assert.equal(await found(slotAt(path, name.slice(1))), null);
-    assert.equal(await found({ ...slotAt(path, name), method: 'DELETE' }), null);
-  }
-  const [row] = await edge.sql('select max(length(key)) as longest from idempotency');
-  assert.equal(row.longest, 43);
 });
 
 test('a reply above 32 KiB is not kept: it is a build, which is made anew', async () => {
@@ -178,20 +143,19 @@ test('refusals of an account are kept up to a number a day, whatever succeeds me
   assert.notEqual(await found(slotAt('/v1/beyond')), null);
 });
 
-test('successes are kept up to so many bytes a day, and replies kept always take none', async () => {
+test('successes are kept up to so many bytes a day', async () => {
   deps.freeze(Date.UTC(2030, 0, 5, 23));
   const body = { run: 2 };
   const each = JSON.stringify({ code: null, body }).length + replyRowBytes;
   const leave = (left: number) => fill('2030-01-05', 0, mostKeptBytes(deps.settings) - left);
-  const keeps = async (path: string, status = 201, always = false) => {
-    const isStored = await store(slotAt(path), status, body, always);
+  const keeps = async (path: string, status = 201) => {
+    const isStored = await store(slotAt(path), status, body);
     assert.equal((await found(slotAt(path))) !== null, isStored, path);
     return isStored;
   };
   await leave(2 * each - 1);
   assert.equal(await keeps('/v1/fits'), true);
   assert.equal(await keeps('/v1/fits-not'), false);
-  assert.equal(await keeps('/v1/always', 201, true), true);
   assert.equal(await keeps('/v1/no', 400), true);
   await leave(each);
   assert.equal(await keeps('/v1/exactly'), true);
@@ -217,18 +181,13 @@ test('without room what must be kept is refused whole, and only under a key and 
   assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first.body, 'true']);
   assert.equal((await post(null)).status, 201);
   assert.equal(await ofRoom(), 1);
-  // The reply of a command that a retry may run anew is not kept; rare replies are kept.
+  // The reply of a command that a retry may run anew is not kept.
   steps.plan = {};
-  for (const [path, replayed] of [
-    ['/v1/anew/1', undefined],
-    ['/v1/keep/1', 'true'],
-  ] as const) {
-    const one = await post('full', {}, path);
-    const two = await post('full', {}, path);
-    assert.deepEqual([one.status, two.status], [201, 201]);
-    assert.equal(two.headers['idempotency-replayed'], replayed, path);
-    assert.equal(two.body.run === one.body.run, replayed === 'true');
-  }
+  const one = await post('full', {}, '/v1/anew/1');
+  const two = await post('full', {}, '/v1/anew/1');
+  assert.deepEqual([one.status, two.status], [201, 201]);
+  assert.equal(two.headers['idempotency-replayed'], undefined);
+  assert.notEqual(two.body.run, one.body.run);
   steps.plan = { run: async (tx) => void (await tx.rows({ name: '', text, values: [] })) };
   deps.advance(7_200_000);
   assert.equal((await post('late')).status, 201);

@@ -92,14 +92,14 @@ export function mostKeptBytes({ rateLimit }: Pick<Settings, 'rateLimit'>): numbe
 
 /**
  * Not what is too large: a build, which is made anew. Nor refusals beyond what a day holds. False
- * where what succeeded has no room left; `always`: it needs none.
+ * where what succeeded has no room left. `secret`: encrypted.
  */
 export async function storeReply(
   deps: Pick<Deps, 'settings' | 'now'>,
   tx: Tx,
   slot: Slot,
   reply: StoredReply,
-  { secret, always }: { readonly secret: boolean; readonly always: boolean },
+  secret?: true,
 ): Promise<boolean> {
   const plain = Buffer.from(JSON.stringify({ code: reply.code, body: reply.body }));
   if (plain.length > mostReplyBytes) return true;
@@ -117,7 +117,7 @@ export async function storeReply(
   const charge = {
     day: at.toISOString().slice(0, 10),
     refusals: isRefusal ? 1 : 0,
-    bytes: isRefusal || always ? 0 : sealed.length + replyRowBytes,
+    bytes: isRefusal ? 0 : sealed.length + replyRowBytes,
     most: { refusals: mostKeptRefusals, bytes: mostKeptBytes(deps.settings) },
   };
   return (await keepReply(tx, rowKey(slot), row, at, charge)) || isRefusal;

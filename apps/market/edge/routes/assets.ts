@@ -19,12 +19,12 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
   const { budgets } = app.edge;
   const looks = createLooks(deps);
   /** An answer of 503 costs nothing: the caller is to ask again. */
-  const unlessInVain = async <R>(work: Promise<R>, by: string, client: string): Promise<R> => {
+  const unlessInVain = async <R>(work: Promise<R>, by: string): Promise<R> => {
     try {
       return await work;
     } catch (error) {
       const inVain = error instanceof ParleyError && error.kind === 'unavailable';
-      if (inVain) await budgets.giveBackListing(by, client);
+      if (inVain) await budgets.giveBack('listings', by);
       throw error;
     }
   };
@@ -45,15 +45,14 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       201: 'listed by this request, and open to trade',
       202: '`pending`: not listed yet; `closed`: listed, and not open to trade for now',
     },
-    before: async ({ caller: { accountId }, body, signal, client }) => {
-      await budgets.chargeListing(accountId, client);
-      const looked = await unlessInVain(looks({ ...body, accountId }, signal), accountId, client);
-      return { ...looked, client };
+    before: async ({ caller: { accountId }, body, signal }) => {
+      await budgets.charge('listings', accountId);
+      return unlessInVain(looks({ ...body, accountId }, signal), accountId);
     },
-    run: async (tx, { caller: { accountId }, prepared: { token, judgement, client } }) => {
+    run: async (tx, { caller: { accountId }, prepared: { token, judgement } }) => {
       const wish = { ...token, source: 'api', accountId };
       const deciding = decideSoon(tx, deps, wish, judgement);
-      const decision = await unlessInVain(deciding, accountId, client);
+      const decision = await unlessInVain(deciding, accountId);
       return replyOf(token, decision, judgement?.notChecked);
     },
   });

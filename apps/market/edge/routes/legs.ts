@@ -32,7 +32,7 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
     body: shapes.fundBody,
     replies: { 200: shapes.fundReply },
     // Asked to relay again it answers the one there is.
-    withoutRoom: 'anew',
+    anew: true,
     lasts: true,
     before: async (input) => {
       const request = buildRequest(input);
@@ -99,7 +99,7 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     body: shapes.claimBody,
     replies: { 200: shapes.claimReply },
     secret: true,
-    withoutRoom: 'anew',
+    anew: true,
     lasts: true,
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
@@ -117,7 +117,7 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     params: shapes.legParams,
     query: shapes.refundQuery,
     replies: { 200: shapes.material },
-    withoutRoom: 'anew',
+    anew: true,
     before: (input) =>
       builders.buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
@@ -180,8 +180,7 @@ function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
     params: shapes.legParams,
     body: shapes.scheduleBody,
     replies: { 200: shapes.scheduleReply },
-    // At most 20 a minute, and they guard what was funded.
-    withoutRoom: 'keep',
+    anew: true,
     before: async ({ caller: { accountId }, client, params, body, signal }) => {
       if (busy.has(accountId)) throw underWay();
       busy.add(accountId);

@@ -7,7 +7,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { revokeSessions } from '../../db/sessions.ts';
-import { mostLevelPairs } from '../../market/bounds.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { prune } from '../../market/prune.ts';
 import { openSession } from '../../people/sessions.ts';
@@ -83,22 +82,6 @@ test('levels are read by everybody, with a key and without, under their account 
   const open = await market.app.inject({ url: `/market${path('sell_base', straight)}` });
   assert.deepEqual(open.json(), { levels: [shown], nextCursor: null });
   await withdrawn(maker);
-});
-
-test('one pair is one, whichever of both is called the base: seen from the other it is turned', async () => {
-  await published([bid('3000', '10000000', { leastBaseAmount: '2000' }), ask('3000', '11000000')]);
-  const [bought] = await read('buy_base', turned);
-  // 2 000 of 3 000 base units are 6 666 666.7 of the others.
-  assert.deepEqual(amounts([bought!]), ['10000000 3000']);
-  assert.equal(bought?.leastBaseAmount, '6666667');
-  assert.deepEqual(amounts(await read('sell_base', turned)), ['11000000 3000']);
-  // The levels published the other way round take the place of both.
-  await published([bid('12000000', '4000', { leastBaseAmount: '6000000' })], maker, turned);
-  assert.deepEqual(await read('sell_base'), []);
-  const [sold] = await read('buy_base');
-  assert.deepEqual([...amounts([sold!]), sold?.leastBaseAmount], ['4000 12000000', '2000']);
-  await published([], maker, straight);
-  assert.deepEqual(await read('sell_base', turned), []);
 });
 
 test('the best price for the taker is first, by its exact quotient, page by page from both sides', async () => {
@@ -237,37 +220,6 @@ test('levels go with the key or the session that published them, and with the la
   await withdrawn(by, other);
 });
 
-test('an account has levels on 100 pairs at most; those that ended and the pair itself leave room', async () => {
-  const by = await market.trader();
-  const good = [bid('100000', '65000000')];
-  await published(good, by);
-  const others = (count: number) =>
-    sql(
-      `with token as (
-          insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
-            select gen_random_uuid(), 'evm-dev', 'T', gen_random_uuid()::text, 18, true,
-              'curated', now()
-            from generate_series(1, $2) returning id)
-        insert into levels (id, account_id, low_asset_id, high_asset_id, base_is_low, gives_low,
-            low_amount, high_amount, published_at, expires_at)
-          select gen_random_uuid(), $1, least(id, $3::uuid), greatest(id, $3::uuid), true, true,
-            1, 1, now(), $4 from token`,
-      by.accountId,
-      count,
-      btc.id,
-      new Date(deps.now() + 60_000),
-    );
-  await others(mostLevelPairs - 1);
-  await published(good, by);
-  await others(1);
-  const words = /100 other pairs/;
-  refused(await publish(good, by, straight), '409 too_many_open', words);
-  assert.equal((await read('sell_base')).length, 1);
-  deps.advance(60_000);
-  await published(good, by);
-  await withdrawn(by);
-});
-
 test('halted levels are not shown until they are resumed, nor published; they can be withdrawn', async () => {
   await published([bid('100000', '65000000')]);
   await haltChain(deps.db, { chain: 'bitcoin', reason: 'a hole', at: new Date(deps.now()) });
@@ -317,21 +269,4 @@ test('levels that could not be quoted are not published, and the earlier ones st
   assert.equal((await publish([good], noBitcoin)).status, 200);
   assert.equal((await read('sell_base')).length, 2);
   await withdrawn(maker, noBitcoin);
-});
-
-test('a request again under its key is answered as the first; an account has so many requests in a minute', async () => {
-  const by = await market.trader();
-  const key = { 'idempotency-key': 'levels' };
-  const first = await publish([bid('100000', '65000000')], by, straight, key);
-  await publish([], by);
-  const again = await publish([bid('100000', '65000000')], by, straight, key);
-  assert.deepEqual([again.status, again.body], [200, first.body]);
-  assert.deepEqual(await read('sell_base'), []);
-  for (let sent = 1; sent < 120; sent += 1) {
-    await market.app.edge.budgets.charge('levels', by.accountId);
-  }
-  refused(await publish([bid('100000', '65000000')], by), '429 level_rate_limited', /120 times/);
-  // Taking them back costs nothing of it.
-  assert.equal((await publish([], by)).status, 200);
-  assert.deepEqual(await read('sell_base'), []);
 });

@@ -27,21 +27,6 @@ const absent = '0193b5a0-0000-7000-8000-000000000000';
 const shown = (outcomes: { status: number; code?: string }[]) =>
   outcomes.map(({ status, code }) => (code === undefined ? `${status}` : `${status} ${code}`));
 
-test('outcomes of the longest refusals are kept under their Idempotency-Key', async () => {
-  const odd = (at: number) => `${'\u0001'.repeat(62)}${String(at).padStart(2, '0')}`;
-  const ids = [
-    ...(await posted(1)),
-    ...Array.from({ length: mostQuotesAtOnce - 1 }, (_, at) => odd(at)),
-  ];
-  const quotes = ids.map((rfqId) => ({ rfqId, quoteAmount: '1000' }));
-  const first = await quoteAll(quotes, { 'idempotency-key': 'longest' });
-  const again = await quoteAll(quotes, { 'idempotency-key': 'longest' });
-  assert.deepEqual(again.body, first.body);
-  const [{ status }, { rfqId, code, error }] = first.body.outcomes;
-  assert.deepEqual([status, rfqId, code], [201, odd(0), 'unknown_rfq']);
-  assert.match(error, /^there is no RFQ .+…$/u);
-});
-
 test('each quote of a batch has its own outcome, in order, and nothing of a refused one is stored', async () => {
   const [one, gone, two] = (await posted(3)) as [string, string, string];
   await taker.post(`/v1/rfqs/${gone}/cancel`);

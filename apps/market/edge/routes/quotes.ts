@@ -158,24 +158,7 @@ async function outcomesOf(
     const refusal = refusalOf(outcome, deps.settings.shortName);
     if (refusal === null) deps.log.error({ err: outcome }, 'a quote of many failed');
     const { status, sentence: error, code } = refusal ?? fault();
-    return fitting({ status, rfqId, error, code });
+    return { status, rfqId, error, code };
   });
   return { status: 200, body: { outcomes } };
-}
-
-/** All fit into a reply that is kept: a retry under an Idempotency-Key is given the same. */
-const mostOutcomeBytes = 640;
-
-/** With as much of its sentence as there is room for. */
-function fitting<Refused extends { readonly error: string }>(refused: Refused): Refused {
-  const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-  if (bytesOf(refused) <= mostOutcomeBytes) return refused;
-  let room = mostOutcomeBytes - bytesOf({ ...refused, error: '…' });
-  let kept = '';
-  for (const letter of refused.error) {
-    room -= bytesOf(letter) - bytesOf('');
-    if (room < 0) break;
-    kept += letter;
-  }
-  return { ...refused, error: `${kept}…` };
 }

@@ -2,13 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Family } from '@parley/core/families.ts';
-import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import { type Answer, someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
 import fc from 'fast-check';
-import { findAssets, findCuratedAsset } from '../../db/assets.ts';
-import { seedAssets } from '../../market/assets.ts';
 import { mostLiveRfqs } from '../../market/bounds.ts';
 import { sequenceFeed } from '../../market/feed-log.ts';
 import { refused } from '../testing/edge.ts';
@@ -117,51 +113,6 @@ test('giving an asset needs a wallet on its chain, login or proven; taking one d
   await rfq({}, onBitcoin);
 });
 
-test('a node that hangs is 504 with nothing posted, and the next try may succeed', async () => {
-  let hangs = true;
-  const checkAmount = () => (hangs ? new Promise<never>(() => {}) : Promise.resolve());
-  const slow = await negotiating({
-    settings: { chainTimeoutMs: 150 },
-    adapters: [stubAdapter('bitcoin', 'bitcoin', { checkAmount }), stubAdapter('evm-dev', 'evm')],
-  });
-  const headers = { 'idempotency-key': 'k1' };
-  const ask = () => slow.taker.post('/v1/rfqs', slow.wanted(), headers);
-  refused(await ask(), '504 chain_timeout');
-  assert.deepEqual((await slow.maker.get('/v1/rfqs')).body.rfqs, []);
-  hangs = false;
-  assert.equal((await ask()).status, 201);
-});
-
-test('a target address in any spelling reaches the wallet of every family, and no other', async () => {
-  const solana = 'So11111111111111111111111111111111111111112';
-  const bitcoin = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
-  const cases: [Family, address: string, written: string][] = [
-    [
-      'evm',
-      '0x52908400098527886E0F7030069857D2E4169EE7',
-      '0x52908400098527886e0f7030069857d2e4169ee7',
-    ],
-    ['tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', '41A614F803B6FD780986A42C78EC9C7F77E6DED13C'],
-    ['bitcoin', bitcoin, bitcoin.toUpperCase()],
-    ['solana', solana, solana],
-  ];
-  for (const [family, address, written] of cases) {
-    const holder = await market.trader({ wallets: [{ family, address }] });
-    const posted = await rfq(to(written));
-    assert.equal(posted.targetAddress, address);
-    assert.equal((await read(holder, posted.id)).targetAddress, address);
-    // To others it is a link, which is in no list.
-    const other = await read(maker, posted.id);
-    assert.deepEqual([other.id, other.targetAddress], [posted.id, undefined]);
-    for (const by of [holder, maker]) {
-      const { rfqs } = (await by.get('/v1/rfqs?limit=100')).body;
-      assert.ok(!idsOf(rfqs).includes(posted.id));
-    }
-    assert.equal((await emitted(posted.id)).length, 1);
-  }
-  assert.deepEqual(await emitted((await rfq({ visibility: 'private' })).id), []);
-});
-
 test('its creator cancels it, again and again; a stranger never', async () => {
   const { id } = await rfq();
   refused(await cancel(maker, id), '403 not_creator');
@@ -268,22 +219,6 @@ test('whoever was on the book when paging began is met exactly once, whatever co
   await fc.assert(paging, { numRuns: runs(8) });
 });
 
-test('a page shows every change as soon as its author was answered', async () => {
-  const shown = async () => (await maker.get('/v1/rfqs')).body.rfqs[0];
-  for (let round = 0; round < 8; round += 1) {
-    await shown();
-    const { id } = await rfq();
-    assert.equal((await shown()).id, id);
-    await quote(maker, id);
-    assert.equal((await shown()).status, 'negotiating');
-    const reads = Array.from({ length: 5 }, shown);
-    await cancel(taker, id);
-    assert.notEqual((await shown()).id, id);
-    await Promise.all(reads);
-    assert.notEqual((await shown()).id, id);
-  }
-});
-
 test('a creator lists its own until they end: private ones and of closed assets, of nobody else', async () => {
   const creator = await market.trader();
   const own = async (by: Trader, query = '') => by.get(`/v1/rfqs?own=true&${query}`);
@@ -346,16 +281,4 @@ test('assets are listed with what the specification names and nothing else, by f
     if (cursor !== '') refused(foreign, '400 bad_cursor');
   } while (cursor !== '');
   assert.deepEqual(seen, ['BTC', 'ETH', 'USD']);
-});
-
-test('seeding again keeps ids, updates what changed, and closes what is no longer listed', async () => {
-  const { db, deps, assets } = await negotiating();
-  const next = await seedAssets(db, deps, [
-    { chain: 'bitcoin', symbol: 'XBT', address: null, decimals: 8, highValueFrom: '500' },
-    { chain: 'nowhere', symbol: 'NIL', address: null, decimals: 1 },
-  ]);
-  assert.deepEqual(next, [{ ...assets.btc, symbol: 'XBT', highValueFrom: 500n }]);
-  assert.equal((await findAssets(db, [assets.usd.id]))[0]?.enabled, false);
-  assert.equal(await findCuratedAsset(db, 'USD'), null);
-  assert.equal((await findCuratedAsset(db, 'XBT'))?.id, assets.btc.id);
 });

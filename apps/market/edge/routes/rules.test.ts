@@ -8,7 +8,6 @@ import { formulaVersion } from '@parley/core/deadlines.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
 import { contractId, policyDigest, policyFields } from '@parley/core/rules.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
-import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, secretLock } from '../testing/negotiating.ts';
 
@@ -107,35 +106,4 @@ test('a party that says under which rules it accepts, accepts under no others', 
   const words = { ...lock(), rules };
   assert.equal((await accept(taker, id, words)).body.thread.takerAccepted, true);
   assert.equal((await accept(maker, id, { rules })).body.thread.status, 'agreed');
-});
-
-test('an acceptance ends with the rules it was given under, and with nothing less', async (t) => {
-  t.after(() => configure());
-  for (const first of [taker, maker]) {
-    const second = first === taker ? maker : taker;
-    const own = lock();
-    const words = (by: Trader) => (by === taker ? own : {});
-    const accepted = async (id: string) => {
-      const { makerAccepted, takerAccepted, acceptanceExpiresAt } = await read(`/v1/threads/${id}`);
-      const isFirst = first === taker ? takerAccepted : makerAccepted;
-      const isSecond = first === taker ? makerAccepted : takerAccepted;
-      return [isFirst, isSecond, acceptanceExpiresAt !== null];
-    };
-    configure();
-    const id = await negotiation();
-    await accept(first, id, words(first));
-    // A policy of the same numbers is the same policy.
-    configure();
-    assert.deepEqual(await accepted(id), [true, false, true]);
-    configure({ signSeconds: evm.policy.signSeconds + 1 });
-    assert.deepEqual(await accepted(id), [false, false, false]);
-    // The other side's words do not meet one that has ended.
-    const met = await accept(second, id, words(second));
-    assert.deepEqual([met.body.thread.status, met.body.swap], ['open', undefined]);
-    assert.deepEqual(await accepted(id), [false, true, true]);
-    const done = await accept(first, id, words(first));
-    assert.equal(done.body.thread.status, 'agreed');
-    assert.deepEqual(done.body.swap.rules, rulesNow());
-    assert.equal(done.body.swap.hashlock, own.hashlock);
-  }
 });

@@ -8,7 +8,6 @@ import { addressesOfPubkey, signKeySignature, signSighashes } from '@parley/chai
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { base64 } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
-import { putScheduled } from '../../db/scheduled-refunds.ts';
 import {
   addWallet,
   agree,
@@ -358,43 +357,6 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   refused(await initiator.post(again), '409 already_refunded');
   const [left] = (await swapOf(deal)).legs[long].formerEscrows;
   assert.deepEqual([left.balance, left.refundTx, left.refundedBy], ['0', refundTx, 'party']);
-});
-
-test('a former escrow shows its fee bump schedule to its funder, and who refunded it', async () => {
-  const deal = await agree(world);
-  const { initiator, counterparty, long } = deal;
-  const { db } = world.deps;
-  const funding = await fundLong(world, deal);
-  const { escrow } = (await swapOf(deal)).legs[long];
-  const at = new Date();
-  const refund = { txid: funding, raw: '00', vsize: 130, spends: [], feeSats: 130n };
-  const bumps = [{ ...refund, feeRateSatPerVbyte: 1 }];
-  const { accountId } = initiator;
-  const schedule = { accountId, chain: bitcoin, escrow, swapId: deal.id, leg: long, bumps };
-  const scheduledRefunds = await putScheduled(db, { ...schedule, dueAt: at, at });
-  // As if the address had been corrected before the funding was seen.
-  await sql(`update legs set escrow = null where swap_id = $1 and leg = $2`, deal.id, long);
-  const formerOf = async (of = initiator) =>
-    must(await of.get(`/v1/swaps/${deal.id}`)).legs[long].formerEscrows[0];
-  assert.deepEqual((await formerOf()).scheduledRefunds, scheduledRefunds);
-  assert.equal((await formerOf(counterparty)).scheduledRefunds, null, 'its own business');
-  const refunded = { txid: 'ab'.repeat(32), confirmations: 1, deep: false };
-  await sql(
-    `update escrows set facts = facts || jsonb_build_object('refunded', $2::jsonb)
-      where address = $1`,
-    escrow,
-    JSON.stringify(refunded),
-  );
-  const seen = async () => [(await formerOf()).refundTx, (await formerOf()).refundedBy];
-  assert.deepEqual(await seen(), [refunded.txid, 'party']);
-  await sql(
-    `insert into keeper_attempts
-        (chain, address, verb, txid, offer, most_cost, charged, signed_at)
-      values ($1, 'a key', 'refund', $2, 1, 1, 1, now())`,
-    bitcoin,
-    refunded.txid,
-  );
-  assert.deepEqual(await seen(), [refunded.txid, 'keeper']);
 });
 
 describe('around a claim', () => {

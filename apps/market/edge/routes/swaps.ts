@@ -10,7 +10,7 @@ import { createRentLooks } from '../../settle/rent-left.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings } from '../../settle/warnings.ts';
 import { command, read } from '../command.ts';
-import { firstIfEmpty, pageOf } from '../cursor.ts';
+import { pageOf } from '../cursor.ts';
 import { idParams, swapId } from '../schemas/common.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
 
@@ -27,7 +27,7 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
     handle: async ({ caller: { accountId }, query }) => {
       const status = query.status ?? null;
       const filters = { list: 'swaps', accountId, status };
-      const { rows, nextCursor } = await pageOf(deps, firstIfEmpty(query), filters, (from, limit) =>
+      const { rows, nextCursor } = await pageOf(deps, query, filters, (from, limit) =>
         swapsOfAccount(deps.db, { accountId, status, before: from?.[0] ?? null, limit }),
       );
       const swaps = rows.map((each) =>

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
-import { mostMessages } from '../../market/bounds.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
@@ -61,32 +60,6 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
     { ...event, quoteAmount: '66000000' },
     { ...event, quoteAmount: '67000000' },
   ]);
-});
-
-test('buying, the maker gives the base: it holds the long leg and the secret', async () => {
-  const { threadId } = await negotiation({ direction: 'buy_base' });
-  const { initiator, legs } = await read(maker, threadId);
-  assert.deepEqual([initiator, legs.a.long, legs.a.chain], ['maker', true, 'bitcoin']);
-  refused(await accept(taker, threadId, { hashlock: secretLock() }), '400 hashlock_unexpected');
-  refused(await accept(maker, threadId), '400 hashlock_missing');
-  assert.equal((await accept(taker, threadId)).status, 200);
-  const done = await accept(maker, threadId, { hashlock: `0x${secretLock().toUpperCase()}` });
-  assert.deepEqual([done.status, done.body.swap.role], [200, 'initiator']);
-});
-
-test('malformed prices and hashlocks are 400 at quoting, proposing and accepting', async () => {
-  const { rfqId, threadId } = await negotiation();
-  const huge = (2n ** 256n).toString();
-  for (const bad of [65_000_000, '0', huge]) {
-    const code = `400 ${typeof bad === 'string' ? 'bad_amount' : 'bad_field'}`;
-    refused(await quote(maker, rfqId, bad), code, /quoteAmount/);
-    refused(await propose(maker, threadId, bad), code, /quoteAmount/);
-    refused(await accept(maker, threadId, { quoteAmount: bad }), code, /quoteAmount/);
-  }
-  for (const bad of [7, 'ab', `${secretLock()}00`]) {
-    const code = `400 ${typeof bad === 'string' ? 'bad_hex' : 'bad_field'}`;
-    refused(await accept(taker, threadId, { hashlock: bad }), code, /hashlock/);
-  }
 });
 
 test('a maker may quote: not oneself, with a wallet there, and addressed where it is', async () => {
@@ -248,33 +221,4 @@ test('a hashlock serves one thread of one account for ever', async () => {
   await accept(maker, one.threadId, { quoteAmount: '64000000' });
   await isUsed();
   assert.equal((await accept(taker, two.threadId, { hashlock: secretLock() })).status, 200);
-});
-
-test('an expired RFQ closes its threads and ends every commitment', async () => {
-  market.deps.freeze();
-  const { rfqId, threadId } = await negotiation({ ttlSeconds: 30 });
-  await accept(taker, threadId, { hashlock: secretLock() });
-  market.deps.advance(30_000);
-  const { status, takerAccepted, rfq: shown } = await read(maker, threadId);
-  assert.deepEqual([status, takerAccepted, shown.status], ['closed', false, 'expired']);
-  refused(await accept(maker, threadId), '409 rfq_gone', /expired/);
-  refused(await propose(maker, threadId, price), '409 rfq_gone');
-  refused(await quote(maker, rfqId), '409 rfq_gone');
-});
-
-test('a thread remembers its latest prices, oldest forgotten first', async () => {
-  const { rfqId, threadId } = await negotiation();
-  await market.sql(
-    `update threads set messages = (
-        select jsonb_agg(messages->0 || jsonb_build_object('quoteAmount', n::text))
-        from generate_series(1, $2::int) n) where id = $1`,
-    threadId,
-    mostMessages - 1,
-  );
-  await quote(maker, rfqId, '2000000');
-  assert.deepEqual((await pricesOf(threadId)).slice(0, 1), ['maker 1']);
-  await propose(taker, threadId, '3000000');
-  const prices = await pricesOf(threadId);
-  const ends = [prices.length, prices[0], ...prices.slice(-2)];
-  assert.deepEqual(ends, [mostMessages, 'maker 2', 'maker 2000000', 'taker 3000000']);
 });

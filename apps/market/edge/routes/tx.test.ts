@@ -23,14 +23,12 @@ import {
   fundBoth,
   fundLong,
   give,
-  look,
   moveTo,
   must,
   newParty,
   type Party,
   requestsTo,
   send,
-  sendEvm,
   signEvm,
   signedPayment,
   signedSpend,
@@ -170,25 +168,6 @@ test('a client that has used up the processor time hears so, and short work of a
   });
 });
 
-test('a network that has used up its free parts by raw transactions stops no party of an open swap', async () => {
-  const deal = await agree(world);
-  // From the first funding on something is at stake.
-  await fundBoth(world, deal);
-  const body = { chain: evm, signed: await ownTransaction(somebody) };
-  let ms = 0;
-  const clock = { processorClock: () => (ms += 100) };
-  await elsewhere(ofNetwork(5), clock, async (postOf) => {
-    const post = () => postOf(somebody)(broadcast, body);
-    let answer = await post();
-    // 100 ms each, of which 50 come back meanwhile.
-    for (let posted = 1; posted < 150 && answer.status === 200; posted += 1) answer = await post();
-    const words = /of this client network have taken 5 s/;
-    refused(answer, '429 processor_time_limited', words);
-    must(await postOf(deal.initiator)(broadcast, body));
-    refused(await post(), '429 processor_time_limited');
-  });
-});
-
 test('a funding signed in time and sent too late is stopped', async () => {
   const deal = await agree(world);
   const path = `/v1/swaps/${deal.id}/legs/${deal.long}/fund`;
@@ -312,20 +291,6 @@ test('a broadcast the node leaves unanswered is 504 and names the txid to look u
       const { txid } = must(await send(somebody, chain, signed));
       assert.equal(answer.headers['x-parley-txid'], txid);
     }
-  });
-});
-
-test('a claim with a public secret is built while the other chain hangs', async () => {
-  const deal = await agree(world);
-  await fundBoth(world, deal);
-  const path = `/v1/swaps/${deal.id}/legs/${deal.short}/claim`;
-  const built = must(await deal.initiator.post(path, { secret: deal.secret }));
-  await sendEvm(world, deal.initiator, built);
-  await look(world);
-  await withHangingNodes(async (nodes, postOf) => {
-    nodes.evm.hang(/./);
-    const claim = `/v1/swaps/${deal.id}/legs/${deal.long}/claim`;
-    must(await postOf(deal.counterparty)(claim, { secret: deal.secret }));
   });
 });
 

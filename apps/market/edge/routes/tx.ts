@@ -21,7 +21,7 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     // A claim carries the swap's secret, and a node's refusal may quote what it was sent.
     secret: true,
     // Sent outside the transaction: the same bytes give the same txid however often.
-    withoutRoom: 'anew',
+    anew: true,
     before: ({ body, caller: { accountId }, client, signal }) => {
       const { processorTime, reserve } = app.edge;
       const isParty = () => reserve(accountId, broadcasts, client);

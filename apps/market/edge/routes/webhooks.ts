@@ -8,7 +8,7 @@ import { createPinging, PingsLimited, storePing } from '../../webhooks/ping.ts';
 import { registerWebhook, removeWebhook } from '../../webhooks/register.ts';
 import { limited } from '../budgets.ts';
 import { command, read } from '../command.ts';
-import { firstIfEmpty, pageOf } from '../cursor.ts';
+import { pageOf } from '../cursor.ts';
 import { idParams, pageQuery, webhookId } from '../schemas/common.ts';
 import * as shapes from '../schemas/webhook.ts';
 
@@ -37,7 +37,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     replies: { 200: shapes.webhookPage },
     handle: async ({ caller: { accountId }, query }) => {
       const filters = { list: 'webhooks', accountId };
-      const { rows, nextCursor } = await pageOf(deps, firstIfEmpty(query), filters, (from, limit) =>
+      const { rows, nextCursor } = await pageOf(deps, query, filters, (from, limit) =>
         listWebhooks(deps.db, { accountId, before: from?.[0] ?? null, limit }),
       );
       const webhooks = rows.map((row) => {
@@ -63,7 +63,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     about: 'Send a test delivery at once, and say whether a 2xx came.',
     params,
     replies: { 200: shapes.pinged },
-    withoutRoom: 'anew',
+    anew: true,
     before: ({ caller: { accountId }, params, attempt }) =>
       ping({ accountId, webhookId: params.id, attempt }).catch((error: unknown) => {
         if (!(error instanceof PingsLimited)) throw error;

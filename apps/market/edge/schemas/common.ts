@@ -180,6 +180,11 @@ export function id(description: string, example: string) {
 }
 export const accountId = id('UUID of the account', '01936b1e-7c40-7a31-8c5e-3f1d2b6a9e04');
 export const assetId = id('UUID of the asset', '01936b1e-8a11-7c02-9d4f-51a7c0e3b862');
+/** The two assets of a trade. */
+export const pair = {
+  baseAssetId: as(assetId, 'UUID of the base asset'),
+  quoteAssetId: as(assetId, 'UUID of the quote asset', '01936b1e-8a12-7d47-b1e0-6f38a9c5d204'),
+};
 export const rfqId = id('UUID of the RFQ', '01936b20-12f3-7b8e-a6d0-94c1e7f2035a');
 export const threadId = id('UUID of the thread', '01936b21-5d04-7e19-8f3b-2c6a0d9b7e41');
 export const swapId = id('UUID of the swap', '01936b22-e9a5-7d20-b71c-8e4f5a3c1d96');

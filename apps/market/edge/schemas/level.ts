@@ -9,10 +9,6 @@ const direction = s.oneOf(
   directions,
   'what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its ask',
 );
-const assets = {
-  baseAssetId: s.as(s.assetId, 'UUID of the base asset'),
-  quoteAssetId: s.as(s.assetId, 'UUID of the quote asset', '01936b1e-8a12-7d47-b1e0-6f38a9c5d204'),
-};
 const terms = {
   baseAmount: s.as(s.amount, 'the size: RFQs of up to so many base units of the base asset'),
   quoteAmount: s.as(
@@ -33,7 +29,7 @@ const wantedLevel = s.form('WantedLevel', 'A level that is to be shown.', {
 
 /** The fields in which a maker publishes a pair, by REST and on the feed. */
 export const published = {
-  ...assets,
+  ...s.pair,
   levels: s.list(
     'all levels of yours on this pair, in place of those before; none withdraws them',
     wantedLevel,
@@ -48,7 +44,7 @@ export const publishLevels = s.form(
 );
 
 export const publishedFields = {
-  ...assets,
+  ...s.pair,
   published: s.int('how many levels of yours there are on the pair now', 4),
   endsAt: s.nullable(
     s.instant('when the first of them ends, by the market’s database'),
@@ -68,7 +64,7 @@ export const withdrawnLevels = s.model('WithdrawnLevels', 'What was withdrawn.',
 
 export const levelsQuery = s.pageQuery({
   direction,
-  ...assets,
+  ...s.pair,
   baseAmount: s.optional(s.as(s.amount, 'only levels that are for so much of the base asset')),
   minSettled: s.optional(
     s.int('only of makers with at least so many settled swaps', 5, {
@@ -83,7 +79,7 @@ const level = s.model('Level', 'A price at which a maker would quote. It promise
   makerId: s.as(s.accountId, 'UUID of the account that published it; `makerId` of its quotes'),
   makerStanding: s.nullable(standing, 'how it kept its agreements; null: nobody has counted yet'),
   direction,
-  ...assets,
+  ...s.pair,
   ...terms,
   leastBaseAmount: s.nullable(least, 'RFQs of at least so much of the base asset; null: any'),
   publishedAt: s.instant('when it was published'),

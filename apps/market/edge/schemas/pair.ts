@@ -7,17 +7,11 @@ import { rules } from './rules.ts';
 import { standingFields } from './standing.ts';
 
 const direction = s.oneOf(directions, 'what the taker does with the base asset');
-const otherId = '01936b1e-8a12-7d47-b1e0-6f38a9c5d204';
-const assets = {
-  baseAssetId: s.as(s.assetId, 'UUID of the base asset'),
-  quoteAssetId: s.as(s.assetId, 'UUID of the quote asset', otherId),
-};
-
-export const priceQuery = s.group('The pair.', assets);
+export const priceQuery = s.group('The pair.', s.pair);
 
 export const pairQuery = s.group('The trade.', {
   direction,
-  ...assets,
+  ...s.pair,
   baseAmount: s.optional(s.as(s.amount, 'in base units; high amounts wait longer')),
   quoteAmount: s.optional(s.as(s.amount, 'in base units; high amounts wait longer', '250000000')),
 });
@@ -30,7 +24,7 @@ const agreement = {
 };
 
 export const pairPrice = s.model('PairPrice', 'What a pair was traded at of late.', {
-  ...assets,
+  ...s.pair,
   median: s.nullable(
     s.group('The middle one of them by price, the lower of two.', agreement),
     'the middle one of them by price, the lower of two; null of fewer than three',
@@ -83,7 +77,7 @@ const expected = s.group('Of one side.', {
 
 export const pair = s.model('PairTerms', 'What a trade would mean.', {
   direction,
-  ...assets,
+  ...s.pair,
   initiator: s.oneOf(parties, 'who makes the secret and funds first'),
   rules,
   legs: s.group('`a` is funded by the maker, `b` by the taker', { a: leg, b: leg }),

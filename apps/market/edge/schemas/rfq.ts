@@ -11,9 +11,8 @@ const visibility = s.oneOf(['public', 'private'], 'private: whoever has the link
 const status = s.oneOf(rfqStatuses, 'where it stands');
 const terms = {
   direction,
-  baseAssetId: s.as(s.assetId, 'UUID of the base asset'),
+  ...s.pair,
   baseAmount: s.as(s.amount, 'of the base asset, in base units'),
-  quoteAssetId: s.as(s.assetId, 'UUID of the quote asset', '01936b1e-8a12-7d47-b1e0-6f38a9c5d204'),
 };
 const asked = s.as(s.amount, 'the asking price, in base units of the quote asset', '250000000');
 

@@ -5,7 +5,6 @@ import Type from 'typebox';
 import type { Tx } from '../../db/database.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { command } from '../command.ts';
-import type { WithoutRoom } from '../idempotency/once.ts';
 import { input } from '../schemas/common.ts';
 
 /** The steps of the next request; how often one ran. */
@@ -20,7 +19,7 @@ export function addTestCommand(
   deps: Deps,
   steps: Steps,
   url: string,
-  more: { secret?: true; withoutRoom?: WithoutRoom } = {},
+  more: { secret?: true; anew?: true } = {},
   operationId = 'test',
 ): void {
   for (const method of ['POST', 'DELETE'] as const) {

@@ -41,6 +41,7 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   png: 'image/png',
   webmanifest: 'application/manifest+json',
+  json: 'application/json; charset=utf-8',
 };
 
 /** Null where nothing was ever built there. Throws of a folder whose files are not its build's. */
@@ -74,7 +75,7 @@ async function once(folder: string): Promise<WebBuild | null> {
   return { hash, screens, files: await Promise.all(read) };
 }
 
-function typeOf(path: string): string {
+export function typeOf(path: string): string {
   const type = types[path.slice(path.lastIndexOf('.') + 1)];
   if (type === undefined) throw new Error(`the build has a file of an unknown type: ${path}`);
   return type;

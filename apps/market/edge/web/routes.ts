@@ -85,31 +85,35 @@ function send(
   request: FastifyRequest,
   reply: FastifyReply,
   file: WebFile,
+  vary?: string,
+): FastifyReply {
+  reply.headers(webHeaders);
+  // Its folder is /app/, and it keeps the screens above.
+  if (file.path === 'worker.js') reply.header('service-worker-allowed', '/');
+  return sendFile(request, reply, file, vary);
+}
+
+/** A file of a site: packed as the client takes it, or not at all where the client has it. */
+export function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: WebFile,
   vary = 'accept-encoding',
 ): FastifyReply {
   const { 'if-none-match': known, 'accept-encoding': accepted } = request.headers;
-  reply.headers(webHeaders);
   reply.header('cache-control', file.path.startsWith('assets/') ? forever : anew);
   reply.header('etag', file.etag);
   reply.header('vary', vary);
-  // Its folder is /app/, and it keeps the screens above.
-  if (file.path === 'worker.js') reply.header('service-worker-allowed', '/');
   if (reply.statusCode === 200 && isKnown(known, file.etag)) return reply.code(304).send();
   const [encoding, bytes] = packed(file, accepted ?? '');
   if (encoding !== null) reply.header('content-encoding', encoding);
   return reply.type(file.type).send(bytes);
 }
 
-/** RFC 9110, 12.5.3, without weights but zero: br is the smaller one. */
+/** The smaller one first. */
 function packed(file: WebFile, accepted: string): [string | null, Buffer] {
-  const offers = accepted
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => !/;\s*q=0(?:\.0*)?$/.test(each))
-    .map((each) => each.split(';')[0]?.trim());
-  if (file.br !== null && offers.includes('br')) return ['br', file.br];
-  if (file.gzip !== null && offers.includes('gzip')) return ['gzip', file.gzip];
+  if (file.br !== null && /\bbr\b/i.test(accepted)) return ['br', file.br];
+  if (file.gzip !== null && /\bgzip\b/i.test(accepted)) return ['gzip', file.gzip];
   return [null, file.plain];
 }
 

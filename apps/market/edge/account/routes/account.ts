@@ -76,26 +76,28 @@ export function registerAccountItself(place: Place): void {
     },
   });
 
-  const stop = async (session: Session, what: Stop) => {
-    await deps.db.transaction((tx) => stopWaiting(tx, deps, session, what));
-    await app.edge.keys.revoked(session.accountId, session.id);
-    return { body: { ok: true } };
-  };
   signedIn(place, 'POST /account/logins/:id/stay', 'keepLogin', {
     about: 'Stop the removal of a login. Every other session ends, with the keys that it made.',
     fresh: true,
     params: loginParams,
     replies: { 200: ok },
-    handle: ({ session, params }) => stop(session, { login: params.id }),
+    handle: ({ session, params }) => stop(place, session, { login: params.id }),
   });
 
   signedIn(place, 'POST /account/me/stay', 'keepAccount', {
     about: 'Stop the deletion. Every other session ends, with the keys that it made.',
     fresh: true,
     replies: { 200: ok },
-    handle: ({ session }) => stop(session, 'account'),
+    handle: ({ session }) => stop(place, session, 'account'),
   });
   registerSessions(place);
+}
+
+/** Ends every other session too, in every process before the answer. */
+export async function stop({ app, deps }: Place, session: Session, what: Stop) {
+  await deps.db.transaction((tx) => stopWaiting(tx, deps, session, what));
+  await app.edge.keys.revoked(session.accountId, session.id);
+  return { body: { ok: true } };
 }
 
 function registerSessions(place: Place): void {

@@ -1,14 +1,13 @@
 // Where the account is paid: read, chosen in a wallet session, and stopped while it waits.
 
 import * as people from '../../../people/payouts.ts';
-import type { Session } from '../../../people/sessions.ts';
-import { type Stop, stopWaiting } from '../../../people/stopping.ts';
 import type { Place } from '../../command.ts';
 import { signedIn } from '../declare.ts';
 import * as shapes from '../schemas.ts';
+import { stop } from './account.ts';
 
 export function registerPayout(place: Place): void {
-  const { app, deps } = place;
+  const { deps } = place;
   signedIn(place, 'GET /account/payout', 'getPayout', {
     about: 'Which wallet of each family is paid, which may be named as paid, and what waits.',
     replies: { 200: shapes.payouts },
@@ -52,23 +51,18 @@ export function registerPayout(place: Place): void {
     },
   });
 
-  const stop = async (session: Session, what: Stop) => {
-    await deps.db.transaction((tx) => stopWaiting(tx, deps, session, what));
-    await app.edge.keys.revoked(session.accountId, session.id);
-    return { body: { ok: true } };
-  };
   signedIn(place, 'POST /account/payout/stop', 'stopPayout', {
     about: 'Stop what waits for this wallet, its removal too. Every other session ends.',
     fresh: true,
     body: shapes.stopPayout,
     replies: { 200: shapes.ok },
-    handle: ({ session, body }) => stop(session, body),
+    handle: ({ session, body }) => stop(place, session, body),
   });
 
   signedIn(place, 'POST /account/payout/stop-all', 'stopAllPayouts', {
     about: 'Stop all that waits, of wallets, logins and the account. Every other session ends.',
     fresh: true,
     replies: { 200: shapes.ok },
-    handle: ({ session }) => stop(session, 'all'),
+    handle: ({ session }) => stop(place, session, 'all'),
   });
 }

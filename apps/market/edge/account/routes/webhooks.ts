@@ -15,7 +15,7 @@ import { isUuid } from '../../../ports/ids.ts';
 import { mostWaiting } from '../../../webhooks/hand-out.ts';
 import { absent } from '../../../webhooks/register.ts';
 import type { Place } from '../../command.ts';
-import { firstIfEmpty, pageOf } from '../../cursor.ts';
+import { pageOf } from '../../cursor.ts';
 import { idParams, pageQuery, webhookId } from '../../schemas/common.ts';
 import { signedIn } from '../declare.ts';
 import { deliveryPage, deliveryParams, ok } from '../schemas.ts';
@@ -36,7 +36,7 @@ export function registerAccountWebhooks(place: Place): void {
       const filters = { list: 'deliveries', accountId, webhookId: id };
       const { rows, nextCursor } = await pageOf(
         deps,
-        firstIfEmpty(query),
+        query,
         filters,
         (from, limit) => {
           const [at, beforeId = null] = from ?? [];
