@@ -1,4 +1,4 @@
-// The account that is signed in: its name, its logins and sessions, its data, and its end.
+// The account that is signed in: its name, its logins and sessions, and its end.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
@@ -19,7 +19,6 @@ import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { returned } from '../../parts/ways/returned.ts';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
-import { DataExport } from './data-export.tsx';
 import { Logins } from './logins.tsx';
 import { Sessions } from './sessions.tsx';
 import './account.css';
@@ -67,7 +66,6 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
       <AboutYou account={signedIn} />
       <Logins account={signedIn} />
       <Sessions accountId={signedIn.id} />
-      <DataExport account={signedIn} />
       <End account={signedIn} />
     </>
   );

@@ -1,11 +1,10 @@
-// Webhooks of the account: the registered ones, a test, the log, and how a program checks them.
+// Webhooks of the account: the registered ones, a test, and the log.
 
 import { pageLimit } from '@parley/core/limits.ts';
 import type { ListedWebhook } from '@parley/sdk/types.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { market } from '../../market/client.ts';
-import { shortName } from '../../market/own-site.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
 import { Answer, Empty, Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -18,7 +17,6 @@ import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 import { Deliveries } from './deliveries.tsx';
 import { type Registered, RegisterWebhook } from './register-webhook.tsx';
-import { pythonSnippet, typescriptSnippet } from './snippets.ts';
 import './webhooks.css';
 
 const mostWebhooks = 20;
@@ -64,7 +62,9 @@ function Parts({ accountId }: { accountId: string }) {
           </>
         )}
       </Answer>
-      <Verify />
+      <p>
+        {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
+      </p>
     </>
   );
 }
@@ -160,27 +160,5 @@ function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProp
         : text('webhooks.last.status', { status: lastStatus })}
       , <When at={lastDeliveryAt} />
     </>
-  );
-}
-
-function Verify() {
-  return (
-    <section className="panel">
-      <h2>{text('webhooks.verify.title')}</h2>
-      <p>{text('webhooks.verify.what')}</p>
-      {(
-        [
-          ['webhooks.verify.typescript', typescriptSnippet(shortName)],
-          ['webhooks.verify.python', pythonSnippet(shortName)],
-        ] as const
-      ).map(([title, code]) => (
-        <div key={title}>
-          <h3>
-            {text(title)} <Copy value={code} what={text('webhooks.verify.code')} />
-          </h3>
-          <pre className="code">{code}</pre>
-        </div>
-      ))}
-    </section>
   );
 }
