@@ -9,8 +9,8 @@ import type { ChainSource } from '@parley/sdk/chains.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { titleOf, worldFault, worldOf } from '@parley/trader/known.ts';
 import { openSource } from '@parley/trader/sources.ts';
+import { held } from '../live.ts';
 import type { Kept } from './kept.ts';
-import { held } from './live.ts';
 import { asAgreed } from './stake.ts';
 import {
   type ChainFacts,

@@ -19,8 +19,8 @@ import type { PhraseStore } from '@parley/sdk/rescue/store.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { rescueText } from '@parley/trader/rescue.ts';
+import { held } from '../live.ts';
 import type { Kept } from './kept.ts';
-import { held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
 import type { Rescue, RescueFileState } from './types.ts';
 

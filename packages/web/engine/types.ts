@@ -19,10 +19,8 @@ import type { Restored } from '@parley/sdk/rescue/restore.ts';
 import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '@parley/sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Rfq } from '@parley/sdk/types.ts';
+import type { Live } from '../live.ts';
 import type { AccountLink, BitcoinPayment } from '../wallets/types.ts';
-import type { Live } from './live.ts';
-
-export type { Live } from './live.ts';
 
 export type Engine = {
   readonly network: Network;

@@ -15,7 +15,8 @@ const mostPages = 20;
 
 async function allAssets(signal: AbortSignal): Promise<Asset[]> {
   const found: Asset[] = [];
-  const page = (from: object) => market.keyless.assets({ limit: pageLimit.most, ...from }, { signal });
+  const page = (from: object) =>
+    market.keyless.assets({ limit: pageLimit.most, ...from }, { signal });
   for await (const { assets } of pagesOf(mostPages, page)) found.push(...assets.map(known));
   return found.sort((one, other) => Number(other.verified) - Number(one.verified));
 }

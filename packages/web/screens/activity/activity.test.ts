@@ -60,11 +60,10 @@ test('the given coin is that of the leg that one funded, as maker and as taker',
 });
 
 test('rows are found by all of the words, the status among them', () => {
-  const rows = rowsOf(
-    [swap({ id: 'first' }), swap({ id: 'second', status: 'agreed' })],
-    'me',
-    [btc, usd],
-  );
+  const rows = rowsOf([swap({ id: 'first' }), swap({ id: 'second', status: 'agreed' })], 'me', [
+    btc,
+    usd,
+  ]);
   const found = (search: string) => foundIn(rows, search).map(({ id }) => id);
   assert.deepEqual(found(' '), ['first', 'second']);
   assert.deepEqual(found('  0xesc  FIRST '), ['first']);
@@ -91,7 +90,9 @@ test('a cell that a spreadsheet could take for a formula is text, and quotes are
 });
 
 test('CSV has exact amounts with a point and ISO times, a line a swap', () => {
-  const [head = '', line = '', end, ...more] = csvOf(rowsOf([swap()], 'me', [btc, usd])).split('\r\n');
+  const [head = '', line = '', end, ...more] = csvOf(rowsOf([swap()], 'me', [btc, usd])).split(
+    '\r\n',
+  );
   assert.deepEqual([end, more], ['', []]);
   const names = head.split(',');
   // No cell of this line has a comma but the formula, which is quoted.

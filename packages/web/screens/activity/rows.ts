@@ -3,6 +3,7 @@
 import { formatUnits } from '@parley/core/amounts.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
+import { hasWords } from '../../parts/search.ts';
 import { text } from '../../texts/texts.ts';
 
 export type Side = {
@@ -60,17 +61,12 @@ function wordsOf({ swap, gives, gets }: Row): string {
   ];
   const status = text(`activity.${swap.status}`);
   const all = [swap.id, swap.threadId, swap.rfqId, swap.hashlock, status];
-  return [...all, ...ofSide(gives), ...ofSide(gets)].join(' ').toLowerCase();
+  return [...all, ...ofSide(gives), ...ofSide(gets)].join(' ');
 }
 
 /** Words that must all stand somewhere in a row. */
 export function foundIn(rows: readonly Row[], search: string): readonly Row[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return rows;
-  return rows.filter((row) => {
-    const said = wordsOf(row);
-    return words.every((word) => said.includes(word));
-  });
+  return rows.filter((row) => hasWords(wordsOf(row), search));
 }
 
 /** Whole coins, exact, with a point in every locale; base units where decimals are not known. */

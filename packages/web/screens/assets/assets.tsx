@@ -10,6 +10,7 @@ import { Copy } from '../../parts/copy.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
 import { Screen } from '../../parts/screen.tsx';
+import { hasWords } from '../../parts/search.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { text } from '../../texts/texts.ts';
 import { AskListing } from './ask-listing.tsx';
@@ -45,11 +46,9 @@ function tokenChains(assets: readonly Asset[]): readonly string[] {
 function Known({ assets }: { assets: readonly Asset[] }) {
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState(step);
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = assets.filter(({ symbol, chain, address }) => {
-    const of = `${symbol} ${chain} ${chainName(chain)} ${address ?? ''}`.toLowerCase();
-    return words.every((word) => of.includes(word));
-  });
+  const found = assets.filter(({ symbol, chain, address }) =>
+    hasWords(`${symbol} ${chain} ${chainName(chain)} ${address ?? ''}`, search),
+  );
   return (
     <>
       <TextField

@@ -3,8 +3,9 @@
 import { has } from '@parley/core/families.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import type { RescueChain } from '@parley/sdk/rescue/file.ts';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import type { ChainFacts, Engine, NodeCheck } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
@@ -15,7 +16,7 @@ type Props = { readonly engine: Engine; readonly chains: readonly RescueChain[] 
 
 export function NodesOf({ engine, chains }: Props) {
   const { chains: live } = engine.nodes;
-  const known = useSyncExternalStore(live.subscribe, live.now);
+  const known = useLive(live);
   return (
     <section className="panel" aria-labelledby="rescue-nodes">
       <h2 id="rescue-nodes">{text('rescue.nodes')}</h2>

@@ -1,9 +1,10 @@
 // Swaps brought back on this device: phrase, rescue file or market, nodes, then each goes on.
 
 import type { Restored } from '@parley/sdk/rescue/restore.ts';
-import { use, useState, useSyncExternalStore } from 'react';
+import { use, useState } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { PhraseForm } from '../../parts/phrase-form.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
@@ -28,7 +29,7 @@ type Props = {
 export function RescueScreen({ engine, copyOf }: Props) {
   const isCopy = copyOf !== undefined;
   const { vault } = engine;
-  const { kind } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
+  const { kind } = useLive(vault.state);
   const [opened, setOpened] = useState<Opened | null>(copyOf ?? null);
   const [restored, setRestored] = useState<readonly Restored[]>([]);
   const [isCut, setCut] = useState(false);

@@ -1,9 +1,10 @@
 // Nodes that this browser asks instead of the market's: shown, tried and kept, chain by chain.
 
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import { type FormEvent, useState } from 'react';
 import { mostNodes } from '../../engine/nodes.ts';
 import type { ChainFacts, NodeCheck, Nodes } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Answer, Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { TextArea } from '../../parts/field.tsx';
@@ -29,7 +30,7 @@ export function OwnNodes() {
 }
 
 function Chains({ nodes }: { nodes: Nodes }) {
-  const chains = useSyncExternalStore(nodes.chains.subscribe, nodes.chains.now);
+  const chains = useLive(nodes.chains);
   if (chains.length === 0) return <p>{text('nodes.none')}</p>;
   return (
     <>

@@ -4,8 +4,9 @@
 import { has } from '@parley/core/families.ts';
 import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import type { Engine, SwapView } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { chainName } from '../../parts/names.ts';
@@ -150,7 +151,7 @@ type SentProps = { readonly engine: Engine; readonly chain: string; readonly txi
 
 function Sent({ engine, chain, txid }: SentProps) {
   const { chains } = engine.nodes;
-  const known = useSyncExternalStore(chains.subscribe, chains.now);
+  const known = useLive(chains);
   const isKnown = known.some((each) => each.chain === chain && each.isKnown);
   return <Tx txid={txid} chain={chain} isKnown={isKnown} />;
 }

@@ -4,10 +4,11 @@ import { has } from '@parley/core/families.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useSyncExternalStore } from 'react';
-import type { Engine, Live, SwapView } from '../../engine/types.ts';
+import { useEffect } from 'react';
+import type { Engine, SwapView } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { useSends } from '../../market/sends.ts';
+import { useLive } from '../../market/use-live.ts';
 import { announce } from '../../parts/announce.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
@@ -26,8 +27,6 @@ import './settlement.css';
 import { type Shown, shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { Warnings } from './warning-list.tsx';
-
-const useLive = <T,>({ subscribe, now }: Live<T>): T => useSyncExternalStore(subscribe, now);
 
 type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 

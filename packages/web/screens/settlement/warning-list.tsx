@@ -1,9 +1,10 @@
 // The warnings to a person, with the next step.
 
 import { Link } from '@tanstack/react-router';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
 import { GasMissing } from '../../parts/gas-notes.tsx';
 import { chainName } from '../../parts/names.ts';
@@ -26,10 +27,10 @@ type Props = {
 
 export function Warnings({ engine, seen, said, which }: Props) {
   const { swaps, health: live, vault, rescue } = engine;
-  const driver = useSyncExternalStore(swaps.driver.subscribe, swaps.driver.now);
-  const health = useSyncExternalStore(live.subscribe, live.now);
-  const { kind: kept } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
-  const file = useSyncExternalStore(rescue.file.subscribe, rescue.file.now);
+  const driver = useLive(swaps.driver);
+  const health = useLive(live);
+  const { kind: kept } = useLive(vault.state);
+  const file = useLive(rescue.file);
   const isOtherTab = driver.kind === 'other';
   const all = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
   const found = all.filter(({ weight }) => (weight === 'info') === (which === 'after'));
@@ -126,7 +127,7 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
 function TakeOver({ engine }: { readonly engine: Engine }) {
   const [isBusy, setBusy] = useState<'asking' | 'refused' | null>(null);
   const { driver } = engine.swaps;
-  const now = useSyncExternalStore(driver.subscribe, driver.now);
+  const now = useLive(driver);
   const isSilent = now.kind === 'other' && now.isSilent;
   const why = isSilent ? 'silent' : isBusy === 'refused' ? 'busy' : null;
   const take = async () => {

@@ -5,7 +5,7 @@ import { has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation } from '@tanstack/react-query';
-import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
@@ -14,7 +14,7 @@ import { AmountInput } from '../../parts/amount-field.tsx';
 import { Answer } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
-import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
+import { useGiving, WalletFirst } from '../../parts/giving.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
@@ -225,13 +225,13 @@ type AskingProps = {
 function Asking({ draft, found, give }: AskingProps) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
-  const { family, hasWallet } = useGiving(give, isSignedIn);
+  const giving = useGiving(give, isSignedIn);
   const router = useRouter();
   const posting = usePosting();
   const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
-    hasWallet === false && give !== undefined
-      ? text(has(family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+    giving.hasWallet === false && give !== undefined
+      ? text(has(giving.family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
           chain: chainName(give.chain),
         })
       : null;
@@ -243,16 +243,7 @@ function Asking({ draft, found, give }: AskingProps) {
   const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
-      {stopped !== null && has(family, 'coins') && <BitcoinKey back={back} />}
-      {stopped !== null && !has(family, 'coins') && (
-        <Notice
-          kind="warn"
-          title={stopped}
-          action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
-        >
-          {text('swap_box.no_wallet.why')}
-        </Notice>
-      )}
+      <WalletFirst giving={giving} asset={give} back={back} />
       {posting.error !== null && (
         <Notice kind="bad" title={text('swap_box.failed')}>
           {messageOf(posting.error)}

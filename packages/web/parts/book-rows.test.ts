@@ -1,9 +1,9 @@
-// Rows of the book: sides as their creator sees them, prices, filters, and what has ended.
+// Rows of the book: sides as their creator sees them, their order, prices and search.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asset, Rfq } from '@parley/sdk/types.ts';
-import { filtered, rowsOf } from './rows.ts';
+import { foundIn, rowsOf } from './book-rows.ts';
 
 const asset = (
   id: string,
@@ -38,42 +38,40 @@ const rfq: Rfq = {
   minSettled: null,
 };
 const at = Date.parse('2026-01-01T00:00:00Z') / 1_000;
-const rows = (more: Partial<Rfq>, now = at, assets = [btc, usd]) =>
-  rowsOf([{ ...rfq, ...more }], assets, { mine: 'me', now });
+const rows = (more: Partial<Rfq>, assets = [btc, usd]) => rowsOf([{ ...rfq, ...more }], assets);
 
 test('a seller gives the base asset, a buyer wants it, and the price is for one of it', () => {
   const price = { of: '64\u202f000 USD', per: 'BTC' };
   const base = { asset: btc, amount: 150_000_000n };
   const quote = { asset: usd, amount: 96_000_000_000n };
-  const common = { id: 'r', price, closesAt: at + 600, isMine: true };
+  const common = { id: 'r', price, closesAt: at + 600 };
   assert.deepEqual(rows({}), [{ ...common, gives: base, wants: quote }]);
   assert.deepEqual(rows({ direction: 'buy_base' }), [{ ...common, gives: quote, wants: base }]);
 });
 
-test('without an ask, or of an asset that is not known, there is no price', () => {
+test('without an ask there is no price, and of an asset that is not listed no row', () => {
   const [open] = rows({ askAmount: null });
   assert.deepEqual([open?.price, open?.wants.amount], [null, null]);
-  const [unknown] = rows({}, at, [btc]);
-  assert.deepEqual([unknown?.price, unknown?.wants.asset], [null, undefined]);
+  assert.deepEqual(rows({}, [btc]), []);
 });
 
-test('an order that has ended by this clock is no row any more', () => {
-  assert.equal(rows({}, at + 599).length, 1);
-  assert.equal(rows({}, at + 600).length, 0);
-  assert.equal(rows({ creatorId: 'other' })[0]?.isMine, false);
+test('the newest is first, whatever order they came in', () => {
+  const all = ['2', '3', '1'].map((id) => ({ ...rfq, id }));
+  assert.deepEqual(
+    rowsOf(all, [btc, usd]).map(({ id }) => id),
+    ['3', '2', '1'],
+  );
 });
 
-test('a chain, a part of a symbol and a whole contract address find a row by either side', () => {
-  for (const [chain, word, count] of [
-    ['', '', 1],
-    ['bitcoin', '', 1],
-    ['ethereum', 'bt', 1],
-    ['', ' uSd ', 1],
-    ['', '0xabc', 1],
-    ['', '0xab', 0],
-    ['tron', '', 0],
-    ['', 'eth', 0],
+test('a row is found by all words of a search, on either side', () => {
+  for (const [search, count] of [
+    ['', 1],
+    ['bitcoin', 1],
+    [' uSd  BTC ', 1],
+    ['0xabc', 1],
+    ['tron', 0],
+    ['btc tron', 0],
   ] as const) {
-    assert.equal(filtered(rows({}), { chain, word }).length, count, `${chain} ${word}`);
+    assert.equal(foundIn(rows({}), search).length, count, search);
   }
 });
