@@ -246,16 +246,12 @@ test('the agreed account is connected on the screen of the swap, and no other on
 });
 
 declare const told: string[];
-declare const away: { is: boolean };
-declare const tell: (news: Record<string, string>) => Promise<void>;
-declare const showSeen: () => void;
+declare const tell: (news: Record<string, string>) => void;
 
-test('a page tells by a click alone, once for all tabs, and only while no tab is seen', async () => {
-  const browser = await launched();
-  const context = await browser.newContext();
-  await context.addInitScript(() => {
+test('a page tells by a click alone, once for an event, and only while it is not seen', async () => {
+  const page = await opened();
+  await page.addInitScript(() => {
     const shown: string[] = [];
-    const hidden = { is: false };
     const { Notification: Real } = globalThis;
     class Told extends Real {
       // The headless shell has nobody to ask, and so refuses all of them.
@@ -265,45 +261,32 @@ test('a page tells by a click alone, once for all tabs, and only while no tab is
       }
       constructor(title: string, options?: NotificationOptions) {
         super(title, options);
-        shown.push(title);
+        shown.push(`${title}, ${options?.tag}`);
       }
     }
-    const visibilityState = { get: () => (hidden.is ? 'hidden' : 'visible') };
-    Object.defineProperties(document, { visibilityState });
-    Object.assign(globalThis, { Notification: Told, told: shown, away: hidden });
+    Object.assign(globalThis, { Notification: Told, told: shown });
   });
-  const one = await context.newPage();
-  const other = await context.newPage();
-  const looks = (page: Page, isAway: boolean) =>
-    page.evaluate((is) => {
-      away.is = is;
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, isAway);
-  const tells = (page: Page, key: string) =>
+  await show(page, 'pay');
+  const looks = (visibilityState: string) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+    }, visibilityState);
+  const tells = (key: string) =>
     page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
-  const toldIn = (page: Page) => page.evaluate(() => told.splice(0));
-  for (const page of [one, other]) {
-    page.setDefaultTimeout(pageLimitMs);
-    await show(page, 'pay');
-    await page.evaluate(() => showSeen());
-  }
-  await looks(one, true);
-  await looks(other, true);
-  await tells(one, 'before a click');
-  await one.getByRole('button', { name: 'Tell me' }).click();
-  await one.getByRole('button', { name: 'Stop telling me' }).waitFor();
-  assert.deepEqual(await toldIn(one), ['You are told here']);
-  await Promise.all([tells(one, 'both'), tells(other, 'both')]);
-  assert.deepEqual([...(await toldIn(one)), ...(await toldIn(other))], ['both']);
-  await looks(other, false);
-  await tells(one, 'while another tab is seen');
-  await looks(other, true);
-  await tells(other, 'afterwards');
-  assert.deepEqual([await toldIn(one), await toldIn(other)], [[], ['afterwards']]);
-  await one.getByRole('button', { name: 'Stop telling me' }).click();
-  await tells(one, 'stopped');
-  assert.deepEqual(await toldIn(one), []);
-  await context.close();
+  await looks('hidden');
+  await tells('before a click');
+  await page.getByRole('button', { name: 'Tell me' }).click();
+  await page.getByRole('button', { name: 'Stop telling me' }).waitFor();
+  await tells('once');
+  await tells('once');
+  await looks('visible');
+  await tells('while it is seen');
+  await looks('hidden');
+  await page.getByRole('button', { name: 'Stop telling me' }).click();
+  await tells('stopped');
+  const all = await page.evaluate(() => told);
+  assert.deepEqual(all, ['You are told here, parley tells', 'once, once']);
+  await page.close();
   const denied = await opened();
   await denied.addInitScript(() => {
     Object.defineProperty(Notification, 'permission', { get: () => 'denied' });

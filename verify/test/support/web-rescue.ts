@@ -243,10 +243,10 @@ export async function rescued(profile: BrowserContext, lost: Lost) {
   await page.getByLabel('The twelve words').fill(phrase);
   await page.getByRole('button', { name: 'Take this phrase' }).click();
   for (const [name, url] of Object.entries(nodes)) {
-    const form = page.locator('form.rescue-node', { hasText: name });
-    await form.locator('input').fill(url);
-    await form.getByRole('button').click();
-    await form.getByText('It answers.').waitFor();
+    const form = page.locator('form.node-chain', { hasText: name });
+    await form.locator('textarea').fill(url);
+    await form.getByRole('button', { name: 'Check and keep' }).click();
+    await form.getByText('is of this chain').waitFor();
   }
   await page.getByRole('button', { name: 'Bring back 1 open swap' }).click();
   await page.getByText('It waits for a Bitcoin address of yours').waitFor();

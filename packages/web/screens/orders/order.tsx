@@ -325,7 +325,7 @@ function Told({ offers, quote, rfqId }: ToldProps) {
       if (before.get(id) === amount) continue;
       announce(text('order.new_quote', { amount: assetAmountText(amount, quote) }));
       const said = { title: text('tell.quote'), body: text('tell.quote.why') };
-      void tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
+      tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
     }
   });
   return null;

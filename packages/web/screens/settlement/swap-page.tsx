@@ -19,7 +19,6 @@ import { text } from '../../texts/texts.ts';
 import { Action } from './action.tsx';
 import { leftWith } from './ahead.ts';
 import { useWalletPayment } from './by-wallet.tsx';
-import { Gas } from './gas.tsx';
 import { Checks, Ended, History } from './history.tsx';
 import { Fates, Legs } from './legs.tsx';
 import { PaidTo } from './paid-to.tsx';
@@ -121,7 +120,6 @@ function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
         <Left swap={swap} said={said} />
       </Main>
       <Warnings engine={engine} seen={seen} said={said} which="after" />
-      <Gas engine={engine} swap={swap} />
       {swap.phase !== 'ended' && tell}
       <Fates seen={seen} said={said} listed={listed} />
       <Legs engine={engine} said={said} />

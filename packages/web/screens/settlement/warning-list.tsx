@@ -6,13 +6,12 @@ import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
-import { GasMissing } from '../../parts/gas-notes.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { SaveRescue } from '../../parts/save-rescue.tsx';
 import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { gasUrgency, sideOf } from './ahead.ts';
+import { gasUrgency } from './ahead.ts';
 import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { heldBy, inCoins, type WarningKind, warningsOf } from './warnings.ts';
@@ -64,32 +63,12 @@ export function Warnings({ engine, seen, said, which }: Props) {
       {kind === 'gas' && typeof refused === 'string' && (
         <p>{text('settlement.warn.gas.refused', { why: refused })}</p>
       )}
-      {sentence !== null && kind === 'gas' && (
-        <GasOf engine={engine} seen={seen} sentence={sentence} coin={coin?.symbol} />
-      )}
+      {sentence !== null && kind === 'gas' && <p className="swap-told">{told(sentence)}</p>}
       {sentence !== null && kind !== 'gas' && (
         <details className="swap-told">{told(sentence)}</details>
       )}
     </Notice>
   ));
-}
-
-type GasProps = {
-  readonly engine: Engine;
-  readonly seen: Seen;
-  readonly sentence: string;
-  /** The symbol of the coin that fees are paid in. */
-  readonly coin: string | undefined;
-};
-
-/** The amount to send, and where. */
-function GasOf({ engine, seen: { swap }, sentence, coin }: GasProps) {
-  const told = coin === undefined ? sentence : inCoins(sentence, coin);
-  const { code, leg } = swap.problems.find(({ kind }) => kind === 'gas') ?? {};
-  const side = sideOf(swap, leg ?? swap.gives);
-  // That a funding would fail has more reasons than one.
-  if (code !== 'claim_unpayable') return <p className="swap-told">{told}</p>;
-  return <GasMissing engine={engine} side={side} else={told} />;
 }
 
 function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {

@@ -1,49 +1,20 @@
-// Nodes that this browser asks instead of the market's: shown, tried and kept, chain by chain.
+// Nodes of a chain that this browser asks instead of the market's: shown, tried and kept.
 
-import { useQuery } from '@tanstack/react-query';
+import { has } from '@parley/core/families.ts';
 import { type FormEvent, useState } from 'react';
-import { mostNodes } from '../../engine/nodes.ts';
-import type { ChainFacts, NodeCheck, Nodes } from '../../engine/types.ts';
-import { useLive } from '../../market/use-live.ts';
-import { Answer, Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { TextArea } from '../../parts/field.tsx';
-import { hostOf } from '../../parts/node-host.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { text } from '../../texts/texts.ts';
+import { mostNodes } from '../engine/nodes.ts';
+import type { ChainFacts, NodeCheck, Nodes } from '../engine/types.ts';
+import { text } from '../texts/texts.ts';
+import { Failed } from './answer.tsx';
+import { Button } from './button.tsx';
+import { TextArea } from './field.tsx';
+import { Notice } from './notice.tsx';
+import { useAct } from './ways/act.ts';
+import './nodes-of-chain.css';
 
-export function OwnNodes() {
-  const engine = useQuery({
-    queryKey: ['engine'],
-    queryFn: async () => (await import('../../engine/page.ts')).pageEngine(),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return (
-    <section className="panel">
-      <h2>{text('nodes.title')}</h2>
-      <p>{text('nodes.what')}</p>
-      <p className="hint">{text('nodes.how')}</p>
-      <Answer of={engine}>{({ nodes }) => <Chains nodes={nodes} />}</Answer>
-    </section>
-  );
-}
+type NodesOfChainProps = { readonly facts: ChainFacts; readonly nodes: Nodes };
 
-function Chains({ nodes }: { nodes: Nodes }) {
-  const chains = useLive(nodes.chains);
-  if (chains.length === 0) return <p>{text('nodes.none')}</p>;
-  return (
-    <>
-      {chains.map((each) => (
-        <OfChain key={each.chain} facts={each} nodes={nodes} />
-      ))}
-    </>
-  );
-}
-
-type OfChainProps = { readonly facts: ChainFacts; readonly nodes: Nodes };
-
-function OfChain({ facts, nodes }: OfChainProps) {
+export function NodesOfChain({ facts, nodes }: NodesOfChainProps) {
   const { chain, family, title, isKnown, isOwn } = facts;
   const most = mostNodes[family];
   const shown = isOwn ? facts.nodes.join('\n') : '';
@@ -66,7 +37,7 @@ function OfChain({ facts, nodes }: OfChainProps) {
       {!isOwn && <MarketNodes facts={facts} />}
       <TextArea
         label={text('nodes.own', { chain: title })}
-        hint={text('nodes.own.hint')}
+        hint={text(`nodes.own.hint.${has(family, 'coins') ? 'bitcoin' : 'other'}`)}
         mono
         rows={2}
         placeholder="https://"
@@ -99,7 +70,7 @@ function OfChain({ facts, nodes }: OfChainProps) {
   );
 }
 
-function MarketNodes({ facts: { nodes } }: Pick<OfChainProps, 'facts'>) {
+function MarketNodes({ facts: { nodes } }: Pick<NodesOfChainProps, 'facts'>) {
   return (
     <p className="hint">
       {text(nodes.length === 0 ? 'nodes.market.none' : 'nodes.market')}{' '}
@@ -119,14 +90,18 @@ function Outcome({ checks }: { checks: readonly NodeCheck[] }) {
 }
 
 function Checked({ check }: { check: NodeCheck }) {
+  const host = hostOf(check.url);
   if (check.ok) {
-    const facts = { host: hostOf(check.url), height: check.height };
-    return <Notice kind="good">{text('nodes.good', facts)}</Notice>;
+    return <Notice kind="good">{text('nodes.good', { host, height: check.height })}</Notice>;
   }
-  const title = text(`nodes.fault.${check.fault}`, { host: hostOf(check.url) });
   return (
-    <Notice kind="bad" title={title}>
+    <Notice kind="bad" title={text('nodes.bad', { host })}>
       {check.sentence}
     </Notice>
   );
+}
+
+/** The address of a node may hold a key or a password. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
 }
