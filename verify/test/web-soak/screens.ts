@@ -204,15 +204,13 @@ export async function accepts(trader: Trader, looks?: () => Promise<unknown>): P
   if (await vouch.isVisible()) await vouches(trader);
   await accept.click();
   const dialog = page.getByRole('dialog');
-  await dialog
-    .getByText('terms')
-    .first()
-    .waitFor()
-    .catch(() => {});
-  for (const box of await dialog.getByRole('checkbox').all()) await box.check();
   const yes = button(dialog, 'Accept, bindingly');
-  await yes.and(page.locator(':not([aria-disabled=true])')).waitFor();
-  for (const box of await dialog.getByRole('checkbox').all()) await box.check();
+  const isFree = yes.and(page.locator(':not([aria-disabled=true])'));
+  await isFree.or(dialog.getByText('Tick every sentence first')).first().waitFor();
+  const boxes = await dialog.getByRole('checkbox').all();
+  assert.equal(await isFree.count(), boxes.length === 0 ? 1 : 0, 'each sentence is ticked first');
+  for (const box of boxes) await box.check();
+  await isFree.waitFor();
   await looks?.();
   await yes.click();
   await dialog.waitFor({ state: 'detached' });
