@@ -3,12 +3,13 @@
 import type { Asset } from '@parley/sdk/types.ts';
 import { useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
-import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
+import { AccountNav } from '../../parts/account-screen.tsx';
 import { Answer, Empty } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
+import { OfAccount } from '../../parts/of-account.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { hasWords } from '../../parts/search.ts';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -27,9 +28,7 @@ export function Assets() {
         {(known) => (
           <>
             <Known assets={known} />
-            <OfAccount>
-              {({ id }) => <AskListing accountId={id} chains={tokenChains(known)} />}
-            </OfAccount>
+            <OfAccount>{() => <AskListing chains={tokenChains(known)} />}</OfAccount>
           </>
         )}
       </Answer>

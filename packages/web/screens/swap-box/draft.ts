@@ -1,5 +1,5 @@
 // The form of the swap box, and the request for quotes that comes of it. The side typed first is
-// exact; quotes decide the amount of the other one, and it is optional. Pure.
+// exact; quotes decide the amount of the other one, and it is optional.
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import { asTyped } from '@parley/core/typed.ts';
@@ -8,6 +8,7 @@ import { type Price, quoteAt } from '../../market/prices.ts';
 import { chainName } from '../../parts/names.ts';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { formatAmount } from '../../texts/people.ts';
+import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
 
 export type Side = 'give' | 'get';
@@ -32,7 +33,7 @@ export type Draft = {
 export const lifetimes = ['600', '3600', '21600', '86400', '604800'] as const;
 export const standings = ['0', '1', '5', '20', '50'] as const;
 
-export const emptyDraft: Draft = {
+const emptyDraft: Draft = {
   give: '',
   get: '',
   giveAmount: '',
@@ -147,38 +148,13 @@ export function withAsk(
   return { ...draft, [amountOf[otherSide(draft.exact)]]: shown };
 }
 
-/** The form as a link keeps it: the fields that differ from an empty box. */
-type DraftSearch = { readonly [Name in keyof Draft]?: string };
+const kept = 'parley.draft';
 
-export function searchOf(draft: Draft): DraftSearch {
-  const differs = ([name, value]: [string, string]) => value !== emptyDraft[name as keyof Draft];
-  return Object.fromEntries(Object.entries(draft).filter(differs));
+/** What was typed in this tab, for example before the sign-in. */
+export function keptDraft(): Draft {
+  return { ...emptyDraft, ...JSON.parse(recalled('sessionStorage', kept) ?? '{}') };
 }
 
-/** The form of a link, which may be forged: a field that does not parse is left out. */
-export function draftOf(search: Readonly<Record<string, unknown>>): Draft {
-  const textOf = (name: keyof Draft) => {
-    const value = search[name];
-    const typed = typeof value === 'number' ? digitsOf(value) : value;
-    return typeof typed === 'string' && typed.length <= 200 ? typed : emptyDraft[name];
-  };
-  const oneOf = <T extends string>(name: keyof Draft, all: readonly T[]): T =>
-    all.find((each) => each === textOf(name)) ?? (emptyDraft[name] as T);
-  return {
-    give: textOf('give'),
-    get: textOf('get'),
-    address: textOf('address'),
-    giveAmount: textOf('giveAmount'),
-    getAmount: textOf('getAmount'),
-    exact: oneOf('exact', ['give', 'get']),
-    ttl: oneOf('ttl', lifetimes),
-    audience: oneOf('audience', ['public', 'link', 'address']),
-    minSettled: oneOf('minSettled', standings),
-  };
-}
-
-/** A router reads bare digits as a number, which may have lost some: then there is none. */
-function digitsOf(value: number): string | null {
-  const digits = String(value);
-  return /^\d{1,15}$|^(?=.{1,16}$)\d+\.\d+$/.test(digits) ? digits : null;
+export function keepDraft(draft: Draft): void {
+  remember('sessionStorage', kept, JSON.stringify(draft));
 }

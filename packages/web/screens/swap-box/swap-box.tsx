@@ -5,8 +5,8 @@ import { has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { useSession } from '../../market/session.ts';
@@ -27,11 +27,11 @@ import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
   type Audience,
   type Draft,
-  draftOf,
   flipped,
+  keepDraft,
+  keptDraft,
   lifetimes,
   type Side,
-  searchOf,
   standings,
   type Understood,
   understood,
@@ -53,8 +53,8 @@ export function SwapBox() {
 }
 
 function Box({ assets }: { readonly assets: readonly Asset[] }) {
-  const search = useSearch({ from: '/' });
-  const [draft, setDraft] = useState<Draft>(() => draftOf(search));
+  const [draft, setDraft] = useState(keptDraft);
+  useEffect(() => keepDraft(draft), [draft]);
   const found = understood(draft, assets);
   const chosen = (side: Side) => assets.find(({ id }) => id === draft[side]);
   const sideOf = (side: Side) => (
@@ -91,7 +91,7 @@ function Box({ assets }: { readonly assets: readonly Asset[] }) {
         found={found}
         assets={assets}
       />
-      <Asking draft={draft} found={found} give={chosen('give')} />
+      <Asking found={found} give={chosen('give')} />
     </>
   );
 }
@@ -217,18 +217,16 @@ function ttlName(ttl: string): TextKey {
 }
 
 type AskingProps = {
-  readonly draft: Draft;
   readonly found: Understood;
   readonly give: Asset | undefined;
 };
 
-function Asking({ draft, found, give }: AskingProps) {
+function Asking({ found, give }: AskingProps) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
   const giving = useGiving(give, isSignedIn);
   const router = useRouter();
   const posting = usePosting();
-  const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
     giving.hasWallet === false && give !== undefined
       ? text(has(giving.family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
@@ -238,12 +236,12 @@ function Asking({ draft, found, give }: AskingProps) {
   const press = () => {
     if (!found.ok) return;
     if (isSignedIn) posting.mutate(found.wanted);
-    else router.history.push(signInPath(back));
+    else router.history.push(signInPath('/'));
   };
   const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
-      <WalletFirst giving={giving} asset={give} back={back} />
+      <WalletFirst giving={giving} asset={give} back="/" />
       {posting.error !== null && (
         <Notice kind="bad" title={text('swap_box.failed')}>
           {messageOf(posting.error)}
