@@ -95,11 +95,4 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await page.keyboard.press('Enter');
   await threads.getByText('You have no open quotes.').waitFor();
   assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
-
-  // The button is on the thread too.
-  await maker.client.quote(second.id, '6400000');
-  await page.goto(new URL(`/deals/${id}`, page.url()).href);
-  await page.getByRole('button', { name: 'Take the quote back' }).click();
-  await page.getByText('The maker took its price back').waitFor();
-  assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
 });

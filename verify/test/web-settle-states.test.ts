@@ -132,15 +132,6 @@ async function found(page: Page): Promise<string[]> {
 /** One of each part: equal ones are not looked at twice. */
 const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
 
-test('a swap that was agreed just now is looked for before it is called unknown', async () => {
-  const page = await opened();
-  await show(page, 'swap looked for');
-  assert.equal(await page.getByRole('link', { name: 'Bring swaps back' }).count(), 0);
-  await show(page, 'swap unknown');
-  await page.getByRole('link', { name: 'Bring swaps back' }).waitFor();
-  await page.close();
-});
-
 test('every state is whole at 360 px, and axe finds nothing, in light and dark', async () => {
   const narrow = await opened({ width: 360, scheme: 'dark' });
   const german = await opened({ width: 360, locale: 'de-DE' });
@@ -171,19 +162,6 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
   for (const page of [narrow, german, light]) await page.close();
 });
 
-test('no payment is invited while nodes hold up the funding', async () => {
-  for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [1_280, 390]) {
-      const page = await opened({ width, scheme });
-      await show(page, 'pay, and nodes are silent and behind');
-      await page.getByRole('heading', { name: 'Do not pay now' }).waitFor();
-      assert.equal(await page.locator('svg.qr').count(), 0);
-      await picture(page, `pay held ${width} ${scheme}`);
-      await page.close();
-    }
-  }
-});
-
 test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {
   const page = await opened();
   const code = page.locator('svg.qr');
@@ -196,7 +174,8 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
   assert.equal(await code.isVisible(), false);
   await page.getByText('Pay the whole amount once more').click();
   assert.equal(await code.isVisible(), true);
-  for (const state of ['paid, in a pool', 'paid late', 'pay, too late', 'nothing by hand']) {
+  const without = ['paid, in a pool', 'paid late', 'pay, too late', 'nothing by hand'];
+  for (const state of [...without, 'pay, and nodes are silent and behind']) {
     await show(page, state);
     assert.equal(await code.count(), 0, state);
   }
@@ -213,15 +192,6 @@ test('a payment beyond the amount is put at risk by a second word alone', async 
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   await page.locator('body[data-gives="1000001"]').waitFor({ state: 'attached' });
-  await page.close();
-});
-
-test('where no address is known, the field for one is there, and the refusal is told', async () => {
-  const page = await opened();
-  await show(page, 'brought back, no address');
-  await page.getByLabel('Bitcoin address').fill('bc1qwrong');
-  await page.keyboard.press('Enter');
-  await page.getByText('"bc1qwrong" is no address of Bitcoin regtest').waitFor();
   await page.close();
 });
 

@@ -12,15 +12,14 @@ import type { WalletName } from '../market/account.ts';
 import { market } from '../market/client.ts';
 import { useMe, usePayouts } from '../market/me.ts';
 import { queries } from '../market/queries.ts';
-import { lookAgain } from '../market/session.ts';
+import { lookAgain, useSession } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
 import { Answer, Failed } from './answer.tsx';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
-import { OfAccount } from './of-account.tsx';
 import { Select } from './select.tsx';
 import { useAct } from './ways/act.ts';
-import { useFreshly } from './ways/fresh.tsx';
+import { FreshGate, useFreshly } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 import { WaysIn } from './ways/ways.tsx';
 
@@ -53,8 +52,9 @@ export function Vouched({ engine, children }: VouchedProps) {
             return (
               <Answer of={me}>
                 {({ wallets }) => (
-                  // A wallet is added by a session that is fresh: the sign-in is asked for on the spot.
-                  <OfAccount>{() => <Vouch signer={signer} wallets={wallets} />}</OfAccount>
+                  <Fresh>
+                    <Vouch signer={signer} wallets={wallets} />
+                  </Fresh>
                 )}
               </Answer>
             );
@@ -62,6 +62,18 @@ export function Vouched({ engine, children }: VouchedProps) {
         </Answer>
       )}
     </Answer>
+  );
+}
+
+/** A wallet is added by a session that is fresh: the sign-in is asked for on the spot. */
+function Fresh({ children }: { readonly children: ReactNode }) {
+  const session = useSession();
+  const { href } = useLocation();
+  if (session.status !== 'account') return null;
+  return (
+    <FreshGate account={session.account} here={href}>
+      {children}
+    </FreshGate>
   );
 }
 

@@ -38,8 +38,7 @@ import {
   type Wanted,
   withAmount,
 } from './draft.ts';
-import { LevelPrice } from './level-price.tsx';
-import { RecentPrice } from './recent-price.tsx';
+import { PriceNotes } from './price-notes.tsx';
 import './swap-box.css';
 
 export function SwapBox() {
@@ -74,14 +73,13 @@ function Box({ assets }: { readonly assets: readonly Asset[] }) {
           <span aria-hidden="true">⇅</span>
         </Button>
         {sideOf('get')}
-        <RecentPrice
+        <PriceNotes
           draft={draft}
           give={chosen('give')}
           get={chosen('get')}
           found={found}
           onChange={setDraft}
         />
-        <LevelPrice draft={draft} found={found} onChange={setDraft} />
       </div>
       <Options draft={draft} onChange={setDraft} />
       <CostsOfSwap
