@@ -20,6 +20,10 @@
 // | payout-form.tsx | PayoutForm: a Bitcoin address of the person |
 // | gas.ts, gas-notes.tsx | GasNotes: coins for network fees, what a wallet lacks and who sends |
 // | withdraw-quote.tsx | WithdrawQuote: a maker takes its quote back, where it may |
+// | price-form.tsx | PriceForm: the price that a maker or a taker names |
+// | book-table.tsx | BookTable: the live book, a row an order |
+// | nodes-of-chain.tsx | NodesOfChain: the form of the nodes of one chain |
+// | search.ts | hasWords: rows by the words that one types |
 // | names.ts | chainName, assetName, shortAddress |
 //
 // Controls are the browser's own: names, order of focus and keys come with them.

@@ -12,7 +12,7 @@ import { typedAmount } from './typed-amount.ts';
 
 type PriceFormProps = {
   readonly title: string;
-  /** Of the field: what this side gets or gives. */
+  /** The label of the field: what this side gets or gives. */
   readonly label: string;
   readonly hint: string;
   /** On the button. */

@@ -68,7 +68,7 @@ export function opensBy(opening: (path: string) => void): void {
 /** The events that this page has told. */
 const told = new Set<string>();
 
-/** Once for its key. What happens while the page is looked at is on the screen. */
+/** Once for its key. A page that is looked at shows it on the screen instead. */
 export function tell(news: News): void {
   if (told.has(news.key) || tellState() !== 'on') return;
   told.add(news.key);

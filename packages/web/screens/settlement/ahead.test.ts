@@ -1,4 +1,4 @@
-// What hangs on missing coins, and what goes on without this page.
+// The loss that hangs on missing coins, and the steps that go on without this page.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What is lost where a wallet cannot pay the fee of its next step, and what goes on without this
-// page. Pure.
+// The loss where a wallet cannot pay the fee of its next step, and the steps that go on without
+// this page. Pure.
 
 import { type ChainKey, has } from '@parley/core/families.ts';
 import type { SwapView } from '../../engine/types.ts';

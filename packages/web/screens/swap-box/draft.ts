@@ -150,7 +150,7 @@ export function withAsk(
 
 const kept = 'parley.draft';
 
-/** What was typed in this tab, for example before the sign-in. */
+/** The form as it was left in this tab, for example before the sign-in. */
 export function keptDraft(): Draft {
   return { ...emptyDraft, ...JSON.parse(recalled('sessionStorage', kept) ?? '{}') };
 }
