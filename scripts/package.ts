@@ -2,7 +2,7 @@
 // for it and one for each of our packages that it depends on, or the release of the market itself.
 
 import { resolve } from 'node:path';
-import { Misused, parsed, runCommand, usualOptions } from '@parley/host/command.ts';
+import { Misused, parsed, runCommand } from '@parley/host/command.ts';
 import { faces, type Packed, pack } from './tarballs.ts';
 
 const wanted = [...faces, 'server'] as const;
@@ -13,7 +13,11 @@ const usage = `usage: npm run package -- ${wanted.join('|')} [--out FOLDER] [--j
 The same sources give the same bytes. Exit status: 0 built, 1 not built, 2 not understood.`;
 
 function understand(args: string[]) {
-  const options = { ...usualOptions, out: { type: 'string' } } as const;
+  const options = {
+    help: { type: 'boolean' },
+    json: { type: 'boolean' },
+    out: { type: 'string' },
+  } as const;
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [name, ...more] = positionals;

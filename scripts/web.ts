@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Misused, parsed, runCommand, usualOptions } from '@parley/host/command.ts';
+import { Misused, parsed, runCommand } from '@parley/host/command.ts';
 import { print } from '@parley/market/ops/operator.ts';
 
 const usage = `usage: npm run web [-- --only app|docs] [--out FOLDER] [--json]
@@ -16,7 +16,12 @@ const parts = ['app', 'docs'] as const;
 
 function understand(args: string[]) {
   const text = { type: 'string' } as const;
-  const options = { ...usualOptions, out: text, only: text } as const;
+  const options = {
+    help: { type: 'boolean' },
+    json: { type: 'boolean' },
+    out: text,
+    only: text,
+  } as const;
   const { values } = parsed({ args, options });
   if (values.help === true) return null;
   if (values.out === '') throw new Misused('--out wants a folder');

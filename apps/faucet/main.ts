@@ -2,7 +2,7 @@
 // stands beside a market and has its settings, and knows nothing of its database.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Misused, parsed, runCommand, usualOptions } from '@parley/host/command.ts';
+import { Misused, parsed, runCommand } from '@parley/host/command.ts';
 import { openLog } from '@parley/maker/log.ts';
 import { readSettings } from '@parley/market/settings/config.ts';
 import { openBook } from './book.ts';
@@ -21,7 +21,7 @@ PARLEY_TRUSTED_PROXIES. Exit status: 0 ended, 1 not started, 2 not understood.`;
 const lookMs = 15_000;
 
 function understand(args: string[]) {
-  const options = { ...usualOptions, check: { type: 'boolean' } } as const;
+  const options = { help: { type: 'boolean' }, check: { type: 'boolean' } } as const;
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [file, ...more] = positionals;

@@ -1,67 +1,49 @@
-// `npm run ops`: the commands of operators under one name. Each is a file of `apps/market/deploy/`, loaded when it
-// is asked for.
+// `npm run ops`: the commands of operators under one name.
 
-import { type Command, Misused, runCommand } from '@parley/host/command.ts';
-import { type CommandName, commands, isCommand } from './ops/table.ts';
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { harmless, leaveWithReader, Misused } from '@parley/host/command.ts';
+import { type Ended, grammar } from './ops/grammar.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a command's arguments are between its own parts
-type OpsCommand = Command<any> & { /** Instead of 1. */ readonly failed?: number };
-
-const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsCommand }>>> = {
-  assets: () => import('./ops/assets.ts'),
-  halt: async () => ({ command: (await import('./ops/halt.ts')).halting }),
-  resume: async () => ({ command: (await import('./ops/halt.ts')).resuming }),
-  doctor: () => import('./ops/doctor.ts'),
-  node: () => import('./ops/node.ts'),
-  accounts: () => import('./ops/accounts.ts'),
-  webhooks: () => import('./ops/webhooks.ts'),
-  keeper: () => import('./ops/keeper.ts'),
-  now: () => import('./ops/now.ts'),
-  stats: () => import('./ops/stats.ts'),
-  contracts: () => import('./ops/contracts.ts'),
-  audit: () => import('./ops/audit.ts'),
-};
-
-const names = Object.keys(commands);
-const widest = Math.max(...names.map((each) => each.length));
-const lines = Object.entries(commands).map(([name, { about }]) => {
-  return `  ${name.padEnd(widest)}  ${about}`;
-});
-
-const usage = `usage: npm run ops -- COMMAND [ARGUMENT]... [--json]
-       npm run ops -- help [COMMAND]
-${lines.join('\n')}
-What changes something is kept for ever with who did it (npm run ops -- audit). PARLEY_OPERATOR is
-your name there; else the system's user. Settings as for npm start. Exit status: 0 done or so
-already, 1 refused or found something, 2 not understood.`;
-
-const [name = '', ...args] = process.argv.slice(2);
-
+const args = process.argv.slice(2);
+const checkout = 'npm run ops --';
 // The launchers of a release set it: a user of one has no npm. JSON is for programs.
-const called = process.env.PARLEY_CALLED_AS ?? '';
-if (called !== '' && !args.includes('--json')) {
+const called = process.env.PARLEY_CALLED_AS || checkout;
+const isJson = args.includes('--json');
+if (called !== checkout && !isJson) {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (text: unknown, ...more: unknown[]) => boolean;
     stream.write = (text: unknown, ...more: unknown[]) =>
-      write(typeof text === 'string' ? text.replaceAll('npm run ops --', called) : text, ...more);
+      write(typeof text === 'string' ? text.replaceAll(checkout, called) : text, ...more);
   }
 }
 
-/** The command line of `ops` itself: everything else has a usage of its own. */
-const itself = {
-  usage,
-  understand: ([word = '']: string[]): object | null => {
-    if (word === '--help' || word === 'help') return null;
-    throw new Misused(word === '' ? '' : `there is no command "${word}"`);
-  },
-  run: async () => 0,
-};
+const ended: Ended = { status: 0 };
+const program = grammar(checkout, ended);
+// Where a failure must not read as well, half an answer must not either.
+leaveWithReader(args.includes('doctor') ? 2 : 0);
+try {
+  await program.parseAsync(args, { from: 'user' });
+} catch (error) {
+  const isMisused = error instanceof CommanderError || error instanceof Misused;
+  if (!(error instanceof CommanderError && error.exitCode === 0)) {
+    const lines = [sentenceOf(error), ...(isMisused ? [usageOf(program)] : [])];
+    process.stderr.write(harmless(`${lines.filter(Boolean).join('\n')}\n`));
+    if (isMisused) ended.status = 2;
+  }
+}
+process.exitCode = ended.status;
 
-const asked = name === 'help' && isCommand(args[0]) ? args[0] : name;
-if (!isCommand(asked)) {
-  const word = name === 'help' && args[0] !== undefined ? args[0] : name;
-  await runCommand(itself, 1, [word]);
-} else {
-  const { command } = await files[asked]();
-  await runCommand(command, command.failed ?? 1, name === 'help' ? ['--help'] : args);
+/** Without a command the program's usage is the error. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof CommanderError)) return error.message;
+  if (error.code === 'commander.help') return '';
+  return error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+}
+
+/** The usage of the command that the arguments name, else of the program. */
+function usageOf(named: CommandUnknownOpts): string {
+  let of = named;
+  for (const word of args) of = of.commands.find((each) => each.name() === word) ?? of;
+  return `usage: ${of.createHelp().commandUsage(of)}`;
 }

@@ -2,7 +2,6 @@
 // what it did. Run again it goes on where it stopped, and does nothing where all is done.
 //
 //   PARLEY_PAYER_KEY=… node contracts/solana/deploy.ts --rpc URL --network NAME --program-key FILE
-//   node contracts/solana/deploy.ts --rpc URL --network NAME --verify
 //
 // The code goes into a buffer first, at an address that follows from payer and code. The program is
 // made of it and its authority given up in the same transaction: at no time can anyone replace it.
@@ -44,7 +43,7 @@ import {
   writeChunk,
 } from './loader.ts';
 import { accountAt, type Rpc, rpcTo } from './node-rpc.ts';
-import { recordFault, recordOf, type SolanaRecord } from './record.ts';
+import { recordOf, type SolanaRecord } from './record.ts';
 
 const POLL_MS = 400;
 const WAIT_MS = 90_000;
@@ -243,37 +242,32 @@ async function untilVerified(rpcUrl: string, program: string, code: Uint8Array):
 }
 
 const usage = `usage: node contracts/solana/deploy.ts --rpc URL --network NAME --program-key FILE
-       node contracts/solana/deploy.ts --rpc URL --network NAME --verify
   --network NAME        of the record in contracts/solana/deployments
   --program-key FILE    what solana-keygen wrote: the program's address follows from it
   --payer-key FILE      the same of who pays, in place of PARLEY_PAYER_KEY
-  --verify              only compares what is recorded with the cluster
   PARLEY_PAYER_KEY      64 bytes as an array or in base58: who pays`;
 
 type Asked = {
   readonly rpcUrl: string;
   readonly network: string;
-  /** Null: only verifies. */
-  readonly programFile: string | null;
+  readonly programFile: string;
   readonly payerFile: string | null;
 };
 
 /** A string: the part that is not understood; null: how to use it is asked for. */
 function understand(args: string[]): Asked | string | null {
   const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
   try {
     const options = {
       rpc: text,
       network: text,
       'program-key': text,
       'payer-key': text,
-      verify: flag,
-      help: flag,
+      help: { type: 'boolean', default: false },
     } as const;
     const { values } = parseArgs({ args, options });
-    const { rpc, network, verify, help, 'payer-key': payerFile = null } = values;
-    const programFile = verify ? null : values['program-key'];
+    const { rpc, network, help } = values;
+    const { 'program-key': programFile, 'payer-key': payerFile = null } = values;
     if (help) return null;
     if (rpc === undefined) return '--rpc is missing';
     if (!URL.canParse(rpc)) return '--rpc is no URL';
@@ -296,14 +290,6 @@ async function main(args: string[]): Promise<void> {
     return;
   }
   const { rpcUrl, network, programFile, payerFile } = asked;
-  if (programFile === null) {
-    const record = recordIn<SolanaRecord>(network, solanaRecords);
-    if (record === null) throw new Error(`no deployment is recorded of ${network}`);
-    const fault = await recordFault(rpcUrl, record);
-    console.log(`${record.contract}: ${fault ?? 'the pinned program, and nobody can replace it'}`);
-    if (fault !== null) process.exitCode = 1;
-    return;
-  }
   const payerText = payerFile ? readFileSync(payerFile, 'utf8') : process.env.PARLEY_PAYER_KEY;
   if (payerText === undefined) throw new Error('PARLEY_PAYER_KEY or --payer-key FILE is needed');
   const program = await keyIn(readFileSync(programFile, 'utf8'));

@@ -2,16 +2,11 @@
 // deploy.test.ts.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
 import { PROGRAM_FILE } from './build.ts';
 import { type Account, deploymentFault, type ReadAccount } from './deployed.ts';
-import { readerOf } from './deployment.ts';
 import { addressOf, bytesOf, PROGRAM, SYSTEM, TOKEN } from './testing/instructions.ts';
 import { createWorld, type World } from './testing/vm.ts';
 
@@ -90,17 +85,4 @@ test('a missing program, or a closed one, is refused', async () => {
   ] as readonly (readonly [string, Parameters<typeof deployed>])[]) {
     assert.equal(await faultOf(...changes), fault);
   }
-});
-
-test('a node is asked for what is final alone', async (t) => {
-  const asked: unknown[] = [];
-  const node = createServer(async (request, response) => {
-    asked.push(((await json(request)) as { params: unknown }).params);
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { value: null } }));
-  }).listen(0, '127.0.0.1');
-  t.after(() => node.close());
-  await once(node, 'listening');
-  const { port } = node.address() as AddressInfo;
-  assert.equal(await readerOf(`http://127.0.0.1:${port}`)(PROGRAM), null);
-  assert.deepEqual(asked, [[PROGRAM, { encoding: 'base64', commitment: 'finalized' }]]);
 });

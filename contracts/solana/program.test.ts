@@ -1,4 +1,4 @@
-// The committed program is what the source gives, its description is true, and its figures stand.
+// The committed program is what the source gives, and its description is true.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,18 +15,15 @@ import {
   PROGRAM_FILE,
 } from './build.ts';
 import { PROGRAM } from './testing/instructions.ts';
-import { assets } from './testing/swaps.ts';
 import { makeHolding, makeMint } from './testing/tokens.ts';
-import { measure } from './testing/units.ts';
 import { createWorld, errors, give, person, SOL, send, setNow, type World } from './testing/vm.ts';
 
 const here = import.meta.dirname;
 const json = (name: string) => JSON.parse(readFileSync(join(here, name), 'utf8'));
 const program = readFileSync(PROGRAM_FILE);
 
-test('the committed program is the one of its digest and of its snapshot', () => {
+test('the committed program is the one of its digest and of its deployment', () => {
   assert.equal(readFileSync(DIGEST_FILE, 'utf8'), digestLine(program));
-  assert.equal(json('units.snapshot.json').program, digestOf(program));
   const { sha256, bytes } = json('deployment.json');
   assert.deepEqual({ sha256, bytes }, codeOf(program));
 });
@@ -42,30 +39,6 @@ if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') 
   });
 }
 
-test('the program is a bare sBPF v3 file: one segment of constants, one of code, no symbols', () => {
-  assert.equal(program.readUInt32LE(48), 3);
-  assert.equal(program.readUInt16LE(56), 2);
-  assert.equal(program.readUInt16LE(60), 0);
-  const ends = [0, 1].map((at) => {
-    const header = 64 + 56 * at;
-    return Number(program.readBigUInt64LE(header + 8) + program.readBigUInt64LE(header + 32));
-  });
-  assert.equal(ends[1], program.length);
-});
-
-test('the program calls five system calls of the runtime, and nothing else', () => {
-  const code = Number(program.readBigUInt64LE(64 + 56 + 8));
-  const called = new Set<string>();
-  for (let at = code; at < program.length; at += 8) {
-    // A constant of 64 bits takes two places.
-    if (program[at] === 0x18) at += 8;
-    else if (program[at] === 0x85) called.add(program.readUInt32LE(at + 4).toString(16));
-  }
-  // sha256, clock, rent, curve point, invoke: src/syscalls.rs names them.
-  const known = ['11f49d86', 'd56b5fe9', 'bf7188f6', 'aa2607ca', 'a22b9c85'];
-  assert.deepEqual([...called].sort(), known.sort());
-});
-
 test('layout.json lists the errors of the source, and each is said by some test', () => {
   const source = readFileSync(join(here, 'src', 'error.rs'), 'utf8');
   const listed = [...source.matchAll(/^ {4}(\w+) = (\d+),$/gm)].map(([, name, code]) => [
@@ -76,24 +49,6 @@ test('layout.json lists the errors of the source, and each is said by some test'
   const tests = readdirSync(here).filter((name) => name.endsWith('.test.ts'));
   const text = tests.map((name) => readFileSync(join(here, name), 'utf8')).join('\n');
   for (const name of Object.keys(errors)) assert.match(text, new RegExp(`\\b${name}\\b`));
-});
-
-test('the cost of each verb is under its limit, as the snapshot and the README say', async () => {
-  const readme = readFileSync(join(here, 'README.md'), 'utf8');
-  const { figures } = json('units.snapshot.json');
-  assert.deepEqual(await measure(), figures);
-  for (const [name, { limit, units }] of Object.entries<{ limit: number; units: number }>(
-    figures,
-  )) {
-    assert.ok(units < limit, `${name}: ${units}`);
-  }
-  for (const asset of assets) {
-    const row = readme.split('\n').find((line) => line.startsWith(`| ${asset} |`)) ?? '';
-    for (const verb of ['fund', 'claim', 'refund', 'close']) {
-      const { units } = figures[`${asset} ${verb}`];
-      assert.ok(row.includes(units.toLocaleString('en-US')), `${asset} ${verb}: ${units}`);
-    }
-  }
 });
 
 type Row = {

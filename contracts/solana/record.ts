@@ -1,11 +1,8 @@
-// The record of a deployment, read from the cluster and compared with it again.
+// The record of a deployment, read from the cluster.
 
-import { readFileSync } from 'node:fs';
-import { type Made, madeFault, type Recorded } from '../records.ts';
-import { codeOf, digestOf, PROGRAM_FILE } from './build.ts';
-import { deploymentFault } from './deployed.ts';
-import { readerOf } from './deployment.ts';
-import { type Rpc, rpcTo } from './node-rpc.ts';
+import type { Made, Recorded } from '../records.ts';
+import { codeOf } from './build.ts';
+import type { Rpc } from './node-rpc.ts';
 
 export type SolanaRecord = Recorded & {
   readonly family: 'solana';
@@ -21,7 +18,6 @@ export async function recordOf(
 ): Promise<SolanaRecord> {
   const transaction = await firstOf(rpc, about.contract);
   const made = await madeIn(rpc, transaction, about.contract);
-  if (typeof made === 'string') throw new Error(made);
   return {
     ...about,
     family: 'solana',
@@ -29,24 +25,6 @@ export async function recordOf(
     transaction,
     ...made,
   };
-}
-
-/** The difference between a record, the chain and the pinned program; null: nothing. */
-export async function recordFault(
-  rpcUrl: string,
-  record: SolanaRecord,
-  code: Uint8Array = readFileSync(PROGRAM_FILE),
-): Promise<string | null> {
-  const rpc = rpcTo(rpcUrl);
-  const genesisHash = await rpc<string>('getGenesisHash', []);
-  if (genesisHash !== record.genesisHash) {
-    return `the node is of the cluster ${genesisHash}, not ${record.genesisHash} as recorded`;
-  }
-  if (record.sha256 !== digestOf(code)) return `${record.sha256} is recorded: another program`;
-  const fault = await deploymentFault(record.contract, readerOf(rpcUrl), codeOf(code));
-  if (fault !== null) return fault;
-  const made = await madeIn(rpc, record.transaction, record.contract);
-  return typeof made === 'string' ? made : madeFault(record, made);
 }
 
 /** The oldest transaction of a program that succeeded: the one that made it. */
@@ -64,8 +42,8 @@ async function firstOf(rpc: Rpc, program: string): Promise<string> {
   return oldest;
 }
 
-/** A sentence where the cluster does not show that it made the program. */
-async function madeIn(rpc: Rpc, transaction: string, program: string): Promise<Made | string> {
+/** Throws where the cluster does not show that it made the program. */
+async function madeIn(rpc: Rpc, transaction: string, program: string): Promise<Made> {
   type Shown = {
     slot: number;
     blockTime: number | null;
@@ -74,10 +52,10 @@ async function madeIn(rpc: Rpc, transaction: string, program: string): Promise<M
   };
   const config = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
   const shown = await rpc<Shown | null>('getTransaction', [transaction, config]);
-  if (shown === null) return `the node knows no transaction ${transaction} in a block`;
+  if (shown === null) throw new Error(`the node knows no transaction ${transaction} in a block`);
   const { accountKeys } = shown.transaction.message;
   if (shown.meta.err !== null || !accountKeys.includes(program)) {
-    return `${transaction} did not make ${program}`;
+    throw new Error(`${transaction} did not make ${program}`);
   }
   return {
     payer: accountKeys[0] ?? '',

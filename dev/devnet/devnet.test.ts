@@ -102,28 +102,22 @@ async function programsIn(dir: string): Promise<number[]> {
   return found;
 }
 
-/** A process of its own that runs the dev network in this folder, and then this. */
-function inChild(dir: string, then: string, output: 'pipe' | 'ignore') {
+/** A process of its own that runs the dev network in this folder until it is killed. */
+async function startInChild(dir: string) {
   const program = `
     import { startDevnet } from '${module}';
-    import { devnetClient } from '${new URL('./client.ts', import.meta.url).href}';
     const quiet = { info() {}, warn() {}, error() {} };
     const devnet = await startDevnet({ dir: ${JSON.stringify(dir)}, log: quiet, moveClock() {} });
-    ${then}`;
+    console.log(JSON.stringify(devnet));
+    process.stdin.resume();`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: new URL('.', import.meta.url),
-    stdio: ['pipe', output, 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  return { child, ended: new Promise((resolve) => child.once('exit', resolve)) };
-}
-
-/** Until it is killed. */
-async function startInChild(dir: string) {
-  const then = 'console.log(JSON.stringify(devnet)); process.stdin.resume();';
-  const { child, ended } = inChild(dir, then, 'pipe');
+  const ended = new Promise((resolve) => child.once('exit', resolve));
   const devnet = await new Promise<Devnet>((resolve, reject) => {
     let text = '';
-    child.stdout?.on('data', (chunk: Buffer) => {
+    child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (text.endsWith('\n')) resolve(JSON.parse(text));
     });
@@ -156,14 +150,6 @@ test('the node takes no peers and its folder keeps its password', async (t) => {
   for (const pid of process.platform === 'linux' ? await programsIn(home) : []) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
     assert.ok(!command.includes(new URL(found.rpcUrl).password));
-  }
-});
-
-test('Ctrl-C in the terminal reaches us and not the nodes', onLinux, async () => {
-  const group = async (pid: number) =>
-    (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[2];
-  for (const pid of await programsIn(home)) {
-    assert.notEqual(await group(pid), await group(process.pid));
   }
 });
 
@@ -260,24 +246,6 @@ test('without a bitcoind one line says how to get it, and the rest runs', async 
   const warnings = lines.filter(({ level }) => level !== 'info');
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]!.message, /^Bitcoin is off: .*bitcoind/);
-});
-
-test('a program that ends at once is named with its words, and nothing stays behind', async (t) => {
-  const { dir, start } = await lab((task) => t.after(task));
-  await assert.rejects(start({ bitcoind: '/bin/false', bitcoin: true }), /does not run/);
-  if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
-});
-
-test('a dev network that is stopped lets its process end by itself', async (t) => {
-  const { dir } = await lab((task) => t.after(task));
-  const then = `
-    await devnetClient(devnet.dev).time(10);
-    await devnet.stop();`;
-  const { child, ended } = inChild(dir, then, 'ignore');
-  child.stdin?.end();
-  t.after(() => child.kill('SIGKILL'));
-  assert.equal(await ended, 0);
-  if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
 });
 
 test('a node that hangs is ended by force, within a limit', onLinux, async (t) => {

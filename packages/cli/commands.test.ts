@@ -1,15 +1,14 @@
-// Commands that need no market: arguments, help, completion, classes of errors, profiles, the drawn
-// lines, and the table of docs/cli.md. The commands themselves: trade.test.ts.
+// Commands that need no market: arguments, help, completion, classes of errors, profiles, and the
+// tables of docs/cli.md.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { signatureOf } from '@parley/market/webhooks/sign.ts';
 import {
   ParleyApiError,
   RescueError,
@@ -18,7 +17,6 @@ import {
   VerificationError,
 } from '@parley/sdk/errors.ts';
 import { parseAmount } from '@parley/sdk/people.ts';
-import { swapId } from '@parley/sdk/testing/honest.ts';
 import { ownPair, splitName } from '@parley/trader/assets.ts';
 import { Failure, statuses, toldOf } from '@parley/trader/failures.ts';
 import {
@@ -34,15 +32,9 @@ import {
 import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '@parley/trader/places.ts';
 import { type Profile, readProfile, writeProfile } from '@parley/trader/profile.ts';
 import { openSession } from '@parley/trader/session.ts';
-import { countdownOf, tableOf } from '@parley/trader/show.ts';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { understood } from './arguments.ts';
-import { shells } from './completion.ts';
-import { helpOf } from './help.ts';
-import { painter } from './painter.ts';
-import { dueOf, linesOf } from './progress.ts';
+import { tableOf } from '@parley/trader/show.ts';
+import { grammar } from './grammar.ts';
 import { runParley } from './run.ts';
-import { commands } from './table.ts';
 import { testIo } from './testing/io.ts';
 
 let dir: string;
@@ -65,39 +57,33 @@ const cliOf = (more: Partial<Cli> = {}): Cli => ({
   ...more,
 });
 
-test('arguments that are not understood are named, with what is', () => {
+test('arguments that are not understood are named, with what is', async () => {
   for (const [args, sentence] of [
-    [['bok'], /^"bok" is no command: did you mean book\?$/],
-    [['book', '--lmit', '3'], /no option --lmit: did you mean --limit\?/],
-    [['book', '-x'], /"-x" is no option/],
-    [['book', '--limit'], /--limit wants a value: --limit N/],
-    [['book', '--price', '3'], /"book" has no option --price/],
-    [['ask', 'sel', '1', 'a', 'b'], /SIDE is sell, buy, not "sel"/],
-    [['ask', 'sell', '1', 'a'], /wants QUOTE: parley ask sell\|buy AMOUNT BASE QUOTE/],
-    [['cancel', 'a', 'b'], /"b" is more than "cancel" takes/],
-    [['webhooks'], /"webhooks" alone does nothing: add, list/],
-    [['webhooks', 'lst'], /"lst" is no webhooks: add, list/],
-    [['login', '--with', 'doge'], /--with is evm, tron, bitcoin, solana, not "doge"/],
-    [['words', '--passphrase-fd', 'x'], /--passphrase-fd is a whole number from 0 to 1023/],
+    [['bok'], /unknown command 'bok' \(Did you mean book\?\)\nusage: parley /],
+    [
+      ['book', '--lmit', '3'],
+      /unknown option '--lmit' \(Did you mean --limit\?\)\nusage: parley book /,
+    ],
+    [['book', '-x'], /unknown option '-x'/],
+    [['book', '--limit'], /'--limit <N>' argument missing/],
+    [['book', '--settled', '0'], /'0' is invalid. It is a whole number from 1 to 1000\./],
+    [['book', '--price', '3'], /unknown option '--price'/],
+    [['ask', 'sel', '1', 'a', 'b'], /'sel' is invalid.* sell, buy\./],
+    [['ask', 'sell', '1', 'a'], /missing required argument 'QUOTE'\nusage: parley ask /],
+    [['cancel', 'a', 'b'], /too many arguments for 'cancel'/],
+    [['market'], /name a command\nusage: parley market /],
+    [['login', '--with', 'doge'], /evm, tron, bitcoin, solana/],
+    [['words', '--passphrase-fd', 'x'], /'x' is invalid.* from 0 to 1023/],
+    [['--passphrase-fd', '-1', 'words'], /'-1' is invalid/],
   ] as const) {
-    assert.throws(() => understood(args), failing('usage', sentence), args.join(' '));
+    const { io, said } = ioOf();
+    assert.equal(await runParley(args, io), statuses.usage, args.join(' '));
+    assert.match(said.err, sentence, args.join(' '));
+    assert.equal(said.out, '');
   }
-  const asked = understood(['--json', 'settle', 'one', 'two', '--profile', 'x']);
-  assert.ok(asked.is === 'run');
-  assert.deepEqual([asked.command, asked.given.args], ['settle', ['one', 'two']]);
-  assert.deepEqual([asked.globals.json, asked.globals.profile], [true, 'x']);
-  assert.equal(understood([]).is, 'help');
-  for (const [args, name] of [
-    [['help'], undefined],
-    [['help', 'settle'], 'settle'],
-    [['help', 'webhooks', 'add'], 'webhooks add'],
-    [['settle', 'one', '--help'], 'settle'],
-  ] as const) {
-    const help = understood(args);
-    assert.ok(help.is === 'help');
-    assert.equal(help.of?.name, name);
-  }
-  assert.throws(() => understood(['help', 'setle']), failing('usage', /did you mean settle/));
+  const { io, said } = ioOf();
+  assert.equal(await runParley(['bok', '--json'], io), statuses.usage);
+  assert.equal(JSON.parse(said.err).error.code, 'usage');
   const evm = { family: 'evm', tokens: { USD: { address: '0x1', decimals: 6 } } };
   const pairOn = (base: string, quote: string) =>
     ownPair({ chain: () => evm as never }, base, quote).map(({ name }) => name);
@@ -106,29 +92,14 @@ test('arguments that are not understood are named, with what is', () => {
   assert.throws(() => splitName('a:b:c'), failing('usage', /"a:b:c" is no asset/));
 });
 
-test('one name is one kind of option in every command', () => {
-  const kinds = new Map<string, boolean>();
-  for (const { name, options } of commands) {
-    for (const [option, { value, many }] of Object.entries(options)) {
-      const kind = value !== undefined;
-      assert.equal(kinds.get(option) ?? kind, kind, `--${option} of ${name}`);
-      kinds.set(option, kind);
-      assert.ok(!many || kind, `--${option}`);
-    }
-  }
-});
-
 test('every command has its help, and every one is in docs/cli.md with every exit status', async () => {
   const docs = await readFile(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
-  const overview = helpOf(null);
-  for (const command of commands) {
-    const help = helpOf(command);
-    assert.match(help, new RegExp(`^usage: parley ${command.name}`));
-    for (const option of Object.keys(command.options)) assert.ok(help.includes(`--${option}`));
-    assert.ok(overview.includes(`  ${command.name} `), command.name);
-    const [first = '', second = ''] = command.name.split(' ');
-    const row = new RegExp(`^\\| \`${first}\` \\|.*${second && `\`${second}\``}`, 'm');
-    assert.match(docs, row);
+  const { commands } = grammar({ cli: ioOf().io, done: () => {} });
+  for (const name of commands.map((each) => each.name()).filter((each) => each !== 'complete')) {
+    const { io, said } = ioOf();
+    assert.equal(await runParley([name, '--help'], io), statuses.done);
+    assert.match(said.out, new RegExp(`^usage: parley ${name} [^]*--passphrase-fd <N>`));
+    assert.match(docs, new RegExp(`^\\| \`${name}\` \\|`, 'm'));
   }
   const rows = [...docs.matchAll(/^\| (\d+) \| `(\w+)` \|/gm)].map(([, at, name]) => [
     name,
@@ -137,41 +108,27 @@ test('every command has its help, and every one is in docs/cli.md with every exi
   assert.deepEqual(Object.fromEntries(rows), statuses);
 });
 
-test('bash completes commands, what follows them, options and their values', async () => {
-  const script = join(dir, 'parley.bash');
-  await writeFile(script, shells.bash());
+test('a shell completes commands, what follows them, options and their values', () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const said = (...args: string[]) =>
+    execFileSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   for (const [words, wanted] of [
-    [['web'], ['webhooks']],
-    [
-      ['webhooks', 'l'],
-      ['list', 'listen'],
-    ],
+    [['thr'], ['threads']],
+    [['market', 's'], ['status']],
     [
       ['ask', ''],
       ['sell', 'buy'],
     ],
-    [['--profile', 'dev', 'market', 's'], ['status']],
     [['login', '--with', 't'], ['tron']],
-    [
-      ['accept', 'x', '--pr'],
-      ['--price', '--profile'],
-    ],
   ] as const) {
-    const line = ['parley', ...words].map((word) => `'${word}'`).join(' ');
-    const set = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}`;
-    const program = `source ${script}; ${set}; _parley; echo "\${COMPREPLY[@]}"`;
-    const said = execFileSync('bash', ['-c', program], { encoding: 'utf8' }).trim();
-    assert.deepEqual(said.split(' ').sort(), [...wanted].sort(), words.join(' '));
+    const found = said('complete', '--', ...words).split('\n');
+    const values = found
+      .map((line) => line.split('\t')[0])
+      .filter((line) => !/^(:\d+)?$/.test(line ?? ''));
+    assert.deepEqual(values, wanted, words.join(' '));
   }
-  for (const { name, options } of commands) {
-    for (const script of [shells.zsh(), shells.fish()]) {
-      assert.ok(
-        name.split(' ').every((word) => script.includes(word)),
-        name,
-      );
-      for (const option of Object.keys(options)) assert.ok(script.includes(option), option);
-    }
-  }
+  for (const shell of ['bash', 'zsh', 'fish'])
+    assert.match(said('completion', shell), /complete -- /);
 });
 
 test('an error has the class that says what to do, and --json says it on standard error', async () => {
@@ -261,15 +218,12 @@ test('a person is not taken at a word that was not said', async () => {
 
 test('the name of a market, a node or a token never acts on a terminal', async () => {
   const evil = 'a\u001b[2Jb\u009bc\rd\u202ee\nf';
-  const { io, said } = ioOf({ columns: 80 });
+  const { io, said } = ioOf();
   const cli = { ...cliOf({ yes: true }), ...io };
   await mustConfirm(cli, [`gives ${evil}`, tableOf(['x'], [[evil]])], 'Go?');
   answer(cli, {}, evil);
   note(cli, evil);
   failed(cli, { class: 'refused', code: 'x', sentence: evil });
-  const paint = painter(cli);
-  paint.line(evil);
-  paint.draw([evil]);
   assert.doesNotMatch(`${said.out}${said.err}`, /[\p{Bidi_Control}]|(?!\n)\p{Cc}/u);
   assert.equal(said.err.split('\n')[0], 'gives a\ufffd[2Jb\ufffdc\ufffdd\ufffde f');
   const json = jsonOf({ evil });
@@ -376,99 +330,4 @@ test('files are private, are never half written, and a key is never written over
   assert.equal(await chosenProfile(env, undefined), 'one');
   await writePrivate(placesOf(env, 'two').profileFile, '{}');
   await assert.rejects(chosenProfile(env, undefined), failing('needs_you', /one, two/));
-});
-
-test('a line counts down to what is due, and fits the terminal', () => {
-  const deadlines = {
-    initiatorFundBy: 100,
-    expiresAt: 0,
-    counterpartyFundBy: 200,
-    revealBy: 300,
-    refundAt: { a: 400, b: 500 },
-  };
-  const shown = (party: 'maker' | 'taker', role: 'initiator' | 'counterparty') =>
-    ({ swap: { deadlines, role }, trade: { party }, legs: new Map() }) as never;
-  for (const [state, of, due] of [
-    ['funding', shown('taker', 'initiator'), ['fund by', 100]],
-    ['waiting_to_fund', shown('maker', 'counterparty'), ['fund by', 200]],
-    ['revealing', shown('taker', 'initiator'), ['claim by', 300]],
-    ['funded', shown('maker', 'counterparty'), ['refund from', 400]],
-    ['claiming', shown('maker', 'counterparty'), ['claim by', 500]],
-    ['refunding', shown('taker', 'initiator'), ['refund from', 500]],
-  ] as const) {
-    const found = dueOf(state, of);
-    assert.deepEqual([found?.what, found?.at], due, state);
-  }
-  assert.equal(dueOf('received', shown('taker', 'initiator')), null);
-  const now = { swapId, what: '1 a for 2 b', state: 'funding', text: 'waits', doubts: [] } as const;
-  const lines = linesOf([{ ...now, shown: shown('taker', 'initiator') }], 38, 80);
-  assert.deepEqual(lines, ['…00000001  1 a for 2 b  funding  fund by 1:02  waits']);
-  assert.equal([...(linesOf([{ ...now, shown: null }], 0, 20)[0] ?? '')].length, 19);
-  for (const [seconds, text] of [
-    [0, '0:00'],
-    [59, '0:59'],
-    [3_600, '1:00:00'],
-    [90_061, '1 d 01:01:01'],
-    [-5, '0:00'],
-  ] as const) {
-    assert.equal(countdownOf(seconds), text);
-  }
-  assert.equal(tableOf(['a', 'b'], [['xyz', '1']]), 'a    b\nxyz  1');
-  assert.equal(tableOf(['a'], []), 'none');
-  assert.equal(jsonOf({ amount: 10n ** 20n }), '{"amount":"100000000000000000000"}');
-});
-
-test('lines at the foot are drawn over, and lines that stay come above them', async () => {
-  const { io, said } = ioOf({ columns: 80 });
-  const paint = painter({ ...io, json: false });
-  paint.draw(['one', 'two']);
-  paint.draw(['one', 'two']);
-  paint.line('stays');
-  paint.end();
-  const up = '\u001b[2A\r\u001b[J';
-  assert.equal(said.err, `one\ntwo\n${up}stays\none\ntwo\n${up}`);
-  const quiet = ioOf({ columns: 80 });
-  const asking = painter({ ...quiet.io, json: false });
-  asking.draw(['one']);
-  await asking.quietFor(async () => {
-    asking.draw(['two']);
-    asking.line('meanwhile');
-    assert.equal(quiet.said.err, 'one\n\u001b[1A\r\u001b[J', 'nothing beside the question');
-  });
-  assert.match(quiet.said.err, /meanwhile\n$/);
-  const plain = ioOf();
-  painter({ ...plain.io, json: false }).draw(['one']);
-  assert.equal(plain.said.err, '');
-});
-
-test('deliveries are received, verified and printed, and no other ones', async () => {
-  const home = join(dir, 'hooks');
-  const secret = 'whsec_of_a_test';
-  const end = new AbortController();
-  const { io, said } = ioOf({
-    env: { HOME: home },
-    signal: end.signal,
-    readDescriptor: async () => `${secret}\n`,
-  });
-  await writePrivate(placesOf({ HOME: home }, 'one').profileFile, writeProfile(profile));
-  const ended = runParley(['webhooks', 'listen', '--port', '0', '--secret-fd', '3', '--json'], io);
-  await waitUntil(() => said.err.includes('listens on'));
-  const [url = ''] = /http:\S+\d/.exec(said.err) ?? [];
-  const delivery = { type: 'swap.created', deliveryId: 'd1', createdAt: '2026-11-27T14:05:00Z' };
-  const body = JSON.stringify(delivery);
-  const at = String(Math.floor(Date.now() / 1_000));
-  const sent = async (text: string) => {
-    const headers = {
-      'x-parley-timestamp': at,
-      'x-parley-signature': signatureOf(secret, at, body),
-    };
-    return (await fetch(url, { method: 'POST', headers, body: text })).status;
-  };
-  assert.deepEqual([await sent(body), await sent(body)], [204, 204]);
-  assert.equal(await sent(body.replace('d1', 'd2')), 400);
-  assert.equal(await sent('x'.repeat(262_145)), 413);
-  end.abort(new Error('interrupted'));
-  assert.equal(await ended, 0);
-  assert.equal(said.out, `${body}\n`);
-  assert.match(said.err, /again: d1\nnot verified \(bad_signature\)/);
 });

@@ -1,7 +1,7 @@
-// Drives many swaps at once, and tells or draws how each goes.
+// Drives many swaps at once, and tells how each goes: a line for each change.
 
 import type { ParleyClient } from '@parley/sdk/client.ts';
-import { doubtsAfter, timedText } from '@parley/sdk/settle/told.ts';
+import { doubtsAfter, type ToldDoubt, timedText } from '@parley/sdk/settle/told.ts';
 import { type Outcome, remainsWords } from '@parley/sdk/settle.ts';
 import {
   driveSwap,
@@ -14,8 +14,7 @@ import {
 import { statuses, toldOf } from '@parley/trader/failures.ts';
 import { type Cli, failed, note, tell } from '@parley/trader/io.ts';
 import type { Session, Unlocked } from '@parley/trader/session.ts';
-import { painter } from './painter.ts';
-import { linesOf, type Now } from './progress.ts';
+import { oneLine } from '@parley/trader/show.ts';
 
 export type DrivingAll = {
   readonly client: ParleyClient | null;
@@ -33,7 +32,6 @@ export type Asked = {
 
 /** More than these wait for one of them to end. */
 const mostAtOnce = 50;
-const drawMs = 1_000;
 
 /** Resolves to the exit status of all of them, once each has ended or waits for a person. */
 export async function driveAll(
@@ -43,27 +41,18 @@ export async function driveAll(
   swaps: readonly Swap[],
   { client, asked, payout }: DrivingAll,
 ): Promise<number> {
-  const paint = painter(cli);
-  const drawn = new Map<string, Now>();
-  const draw = () => {
-    const at = session.now();
-    paint.draw(linesOf([...drawn.values()], at, cli.columns ?? 80));
-  };
-  const timer = setInterval(draw, drawMs);
+  const lines = quietLines(cli);
   const rescue = rescueWriter(session, own, (text) => note(cli, text));
   const driving = { session, own, client, payout, rescue, signal: cli.signal };
   try {
     const ended: Ended[] = [];
     const one = async (swap: Swap) => {
-      ended.push(
-        await driveSwap(driving, swap, teller(cli, session, swap, { paint, drawn, draw })),
-      );
-      drawn.delete(swap.swapId);
+      ended.push(await driveSwap(driving, swap, teller(cli, session, swap, lines.line)));
     };
     const room = places(mostAtOnce);
     const free = swaps.map((swap) => room(() => one(swap)));
     const { swaps: fundings, confirm } = asked ?? { swaps: [], confirm: async () => {} };
-    const wanted = paint.quietFor(confirm).then(
+    const wanted = lines.quietFor(confirm).then(
       () => fundings.map((swap) => room(() => one(swap))),
       (error: unknown) => {
         cli.signal.throwIfAborted();
@@ -77,8 +66,6 @@ export async function driveAll(
     await Promise.all([...free, wanted.then((all) => Promise.all(all))]);
     return statusOf(ended);
   } finally {
-    clearInterval(timer);
-    paint.end();
     await rescue.ended();
     if (cli.signal.aborted) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
   }
@@ -108,51 +95,56 @@ function statusOf(ended: readonly Ended[]): number {
   return isPaid ? statuses.done : statuses.not_received;
 }
 
-type Drawing = {
-  readonly paint: ReturnType<typeof painter>;
-  readonly drawn: Map<string, Now>;
-  readonly draw: () => void;
-};
-
-/** The lines that are written where nothing is drawn over: changes, transactions and waits. */
-function teller(cli: Cli, session: Session, swap: Swap, { paint, drawn, draw }: Drawing): Events {
-  const { swapId, trade } = swap;
-  const what = wordsOf(session, trade);
-  const set = (change: Partial<Now>) => {
-    const before = drawn.get(swapId) ?? {
-      swapId,
-      what,
-      state: 'preparing',
-      text: '',
-      shown: null,
-      doubts: [],
-    };
-    drawn.set(swapId, { ...before, ...change } as Now);
+/** Lines to standard error; while a person is asked they wait. */
+function quietLines(cli: Cli) {
+  const held: string[] = [];
+  let isQuiet = false;
+  return {
+    line: (text: string) => {
+      if (isQuiet) held.push(text);
+      else note(cli, oneLine(text));
+    },
+    quietFor: async (work: () => Promise<void>): Promise<void> => {
+      isQuiet = true;
+      try {
+        await work();
+      } finally {
+        isQuiet = false;
+        for (const each of held.splice(0)) note(cli, oneLine(each));
+      }
+    },
   };
-  set({});
+}
+
+/** Changes, transactions, waits, and what is wrong with the nodes. */
+function teller(cli: Cli, session: Session, swap: Swap, line: (text: string) => void): Events {
+  const { swapId, trade } = swap;
+  // The last letters differ: ids begin with their time.
+  const say = (text: string) => line(`…${swapId.slice(-8)}  ${text}`);
+  let doubts: readonly ToldDoubt[] = [];
+  let doubted = '';
   return {
     progress: ({ step, state, leg, txid, text, code }) => {
       const said = timedText(text);
-      set({ state, text: said });
-      if (cli.json)
-        return tell(cli, { swapId, at: session.now(), state, step, leg, txid, text, code }, '');
-      const isDrawn = paint.isLive && step === 'waiting';
-      const shown = `…${swapId.slice(-8)}  ${said}${txid === null ? '' : `  ${txid}`}`;
-      if (!isDrawn) paint.line(shown);
-      draw();
+      if (cli.json) {
+        tell(cli, { swapId, at: session.now(), state, step, leg, txid, text, code }, '');
+      } else say(`${said}${txid === null ? '' : `  ${txid}`}`);
     },
-    shown: (shown) => set({ shown, doubts: doubtsAfter(drawn.get(swapId)?.doubts ?? [], shown) }),
+    shown: (shown) => {
+      doubts = doubtsAfter(doubts, shown);
+      const before = doubted;
+      doubted = doubts.map(({ sentence }) => sentence).join('; ');
+      if (doubted !== before && doubted !== '') say(doubted);
+    },
     trouble: ({ sentence, code }) => {
-      set({ text: sentence });
       const at = session.now();
       if (cli.json) tell(cli, { swapId, at, step: 'trouble', code, text: sentence }, '');
-      else paint.line(`…${swapId.slice(-8)}  ${sentence}`);
+      else say(sentence);
     },
     ended: (outcome) => {
-      paint.clear();
       const { end, remains } = outcome;
       const left = remains === null ? '' : `; ${remainsWords(remains)}`;
-      tell(cli, outcome, `${swapId}  ${endWords[end]}: ${what}${left}`);
+      tell(cli, outcome, `${swapId}  ${endWords[end]}: ${wordsOf(session, trade)}${left}`);
     },
   };
 }

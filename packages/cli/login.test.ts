@@ -31,9 +31,14 @@ test('keys come from one place, and from one that fits the network', async () =>
   const file = join(home, 'words');
   await writeFile(file, published, { mode: 0o600 });
   for (const [network, args, status, sentence] of [
-    ['dev', ['--key-file', file, '--words'], 2, /--words and --key-file are two places of keys/],
-    ['dev', ['--new', '--words', '--yes'], 2, /--new and --words are two places/],
-    ['dev', ['--new', '--web3', 'x', '--key-file', file], 2, /two places/],
+    [
+      'dev',
+      ['--key-file', file, '--words'],
+      2,
+      /--words and --key-file are several places of keys/,
+    ],
+    ['dev', ['--new', '--words', '--yes'], 2, /--new and --words are several places/],
+    ['dev', ['--new', '--words', '--key-file', file], 2, /several places/],
     ['mainnet', [], 7, /there are no keys yet/],
     // Real words on a network of play money.
     [

@@ -1,36 +1,41 @@
 // One command, from its arguments to its exit status. Every failure is reported in one sentence.
 
-import { statuses, type Told, toldOf } from '@parley/trader/failures.ts';
-import { answer, failed, type Io, note } from '@parley/trader/io.ts';
-import { understood } from './arguments.ts';
-import { helpOf, usageOf } from './help.ts';
-import { runs } from './runs.ts';
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { misused, statuses, type Told, toldOf } from '@parley/trader/failures.ts';
+import { failed, type Io, note } from '@parley/trader/io.ts';
+import { grammar } from './grammar.ts';
 
 export async function runParley(args: readonly string[], io: Io): Promise<number> {
-  const json = args.includes('--json');
+  let status: number = statuses.done;
+  const done = (result: unknown) => {
+    if (typeof result === 'number') status = result;
+  };
+  const program = grammar({ cli: io, done });
   try {
-    const asked = understood(args);
-    if (asked.is === 'help') {
-      const help = helpOf(asked.of);
-      answer({ ...io, json, ...none }, { help }, help);
-      return statuses.done;
-    }
-    if (asked.is === 'version') {
-      const { version } = await import('./version.ts');
-      answer({ ...io, json, ...none }, { version }, version);
-      return statuses.done;
-    }
-    const run = await runs[asked.command]();
-    const status = await run({ ...io, ...asked.globals }, asked.given);
-    return typeof status === 'number' ? status : statuses.done;
+    await program.parseAsync(args, { from: 'user' });
+    return status;
   } catch (error) {
+    const isMisused = error instanceof CommanderError;
+    if (isMisused && error.exitCode === 0) return statuses.done;
     const told: Told = io.signal.aborted
       ? { class: 'interrupted', code: 'interrupted', sentence: 'interrupted' }
-      : toldOf(error);
+      : toldOf(isMisused ? misused(sentenceOf(error)) : error);
+    const json = args.includes('--json');
     failed({ err: io.err, json }, told);
-    if (told.class === 'usage' && !json) note(io, usageOf(args));
+    if (told.class === 'usage' && !json) note(io, usageOf(program, args));
     return statuses[told.class];
   }
 }
 
-const none = { profile: undefined, yes: false, passphraseFd: null } as const;
+/** Without a command the program's help is the error: its first line says as much. */
+function sentenceOf({ code, message }: CommanderError): string {
+  if (code === 'commander.help') return 'name a command';
+  return message.replace(/^error: /, '').replaceAll('\n', ' ');
+}
+
+/** The usage of the command that the arguments name, else of the program. */
+function usageOf(program: CommandUnknownOpts, args: readonly string[]): string {
+  let named = program;
+  for (const word of args) named = named.commands.find((each) => each.name() === word) ?? named;
+  return `usage: ${named.createHelp().commandUsage(named)}`;
+}

@@ -70,7 +70,6 @@ async function settled(name: string, args: readonly string[], answer: string | n
       said.err += text;
     },
     isAsked: answer !== null,
-    columns: null,
     env: { HOME: home },
     cwd: home,
     signal: new AbortController().signal,
@@ -176,92 +175,6 @@ async function withMarket(
     server.close();
   }
 }
-
-const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
-const accepted = (until: string | null, of: object) => ({
-  id: 'thread-1',
-  status: 'open',
-  swapId: null,
-  acceptanceExpiresAt: until,
-  makerAccepted: false,
-  takerAccepted: false,
-  ...of,
-});
-
-test('a script that settles while its acceptance stands is told to come back, by status 10', async () => {
-  let threads: Record<string, object[]> = {};
-  let after: object | null = null;
-  const answerTo = ({ pathname, searchParams }: URL) => {
-    if (pathname.includes('/thread-1')) return after ?? {};
-    if (!pathname.includes('/threads')) return { swaps: [], nextCursor: null };
-    const found = threads[searchParams.get('role') ?? ''] ?? [];
-    if (after !== null && found.length > 0) threads = {};
-    return { threads: found, nextCursor: null };
-  };
-  await withMarket(answerTo, async (market) => {
-    await profileWith('six', [], market);
-    const statusOf = async (role: string, thread: object, then: object | null = null) => {
-      threads = { [role]: [thread] };
-      after = then;
-      return settled('six', ['settle']);
-    };
-    const soon = inSeconds(300);
-    const stands = await statusOf('taker', accepted(soon, { takerAccepted: true }));
-    assert.equal(stands.status, 10);
-    assert.match(stands.err, /thread thread-1: you accepted, and the other side has yet to, until/);
-    for (const [role, thread, wanted] of [
-      ['maker', accepted(soon, { makerAccepted: true }), 10],
-      ['maker', accepted(soon, { takerAccepted: true }), 0],
-      ['taker', accepted(inSeconds(-1), { takerAccepted: true }), 0],
-      ['taker', accepted(null, { takerAccepted: true }), 0],
-    ] as const) {
-      assert.equal((await statusOf(role, thread)).status, wanted, JSON.stringify(thread));
-    }
-    const mine = accepted(soon, { takerAccepted: true });
-    const begun = await statusOf('taker', mine, { ...mine, status: 'agreed', swapId: 'new' });
-    assert.equal(begun.status, 10, 'it became a swap after swaps were listed');
-    assert.match(begun.err, /swap new was agreed meanwhile/);
-    assert.equal((await statusOf('taker', mine, { ...mine, status: 'closed' })).status, 0);
-  });
-});
-
-test('an acceptance stands until its time where the market does not say what became of it', async () => {
-  const soon = inSeconds(300);
-  const mine = (id: string, until: string) => accepted(until, { id, takerAccepted: true });
-  /** The first two lists are one look; null: the market does not answer from then on. */
-  const lookedAt = async (before: object[], after: object[] | null) => {
-    let lists = 0;
-    const answerTo = ({ pathname, searchParams }: URL) => {
-      if (pathname.endsWith('/swaps')) return { swaps: [], nextCursor: null };
-      // The market does not report how one thread ended either.
-      if (!pathname.endsWith('/threads')) return null;
-      lists += 1;
-      const found = lists > 2 ? after : before;
-      if (found === null) return null;
-      return { threads: searchParams.get('role') === 'taker' ? found : [], nextCursor: null };
-    };
-    let said = { status: -1, err: '' };
-    await withMarket(answerTo, async (market) => {
-      await profileWith('eight', [], market);
-      said = await settled('eight', ['settle']);
-    });
-    return said;
-  };
-  const silent = await lookedAt([mine('thread-1', soon)], null);
-  assert.equal(silent.status, 10);
-  assert.match(
-    silent.err,
-    /does not list what you have accepted: [\s\S]*thread thread-1: you accepted/,
-  );
-  const both = [mine('thread-1', soon), mine('thread-2', soon)];
-  assert.equal(
-    (await lookedAt(both, both.slice(0, 1))).status,
-    10,
-    'one stands, one is not told of',
-  );
-  assert.equal((await lookedAt(both.slice(0, 1), [])).status, 10, 'it may be a swap by now');
-  assert.equal((await lookedAt([], null)).status, 0);
-});
 
 test('the book is asked for accounts with so many settled swaps', async () => {
   let asked: URLSearchParams | null = null;

@@ -18,18 +18,6 @@ import type { LegName, Role } from './trade.ts';
 export const actions = ['set_address', 'fund', 'claim', 'refund', 'wait'] as const;
 export type Action = (typeof actions)[number];
 
-/** Bitcoin: a funding that waits too long for its first block, and what would help. */
-export type StuckFunding = {
-  readonly txid: string;
-  readonly feeRateSatPerVbyte: number;
-  readonly wantedFeeRateSatPerVbyte: number;
-  /** The size of a child that pays for the whole package. */
-  readonly childVsize: number;
-  readonly childFeeSats: string;
-  /** Which of its outputs may be the funder's change; the escrow's cannot move. */
-  readonly changeOutputs: readonly number[];
-};
-
 export type Step = {
   readonly by: Role;
   readonly action: Action;
@@ -38,11 +26,7 @@ export type Step = {
   readonly before: UnixSeconds | null;
   readonly why: string;
   /** The warnings to know before it; only the server, which asks the chains, adds them. */
-  readonly warnings?: readonly {
-    readonly code: string;
-    readonly text: string;
-    readonly stuck?: StuckFunding;
-  }[];
+  readonly warnings?: readonly { readonly code: string; readonly text: string }[];
 };
 
 /**

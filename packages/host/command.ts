@@ -5,8 +5,6 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 export class Misused extends Error {}
 
-export const usualOptions = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
-
 /**
  * Text of strangers for a terminal: a character that moves its cursor, changes its title or shows
  * other words than there are is escaped, as JSON escapes it. Lines stay.
@@ -66,30 +64,20 @@ export type Command<Asked> = {
 };
 
 /** Its exit status is the process's; an error about arguments comes with the usage. */
-export async function runCommand<Asked>(
-  command: Command<Asked>,
-  failed = 1,
-  args = process.argv.slice(2),
-): Promise<void> {
-  process.exitCode = await statusOf(command, failed, args);
+export async function runCommand<Asked>(command: Command<Asked>): Promise<void> {
+  process.exitCode = await statusOf(command);
 }
 
-async function statusOf<Asked>(
-  command: Command<Asked>,
-  failed: number,
-  args: string[],
-): Promise<number> {
-  const { usage, understand, run } = command;
-  // Where a failure must not read as well, half an answer must not either.
-  leaveWithReader(failed === 1 ? 0 : failed);
+async function statusOf<Asked>({ usage, understand, run }: Command<Asked>): Promise<number> {
+  leaveWithReader(0);
   try {
-    const asked = understand(args);
+    const asked = understand(process.argv.slice(2));
     if (asked !== null) return await run(asked);
     process.stdout.write(`${usage}\n`);
     return 0;
   } catch (error) {
     process.stderr.write(said(error, usage));
-    return error instanceof Misused ? 2 : failed;
+    return error instanceof Misused ? 2 : 1;
   }
 }
 
@@ -114,7 +102,7 @@ function said(error: unknown, usage: string): string {
 }
 
 /** A reader that leaves, such as `head`, ends the program without a word. */
-function leaveWithReader(status: number): void {
+export function leaveWithReader(status: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(status);
     throw error;

@@ -6,7 +6,7 @@ import type { Chains, PartyChain } from '@parley/sdk/chains.ts';
 import type { Store } from '@parley/sdk/stores/store.ts';
 import { keyWallet, type OwnWallet } from '@parley/trader/chains.ts';
 import { openSource } from '@parley/trader/sources.ts';
-import type { ChainConfig } from './config/chains.ts';
+import type { ChainConfig } from './config/config.ts';
 import type { Deal } from './journal.ts';
 import { readKey } from './keys.ts';
 

@@ -302,7 +302,7 @@ export function openFeed(
   return makerFeed({
     baseUrl,
     key,
-    ...(shortName === null ? {} : { shortName }),
+    ...(shortName === undefined ? {} : { shortName }),
     events: threadTopics,
     cancelOnDisconnect: config.limits.cancelSeconds,
     open: (address) => openSocket(address, mostFrameBytes),

@@ -48,8 +48,8 @@ export async function openSession(
   const options = {
     baseUrl: market.url,
     heardClock,
-    ...(market.productName === null ? {} : { productName: market.productName }),
-    ...(market.shortName === null ? {} : { shortName: market.shortName }),
+    ...(market.productName === undefined ? {} : { productName: market.productName }),
+    ...(market.shortName === undefined ? {} : { shortName: market.shortName }),
   };
   let current = await kept(store, market.url);
   const mint = async (): Promise<void> => {

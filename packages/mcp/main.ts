@@ -79,7 +79,6 @@ function cliOf(io: Io, { profile, passphraseFile, passphraseFd }: Serve): Cli {
     json: false,
     yes: true,
     isAsked: false,
-    columns: null,
     ask: nobody,
     askHidden: nobody,
     // A number that is no descriptor: the file is read in its place.

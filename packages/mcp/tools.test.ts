@@ -252,7 +252,6 @@ test('a server without a profile says with which command one is made', async () 
     out: hears,
     err: hears,
     isAsked: false,
-    columns: null,
     ask: nobody,
     askHidden: nobody,
     env: { HOME: '/nowhere' },

@@ -8,16 +8,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { aliasesOf, aliasNames } from '@parley/chains/interface/aliases.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
-import {
-  mostPriorityLamports,
-  solanaDeployment,
-  solanaEscrow,
-  unitLimits,
-} from '@parley/chains/solana/plan.ts';
+import { mostPriorityLamports, solanaDeployment, unitLimits } from '@parley/chains/solana/plan.ts';
 import { solanaAddressOfSeed } from '@parley/chains/solana/proof.ts';
 import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
 import type { Family } from '@parley/core/families.ts';
-import type { EscrowTerms } from '@parley/core/terms.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import { base58, base64 } from '@scure/base';
 import fc from 'fast-check';
@@ -240,21 +234,4 @@ test('a TRON transaction of another call is refused, however well its id fits', 
     refuses(of, material, 'another call', `transactions[${index}].raw_data.`);
   });
   fc.assert(property, { numRuns: runs(100) });
-});
-
-test('a difference in a Solana transaction is named by payer, program, account or data', () => {
-  const sol = termsOn('solana', false);
-  const spl = termsOn('solana', true);
-  const stranger = { address: solanaAddressOfSeed(someone(5)), pubkey: null };
-  const named: [string, EscrowTerms][] = [
-    ['transaction.payer', { ...sol, refund: stranger }],
-    ['transaction.instructions[2].accounts[1]', { ...sol, amount: 1n }],
-    ['transaction.instructions[2].accounts[1]', { ...sol, payout: stranger }],
-    ['transaction.instructions[0].data', { ...spl, refund: sol.refund }],
-  ];
-  const { address: escrow } = solanaEscrow(sol, solanaDeployment);
-  for (const [field, others] of named) {
-    const lie = { ...built('solana', others, fund), escrow };
-    refuses(caseOf('solana', false, fund), lie, field, field);
-  }
 });

@@ -1,7 +1,7 @@
 // New tokens of launchpads: by a factory's event (EVM, TRON) or a program's instruction (Solana).
 
-import type { AbiEvent, AbiParameter } from 'viem';
-import { parseAbiItem, toEventSelector } from 'viem/utils';
+import type { AbiEvent, Hex } from 'viem';
+import { decodeEventLog, parseAbiItem, toEventSelector } from 'viem/utils';
 
 export type EventSource = {
   readonly factory: string;
@@ -67,29 +67,38 @@ export type LaunchEvent = {
 
 /** Throws an Error in a sentence for whoever wrote the event. */
 export function launchEvent({ event, token }: Pick<EventSource, 'event' | 'token'>): LaunchEvent {
-  const { inputs, ...parsed } = parsedEvent(event);
-  const at = inputs.findIndex(({ name }) => name === token);
-  const input = inputs[at];
+  const item = parsedEvent(event);
+  const at = item.inputs.findIndex(({ name }) => name === token);
+  const input = item.inputs[at];
   if (input === undefined) throw new Error(`the event has no argument "${token}"`);
   if (input.type !== 'address') throw new Error(`its "${token}" is ${input.type}, not an address`);
-  const before = inputs.slice(0, at);
-  const indexed = inputs.filter((each) => each.indexed).length;
-  const topic = toEventSelector({ ...parsed, inputs }).slice(2);
-  const topicAt = 1 + before.filter((each) => each.indexed).length;
-  const words = before.filter((each) => !each.indexed).map(headWords);
-  const from = words.reduce((sum, each) => sum + each, 0) * wordHex;
   return {
-    topic,
+    topic: toEventSelector(item).slice(2),
     tokenIn: (topics, data) => {
-      if (topics[0] !== topic || topics.length !== 1 + indexed) return null;
-      const word = input.indexed ? topics[topicAt] : data.slice(from, from + wordHex);
-      const address = /^0{24}([0-9a-f]{40})$/.exec(word ?? '')?.[1];
-      return address === undefined || /^0+$/.test(address) ? null : address;
+      const named = argumentOf(item, at, topics, data)?.slice(2).toLowerCase() ?? null;
+      return named === null || /^0+$/.test(named) ? null : named;
     },
   };
 }
 
-const wordHex = 64;
+/** Null where it is another event, or is not written as this one. */
+function argumentOf(
+  item: AbiEvent,
+  at: number,
+  topics: readonly string[],
+  data: string,
+): string | null {
+  try {
+    const [first, ...more] = topics.map((each): Hex => `0x${each}`);
+    if (first === undefined) return null;
+    const { args } = decodeEventLog({ abi: [item], topics: [first, ...more], data: `0x${data}` });
+    // An event with arguments that have no name is read as a list.
+    const given = args as unknown as Readonly<Record<string, string>>;
+    return given[Array.isArray(args) ? at : (item.inputs[at]?.name ?? '')] ?? null;
+  } catch {
+    return null;
+  }
+}
 
 function parsedEvent(event: string): AbiEvent {
   let item: unknown;
@@ -101,19 +110,4 @@ function parsedEvent(event: string): AbiEvent {
   const parsed = item as AbiEvent;
   if (parsed.inputs.filter(({ indexed }) => indexed).length <= 3) return parsed;
   throw new Error('an event has at most three indexed arguments');
-}
-
-type Parameter = AbiParameter & { readonly components?: readonly Parameter[] };
-
-function isDynamic({ type, components = [] }: Parameter): boolean {
-  return /^(string|bytes)(\[|$)|\[\]/.test(type) || components.some(isDynamic);
-}
-
-/** Words that an argument takes where the arguments begin. */
-function headWords(parameter: Parameter): number {
-  if (isDynamic(parameter)) return 1;
-  const { type, components } = parameter;
-  const lengths = [...type.matchAll(/\[(\d+)\]/g)].map(([, length]) => Number(length));
-  const one = components?.map(headWords).reduce((sum, each) => sum + each, 0) ?? 1;
-  return lengths.reduce((product, each) => product * each, one);
 }

@@ -11,7 +11,6 @@ import {
   StoreError,
   VerificationError,
 } from '@parley/sdk/errors.ts';
-import { WebhookError } from '@parley/sdk/webhooks.ts';
 
 export const statuses = {
   done: 0,
@@ -27,12 +26,10 @@ export const statuses = {
   not_received: 8,
   /** A file or port of this machine: missing, damaged, or in use by another process. */
   local: 9,
-  /** An acceptance stands, and the other side has yet to accept: run it again. */
-  not_agreed: 10,
   interrupted: 130,
 } as const;
 
-export type FailureClass = Exclude<keyof typeof statuses, 'done' | 'not_agreed'>;
+export type FailureClass = Exclude<keyof typeof statuses, 'done'>;
 
 export class Failure extends CodedError<string> {
   override name = 'Failure';
@@ -83,7 +80,7 @@ const ofNodes = /^(?:HttpRequestError|RpcRequestError|TimeoutError|WebSocketRequ
 function classOf(error: unknown): FailureClass {
   if (error instanceof Failure) return error.class;
   if (error instanceof ParleyApiError) return error.unreachable ? 'market_unavailable' : 'refused';
-  if (error instanceof VerificationError || error instanceof WebhookError) return 'not_verified';
+  if (error instanceof VerificationError) return 'not_verified';
   if (error instanceof StoreError) return 'local';
   if (error instanceof RescueError) return classOfRescue(error);
   if (error instanceof SettleError) return 'needs_you';

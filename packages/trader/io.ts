@@ -10,8 +10,6 @@ export type Io = {
   readonly err: (text: string) => void;
   /** Whether a person can be asked. */
   readonly isAsked: boolean;
-  /** Columns of standard error where it is a terminal; null: lines are never drawn over. */
-  readonly columns: number | null;
   readonly env: Env;
   readonly cwd: string;
   /** Aborts when the person interrupts. */

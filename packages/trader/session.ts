@@ -175,8 +175,8 @@ export async function signedIn(session: Session): Promise<SignedIn> {
 /** As the keystore or the key file has them. Throws Failure `no_keys`, `wrong_passphrase`. */
 export async function keysIn(cli: Cli, session: Session): Promise<Keys> {
   const { places, profile } = session;
-  const { words, imported } = await sealedIn(cli, { places, profile });
-  return keysOf(words, profile.network, imported);
+  const { words } = await sealedIn(cli, { places, profile });
+  return keysOf(words, profile.network);
 }
 
 export async function sealedIn(cli: Cli, { places, profile }: Pick<Session, 'places' | 'profile'>) {

@@ -45,36 +45,3 @@ export function ageOf(time: string, now: number): string {
 export function durationOf(seconds: number): string {
   return formatDuration(seconds, { locale });
 }
-
-/** `0:42`, `12:07`, `3:04:05`, `2 d 03:04:05`: the time left, to the second. */
-export function countdownOf(seconds: number): string {
-  const left = Math.max(0, Math.floor(seconds));
-  const two = (value: number) => String(value).padStart(2, '0');
-  const days = Math.floor(left / 86_400);
-  const hours = Math.floor((left % 86_400) / 3_600);
-  const minutes = Math.floor((left % 3_600) / 60);
-  const rest = left % 60;
-  const end = `${two(minutes)}:${two(rest)}`;
-  if (days > 0) return `${days} d ${two(hours)}:${end}`;
-  return hours > 0 ? `${hours}:${end}` : `${minutes}:${two(rest)}`;
-}
-
-/** Cut to the columns of the terminal: a line that breaks cannot be drawn over. */
-export function fitted(line: string, columns: number): string {
-  const letters = [...line];
-  return letters.length < columns ? line : `${letters.slice(0, columns - 2).join('')}…`;
-}
-
-const indent = '  ';
-
-/** Broken between words; the words beyond `most` lines are cut. */
-export function wrapped(text: string, columns: number, most: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const longer = `${lines.at(-1)} ${word}`;
-    const isRoom = lines.length > 0 && [...longer].length < columns;
-    if (isRoom || lines.length === most) lines.splice(-1, 1, longer);
-    else lines.push(`${indent}${word}`);
-  }
-  return lines.map((line) => fitted(line, columns));
-}

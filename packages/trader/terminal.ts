@@ -16,7 +16,6 @@ export function terminalIo(signal: AbortSignal): Io {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     isAsked: stdin.isTTY === true && stderr.isTTY === true,
-    columns: stderr.isTTY === true ? (stderr.columns > 0 ? stderr.columns : 80) : null,
     env: process.env,
     cwd: process.cwd(),
     signal,

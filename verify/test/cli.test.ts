@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -28,8 +28,6 @@ after(() => rm(dir, { recursive: true, force: true }));
 
 /** The listeners to a party's output. */
 const heard: Record<string, (text: string) => void> = {};
-/** And to what it says to a person. */
-const noted: Record<string, (text: string) => void> = {};
 
 type Said = { readonly status: number; readonly out: string; readonly err: string };
 
@@ -55,10 +53,8 @@ async function parleyUntil(signal: AbortSignal, home: string, ...args: string[])
     },
     err: (text) => {
       err += text;
-      noted[home]?.(text);
     },
     isAsked: false,
-    columns: null,
     env: envOf(home),
     cwd: dir,
     signal,
@@ -141,17 +137,6 @@ async function killedOnceFunded(): Promise<void> {
   assert.equal(killed.signal, 'SIGKILL', killed.err);
 }
 
-/** An empty book would give a feed no more to write. */
-async function mustSayWhatItWaitsFor(home: string): Promise<void> {
-  const stop = new AbortController();
-  noted[home] = (text) => {
-    if (text.includes('feed: live')) stop.abort();
-  };
-  const { err } = await parleyUntil(stop.signal, home, 'feed');
-  delete noted[home];
-  assert.match(err, /feed: live, (?:no request is|\d+) open: waits for requests, and for news of/);
-}
-
 test('two parties trade by the command, and one that is killed goes on', async () => {
   await joined('alice', '--key-file', join(dir, 'alice.words'), '--new');
   await joined('bob', '--new', '--passphrase-fd', '3');
@@ -162,7 +147,6 @@ test('two parties trade by the command, and one that is killed goes on', async (
   const wrong = await parley('bob', 'words', '--yes', '--passphrase-fd', '4');
   assert.deepEqual([wrong.status, wrong.out], [7, ''], wrong.err);
   assert.match(wrong.err, /the passphrase is wrong/);
-  await mustSayWhatItWaitsFor('bob');
   const swapId = await agreed();
   const bob = parley('bob', 'settle', '--json', '--yes', '--passphrase-fd', '3');
   await killedOnceFunded();
@@ -184,43 +168,6 @@ test('two parties trade by the command, and one that is killed goes on', async (
   assert.deepEqual([shown.is, shown.ended.end], ['received', 'received']);
   const nothing = await answered<{ swaps: [] }>('alice', 'settle');
   assert.deepEqual(nothing.swaps, []);
-});
-
-const web3 = {
-  crypto: {
-    cipher: 'aes-128-ctr',
-    cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
-    ciphertext: '683ecc971a4311da8e8165112d143cec4da87bcc286539496cb37338c643dfc2',
-    kdf: 'pbkdf2',
-    kdfparams: {
-      c: 1_000,
-      dklen: 32,
-      prf: 'hmac-sha256',
-      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
-    },
-    mac: 'c02f62486f8ea5e1b79efe4783b482837e573f6bfaf128f1c6420c8015a93d11',
-  },
-  version: 3,
-};
-
-test('the key of a Web3 keystore signs in, beside keys of new words', async () => {
-  // The key of the Web3 Secret Storage Definition, under less work.
-  const file = join(dir, 'web3.json');
-  await writeFile(file, JSON.stringify(web3));
-  await answered('eve', 'init', '--dev', '--control', market.dev, '--market', market.url);
-  type Made = { readonly addresses: Readonly<Record<string, string>> };
-  const { addresses } = await answered<Made>(
-    'eve',
-    'login',
-    '--web3',
-    file,
-    '--passphrase-fd',
-    '3',
-  );
-  assert.equal(addresses['evm-dev'], '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b');
-  const again = await parley('eve', 'login', '--new', '--passphrase-fd', '3');
-  assert.deepEqual([again.status, again.out], [7, '']);
-  assert.match(again.err, /is there already/);
 });
 
 test('words and rescue file bring a swap back on another machine, without the market', async () => {

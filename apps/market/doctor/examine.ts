@@ -19,7 +19,6 @@ import { type Counted, examineSwaps, tellOnce, type Wanted } from './swaps.ts';
 
 /** Milliseconds, unless it is told otherwise: the limits of a part, and of all of it. */
 export const partMs = 60_000;
-export const wholeMs = 3_600_000;
 /** In which the adapters close. */
 const closeMs = 1_000;
 /** Parts that are named of those that the end of the time took. */

@@ -3,7 +3,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
-import { Misused, parsed, usualOptions, wholeNumber } from '@parley/host/command.ts';
 import { openTradingOf, setBlocked, setUnblocked } from '../db/accounts.ts';
 import {
   accountShown,
@@ -19,73 +18,25 @@ import {
   waysShown,
 } from '../db/accounts-shown.ts';
 import type { Standing } from '../db/agreements.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import { liveKeysOf, revokeKeys } from '../db/keys.ts';
 import { revokeSessions } from '../db/sessions.ts';
 import { type Swept, sweepBlocked } from '../market/blocking.ts';
 import { withoutKeys } from '../market/keys.ts';
 import { isUuid } from '../ports/ids.ts';
-import { act, print, reading, reasonFor, rfqs, withDatabase } from './operator.ts';
-
-const usage = `usage: npm run ops -- accounts list [--blocked | --by recent|abandoned|settled]
-                            [--limit N] [--json]
-       npm run ops -- accounts show ACCOUNT [--json]
-       npm run ops -- accounts block ACCOUNT --reason TEXT [--json]
-       npm run ops -- accounts unblock ACCOUNT --reason TEXT [--json]
-       npm run ops -- accounts sign-out ACCOUNT --reason TEXT [--json]
-  ACCOUNT   its id, a wallet's address, or the prefix of an API key
-  block     it begins nothing new: its RFQs, quotes and levels leave the market, and it is answered
-            403. Open swaps go on in every part. Its owner is not told the reason
-  unblock   it may begin again; what was withdrawn does not come back
-  sign-out  ends its API keys and browser sessions: who owns it signs in again
-Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
-so already, 1 refused, 2 not understood.`;
+import { act, print, reading, rfqs, withDatabase } from './operator.ts';
 
 const orders = {
   recent: newestAccounts,
   abandoned: accountsByAbandoned,
   settled: accountsBySettled,
 };
-type Order = keyof typeof orders;
-const usualLimit = '50';
-const mostShown = 1_000;
 const mostNamed = 20;
 const mostWallets = 100;
-const verbs = ['list', 'show', 'block', 'unblock', 'sign-out'] as const;
-type Changing = Exclude<(typeof verbs)[number], 'list' | 'show'>;
+type Changing = 'block' | 'unblock' | 'sign-out';
 
-function understand(args: string[]) {
-  const text = { type: 'string' } as const;
-  const own = { blocked: { type: 'boolean' }, by: text, limit: text, reason: text } as const;
-  const options = { ...usualOptions, ...own };
-  const { values, positionals } = parsed({ args, options, allowPositionals: true });
-  if (values.help === true) return null;
-  const [given = '', account = '', ...rest] = positionals;
-  const verb = verbs.find((each) => each === given);
-  if (verb === undefined) throw new Misused(given === '' ? '' : `accounts has no "${given}"`);
-  if (rest.length > 0) throw new Misused(`one account at a time, not also "${rest.join(' ')}"`);
-  if ((verb === 'list') !== (account === '')) {
-    throw new Misused(verb === 'list' ? `list takes no "${account}"` : `${verb} needs an account`);
-  }
-  const { blocked = false, by, limit = usualLimit, reason, json = false } = values;
-  if (verb !== 'list' && (blocked || by !== undefined || values.limit !== undefined)) {
-    throw new Misused('--blocked, --by and --limit go with list');
-  }
-  const acts = verb !== 'list' && verb !== 'show';
-  if (!acts && reason !== undefined) throw new Misused(`--reason does not go with ${verb}`);
-  const why = acts ? reasonFor(verb, reason) : '';
-  if (blocked && by !== undefined) throw new Misused(`--blocked, or --by "${by}"`);
-  const order = by ?? 'recent';
-  if (!Object.hasOwn(orders, order)) {
-    throw new Misused(`--by is ${Object.keys(orders).join(', ')}, not "${order}"`);
-  }
-  const count = wholeNumber('--limit', limit, { most: mostShown });
-  // The reason is kept for ever.
-  const named = withoutKeys(account);
-  return { verb, account: named, blocked, by: order as Order, count, reason: why, json };
-}
-
-type Asked = NonNullable<ReturnType<typeof understand>>;
+/** `account`, `reason`: without a key that somebody pasted, as they are kept for ever. */
+type Asked = { readonly account: string; readonly reason: string };
 
 async function theAccount(tx: Tx, given: string): Promise<ShownAccount> {
   const isEvm = /^0x[0-9a-f]{40}$/i.test(given);
@@ -188,25 +139,45 @@ function told(of: Changed | Ended, swept: Swept | null): string {
   return changed ? `${accountId} may begin again` : `nothing to do: ${accountId} is not blocked`;
 }
 
-async function changeOn(db: Database, verb: Changing, asked: Asked): Promise<void> {
-  const { account, reason, json } = asked;
-  const at = new Date();
-  const action = { command: `accounts ${verb}`, arguments: { account, reason } } as const;
-  const result: Changed | Ended = await act(db, action, (tx) => change(tx, verb, asked, at));
-  const swept = verb === 'block' ? await sweepBlocked(db, result.accountId, at) : null;
-  print(json ? JSON.stringify({ ...result, ...swept }) : told(result, swept));
-}
+type List = {
+  readonly blocked?: true | undefined;
+  readonly by?: keyof typeof orders | undefined;
+  readonly limit: number;
+};
 
-async function run(asked: Asked): Promise<number> {
-  const { verb, account, blocked, by, count, json } = asked;
-  if (verb === 'list') {
-    const found = await reading((db) => (blocked ? blockedAccounts : orders[by])(db, count));
-    for (const each of found) print(json ? JSON.stringify(each) : line(each));
-  } else if (verb === 'show') {
-    const found = await reading(async (db) => everythingOf(db, await theAccount(db, account)));
-    print(json ? JSON.stringify(found) : lines(found));
-  } else await withDatabase({}, (db) => changeOn(db, verb, asked));
+export async function list(
+  json: boolean,
+  { blocked, by = 'recent', limit }: List,
+): Promise<number> {
+  const accounts = blocked === true ? blockedAccounts : orders[by];
+  const found = await reading((db) => accounts(db, limit));
+  for (const each of found) print(json ? JSON.stringify(each) : line(each));
   return 0;
 }
 
-export const command = { usage, understand, run };
+export async function show(json: boolean, account: string): Promise<number> {
+  const found = await reading(async (db) => everythingOf(db, await theAccount(db, account)));
+  print(json ? JSON.stringify(found) : lines(found));
+  return 0;
+}
+
+/** A block sweeps in small transactions after its row. */
+const changing =
+  (verb: Changing) =>
+  async (json: boolean, named: string, { reason }: { readonly reason: string }) => {
+    const account = withoutKeys(named);
+    const at = new Date();
+    const action = { command: `accounts ${verb}`, arguments: { account, reason } } as const;
+    await withDatabase({}, async (db) => {
+      const result: Changed | Ended = await act(db, action, (tx) =>
+        change(tx, verb, { account, reason }, at),
+      );
+      const swept = verb === 'block' ? await sweepBlocked(db, result.accountId, at) : null;
+      print(json ? JSON.stringify({ ...result, ...swept }) : told(result, swept));
+    });
+    return 0;
+  };
+
+export const block = changing('block');
+export const unblock = changing('unblock');
+export const signOut = changing('sign-out');

@@ -2,7 +2,7 @@
 // whether a market runs or not; one that runs tells its makers within a quarter of a second.
 
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
-import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
+import { Misused } from '@parley/host/command.ts';
 import {
   type Candidate,
   type CandidateStatus,
@@ -19,110 +19,12 @@ import {
   delistAsset,
   reopenAsset,
 } from '../market/listing.ts';
-import { acting, isReason, mostReasonLength, print, reading, rfqs, theAsset } from './operator.ts';
-import type { Act } from './table.ts';
+import { acting, print, reading, rfqs, theAsset } from './operator.ts';
 
-const usage = `usage: npm run ops -- assets list [--state open|closed|delisted] [--json]
-       npm run ops -- assets candidates [--state pending|rejected|expired] [--json]
-       npm run ops -- assets close <asset> --reason TEXT [--reason TEXT]... [--json]
-       npm run ops -- assets reopen <asset> [--json]
-       npm run ops -- assets delist <asset> --reason TEXT... --for-ever [--json]
-       npm run ops -- assets curate <asset> [--high-value-from AMOUNT] [--json]
-       npm run ops -- assets forget <chain>/<token address> [--json]
-  <asset>   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
-  close     its public RFQs leave the book until it reopens; swaps that were agreed go on
-  reopen    lifts what operators and the daily checks hold closed
-  delist    closes it for ever
-  curate    lists it as verified, with source "curated"
-  forget    what was found about a candidate, a rejection too: it may be asked for again
-Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
-so already, 1 refused, 2 not understood.`;
-
-const mostReasons = 20;
 /** Assets or candidates in a list. */
 const mostShown = 1_000;
-/** The work of each command: whether it is about one asset, and what goes with it. */
-const commands = {
-  list: { options: ['state'], states: ['open', 'closed', 'delisted'] },
-  candidates: { options: ['state'], states: ['pending', 'rejected', 'expired'] },
-  close: { options: ['reason'] },
-  reopen: { options: [] },
-  delist: { options: ['reason', 'for-ever'] },
-  curate: { options: ['high-value-from'] },
-  forget: { options: [] },
-} as const;
-type Command = keyof typeof commands;
 
-function understand(args: string[]) {
-  const { values, positionals } = parsed({
-    args,
-    allowPositionals: true,
-    options: {
-      ...usualOptions,
-      reason: { type: 'string', multiple: true },
-      state: { type: 'string' },
-      'for-ever': { type: 'boolean' },
-      'high-value-from': { type: 'string' },
-    },
-  });
-  const { reason: reasons = [], state = null, 'high-value-from': from, help, ...given } = values;
-  if (help === true) return null;
-  const [command = '', asset = '', ...rest] = positionals;
-  if (!Object.hasOwn(commands, command)) {
-    throw new Misused(command === '' ? '' : `there is no command ${command}`);
-  }
-  const one = command as Command;
-  const { options, states = null } = commands[one] as {
-    options: readonly string[];
-    states?: readonly string[];
-  };
-  if (rest.length > 0) throw new Misused(`one asset at a time; also given: ${rest.join(' ')}`);
-  if ((states !== null) === (asset !== '')) {
-    throw new Misused(states === null ? `${one} needs an asset` : `${one} takes no asset`);
-  }
-  for (const option of ['reason', 'for-ever', 'state', 'high-value-from'] as const) {
-    if (values[option] === undefined || options.includes(option)) continue;
-    throw new Misused(`--${option} does not go with ${one}`);
-  }
-  if (options.includes('reason') && reasons.length === 0) {
-    throw new Misused(`${one} needs a --reason: customers are told it`);
-  }
-  if (reasons.length > mostReasons || reasons.some((each) => !isReason(each))) {
-    const sizes = `1 to ${mostReasonLength} characters, on one line`;
-    throw new Misused(`a --reason is ${sizes}; there are at most ${mostReasons}`);
-  }
-  if (one === 'delist' && given['for-ever'] !== true) {
-    throw new Misused('a delisted asset can never be traded again: say --for-ever');
-  }
-  if (state !== null && states !== null && !states.includes(state)) {
-    throw new Misused(`--state of ${one} is ${states.join(', ')}, not "${state}"`);
-  }
-  if (from !== undefined && !/^[1-9][0-9]{0,76}$/.test(from)) {
-    throw new Misused(`--high-value-from is a whole number of base units, not "${from}"`);
-  }
-  const highValueFrom = from === undefined ? null : BigInt(from);
-  return { command: one, asset, reasons, state, highValueFrom, json: given.json === true };
-}
-
-type Asked = NonNullable<ReturnType<typeof understand>>;
-
-function change(
-  tx: Tx,
-  { command, reasons, highValueFrom }: Asked,
-  assetId: string,
-): Promise<Changed> {
-  const wanted = { assetId, by: 'operator' as const, at: new Date() };
-  switch (command) {
-    case 'close':
-      return closeAsset(tx, { ...wanted, reasons });
-    case 'delist':
-      return delistAsset(tx, { ...wanted, reasons });
-    case 'reopen':
-      return reopenAsset(tx, wanted);
-    default:
-      return curateAsset(tx, assetId, highValueFrom);
-  }
-}
+type Command = 'close' | 'reopen' | 'delist' | 'curate';
 
 async function theCandidate(db: Tx, given: string): Promise<Candidate> {
   const slash = given.indexOf('/');
@@ -170,7 +72,7 @@ function line(listing: Listing): string {
   return why.length === 0 ? what : `${what}  (${why.join(', ')})`;
 }
 
-function told({ command }: Asked, changed: Changed): string {
+function told(command: Command, changed: Changed): string {
   // It was not so: the reason for the wait is shown beside it.
   if (command === 'reopen' && changed.state !== 'open' && !changed.changed) return line(changed);
   const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
@@ -195,31 +97,30 @@ function stillClosed({ asset, closings }: Listing): string {
   return `${symbol} on ${chain} (asset ${id}) stays closed: ${why.join(', and ')}`;
 }
 
-async function run(asked: Asked): Promise<number> {
-  const { command } = asked;
-  if (command === 'list' || command === 'candidates') {
-    await reading((db) => list(db, asked));
-    return 0;
-  }
-  return command === 'forget' ? forget(asked) : changeOne(asked);
-}
-
-async function list(db: Tx, { command, state, json }: Asked): Promise<void> {
-  if (command === 'candidates') {
-    const found = await listCandidates(db, state as CandidateStatus | null, mostShown + 1);
-    for (const each of shownOf(found, 'newest')) {
-      print(json ? JSON.stringify(each) : candidateLine(each));
-    }
-    return;
-  }
-  const wanted = state === null ? {} : { state: state as ListingState };
-  const found = await searchListings(db, wanted, mostShown + 1);
+export async function list(
+  json: boolean,
+  { state }: { readonly state?: ListingState | undefined },
+): Promise<number> {
+  const wanted = state === undefined ? {} : { state };
+  const found = await reading((db) => searchListings(db, wanted, mostShown + 1));
   for (const each of shownOf(found, 'oldest')) {
     print(json ? JSON.stringify(facts(each)) : line(each));
   }
+  return 0;
 }
 
-async function forget({ asset, json }: Asked): Promise<number> {
+export async function candidates(
+  json: boolean,
+  { state }: { readonly state?: CandidateStatus | undefined },
+): Promise<number> {
+  const found = await reading((db) => listCandidates(db, state ?? null, mostShown + 1));
+  for (const each of shownOf(found, 'newest')) {
+    print(json ? JSON.stringify(each) : candidateLine(each));
+  }
+  return 0;
+}
+
+export async function forget(json: boolean, asset: string): Promise<number> {
   const asked = { command: 'assets forget', arguments: { asset } } as const;
   const candidate = await acting(asked, async (tx) => {
     const found = await theCandidate(tx, asset);
@@ -231,28 +132,52 @@ async function forget({ asset, json }: Asked): Promise<number> {
   return 0;
 }
 
-async function changeOne(asked: Asked): Promise<number> {
-  const { command, asset: named, reasons, highValueFrom } = asked;
-  const from = highValueFrom === null ? {} : { highValueFrom: highValueFrom.toString() };
-  const given = { asset: named, ...(reasons.length > 0 && { reasons }), ...from };
-  const action = { command: `assets ${command}` as Act, arguments: given };
+const wanted = (assetId: string) => ({ assetId, by: 'operator', at: new Date() }) as const;
+type Reasons = { readonly reason: readonly string[] };
+
+export const close = (json: boolean, named: string, { reason: reasons }: Reasons) =>
+  changeOne(json, 'close', { asset: named, reasons }, (tx, { asset, state }) => {
+    if (state !== 'delisted') return closeAsset(tx, { ...wanted(asset.id), reasons });
+    throw new Error(`${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`);
+  });
+
+export const delist = (json: boolean, named: string, { reason: reasons }: Reasons) =>
+  changeOne(json, 'delist', { asset: named, reasons }, (tx, { asset }) =>
+    delistAsset(tx, { ...wanted(asset.id), reasons }),
+  );
+
+export const reopen = (json: boolean, named: string) =>
+  changeOne(json, 'reopen', { asset: named }, (tx, { asset }) => reopenAsset(tx, wanted(asset.id)));
+
+export const curate = (
+  json: boolean,
+  named: string,
+  { highValueFrom }: { readonly highValueFrom?: bigint | undefined },
+) => {
+  const from = highValueFrom === undefined ? {} : { highValueFrom: highValueFrom.toString() };
+  return changeOne(json, 'curate', { asset: named, ...from }, (tx, { asset }) =>
+    curateAsset(tx, asset.id, highValueFrom ?? null),
+  );
+};
+
+async function changeOne(
+  json: boolean,
+  command: Command,
+  given: Readonly<Record<string, unknown>> & { readonly asset: string },
+  change: (tx: Tx, listing: Listing) => Promise<Changed>,
+): Promise<number> {
+  const action = { command: `assets ${command}`, arguments: given } as const;
   const changed = await acting(action, async (tx) => {
-    const { asset, state } = await theAsset(tx, named);
-    if (command === 'close' && state === 'delisted') {
-      throw new Error(
-        `${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`,
-      );
-    }
-    const result = await change(tx, asked, asset.id);
+    const listing = await theAsset(tx, given.asset);
+    const result = await change(tx, listing);
     const { orders, state: now } = result;
-    return { result, changed: result.changed, facts: { assetId: asset.id, state: now, orders } };
+    const about = { assetId: listing.asset.id, state: now, orders };
+    return { result, changed: result.changed, facts: about };
   });
   const { changed: isNew, orders } = changed;
-  const json = { ...facts(changed), changed: isNew, orders };
-  print(asked.json ? JSON.stringify(json) : told(asked, changed));
+  const all = { ...facts(changed), changed: isNew, orders };
+  print(json ? JSON.stringify(all) : told(command, changed));
   if (command !== 'reopen' || changed.state === 'open') return 0;
   process.stderr.write(`${stillClosed(changed)}\n`);
   return 1;
 }
-
-export const command = { usage, understand, run };

@@ -1,31 +1,12 @@
 // `ops contracts`: the escrow contracts of EVM and TRON, what is open in each, and which may be
 // taken out of the settings. docs/deploy.md has the steps.
 
-import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
 import { type InContract, openInContracts } from '../db/escrows.ts';
 import { openOne } from '../ports/chains.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { readSettings, type Settings } from '../settings/config.ts';
 import { findChains } from './doctor.ts';
 import { print, reading } from './operator.ts';
-
-const usage = `usage: npm run ops -- contracts [--json]
-       npm run ops -- contracts --leave ADDRESS [--json]
-  --leave   only asks whether this contract may be taken out of the settings: 0 yes, 1 not yet
-open     takes new escrows: "contract" or one of "shards"
-former   of "formerContracts": takes none, and what is in it is claimed and refunded
-unnamed  in no setting, and escrows are in it: a start is refused
-Settings as for npm start: PARLEY_CHAINS, or the dev chains of a market that runs in PARLEY_HOME;
-DATABASE_URL, or the database of that market. No node is asked. Exit status: 0 done, 1 a contract is
-unnamed or may not be left yet, 2 not understood.`;
-
-function understand(args: string[]) {
-  const options = { ...usualOptions, leave: { type: 'string' } } as const;
-  const { values } = parsed({ args, options });
-  if (values.help === true) return null;
-  if (values.leave === '') throw new Misused('--leave wants the address of a contract');
-  return { leave: values.leave ?? null, json: values.json === true };
-}
 
 type Role = 'open' | 'former' | 'unnamed';
 
@@ -79,7 +60,10 @@ function line({ chain, contract, role, followed, funded, lastTimelock, mayLeave 
   return `${chain}  ${contract}  ${role.padEnd(7)}  ${open}${leaves}`;
 }
 
-async function run({ leave, json }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
+export async function contracts(
+  json: boolean,
+  { leave = null }: { readonly leave?: string | null | undefined },
+): Promise<number> {
   const settings = readSettings(process.env);
   const chains = await findChains(settings);
   if ('severity' in chains) throw new Error(`${chains.says}: ${chains.todo}`);
@@ -96,5 +80,3 @@ async function run({ leave, json }: NonNullable<ReturnType<typeof understand>>):
       : shown.every(({ mayLeave }) => mayLeave);
   return isWell ? 0 : 1;
 }
-
-export const command = { usage, understand, run };

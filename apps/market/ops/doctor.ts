@@ -5,32 +5,17 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { devnetClient } from '@parley/dev/devnet/client.ts';
-import { Misused, parsed, usualOptions, wholeNumber } from '@parley/host/command.ts';
 import { runningPostgres } from '@parley/host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { mustKeepSessions } from '../db/pooler.ts';
 import { PoolerError } from '../db/session.ts';
-import { type Examined, examine, partMs, wholeMs } from '../doctor/examine.ts';
+import { type Examined, examine } from '../doctor/examine.ts';
 import { differs, exitStatus, type Finding, linesOf, unseen } from '../doctor/findings.ts';
-import { isUuid } from '../ports/ids.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { readSettings, type Settings } from '../settings/config.ts';
 import { devChains } from '../start/dev-network.ts';
 import { databaseFault, poolerTodo } from '../start/start-errors.ts';
 import { print } from './operator.ts';
-
-const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--all] [--limit N]
-                             [--time SECONDS] [--part SECONDS]
-  --json   a line of JSON for each finding, and for the counts
-  --swap   that swap alone, and nothing of the house
-  --all    every ended swap too; else the newest 200 of them
-  --limit  open swaps read, at most; default 100000
-  --time   seconds after which it stops; default 3600
-  --part   seconds for a part of it: a node, a check of the house, a page of swaps; default 60
-Settings as for npm start: PARLEY_CHAINS, or the dev chains of a market that runs in PARLEY_HOME;
-DATABASE_URL, or the database of that market. Nothing is changed. Exit status: 0 all well,
-1 something differs, 2 something could not be read and no danger was seen, or the command was not
-understood.`;
 
 /** The share of a part: the database itself ends a statement before the part is given up. */
 const statementShare = 0.8;
@@ -42,29 +27,14 @@ const connections = 4;
 /** The control server of a dev network answers out of its memory. */
 const devMs = 10_000;
 
-type Asked = NonNullable<ReturnType<typeof understand>>;
-
-function understand(args: string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const own = { swap: text, all: flag, limit: text, time: text, part: text };
-  const { values } = parsed({ args, options: { ...usualOptions, ...own } });
-  const { help, json = false, swap = null, all = false } = values;
-  if (help === true) return null;
-  if (swap !== null && !isUuid(swap)) {
-    throw new Misused(`--swap is the id of a swap, a UUID, not "${swap}"`);
-  }
-  const whole = (name: 'limit' | 'time' | 'part', otherwise: number, most: number) =>
-    wholeNumber(`--${name}`, values[name] ?? String(otherwise), { most });
-  return {
-    json,
-    swap,
-    all,
-    limit: whole('limit', 100_000, 100_000_000),
-    timeMs: 1_000 * whole('time', wholeMs / 1_000, 604_800),
-    partMs: 1_000 * whole('part', partMs / 1_000, 3_600),
-  };
-}
+/** Seconds of the whole and of a part. */
+type Asked = {
+  readonly swap?: string | undefined;
+  readonly all?: true | undefined;
+  readonly limit: number;
+  readonly time: number;
+  readonly part: number;
+};
 
 /** A database that lets nothing be written; a finding where it cannot be had. */
 async function openDatabase(
@@ -137,12 +107,11 @@ function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
   return `${danger + differs + unknown === 0 ? 'all well' : 'not well'}: ${read}; ${found}${rest}`;
 }
 
-async function run(asked: Asked): Promise<number> {
+export async function doctor(json: boolean, asked: Asked): Promise<number> {
+  const { swap = null, all = false, limit, time, part } = asked;
+  const partMs = 1_000 * part;
   const settings = readSettings(process.env);
-  const [opened, found] = await Promise.all([
-    openDatabase(settings, asked.partMs),
-    findChains(settings),
-  ]);
+  const [opened, found] = await Promise.all([openDatabase(settings, partMs), findChains(settings)]);
   const missing = [opened, found].filter((each): each is Finding => 'severity' in each);
   const db = 'severity' in opened ? null : opened;
   const { chains, offsetMs } = 'severity' in found ? { chains: [], offsetMs: 0 } : found;
@@ -150,20 +119,18 @@ async function run(asked: Asked): Promise<number> {
     settings: { ...settings, home: resolve(settings.home) },
     db,
     chains,
-    partMs: asked.partMs,
+    partMs,
     now: () => Date.now() + offsetMs,
     wall: Date.now,
-    signal: AbortSignal.timeout(asked.timeMs),
+    signal: AbortSignal.timeout(1_000 * time),
   };
-  const emit = (each: Finding) => print(asked.json ? JSON.stringify(each) : linesOf(each));
+  const emit = (each: Finding) => print(json ? JSON.stringify(each) : linesOf(each));
   try {
-    const examined = await examine(deps, asked, emit, missing);
-    print(asked.json ? JSON.stringify(examined) : lastLine(examined));
+    const examined = await examine(deps, { swap, all, limit }, emit, missing);
+    print(json ? JSON.stringify(examined) : lastLine(examined));
     return exitStatus(examined.counts);
   } finally {
     if (db !== null) await closed(db);
     setTimeout(() => process.exit(), leaveMs).unref();
   }
 }
-
-export const command = { usage, understand, run, failed: 2 };

@@ -2,7 +2,7 @@
 // that agreements go on after missing time (docs/restore.md). Works on the market's database, whether a market runs or not; every process keeps to it from the moment
 // this command has ended, and tells its makers within a quarter of a second.
 
-import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
+import { Misused } from '@parley/host/command.ts';
 import type { Tx } from '../db/database.ts';
 import { endHolds, holdingGaps } from '../db/gaps.ts';
 import { type Closing, chainsOfAssets, findHalt, hasAssets, listHalts } from '../db/halts.ts';
@@ -10,71 +10,18 @@ import { revokeAllKeys } from '../db/keys.ts';
 import { listHaltedAssets, lockListings } from '../db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
 import { timeOf } from '../restore/gate.ts';
-import { acting, longStatementMs, print, reading, reasonFor, rfqs, theAsset } from './operator.ts';
+import { acting, longStatementMs, print, reading, rfqs, theAsset } from './operator.ts';
 
-const usage = `usage: npm run ops -- halt --chain KEY --reason TEXT [--json]
-       npm run ops -- halt --asset ASSET --reason TEXT [--json]
-       npm run ops -- halt list [--json]
-       npm run ops -- resume --chain KEY | --asset ASSET [--json]
-       npm run ops -- resume --agreements [--revoke-keys] [--json]
-  ASSET   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
-  halt    nothing new: RFQs that touch it are refused, leave the book and can be neither quoted nor
-          agreed. Swaps that were agreed go on in every part, funding included
-  resume  RFQs that have not ended are back on the book; what else holds an asset closed stays
-  --agreements   swaps are agreed again after time that is missing from the database; with
-          --revoke-keys every API key ends, as some were revoked in that time
-Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
-so already, 1 refused, 2 not understood.`;
-
+/** Chains or assets in a list. */
 const mostShown = 1_000;
 
-function understand(args: string[], verb: 'halt' | 'resume') {
-  const { values, positionals } = parsed({
-    args,
-    allowPositionals: true,
-    options: {
-      ...usualOptions,
-      chain: { type: 'string' },
-      asset: { type: 'string' },
-      reason: { type: 'string' },
-      agreements: { type: 'boolean' },
-      'revoke-keys': { type: 'boolean' },
-    },
-  });
-  if (values.help === true) return null;
-  const { chain = null, asset = null, reason = '', json = false } = values;
-  const what = { chain, asset, reason, json };
-  const revokes = values['revoke-keys'] === true;
-  if (positionals.length > 0) {
-    if (verb !== 'halt' || positionals.join(' ') !== 'list') {
-      const words = positionals.join(' ');
-      throw new Misused(`not understood: ${words}; name it with --chain or --asset`);
-    }
-    if (chain ?? asset ?? values.reason ?? values.agreements) {
-      throw new Misused('list takes --json alone');
-    }
-    return { ...what, verb: 'list' as const };
-  }
-  if (values.agreements === true || revokes) {
-    const isAlone = values.agreements === true && chain === null && asset === null;
-    if (verb === 'halt' || !isAlone || values.reason !== undefined) {
-      throw new Misused('resume --agreements takes --revoke-keys and --json alone');
-    }
-    return { ...what, verb: 'agreements' as const, revokes };
-  }
-  if ((chain === null) === (asset === null)) {
-    const both = chain === null ? '' : `, not both "${chain}" and "${asset}"`;
-    throw new Misused(`one of --chain and --asset${both}`);
-  }
-  if (verb === 'halt') reasonFor(verb, reason);
-  if (verb === 'resume' && values.reason !== undefined) {
-    throw new Misused('--reason does not go with resume');
-  }
-  return { ...what, verb };
-}
+type Named = { readonly chain?: string | undefined; readonly asset?: string | undefined };
+type Asked = Named & { readonly verb: 'halt' | 'resume'; readonly reason: string };
 
-type Understood = NonNullable<ReturnType<typeof understand>>;
-type Asked = Extract<Understood, { readonly verb: 'halt' | 'resume' }>;
+/** The grammar refuses both. */
+function mustBeOne({ chain, asset }: Named): void {
+  if ((chain ?? asset) === undefined) throw new Misused('one of --chain and --asset is needed');
+}
 
 async function list(db: Tx, json: boolean): Promise<void> {
   const held = (await holdingGaps(db)).map((gap) => {
@@ -120,7 +67,7 @@ type Done = {
 
 async function change(tx: Tx, { verb, chain, asset, reason }: Asked): Promise<Done> {
   const at = new Date();
-  if (chain !== null) {
+  if (chain !== undefined) {
     await mustBeChain(tx, chain);
     await lockListings(tx);
     const halt = await findHalt(tx, chain);
@@ -174,16 +121,40 @@ async function goOn(revokes: boolean, json: boolean): Promise<void> {
   print(gaps === 0 ? 'nothing to do: agreements wait for no time' : 'agreements are made again');
 }
 
-async function run(asked: Understood): Promise<number> {
-  if (asked.verb === 'list') await reading((db) => list(db, asked.json));
-  else if (asked.verb === 'agreements') await goOn(asked.revokes, asked.json);
-  else await turn(asked);
+export async function listAll(json: boolean): Promise<number> {
+  await reading((db) => list(db, json));
   return 0;
 }
 
-async function turn(asked: Asked): Promise<void> {
-  const { verb, chain, asset, reason, json } = asked;
-  const of = chain === null ? { asset } : { chain };
+type Halt = Named & { readonly reason?: string | undefined };
+
+export async function halt(json: boolean, { reason, ...named }: Halt): Promise<number> {
+  mustBeOne(named);
+  if (reason === undefined) throw new Misused('halt needs a --reason');
+  return turn(json, { ...named, verb: 'halt', reason });
+}
+
+type Resume = Named & {
+  readonly agreements?: true | undefined;
+  readonly revokeKeys?: true | undefined;
+};
+
+export async function resume(
+  json: boolean,
+  { agreements, revokeKeys, ...named }: Resume,
+): Promise<number> {
+  if (agreements === true) {
+    await goOn(revokeKeys === true, json);
+    return 0;
+  }
+  if (revokeKeys === true) throw new Misused('--revoke-keys goes with --agreements');
+  mustBeOne(named);
+  return turn(json, { ...named, verb: 'resume', reason: '' });
+}
+
+async function turn(json: boolean, asked: Asked): Promise<number> {
+  const { verb, chain, asset, reason } = asked;
+  const of = chain === undefined ? { asset } : { chain };
   const given = verb === 'halt' ? { ...of, reason } : of;
   const done = await acting({ command: verb, arguments: given }, async (tx) => {
     const result = await change(tx, asked);
@@ -196,7 +167,5 @@ async function turn(asked: Asked): Promise<void> {
     const names = done.stays.join(', ');
     process.stderr.write(`it stays closed, held by: ${names} (npm run ops -- assets)\n`);
   }
+  return 0;
 }
-
-export const halting = { usage, understand: (args: string[]) => understand(args, 'halt'), run };
-export const resuming = { usage, understand: (args: string[]) => understand(args, 'resume'), run };

@@ -1,6 +1,6 @@
 // `ops keeper`: the watchtower's spending today, its waiting transactions and its stuck ones.
 
-import { onOneLine, parsed, usualOptions } from '@parley/host/command.ts';
+import { onOneLine } from '@parley/host/command.ts';
 import type { Database } from '../db/database.ts';
 import {
   keeperChains,
@@ -12,13 +12,6 @@ import {
 } from '../db/keeper-shown.ts';
 import { print, reading } from './operator.ts';
 
-const usage = `usage: npm run ops -- keeper [--json]
-What the watchtower's gas keys have spent of this day (UTC), in base units of each chain's coin;
-what is open by purpose; and what is stuck: a job that failed 3 times or was due 10 minutes ago, a
-transaction that was signed 30 minutes ago and is in no block. Exit status: 0 nothing is stuck, 1
-something is, 2 not understood. Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a
-running market.`;
-
 const stuckFailures = 3;
 const stuckDueMs = 600_000;
 const stuckSignedMs = 1_800_000;
@@ -26,11 +19,6 @@ const stuckSignedMs = 1_800_000;
 const mostCounted = 200_000;
 export const mostStuck = 50;
 const dayMs = 86_400_000;
-
-function understand(args: string[]) {
-  const { values } = parsed({ args, options: usualOptions });
-  return values.help === true ? null : { json: values.json === true };
-}
 
 export async function keeperState(db: Database, now = Date.now()) {
   const day = new Date(Math.floor(now / dayMs) * dayMs);
@@ -73,7 +61,7 @@ export function keeperLines(state: KeeperState): string[] {
   ];
 }
 
-async function run({ json }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
+export async function keeper(json: boolean): Promise<number> {
   const state = await reading((db) => keeperState(db));
   const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
   const lines = keeperLines(state);
@@ -84,5 +72,3 @@ async function run({ json }: NonNullable<ReturnType<typeof understand>>): Promis
   );
   return state.stuckJobs.length + state.stuckTransactions.length > 0 ? 1 : 0;
 }
-
-export const command = { usage, understand, run };

@@ -1,7 +1,7 @@
 // `ops now`: the state of the market on one screen. The command reads ids of customers and the hosts
 // of their webhooks, and no more of them.
 
-import { harmless, parsed, usualOptions } from '@parley/host/command.ts';
+import { harmless } from '@parley/host/command.ts';
 import type { Database } from '../db/database.ts';
 import { holdingGaps } from '../db/gaps.ts';
 import { mostSwaps, overdueSteps, swapsByStatus } from '../db/gauges.ts';
@@ -15,12 +15,6 @@ import { keeperLines, keeperState } from './keeper.ts';
 import { print, reading } from './operator.ts';
 import { statsLines, statsOf } from './stats.ts';
 import { webhookLine } from './webhooks.ts';
-
-const usage = `usage: npm run ops -- now [--json]
-Halts, chains, open swaps, overdue steps and deadlines, failing webhooks, the keeper, today in
-numbers and the last acts of operators: at most 20 lines of each. The command changes nothing.
-Exit status: 0 done, 2 not understood. Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a
-running market.`;
 
 /** Lines of a part; its last line says how many more there are. */
 const mostShown = 20;
@@ -103,18 +97,11 @@ export function linesOf(parts: readonly Part[]): string[] {
   });
 }
 
-function understand(args: string[]) {
-  const { values } = parsed({ args, options: usualOptions });
-  return values.help === true ? null : { json: values.json ?? false };
-}
-
 const iso = (at: Date) => at.toISOString();
 const age = (now: number, at: Date) => `${Math.max(0, Math.round((now - at.getTime()) / 1_000))} s`;
 
-async function run({ json }: NonNullable<ReturnType<typeof understand>>) {
+export async function now(json: boolean): Promise<number> {
   const parts = await reading((db) => partsOf(db));
   print(json ? JSON.stringify(parts) : linesOf(parts).join('\n'));
   return 0;
 }
-
-export const command = { usage, understand, run };

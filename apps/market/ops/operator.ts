@@ -3,7 +3,7 @@
 
 import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import { harmless, Misused, onOneLine } from '@parley/host/command.ts';
+import { harmless, onOneLine } from '@parley/host/command.ts';
 import { runningPostgres } from '@parley/host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits, type Tx } from '../db/database.ts';
 import { databaseState } from '../db/doctor.ts';
@@ -14,26 +14,16 @@ import { withoutKeys } from '../market/keys.ts';
 import { isUuid } from '../ports/ids.ts';
 import { readSettings } from '../settings/config.ts';
 import { databaseFault } from '../start/start-errors.ts';
-import type { Act } from './table.ts';
+import type { Act } from './acts.ts';
 
 /** Ten thousand orders take about a second. */
 const usualStatementMs = 60_000;
 /** The limit of one statement that revokes every key of a large market. */
 export const longStatementMs = 300_000;
 const mostNamed = 20;
-export const mostReasonLength = 500;
 /** The limit of the sentence that a refusal is kept with, and of an operator's name. */
 const mostWhyLength = 500;
 const longestName = 100;
-
-export const isReason = (text: string) =>
-  text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
-
-/** The reason of a command that changes something: it is kept for ever. */
-export function reasonFor(verb: string, given = ''): string {
-  if (isReason(given)) return given;
-  throw new Misused(`${verb} needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
-}
 
 type Means = { readonly statementMs?: number; readonly readOnly?: true };
 

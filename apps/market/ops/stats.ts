@@ -1,6 +1,5 @@
 // `ops stats`: a day of the market in numbers.
 
-import { Misused, parsed, usualOptions } from '@parley/host/command.ts';
 import type { Database } from '../db/database.ts';
 import {
   accountsOfDay,
@@ -12,30 +11,8 @@ import {
 } from '../db/day-stats.ts';
 import { print, reading } from './operator.ts';
 
-const usage = `usage: npm run ops -- stats [--day YYYY-MM-DD] [--json]
-  --day   of this day (UTC); default today
-RFQs, quotes, accounts and swaps that began on that day, as they stand now: a swap of the evening is
-settled on the next one. By asset both legs count, in base units. What ended with nothing at stake
-is kept for 30 days, so an older day shows fewer of them. At most 1000000 rows of each are read.
-Exit status: 0 done, 2 not understood. Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a
-running market.`;
-
 const dayMs = 86_400_000;
 const mostRead = 1_000_000;
-
-function understand(args: string[]) {
-  const options = { ...usualOptions, day: { type: 'string' } } as const;
-  const { values } = parsed({ args, options });
-  if (values.help === true) return null;
-  const { day = new Date().toISOString().slice(0, 10), json = false } = values;
-  const at = new Date(`${day}T00:00:00Z`);
-  // Ids begin with the milliseconds since 1970.
-  const isDay = at.getTime() >= 0 && at.toISOString().startsWith(day);
-  if (!isDay || day.length !== 'YYYY-MM-DD'.length) {
-    throw new Misused(`--day is one like 2026-11-21, not "${day}"`);
-  }
-  return { day, from: at.getTime(), json };
-}
 
 /** No UUIDv7 of that millisecond or later is smaller. */
 function leastId(ms: number): string {
@@ -80,11 +57,12 @@ export function statsLines({ day, isCut, accounts, rfqs, quotes, swaps, assets }
   ];
 }
 
-async function run({ day, from, json }: NonNullable<ReturnType<typeof understand>>) {
-  const stats = await reading((db) => statsOf(db, day, from));
+export async function stats(
+  json: boolean,
+  { day = new Date().toISOString().slice(0, 10) }: { readonly day?: string | undefined },
+): Promise<number> {
+  const found = await reading((db) => statsOf(db, day, Date.parse(`${day}T00:00:00Z`)));
   const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
-  print(json ? JSON.stringify(stats, money) : statsLines(stats).join('\n'));
+  print(json ? JSON.stringify(found, money) : statsLines(found).join('\n'));
   return 0;
 }
-
-export const command = { usage, understand, run };

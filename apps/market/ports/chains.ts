@@ -124,7 +124,6 @@ function adapterOf(
         rpcUrls,
         depthTag,
         ...(contract !== undefined && { contract }),
-        nextForkAt: of.nextForkAt ?? null,
         rpc: attempts,
       });
     }

@@ -111,8 +111,6 @@ const evmChain = Type.Object(
     world,
     /** The head that deep payments wait for besides blocks; null = blocks alone. */
     depthTag: some(oneOf('safe', 'finalized', null)),
-    /** Unix seconds: until then its gas rules are Prague's, where no node says otherwise. */
-    nextForkAt: some(Type.Integer({ minimum: 1_600_000_000, maximum: Number.MAX_SAFE_INTEGER })),
   },
   closed,
 );

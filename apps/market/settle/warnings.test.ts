@@ -6,13 +6,11 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Warning } from '@parley/chains/interface/gas.ts';
-import { nextSteps, type StuckFunding } from '@parley/core/next.ts';
-import { clocksAt } from '@parley/core/testing.ts';
 import { pino } from 'pino';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Show, shows, stateOf } from './testing/states.ts';
-import { createWarnings, withWarnings } from './warnings.ts';
+import { type Show, stateOf } from './testing/states.ts';
+import { createWarnings } from './warnings.ts';
 
 const warningOf = (verb: Warning['verb']): Warning => ({
   code: 'energy_poor',
@@ -104,42 +102,3 @@ test('a chain that fails has no warnings, and no read fails for it', async () =>
   const { of } = warningsBy(() => Promise.reject(new Error('no node')));
   assert.deepEqual(await of(swapOf('e')), []);
 });
-
-const stuck: StuckFunding = {
-  txid: 's'.repeat(64),
-  feeRateSatPerVbyte: 1,
-  wantedFeeRateSatPerVbyte: 10,
-  childVsize: 122,
-  childFeeSats: '3020',
-  changeOutputs: [1],
-};
-
-// Leg b is the long one, which the initiator funds: by 100; the counterparty its own by 200.
-for (const [role, leg, sendBy] of [
-  ['initiator', 'b', 100],
-  ['counterparty', 'a', 200],
-] as const) {
-  test(`a funding of the ${role} that no block takes is named on its own step, and to nobody else`, async () => {
-    const asked: unknown[] = [];
-    const stuckFunding: ChainAdapter['stuckFunding'] = async ({ address }, by) => {
-      asked.push([address, by]);
-      return { code: 'fund_stuck', verb: 'fund', address, sentence: 'no block takes it', stuck };
-    };
-    const { of } = warningsOver(leg === 'b' ? 'bitcoin' : 'evm', { stuckFunding });
-    const toldAt = async (confirmations: number) => {
-      const funded = { txid: stuck.txid, confirmations, deep: false };
-      const state = stateOf(leg === 'b' ? 'nothing' : 'funded', 'nothing');
-      const own = { ...state.legs[leg], facts: { ...shows.seen, funded } };
-      const swap = swapOf('b', 'nothing', { ...state, legs: { ...state.legs, [leg]: own } });
-      const steps = nextSteps(swap.state, clocksAt(50));
-      assert.deepEqual(new Set(steps.map(({ by }) => by)), new Set(['initiator', 'counterparty']));
-      return withWarnings(steps, await of(swap)).flatMap((step) =>
-        (step.warnings ?? []).map((warning) => [step.by, step.action, step.leg, warning]),
-      );
-    };
-    const told = { code: 'fund_stuck', text: 'no block takes it', stuck };
-    assert.deepEqual(await toldAt(0), [[role, 'wait', leg, told]]);
-    assert.deepEqual(asked, [[leg, sendBy]]);
-    assert.deepEqual(await toldAt(1), [], 'a block took it');
-  });
-}

@@ -1,15 +1,13 @@
 // The warnings for the parties of a swap before they fund, read from the chains for a while: a swap
 // is read far more often than such things change, and no read waits long for them.
 
-import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Warning } from '@parley/chains/interface/gas.ts';
 import { legStatus } from '@parley/core/facts.ts';
-import { fundBy } from '@parley/core/gates.ts';
-import type { Step, StuckFunding } from '@parley/core/next.ts';
+import type { Step } from '@parley/core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '@parley/core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { currentEscrow, termsOfLeg } from './escrows.ts';
+import { termsOfLeg } from './escrows.ts';
 
 /** Warnings in `next[]` are kept so long. A warning that is not read in time is left out. */
 const freshMs = 15_000;
@@ -23,7 +21,6 @@ export type LegWarning = {
   readonly verb: Warning['verb'];
   readonly code: Warning['code'];
   readonly text: string;
-  readonly stuck?: StuckFunding;
 };
 
 export type Warnings = {
@@ -42,17 +39,12 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     const status = legStatus(leg.facts);
     if (adapter === undefined || terms === null || leg.escrow === null) return [];
     if (swap.done || status === 'claimed' || status === 'refunded') return [];
-    const { warnings: about } = adapter;
-    const waits = leg.facts.funded?.confirmations === 0 && adapter.stuckFunding !== undefined;
-    if (about === undefined && !waits) return [];
-    const id = `${leg.chain} ${leg.escrow}${waits ? ' waits' : ''}`;
+    if (adapter.warnings === undefined) return [];
+    const id = `${leg.chain} ${leg.escrow}`;
     let found = kept.get(id);
     if (found === undefined || performance.now() - found.atMs > freshMs) {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
-      const asking = waits
-        ? stuckOf(adapter, swap, name, signal)
-        : adapter.warnings?.(terms, signal);
-      const reading = Promise.resolve(asking ?? []).catch((error: unknown) => {
+      const reading = adapter.warnings(terms, signal).catch((error: unknown) => {
         deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
         return [];
       });
@@ -61,33 +53,16 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     }
     const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
     return warnings
-      .filter(({ verb, code }) => {
-        if (code === 'fund_stuck') return waits;
-        return verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null;
-      })
-      .map(({ verb, code, sentence: text, stuck }) => {
+      .filter(({ verb }) => (verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null))
+      .map(({ verb, code, sentence: text }) => {
         const party = funderOf(verb === 'fund' ? name : otherLeg(name));
         const by = roleOf(party, swap.long);
-        return { leg: name, by, verb, code, text, ...(stuck === undefined ? {} : { stuck }) };
+        return { leg: name, by, verb, code, text };
       });
   };
   return {
     of: async (swap) => (await Promise.all([ofLeg(swap, 'a'), ofLeg(swap, 'b')])).flat(),
   };
-}
-
-/** The warning of a funding that waits: its funder hears it wherever it waits. */
-async function stuckOf(
-  adapter: ChainAdapter,
-  swap: Swap,
-  name: LegName,
-  signal: AbortSignal,
-): Promise<Warning[]> {
-  const escrow = currentEscrow(swap, name);
-  if (escrow === null) return [];
-  const sendBy = fundBy(swap.state, swap.state.legs[name]);
-  const found = await adapter.stuckFunding?.(escrow, sendBy, signal);
-  return found ? [found] : [];
 }
 
 function keep(kept: Map<string, Kept>, id: string, found: Kept): void {
@@ -110,13 +85,12 @@ function nothingAfter(ms: number): Promise<readonly Warning[]> {
 export function withWarnings(steps: readonly Step[], warnings: readonly LegWarning[]): Step[] {
   if (warnings.length === 0) return [...steps];
   return steps.map((step) => {
-    const own = warnings.filter(({ leg, by, verb, code }) => {
-      if (code === 'fund_stuck') return by === step.by && leg === step.leg;
+    const own = warnings.filter(({ leg, by, verb }) => {
       if (step.action === 'fund') return verb === 'claim' || leg === step.leg;
       return verb === 'claim' && by === step.by && ['wait', 'claim'].includes(step.action);
     });
     if (own.length === 0) return step;
-    const told = own.map(({ code, text, stuck }) => ({ code, text, ...(stuck && { stuck }) }));
+    const told = own.map(({ code, text }) => ({ code, text }));
     return { ...step, warnings: told };
   });
 }

@@ -42,6 +42,7 @@ import {
   type Follower,
   follow,
   followOnce,
+  followToEnd,
   type Log,
   unfollow,
 } from './follower.ts';
@@ -63,12 +64,11 @@ import {
 } from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { type Both, followBoth, look } from './read.ts';
+import { look } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
-import { stuckWarning } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -105,7 +105,7 @@ function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => nu
   if ('backend' in source) return source.backend;
   const limits = source.timeMs === undefined ? {} : { timeMs: source.timeMs };
   if ('esploraUrl' in source) {
-    return esploraBackend({ url: source.esploraUrl, network, now, limits });
+    return esploraBackend({ url: source.esploraUrl, network, limits });
   }
   return coreBackend({ url: source.coreUrl, network, now, limits });
 }
@@ -121,14 +121,14 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const backend = backendOf(options.source, network, now);
   const other = options.second ? backendOf(options.second, network, now) : null;
   const policy = options.policy ?? bitcoinPolicies[network.name];
-  const first = shared(createFollower(backend, now, log, other));
+  const first = shared(createFollower(backend, now, log));
   const alone = (each: Shared) =>
     adapterOn(options, [each], agreementOf([each.follower], chain, policy));
   if (other === null) {
     const adapter = alone(first);
     return { ...adapter, nodes: [adapter] };
   }
-  const second = shared(createFollower(other, now, log, backend));
+  const second = shared(createFollower(other, now, log));
   const followers = [first.follower, second.follower] as const;
   const agreement = agreementOf(followers, chain, policy);
   const led = (...followed: Followed) => adapterOn(options, followed, agreement);
@@ -169,7 +169,7 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
         const { heads } = await followOnce(follower, null, signal);
         return { touched: takeTouched(follower.index), heads };
       },
-      look: (escrows, signal) => look({ follower, second }, escrows, signal),
+      look: (escrows, signal) => look(follower, escrows, signal),
     },
   );
   const reader = { follower, second, agreement, estimate, offers, keeping };
@@ -208,7 +208,6 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
       const height = follower.index.records.get(txid)?.height ?? null;
       return (await backend.rawOf(txid, height, signal)) === raw;
     },
-    stuckFunding: (escrow, sendBy, signal) => stuckWarning(reading, escrow, sendBy, signal),
     scheduledRefunds: scheduledRefunds({
       ...reading,
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
@@ -275,10 +274,10 @@ function mustAgree(
   return keeping([escrow], () => agreement.funding(escrow, signal));
 }
 
-function historyBy({ follower, second, keeping }: Pick<Context, keyof Both | 'keeping'>) {
+function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
   return (escrow: WatchedEscrow, signal: AbortSignal) =>
     keeping([escrow], async () => {
-      const { clock } = await followBoth({ follower, second }, escrow.address, signal);
+      const { clock } = await followToEnd(follower, escrow.address, signal);
       return { history: historyOf(follower.index, escrow.address), clock };
     });
 }

@@ -4,14 +4,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { nothingSeen } from '@parley/core/facts.ts';
 import { freeRefund } from '@parley/core/remains.ts';
 import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
-import { readAddresses } from './address-past.ts';
 import { escrowFacts } from './escrow-facts.ts';
-import { connectBlock, historyOf } from './escrow-index.ts';
+import { historyOf } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
-import { createFollower, follow, followToEnd, unfollow } from './follower.ts';
+import { createFollower, follow, followToEnd } from './follower.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { escrowBytes } from './plan.ts';
 import { testSwap } from './testing/swaps.ts';
@@ -107,23 +105,6 @@ async function restartedOn(chain: Chain) {
 }
 
 type Seen = Pick<Chain, 'past' | 'tip'>;
-/** One that was there as all of it was mined. */
-async function runningOn(chain: Chain, { past, tip }: Seen = chain, instead?: Instead) {
-  const follower = followerOf(await serverOf(chain, instead));
-  follow(follower, escrow, bytes);
-  follower.pastOf.clear();
-  for (let height = 100; height <= tip; height += 1) {
-    const txs = past.filter(({ status }) => status.block_height === height);
-    const block = txs.map(({ txid, vout }) => ({
-      txid: () => txid,
-      coinbase: false,
-      inputs: [],
-      outputs: vout.map(({ value }) => ({ script: bytes.script, amount: BigInt(value) })),
-    }));
-    connectBlock(follower.index, { height, hash: hashAt(height), readAt: 1 }, block);
-  }
-  return follower;
-}
 
 it('funding and claim are found below 1,100 payments of dust, and no page is read thrice', async () => {
   const chain = chainOf(pastWith(1_100, mined(claim, 101, 'claim'), funded));
@@ -140,28 +121,8 @@ it('one more payment has its page read again, and not a past of 1,101', async ()
     if (more === 1) chain.past.unshift(mined(txidOf('more'), chain.tip, 330));
     chain.asked.length = 0;
     await followToEnd(follower, address, signal());
-    // Two counts, two pages, and the funding twice by its id.
-    assert.equal(chain.asked.length, more === 0 ? 1 : 7, chain.asked.join(' '));
+    // Two counts more, and two pages.
+    assert.equal(chain.asked.length, more === 0 ? 1 : 5, chain.asked.join(' '));
   }
   assert.deepEqual(shown(follower), [4, undefined, null]);
-});
-
-it('a follower that saw a funding and 1,100 payments of dust come stays fresh', async () => {
-  const chain = chainOf(pastWith(1_100, funded));
-  const follower = await runningOn(chain);
-  await followToEnd(follower, address, signal());
-  assert.deepEqual(shown(follower), [2, undefined, null]);
-  assert.ok(chain.asked.length <= 95, `${chain.asked.length} requests`);
-});
-
-it('a funding that is stored is found by its id before its page is read', async () => {
-  const chain = chainOf(pastWith(1_100, funded));
-  const follower = await runningOn(chain, { past: [], tip: 102 });
-  const stored = { ...nothingSeen, funded: { txid: funding, confirmations: 1, deep: false } };
-  unfollow(follower, address);
-  follow(follower, { ...escrow, stored }, bytes);
-  const { past } = follower.backend;
-  assert.ok(past.kind === 'by_address');
-  await readAddresses(follower, past, address, { blocks: 1 }, signal());
-  assert.deepEqual(shown(follower), [2, undefined, null]);
 });

@@ -5,12 +5,7 @@
 // part by part, and those that were counted when all was read are not read again.
 
 import type { BitcoinBackend, MinedTx, PastByAddress } from './backend.ts';
-import {
-  applyTransaction,
-  type EscrowIndex,
-  minedTransactions,
-  weightyTransactions,
-} from './escrow-index.ts';
+import { applyTransaction, type EscrowIndex, minedTransactions } from './escrow-index.ts';
 
 /** Readings that must show as much as is known. */
 const wantedReadings = 2;
@@ -20,8 +15,6 @@ const mostReadings = 6;
 const countedAtOnce = 20;
 /** For one address, each as long as the source reads at once: older ones are not read. */
 const mostParts = 50;
-/** Known transactions of one address that are asked for by their ids where no page shows them. */
-const mostById = 10;
 
 export type Asked = {
   /** The best block when it was read or counted last. */
@@ -130,7 +123,7 @@ async function readNewest(
   const before = minedTransactions(index, address).size;
   for (const { tx, height } of ours) applyTransaction(index, tx, height);
   const isWhole = mined.length >= most || cutAt !== null;
-  const isShown = await showsKnown(reader, past, address, { ours, count }, signal);
+  const isShown = showsKnown(index, address, { ours, count });
   const isAll = isWhole && areAll && isAtTip && isShown;
   const isMore = minedTransactions(index, address).size > before;
   const whole = (isMore ? 0 : asked.whole) + (isAll ? 1 : 0);
@@ -157,32 +150,17 @@ async function readRest(
   return { count, whole, rest: { below: cutAt, most: most - mined.length, count, parts } };
 }
 
-/** Whether the pages show what is known; the weightiest that is older than they are, by its id. */
-async function showsKnown(
-  { backend, index }: Reader,
-  past: PastByAddress,
+/** Whether the pages, of the newest as a rule, show all that is known since the oldest of them. */
+function showsKnown(
+  index: EscrowIndex,
   address: string,
   { ours, count }: { readonly ours: readonly MinedTx[]; readonly count: number },
-  signal: AbortSignal,
-): Promise<boolean> {
+): boolean {
   const shown = new Set(ours.map(({ tx }) => tx.txid()));
   const isPart = ours.length > 0 && ours.length < count;
   const oldest = isPart ? Math.min(...ours.map(({ height }) => height)) : -1;
-  const known = minedTransactions(index, address);
   const isDue = (txid: string) => (index.records.get(txid)?.height ?? 0) > oldest;
-  if ([...known].some((txid) => !shown.has(txid) && isDue(txid))) return false;
-  if (!isPart) return true;
-  const { funded, claimed } = index.escrows.get(address)?.escrow.stored ?? {};
-  const stored = [funded?.txid, claimed?.txid].filter((txid) => txid !== undefined);
-  const wanted = new Set([...stored, ...weightyTransactions(index, address)]);
-  const older = [...wanted].filter((txid) => !shown.has(txid)).slice(0, mostById);
-  for (const txid of older) {
-    const found = await past.one(txid, signal);
-    const { ours: placed } = await oursOf(backend, index, found === null ? [] : [found], signal);
-    for (const { tx, height } of placed) applyTransaction(index, tx, height);
-    if (placed.length === 0 && known.has(txid)) return false;
-  }
-  return true;
+  return [...minedTransactions(index, address)].every((txid) => shown.has(txid) || !isDue(txid));
 }
 
 /** Those in blocks of the chain that is followed; a payment above its end comes with its block. */

@@ -1,7 +1,7 @@
 // The questions of the follower to a Core node or an Esplora server.
 
 import type { Heads } from '../interface/reading.ts';
-import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';
+import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import type { Tx } from './raw-transaction.ts';
 
 /** `block`: its hash, where the source names it. */
@@ -41,8 +41,6 @@ export type PastByAddress = {
   read(address: string, part: PartOfPast, signal: AbortSignal): Promise<AddressPast>;
   /** How many are mined. */
   count(address: string, signal: AbortSignal): Promise<number>;
-  /** By its id; null where the source has it in no block. */
-  one(txid: string, signal: AbortSignal): Promise<MinedTx | null>;
 };
 
 /** The newest `most`, or those next below the transaction `below`. */
@@ -71,8 +69,6 @@ export type BitcoinBackend = {
   feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | NoEstimate | null>;
   /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
   mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
-  /** Where `mempoolEntry` does not say it. Many requests: asked only where it counts. */
-  ancestors?(txid: string, signal: AbortSignal): Promise<Ancestors>;
   /** The unconfirmed transactions that spend any of these outputs, given as `txid:vout`. */
   spenders(outpoints: readonly string[], signal: AbortSignal): Promise<string[]>;
   /** Hex; null when the source has none. Some sources find mined ones only by `height`. */

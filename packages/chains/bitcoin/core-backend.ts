@@ -2,6 +2,7 @@
 
 import { bytesOfHex } from '#bytes';
 import type { Heads } from '../interface/reading.ts';
+import { firstHeight as searched } from '../kit/follow.ts';
 import type { CoreMethod } from '../nodes/methods.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolInterest } from './backend.ts';
@@ -123,34 +124,23 @@ async function blockHashes(rpc: CoreRpc, heights: readonly number[], signal: Abo
 
 /** Block times may be off by two hours against real time (consensus: MAX_FUTURE_BLOCK_TIME). */
 const clockSkewSeconds = 7_200;
-/** So many blocks in a row from before a moment, and the ones below are too (BIP 113's median). */
-const settledRun = 11;
+/** The median time past is of so many blocks, and never falls (BIP 113). */
+const medianBlocks = 11;
 /** Timelocks reach 30 days ahead at most; blocks may come twice as fast for a while. */
-const maxHeaders = 9_000;
+const mostSearched = 9_000;
 
 async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Promise<number> {
   const top = await rpc.call<number>('getblockcount', [], signal).catch(unexpected);
-  const from = since - clockSkewSeconds;
-  let run = 0;
-  for (let upper = top; upper >= 0 && top - upper < maxHeaders; upper -= 100) {
-    const heights = Array.from({ length: Math.min(100, upper + 1) }, (_, at) => upper - at);
-    const hashes = await blockHashes(rpc, heights, signal);
+  const isLate = async (height: number) => {
     // No height is above the best block, which may have been taken back meanwhile.
-    const blocks = heights.flatMap((height, at) =>
-      hashes[at] ? [{ height, hash: hashes[at] }] : [],
-    );
-    const asks = blocks.map(({ hash }) => ({ method: 'getblockheader', params: [hash] }) as const);
-    const headers = (await rpc.batch<{ time: number }>(asks, signal)).map(mustAnswer);
-    for (const [at, { time }] of headers.entries()) {
-      run = time < from ? run + 1 : 0;
-      if (run === settledRun) return blocks[at]?.height ?? 0;
-    }
-  }
-  return Math.max(0, top - maxHeaders);
-}
-
-function mustAnswer<T>(answer: T | RpcRefusal): T {
-  return answer instanceof RpcRefusal ? unexpected(answer) : answer;
+    const hash = await blockHash(rpc, height, signal);
+    if (hash === null) return true;
+    type Header = { mediantime: number };
+    const header = rpc.call<Header>('getblockheader', [hash], signal).catch(unexpected);
+    return (await header).mediantime >= since - clockSkewSeconds;
+  };
+  const found = await searched(Math.max(0, top - mostSearched), top, isLate);
+  return Math.max(0, found - medianBlocks);
 }
 
 async function mempool(state: State, interest: MempoolInterest, signal: AbortSignal) {
@@ -240,28 +230,17 @@ function satPerVbyte(coinsPerKvB: number): number {
   return Math.round(coinsPerKvB * 1e8) / 1_000;
 }
 
-type Entry = {
-  vsize: number;
-  time: number;
-  descendantsize: number;
-  ancestorsize: number;
-  fees: { base: number; descendant: number; ancestor: number };
-};
+type Entry = { vsize: number; fees: { base: number; descendant: number } };
 
 async function mempoolEntry(rpc: CoreRpc, txid: string, signal: AbortSignal) {
   try {
-    const entry = await rpc.call<Entry>('getmempoolentry', [txid], signal);
-    const { vsize, fees } = entry;
+    const { vsize, fees } = await rpc.call<Entry>('getmempoolentry', [txid], signal);
     const sats = (coins: number) => BigInt(Math.round(coins * 1e8));
     return {
       txid,
       vsize,
       feeSats: sats(fees.base),
       withDescendantsFeeSats: sats(fees.descendant),
-      withDescendantsVsize: entry.descendantsize,
-      withAncestorsFeeSats: sats(fees.ancestor),
-      withAncestorsVsize: entry.ancestorsize,
-      since: entry.time,
     };
   } catch (error) {
     if (error instanceof RpcRefusal) return null;

@@ -12,7 +12,6 @@ import {
   createIndex,
   dropTransaction,
   historyOf,
-  involvement,
   rollBackTo,
   takeTouched,
   unminedTransactions,
@@ -102,16 +101,6 @@ describe('the index', () => {
     assert.equal(back.secret, swap.secret);
   });
 
-  it('tells a spend from a refund by the hash, not by where the secret stands', () => {
-    const index = watching(swap);
-    const { witnessScript } = escrowBytes(swap.terms, network);
-    const wrapped = Uint8Array.from([0x51, 32, ...hexToBytes(swap.secret)]);
-    const odd = spend('odd', 'pay', null);
-    const witness = [wrapped, new Uint8Array(), witnessScript];
-    const tx = { ...odd, inputs: odd.inputs.map((input) => ({ ...input, witness })) };
-    assert.equal(involvement(index, tx)?.spends[0]?.secret, swap.secret);
-  });
-
   it('holds one transaction for several escrows, until the last of them is let go', () => {
     const other = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
     const index = watching(swap, other);
@@ -126,21 +115,6 @@ describe('the index', () => {
     assert.equal(facts(index, other).balance, 1_000n);
     unwatchEscrow(index, other.escrow.address);
     assert.deepEqual([index.records.size, index.byAddress.size, index.byScript.size], [0, 0, 0]);
-  });
-
-  it('sees more in a transaction when more is watched', () => {
-    const late = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
-    const index = watching(swap);
-    const both: Tx = {
-      ...payment('both', 1_000n),
-      outputs: [...payment('', 1_000n).outputs, ...payment('', 1_000n, late).outputs],
-    };
-    connectBlock(index, mark(1), [both]);
-    watchEscrow(index, late.escrow, bytesOf(late));
-    assert.equal(facts(index, late).funded, null);
-    applyTransaction(index, both, 1);
-    assert.equal(facts(index, late).funded?.confirmations, 1);
-    assert.equal(facts(index).funded?.confirmations, 1);
   });
 
   it('lets go of dust beyond its limit, never of a full payment or a spend', () => {

@@ -20,7 +20,7 @@ type TxRecord = {
   readonly spends: readonly { address: string; outpoint: string; secret: Secret | null }[];
 };
 
-export type BlockMark = {
+type BlockMark = {
   readonly height: number;
   readonly hash: string;
   /** Our clock when it was read, Unix seconds. */
@@ -247,15 +247,6 @@ export function minedTransactions(
   return new Set(txids.filter((txid) => records.get(txid)?.height != null));
 }
 
-/** For one escrow: those that spend of it or pay all that its terms want. */
-export function weightyTransactions(index: EscrowIndex, address: string): string[] {
-  const wanted = index.escrows.get(address)?.escrow.terms.amount ?? 0n;
-  return [...(index.byAddress.get(address) ?? [])].filter((txid) => {
-    const { payments = [], spends = [] } = index.records.get(txid) ?? {};
-    return spends.length > 0 || payments.some(({ amount }) => amount >= wanted);
-  });
-}
-
 export function unminedTransactions(index: EscrowIndex): string[] {
   const unmined: string[] = [];
   for (const address of index.maturing) {
@@ -275,10 +266,6 @@ export function unspentOutpoints(index: EscrowIndex): string[] {
     }
   }
   return outpoints;
-}
-
-export function showsSecret({ records }: EscrowIndex, txid: string): boolean {
-  return records.get(txid)?.spends.some(({ secret }) => secret !== null) ?? false;
 }
 
 export function historyOf(index: EscrowIndex, address: string): EscrowHistory {

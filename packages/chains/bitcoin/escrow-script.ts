@@ -6,9 +6,10 @@
 //
 // SIZE 32: a secret of another length would fit this chain only (safety.md, escrows 1). Pure.
 
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type Hashlock, opens, type Secret } from '@parley/core/hashlock.ts';
+import { Script, ScriptNum } from '@scure/btc-signer';
 import { parsePublicKey } from './keys.ts';
 
 export type EscrowScript = {
@@ -18,37 +19,13 @@ export type EscrowScript = {
   readonly timelock: number;
 };
 
-const op = {
-  pushData1: 0x4c,
-  pushData2: 0x4d,
-  pushData4: 0x4e,
-  if: 0x63,
-  else: 0x67,
-  endIf: 0x68,
-  drop: 0x75,
-  size: 0x82,
-  equalVerify: 0x88,
-  sha256: 0xa8,
-  checkSig: 0xac,
-  checkLockTimeVerify: 0xb1,
-} as const;
+/** The codes that say how long the push after them is. */
+const op = { pushData1: 0x4c, pushData2: 0x4d, pushData4: 0x4e } as const;
 
 /** Below this a lock time is a block height, not a time (BIP 65). */
 const leastTime = 500_000_000;
 /** nLockTime is an unsigned 32-bit number. */
 const mostTime = 0xffff_ffff;
-
-/** A number as script pushes it: little-endian, sign bit clear, no needless byte. */
-function scriptNumber(value: number): Uint8Array {
-  const bytes: number[] = [];
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256);
-  if ((bytes.at(-1) ?? 0) >= 0x80) bytes.push(0);
-  return Uint8Array.from(bytes);
-}
-
-function push(data: Uint8Array): Uint8Array {
-  return concatBytes(Uint8Array.of(data.length), data);
-}
 
 /** The witness script of these values. Throws `bad_field` on a timelock that is not a time. */
 export function escrowScript(values: EscrowScript): Uint8Array {
@@ -60,37 +37,45 @@ export function escrowScript(values: EscrowScript): Uint8Array {
       { timelock },
     );
   }
-  return concatBytes(
-    Uint8Array.of(op.if, op.size, 1, 32, op.equalVerify, op.sha256),
-    push(hexToBytes(values.hashlock)),
-    Uint8Array.of(op.equalVerify),
-    push(hexToBytes(values.claimer)),
-    Uint8Array.of(op.else),
-    push(scriptNumber(timelock)),
-    Uint8Array.of(op.checkLockTimeVerify, op.drop),
-    push(hexToBytes(values.funder)),
-    Uint8Array.of(op.endIf, op.checkSig),
-  );
+  return Script.encode([
+    'IF',
+    'SIZE',
+    Uint8Array.of(32),
+    'EQUALVERIFY',
+    'SHA256',
+    hexToBytes(values.hashlock),
+    'EQUALVERIFY',
+    hexToBytes(values.claimer),
+    'ELSE',
+    ScriptNum().encode(BigInt(timelock)),
+    'CHECKLOCKTIMEVERIFY',
+    'DROP',
+    hexToBytes(values.funder),
+    'ENDIF',
+    'CHECKSIG',
+  ]);
 }
 
 /** Reads a script of the template; null for any other, however close. */
 export function readEscrowScript(script: Uint8Array): EscrowScript | null {
-  if (script.length < 112 || script.length > 128 || script[0] !== op.if) return null;
-  const numberLength = script[75] ?? 0;
-  const after = 76 + numberLength;
-  const timelock = script.subarray(76, after).reduce((sum, byte, at) => sum + byte * 256 ** at, 0);
-  const values: EscrowScript = {
-    hashlock: bytesToHex(script.subarray(7, 39)),
-    claimer: bytesToHex(script.subarray(41, 74)),
-    funder: bytesToHex(script.subarray(after + 3, after + 36)),
-    timelock,
-  };
+  if (script.length > 128) return null;
   try {
+    const ops = Script.decode(script);
+    const pushed = (at: number) => {
+      const data = ops[at];
+      return data instanceof Uint8Array ? data : new Uint8Array();
+    };
+    const values: EscrowScript = {
+      hashlock: bytesToHex(pushed(5)),
+      claimer: bytesToHex(pushed(7)),
+      timelock: Number(ScriptNum().decode(pushed(9))),
+      funder: bytesToHex(pushed(12)),
+    };
     parsePublicKey(values.claimer);
     parsePublicKey(values.funder);
     return bytesToHex(escrowScript(values)) === bytesToHex(script) ? values : null;
   } catch {
-    // Keys off the curve or a lock time out of range: this code would not have written it.
+    // Malformed, keys off the curve or a lock time out of range: this code has not written it.
     return null;
   }
 }

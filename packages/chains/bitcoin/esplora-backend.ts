@@ -1,5 +1,5 @@
 // The chain as an Esplora server shows it over REST. Escrows are asked in turn, as it lists nothing
-// new. Replacements are priced without descendants; how long one waits is remembered here.
+// new. Replacements are priced without descendants.
 // https://github.com/Blockstream/esplora/blob/master/API.md
 
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -16,7 +16,7 @@ import type {
   PartOfPast,
 } from './backend.ts';
 import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
-import { type Ancestors, type Conflict, type FeeEstimate, pacesOf } from './fees.ts';
+import { type FeeEstimate, pacesOf } from './fees.ts';
 import { busy, exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import type { Tx } from './raw-transaction.ts';
@@ -37,7 +37,6 @@ export type EsploraOptions = {
   readonly url: string;
   readonly network: BitcoinNetwork;
   readonly limits?: Partial<NodeLimits>;
-  readonly now?: () => number;
 };
 
 type Get = <Name extends EsploraQuestion>(
@@ -47,7 +46,6 @@ type Get = <Name extends EsploraQuestion>(
 ) => Promise<Uint8Array | null>;
 type State = {
   readonly get: Get;
-  readonly seen: FirstSeen;
   turn: number;
   checked: boolean;
   readonly network: BitcoinNetwork;
@@ -64,22 +62,13 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     if (status !== 200) throw unavailable(esploraName, `it answered HTTP ${status}`);
     return body;
   };
-  const seen = firstSeen(options.now ?? (() => Math.floor(Date.now() / 1_000)));
-  const state: State = { get, seen, turn: 0, checked: false, network: options.network };
-  const read = async (txid: string, signal: AbortSignal) => {
-    const body = await get('tx', [txid], signal);
-    return body === null ? null : json<EsploraTx>(body);
-  };
+  const state: State = { get, turn: 0, checked: false, network: options.network };
   return {
     name: esploraName,
     past: {
       kind: 'by_address',
       read: (address, part, signal) => past(get, address, part, signal),
       count: (address, signal) => minedCount(get, address, signal),
-      one: async (txid, signal) => {
-        const tx = await read(txid, signal);
-        return tx === null ? null : minedTx(tx);
-      },
     },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
@@ -89,8 +78,14 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     block: (hash, signal) => named('a block', () => get('rawBlock', [hash], signal), signal),
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
-    mempoolEntry: (txid, signal) => waitingEntry(read, seen, txid, signal),
-    ancestors: (txid, signal) => ancestorsOf(read, txid, signal),
+    mempoolEntry: async (txid, signal) => {
+      const body = await get('tx', [txid], signal);
+      const tx = body === null ? null : json<EsploraTx>(body);
+      if (tx === null || tx.status.confirmed) return null;
+      const feeSats = BigInt(tx.fee);
+      const vsize = Math.ceil(tx.weight / 4);
+      return { txid, vsize, feeSats, withDescendantsFeeSats: feeSats };
+    },
     spenders: (outpoints, signal) => spenders(get, outpoints, signal),
     rawOf: (txid, _height, signal) => rawOf(get, txid, signal),
     send: (raw, txid, signal) => send({ base, limits, get }, raw, txid, signal),
@@ -230,17 +225,6 @@ async function past(
   return { mined, cutAt: pages === maxPages && found.size < most ? last : null };
 }
 
-async function inMempool(
-  { get, seen }: Pick<State, 'get' | 'seen'>,
-  address: string,
-  signal: AbortSignal,
-): Promise<EsploraTx[]> {
-  const body = mustHave(await get('waitingOf', [address], signal), 'an address');
-  const found = list<EsploraTx>(body);
-  for (const { txid } of found) seen.of(txid);
-  return found;
-}
-
 async function mempool(
   state: State,
   { addresses, about, unmined }: MempoolInterest,
@@ -254,7 +238,8 @@ async function mempool(
   }
   const transactions: Tx[] = [];
   for (const address of asked) {
-    transactions.push(...(await inMempool(state, address, signal)).map(toTx));
+    const body = mustHave(await state.get('waitingOf', [address], signal), 'an address');
+    transactions.push(...list<EsploraTx>(body).map(toTx));
   }
   const gone: string[] = [];
   for (const txid of unmined.slice(0, addressesPerPass)) {
@@ -313,82 +298,4 @@ async function send(
   const there = await onceHeard(rawOf(server.get, txid, signal));
   if (there === raw || (there === null && alreadyMined.test(words))) return;
   throw refusedBytes(esploraName, { words }, { status });
-}
-
-/** Far more than wait at once; some 2 MB. */
-export const mostRemembered = 10_000;
-/** Transactions asked for in one read of ancestors: no mempool takes longer chains (Core: 25). */
-export const mostAncestorsAsked = 25;
-
-export type WaitingTx = {
-  readonly txid: string;
-  readonly fee: number;
-  readonly weight: number;
-  readonly vin: readonly { readonly txid: string }[];
-  readonly status: { readonly confirmed: boolean };
-};
-
-export type ReadTx = (txid: string, signal: AbortSignal) => Promise<WaitingTx | null>;
-
-/** When each was seen the first time, Unix seconds; those not seen for long are forgotten. */
-export type FirstSeen = { of(txid: string): number };
-
-export function firstSeen(now: () => number, most = mostRemembered): FirstSeen {
-  const seen = new Map<string, number>();
-  return {
-    of: (txid) => {
-      const since = seen.get(txid) ?? now();
-      seen.delete(txid);
-      seen.set(txid, since);
-      const [oldest] = seen.keys();
-      if (seen.size > most && oldest !== undefined) seen.delete(oldest);
-      return since;
-    },
-  };
-}
-
-const vsizeOf = ({ weight }: WaitingTx) => Math.ceil(weight / 4);
-
-export async function waitingEntry(
-  read: ReadTx,
-  seen: FirstSeen,
-  txid: string,
-  signal: AbortSignal,
-): Promise<Conflict | null> {
-  const tx = await read(txid, signal);
-  if (tx === null || tx.status.confirmed) return null;
-  const feeSats = BigInt(tx.fee);
-  const since = seen.of(txid);
-  return { txid, vsize: vsizeOf(tx), feeSats, withDescendantsFeeSats: feeSats, since };
-}
-
-/** It and every unconfirmed transaction below it, as far as `mostAncestorsAsked` goes. */
-export async function ancestorsOf(
-  read: ReadTx,
-  txid: string,
-  signal: AbortSignal,
-): Promise<Ancestors> {
-  const queue = [txid];
-  const asked = new Set(queue);
-  let withAncestorsFeeSats = 0n;
-  let withAncestorsVsize = 0;
-  let isWhole = true;
-  for (const [at, each] of queue.entries()) {
-    // One more for the transaction itself, which is known to wait.
-    if (at > mostAncestorsAsked) {
-      isWhole = false;
-      break;
-    }
-    const tx = await read(each, signal);
-    if (tx === null) isWhole = false;
-    if (tx === null || tx.status.confirmed) continue;
-    withAncestorsFeeSats += BigInt(tx.fee);
-    withAncestorsVsize += vsizeOf(tx);
-    for (const { txid: parent } of tx.vin) {
-      if (asked.has(parent)) continue;
-      asked.add(parent);
-      queue.push(parent);
-    }
-  }
-  return { withAncestorsFeeSats, withAncestorsVsize, isWhole };
 }

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import { fixedNode, hangingNode, nodeOf, type Reply, within } from '../testing/nodes.ts';
+import { hangingNode, nodeOf, type Reply, within } from '../testing/nodes.ts';
 import { type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import { testSwap } from './testing/swaps.ts';
 
@@ -53,33 +53,12 @@ async function everyCall(
   }
 }
 
-const warming = { code: -28, message: 'Loading block index…' };
-
 describe('every call', () => {
   it('to a server that never answers ends by its own limit, and with the signal', async (context) => {
     const url = await within(context, hangingNode());
     await everyCall(esplora(url, 150), 'chain_timeout');
     await everyCall(esplora(url, 60_000), 'chain_timeout', () => AbortSignal.timeout(100));
     await everyCall(esplora(url, 60_000), 'chain_timeout', () => AbortSignal.abort());
-  });
-
-  it('answered by 503, 401 or nonsense is chain_unavailable; it may have what it was given', async (context) => {
-    const { broadcast, ...reading } = calls;
-    const answers = [
-      [503, 'Work queue depth exceeded'],
-      [401, ''],
-      [200, '<html>'],
-      [200, 'null'],
-    ] as const;
-    const asking = answers.map(async ([status, body]) => {
-      const url = await within(context, fixedNode(body, status));
-      await everyCall(esplora(url, 5_000), 'chain_unavailable', undefined, reading);
-      const sending = [esplora(url, 5_000), { coreUrl: url }].map((source) =>
-        everyCall(source, 'chain_timeout', undefined, { broadcast: broadcast! }),
-      );
-      await Promise.all(sending);
-    });
-    await Promise.all(asking);
   });
 
   const answeredOnce = async (context: TestContext, first: Reply, yes: string) => {
@@ -128,21 +107,6 @@ describe('every call', () => {
     const sent = adapterOf(esplora(url, 5_000)).broadcast(transaction, patient());
     await assert.rejects(sent, { code: 'refused_by_node', message: /min relay fee not met/ });
   });
-
-  const result = { chain: 'main', blocks: 1, bestblockhash: '', mediantime: 1 };
-  for (const [what, status, body, words] of [
-    ['is warming up', 500, JSON.stringify({ id: 0, error: warming }), /Loading block index/],
-    ['is of another chain', 200, JSON.stringify({ id: 0, result }), /runs main.*regtest/],
-    ['answers with more than any block', 200, ' '.repeat(33_000_000), /over 32000000 bytes/],
-  ] as const) {
-    it(`a node that ${what} is chain_unavailable, in words`, async (context) => {
-      const adapter = adapterOf({ coreUrl: await within(context, fixedNode(body, status)) });
-      await assert.rejects(adapter.heads(AbortSignal.timeout(20_000)), (error: ParleyError) => {
-        assert.match(error.message, words);
-        return error.code === 'chain_unavailable';
-      });
-    });
-  }
 });
 
 describe('a call that waits for another', () => {

@@ -6,7 +6,6 @@ import {
   boundedFee,
   defaultFeeBounds as bounds,
   feeAt,
-  isStale,
   ladderRate,
   mostFee,
   pacesOf,
@@ -108,30 +107,6 @@ describe('the bounds of a fee', () => {
     assert.equal(boundedFee(open, 150, 10n ** 9n, 9_999), 75_000n, 'the rate has its own cap');
     assert.equal(boundedFee(bounds, 150, 40_000n, 9_999), 10_000n);
   });
-
-  it('hold for every size, value and rate', () => {
-    const rate = fc.double({ min: 0, max: 1e6, noNaN: true });
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 100, max: 30_000 }),
-        fc.bigInt(0n, 10n ** 15n),
-        rate,
-        (...all) => {
-          const [vsize, value, wanted] = all;
-          const fee = boundedFee(bounds, vsize, value, wanted);
-          assert.ok(fee >= BigInt(vsize) && fee <= mostFee(bounds, vsize, value));
-          assert.ok(fee <= feeAt(vsize, 500));
-        },
-      ),
-    );
-  });
-
-  it('call an estimate stale after half an hour, in either direction', () => {
-    assert.equal(isStale(bounds, estimate, 2_800), false);
-    assert.equal(isStale(bounds, estimate, 2_801), true);
-    assert.equal(isStale(bounds, estimate, -800), false);
-    assert.equal(isStale(bounds, estimate, -801), true);
-  });
 });
 
 describe('a replacement', () => {
@@ -164,46 +139,6 @@ describe('the fee bump schedule of a quote', () => {
         [21 * hour + 1, 60, 9_000n],
         [23 * hour + 1, 80, 12_000n],
       ],
-    );
-  });
-
-  it('leaves out what is past and what would pay no more', () => {
-    const near = feeLadder({ ...base, now: 22 * hour, deadline: 24 * hour, feeSats: 10_000n });
-    assert.deepEqual(
-      near.map(({ at, feeSats }) => [at, feeSats]),
-      [
-        [22 * hour, 10_000n],
-        [23 * hour + 1, 12_000n],
-      ],
-    );
-    const late = feeLadder({ ...base, now: 25 * hour, deadline: 24 * hour, feeSats: 12_000n });
-    assert.equal(late.length, 1);
-  });
-
-  it('rises by what replaces, ends before the deadline, and keeps below the cap', () => {
-    const left = fc.integer({ min: -hour, max: 40 * hour });
-    fc.assert(
-      fc.property(
-        requests,
-        left,
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (made, ahead, part) => {
-          const most = mostFee(bounds, made.vsize, made.value);
-          const feeSats = BigInt(Math.ceil(Number(most) * part));
-          const steps = feeLadder({ ...made, now: 1_000, deadline: 1_000 + ahead, feeSats });
-          assert.deepEqual([steps[0]?.at, steps[0]?.feeSats], [1_000, feeSats]);
-          for (const [index, step] of steps.entries()) {
-            const before = steps[index - 1];
-            if (before === undefined) continue;
-            assert.ok(step.at > before.at && step.at < 1_000 + ahead);
-            assert.ok(step.feeSats <= most);
-            const rival = { txid: '', vsize: made.vsize, feeSats: before.feeSats };
-            const rivals = [{ ...rival, withDescendantsFeeSats: before.feeSats }];
-            const { increment } = made.estimate;
-            assert.ok(step.feeSats >= replacementFee(made.vsize, rivals, Math.max(1, increment)));
-          }
-        },
-      ),
     );
   });
 });

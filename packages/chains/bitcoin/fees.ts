@@ -152,19 +152,8 @@ export type Conflict = {
   readonly txid: string;
   readonly vsize: number;
   readonly feeSats: bigint;
-  /** For it and everything that spends it; the size where the source tells. */
+  /** For it and everything that spends it, where the source tells. */
   readonly withDescendantsFeeSats: bigint;
-  readonly withDescendantsVsize?: number;
-  /** When the mempool took it, Unix seconds, where the source tells. */
-  readonly since?: number;
-} & Partial<Omit<Ancestors, 'isWhole'>>;
-
-/** Fees and size of a transaction and of every unconfirmed one that it spends. */
-export type Ancestors = {
-  readonly withAncestorsFeeSats: bigint;
-  readonly withAncestorsVsize: number;
-  /** False: some of its parents could not be read, and more may be unconfirmed. */
-  readonly isWhole: boolean;
 };
 
 /** The least fee that replaces `conflicts`: BIP 125 rules 3 and 4, and Core's: beat each rate. */

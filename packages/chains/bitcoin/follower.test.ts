@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
@@ -25,85 +24,6 @@ after(async () => {
 
 const newAdapter = () => adapterOn(node);
 const newSwap = (lockSeconds?: number) => swapOn(node, lockSeconds);
-
-async function touched(adapter: ChainAdapter): Promise<readonly string[]> {
-  return (await adapter.changes(signal())).touched;
-}
-
-describe('changes', () => {
-  it('reads up to four blocks at once, new ones and those of the past', async () => {
-    let reading = 0;
-    let most = 0;
-    const adapter = interrupted(({ block }) => ({
-      block: async (...args) => {
-        reading += 1;
-        most = Math.max(most, reading);
-        // Till as many are asked for, or a quick answer is there before the next question.
-        await waitUntil(() => most >= 4);
-        const bytes = await block(...args);
-        reading -= 1;
-        return bytes;
-      },
-    }));
-    await read(adapter, newSwap());
-    assert.equal(most, 4, 'of the past');
-    most = 0;
-    await node.mine(6);
-    await touched(adapter);
-    assert.equal(most, 4, 'new ones');
-  });
-
-  it('reads no more of the past of an escrow that is let go, and all of it once it is back', async () => {
-    let blocks = 0;
-    const adapter = interrupted(({ block }) => ({
-      block: (...args) => {
-        blocks += 1;
-        return block(...args);
-      },
-    }));
-    const swap = newSwap();
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(1);
-    adapter.watch([swap.escrow]);
-    await touched(adapter);
-    adapter.unwatch([swap.escrow.address]);
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
-    const height = await node.rpc<number>('getblockcount');
-    assert.ok(blocks < 40 + 4 + height + 4, `${blocks} blocks read, of ${height}`);
-  });
-});
-
-describe('the past that is read block by block', () => {
-  it('is not over where the node has lost blocks between two questions', async () => {
-    let isBehind = true;
-    const adapter = interrupted(({ past }) => {
-      assert.ok(past.kind === 'by_block');
-      const blockHashes: typeof past.blockHashes = async (heights, within) => {
-        const hashes = await past.blockHashes(heights, within);
-        if (!isBehind) return hashes;
-        isBehind = false;
-        return hashes.map(() => null);
-      };
-      return { past: { ...past, blockHashes } };
-    });
-    const swap = newSwap();
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(3);
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
-    assert.equal(isBehind, false);
-  });
-});
-
-describe('an escrow watched late', () => {
-  it('shows a payment that was in the mempool before', async () => {
-    const adapter = newAdapter();
-    await read(adapter, newSwap());
-    const late = newSwap();
-    const txid = await node.pay(late.escrow.address, late.terms.amount);
-    await touched(adapter);
-    assert.deepEqual((await read(adapter, late)).funded, { txid, confirmations: 0, deep: false });
-  });
-});
 
 /** Takes back the last `blocks` and mines one more than that to another address. */
 async function reorganise(blocks: number): Promise<void> {
@@ -174,23 +94,6 @@ async function sign(inputs: Input[], outputs: Record<string, string>): Promise<s
 }
 
 describe('the mempool', () => {
-  it('forgets a payment that was replaced by another', async () => {
-    const adapter = newAdapter();
-    const swap = newSwap();
-    adapter.watch([swap.escrow]);
-    const coin = await node.pay(await node.wallet('getnewaddress', ['', 'bech32']), 3_000_000n);
-    await node.mine(1);
-    const inputs = await coinInputs(coin);
-    await node.rpc('sendrawtransaction', [await sign(inputs, { [swap.escrow.address]: '0.0299' })]);
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 0);
-    await touched(adapter);
-    const elsewhere = await node.wallet<string>('getnewaddress', ['', 'bech32']);
-    await node.rpc('sendrawtransaction', [await sign(inputs, { [elsewhere]: '0.0290' })]);
-    assert.deepEqual(await touched(adapter), [swap.escrow.address]);
-    const facts = await read(adapter, swap);
-    assert.deepEqual([facts.funded, facts.empty], [null, true]);
-  });
-
   it('shows a claim that replaces a refund, and keeps the secret of a replaced one', async () => {
     const adapter = newAdapter();
     const swap = newSwap(2_000);

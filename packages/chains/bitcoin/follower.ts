@@ -13,14 +13,12 @@ import { type Asked, readAddresses } from './address-past.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
   applyTransaction,
-  type BlockMark,
   connectBlock,
   createIndex,
   dropTransaction,
   type EscrowBytes,
   type EscrowIndex,
   rollBackTo,
-  showsSecret,
   unminedTransactions,
   unspentOutpoints,
   unwatchEscrow,
@@ -37,9 +35,6 @@ const blocksAhead = 4;
 const reorgDepth = 144;
 /** Block marks kept: by them an escrow that is watched late knows which blocks it missed. */
 const marksKept = 2_000;
-/** For what another source is asked in one pass. */
-const otherMs = 1_000;
-const atOnce = 16;
 /** How often the best block is asked for in one pass while another machine is behind. */
 const mostTipTries = 4;
 /** How far the clock that set `since` may be ahead of ours. */
@@ -51,16 +46,9 @@ type PastJob = { next: number; to: number; readonly addresses: Set<string> };
 
 export type Follower = ReturnType<typeof createFollower>;
 
-/** `other`: a source whose mempool may still have what this one's has no more. */
-export function createFollower(
-  backend: BitcoinBackend,
-  now: () => number,
-  log: Log = () => {},
-  other: Pick<BitcoinBackend, 'mempoolEntry'> | null = null,
-) {
+export function createFollower(backend: BitcoinBackend, now: () => number, log: Log = () => {}) {
   return {
     backend,
-    other,
     log,
     now,
     index: createIndex(),
@@ -68,8 +56,6 @@ export function createFollower(
     pastOf: new Map<string, number>(),
     /** By address, where the past is asked for so. */
     asked: new Map<string, Asked>(),
-    /** The best block when the second source was asked about an escrow (read.ts). */
-    heardAt: new Map<string, string>(),
     /** Transactions that the mempool had no more when it was read last. */
     missed: new Set<string>(),
     job: null as PastJob | null,
@@ -88,7 +74,6 @@ export function unfollow(follower: Follower, address: string): void {
   unwatchEscrow(follower.index, address);
   follower.pastOf.delete(address);
   follower.asked.delete(address);
-  follower.heardAt.delete(address);
   follower.job?.addresses.delete(address);
 }
 
@@ -335,9 +320,7 @@ async function followMempool(follower: Follower, about: string | null, signal: A
   for (const tx of change.transactions) applyTransaction(index, tx, null);
   // With another best block by now, what is gone may have been mined: the next pass sees.
   if (change.tipHash !== index.blocks.at(-1)?.hash) return false;
-  const gone = goneFor(follower, change.gone);
-  const held = await claimsElsewhere(follower, gone, signal);
-  for (const txid of gone) if (!held.has(txid)) dropTransaction(index, txid);
+  for (const txid of goneFor(follower, change.gone)) dropTransaction(index, txid);
   return true;
 }
 
@@ -347,47 +330,4 @@ function goneFor(follower: Follower, missed: readonly string[]): string[] {
   const gone = missed.filter((txid) => follower.missed.has(txid));
   follower.missed = new Set(missed);
   return gone;
-}
-
-/** Claims that the other source still has: they may yet be mined. Silence is no word of one. */
-async function claimsElsewhere(
-  { other, index }: Follower,
-  gone: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const claims = gone.filter((txid) => showsSecret(index, txid));
-  if (other === null || claims.length === 0) return new Set();
-  const until = AbortSignal.any([signal, AbortSignal.timeout(otherMs)]);
-  const held = new Set<string>();
-  for (let at = 0; at < claims.length; at += atOnce) {
-    const asking = claims.slice(at, at + atOnce).map(async (txid) => {
-      const entry = await other.mempoolEntry(txid, until).catch(() => null);
-      if (entry !== null) held.add(txid);
-    });
-    await Promise.all(asking);
-  }
-  return held;
-}
-
-/** Takes in what these blocks hold of watched escrows, as another source says that they do. */
-export async function takeBlocks(
-  follower: Follower,
-  heights: ReadonlySet<number>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { backend, index } = follower;
-  await exclusively(follower, signal, async () => {
-    for (const height of heights) {
-      const found = await placedBlock(backend, height, signal);
-      if (found === null || !isOurs(index.blocks, found)) continue;
-      const { transactions } = await parsedBlock(found.bytes);
-      for (const tx of transactions) applyTransaction(index, tx, height);
-    }
-  });
-}
-
-function isOurs(marks: readonly BlockMark[], block: Pick<BlockMark, 'height' | 'hash'>): boolean {
-  const mark = marks.find(({ height }) => height === block.height);
-  const tip = marks.at(-1)?.height ?? 0;
-  return mark === undefined ? block.height <= tip : mark.hash === block.hash;
 }

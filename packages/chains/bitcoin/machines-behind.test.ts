@@ -38,9 +38,9 @@ const serverBut = untilTested((instead: Instead) =>
     return { status: reply.status, text: await reply.text() };
   }),
 );
-const adapterBut = async (instead: Instead, second = false): Promise<BitcoinAdapter> => {
+const adapterBut = async (instead: Instead): Promise<BitcoinAdapter> => {
   const { url: esploraUrl } = await serverBut(instead);
-  return adapterOn(node, { esploraUrl }, second ? { coreUrl: node.rpcUrl } : undefined);
+  return adapterOn(node, { esploraUrl });
 };
 
 const of = ({ funded, claimed, balance, secret }: EscrowFacts) => ({
@@ -105,43 +105,6 @@ describe('the past of an escrow that a restarted adapter asks for', () => {
     assert.deepEqual([funded, claimed, secret], [6, 3, swap.secret]);
   });
 
-  it('the past of many escrows is found too, some at each pass, without a look at them', async () => {
-    const swaps = Array.from({ length: 25 }, () => swapOn(node));
-    for (const { escrow, terms } of swaps) await node.pay(escrow.address, terms.amount);
-    await node.mine(1);
-    let isBehind = true;
-    const adapter = await adapterBut((path) => (isBehind ? behind(path) : null));
-    adapter.watch(swaps.map(({ escrow }) => escrow));
-    for (let pass = 0; pass < 3; pass += 1) await adapter.changes(signal());
-    isBehind = false;
-    await node.mine(1);
-    const touched = new Set<string>();
-    for (let pass = 0; pass < 4; pass += 1) {
-      for (const each of (await adapter.changes(signal())).touched) touched.add(each);
-    }
-    assert.equal(touched.size, swaps.length);
-  });
-
-  it('is told by a second source, and read in the blocks of the first', async () => {
-    const swap = await claimedOn();
-    const alone = await shown(await adapterBut(behind), swap);
-    assert.deepEqual([alone.funded, alone.secret], [null, null]);
-    const { funded, claimed, secret } = await shown(await adapterBut(behind, true), swap);
-    assert.deepEqual([funded, claimed, secret], [5, 2, swap.secret]);
-  });
-
-  it('is all of it, however short the pages are', async () => {
-    const swap = swapOn(node);
-    for (let paid = 0; paid < 4; paid += 1) await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(1);
-    const adapter = await adapterBut(async (path) => {
-      if (!isMined(path)) return null;
-      const page = JSON.parse(Buffer.from((await forward(path)).text).toString()) as object[];
-      return { text: JSON.stringify(page.slice(0, 1)) };
-    });
-    assert.equal((await shown(adapter, swap)).balance, 4n * swap.terms.amount);
-  });
-
   it('counts in blocks of the chain that is followed, not in those of another', async () => {
     const swap = await fundedOn(node);
     let isForked = true;
@@ -193,23 +156,6 @@ describe('a machine that is behind', () => {
     left = 0;
     await node.mine(1);
     for (left of [1, 2, 3, 4]) assert.equal((await shown(adapter, swap)).funded, 5, `${left}`);
-  });
-
-  it('that lacks a block which another has named is asked again', async () => {
-    const swap = swapOn(node);
-    let missing = 0;
-    const adapter = await adapterBut((path) => {
-      if (!/^\/block\//.test(path) || missing === 0) return null;
-      missing -= 1;
-      return notFound;
-    });
-    adapter.watch([swap.escrow]);
-    await read(adapter, swap);
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(2);
-    missing = 2;
-    assert.equal((await shown(adapter, swap)).funded, 2);
-    assert.equal(missing, 0);
   });
 
   it('that lacks a payment of the mempool is not believed once, but when it is missed again', async () => {

@@ -168,11 +168,8 @@ describe('a claim and a refund', () => {
       const to = verb === 'claim' ? terms.payout.address : terms.refund.address;
       const tx = psbtOf(built.psbtBase64);
       assert.equal(tx.getOutputAddress(0, network), to);
-      assert.deepEqual(
-        psbt.outputs.map(({ amount }) => amount),
-        [999_500n],
-      );
-      assert.equal(psbt.lockTime, verb === 'claim' ? 0 : timelock);
+      assert.equal(tx.getOutput(0).amount, 999_500n);
+      assert.equal(tx.lockTime, verb === 'claim' ? 0 : timelock);
       assert.equal(psbt.inputs[0]?.sequence, 0xffff_fffd);
       assert.deepEqual(
         psbt.inputs.map(({ sighash }) => bytesToHex(sighash)),
@@ -422,13 +419,6 @@ describe('checkSpend', () => {
       check('refund', { psbtBase64: changed, sighashHexes });
     };
     change(() => {});
-    // The version follows the PSBT's magic, its first key and the length of the transaction.
-    const bytes = base64.decode(psbtBase64);
-    assert.equal(bytes[8], 2);
-    bytes[8] = 1;
-    const other = base64.encode(bytes);
-    const sighashHexes = readPsbt(other).inputs.map(({ sighash }) => bytesToHex(sighash));
-    assert.throws(() => check('refund', { psbtBase64: other, sighashHexes }), isBad(/version/));
     assert.throws(
       () => change((tx) => tx.updateInput(0, { sequence: 0xffff_ffff })),
       refuses('bad_transaction'),

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { runs } from '@parley/verify/test/support/runs.ts';
 import { base64 } from '@scure/base';
 import { p2pkh, WIF } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
-import fc from 'fast-check';
 import { refuses } from '../testing/refusals.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
@@ -78,7 +76,6 @@ describe('the vectors of BIP-322', () => {
 const privateKey = new Uint8Array(32).fill(7);
 const pubkey = bytesToHex(secp256k1.getPublicKey(privateKey, true));
 const message = 'Parley - create an API key';
-const own = { privateKey, message, network: regtest };
 
 function stack(...items: Uint8Array[]): string {
   return base64.encode(
@@ -111,33 +108,6 @@ function refused(kind: ProofKind, signature: string, why = /./): void {
 }
 
 describe('a proof', () => {
-  it('holds for every kind of address, message and network', () => {
-    const keys = fc.uint8Array({ minLength: 32, maxLength: 32 });
-    const kinds = fc.constantFrom<ProofKind>('p2wpkh', 'p2shP2wpkh', 'p2tr');
-    const networks = fc.constantFrom(...Object.values(bitcoinNetworks));
-    fc.assert(
-      fc.property(
-        keys,
-        kinds,
-        networks,
-        fc.string(),
-        fc.boolean(),
-        (key, kind, where, text, smp) => {
-          fc.pre(secp256k1.utils.isValidSecretKey(key));
-          const request = { privateKey: key, kind, message: text, network: where, prefixed: smp };
-          const { address, signature, pubkey: own } = signBip322(request);
-          const shown = verifyBitcoinProof({ address, message: text, signature, network: where });
-          assert.equal(shown.pubkey, kind === 'p2tr' ? null : own);
-          assert.throws(
-            () => verifyBitcoinProof({ address, message: `${text}.`, signature, network: where }),
-            refuses('bad_signature'),
-          );
-        },
-      ),
-      { numRuns: runs(25) },
-    );
-  });
-
   it('is refused with a high S, which any third party can make', () => {
     const { signature } = signBip322({ privateKey, kind: 'p2wpkh', message, network: regtest });
     const [ecdsa = new Uint8Array(), key = new Uint8Array()] = itemsOf(signature);
@@ -222,56 +192,21 @@ describe('a proof', () => {
     }
   });
 
-  it('holds with what copying leaves around it', () => {
-    const { address, signature } = signBip322({ ...own, kind: 'p2wpkh' });
-    for (const text of [` ${signature}`, `${signature}\r\n`, `\u200b\ufeff${signature}\u00a0\n`]) {
-      verifyBitcoinProof({ address, message, signature: text, network: regtest });
-    }
-    refused('p2wpkh', `${signature.slice(0, 64)}\n${signature.slice(64)}`);
-  });
-
-  it('in another form of a wallet is refused with the form and the way out', () => {
-    const kinds = [
-      [27, 'P2PKH, uncompressed'],
-      [31, 'P2PKH'],
-      [35, 'P2SH-P2WPKH'],
-      [39, 'P2WPKH'],
-    ] as const;
-    const wayOut = 'choose BIP-322 simple in the wallet, or trade by the app';
-    for (const [header, name] of kinds) {
-      for (const first of [header, header + 3]) {
-        const bytes = Uint8Array.of(first, ...new Uint8Array(64).fill(7));
-        const form = `signmessage \\(BIP-137\\) signature, header ${first} for ${name}: ${wayOut}`;
-        refused('p2tr', base64.encode(bytes), new RegExp(form));
-        refused('p2wpkh', bytesToHex(bytes), new RegExp(form));
-      }
-    }
-    for (const header of [26, 43]) {
-      const bytes = Uint8Array.of(header, ...new Uint8Array(64).fill(7));
-      refused('p2wpkh', base64.encode(bytes), /witness stack/);
-    }
-    const { address, signature } = signBip322({ ...own, kind: 'p2wpkh' });
-    const { script } = parseBitcoinAddress(address, regtest);
-    const full = toSignTransaction(message, script);
-    full.updateInput(0, { finalScriptWitness: itemsOf(signature) }, true);
-    const whole = base64.encode(full.extract());
-    const inFull = new RegExp(`BIP-322 in full form: ${wayOut}`);
-    for (const text of [whole, `ful${whole}`, bytesToHex(full.extract())]) {
-      refused('p2wpkh', text, inFull);
-    }
-    refused('p2wpkh', `pof${whole}`, /a BIP-322 proof of funds: choose/);
-    refused('p2wpkh', base64.encode(full.toPSBT()), /it is a PSBT: choose/);
-    const armour = '-----BEGIN BITCOIN SIGNED MESSAGE-----';
-    refused('p2wpkh', `${armour}\n${message}\n`, /with its text around it: choose/);
-    const [ecdsa = new Uint8Array()] = itemsOf(signature);
-    for (const bare of [ecdsa, new Uint8Array(64).fill(7)]) {
-      refused('p2wpkh', base64.encode(bare), /a bare signature without its witness: choose/);
-    }
+  it('in another form of a wallet is refused with the way out', () => {
+    const { signature } = signBip322({ privateKey, kind: 'p2wpkh', message, network: regtest });
     const bytes = base64.decode(signature);
-    refused('p2wpkh', bytesToHex(bytes), /it is hex, and base64 is wanted/);
-    refused('p2wpkh', `0x${bytesToHex(bytes)}`, /it is hex, and base64 is wanted/);
-    refused('p2wpkh', signature.replace(/=*$/, '').slice(0, -1), /base64url or has no padding/);
-    refused('p2wpkh', 'not a signature', /it is not base64/);
+    const [ecdsa = new Uint8Array()] = itemsOf(signature);
+    for (const [text, why] of [
+      [base64.encode(Uint8Array.of(39, ...new Uint8Array(64).fill(7))), /not one witness stack/],
+      [base64.encode(ecdsa), /not one witness stack/],
+      [bytesToHex(bytes), /it is hex, and base64 is wanted/],
+      [signature.replace(/=*$/, '').slice(0, -1), /base64url or has no padding/],
+      [`${signature.slice(0, 64)}\n${signature.slice(64)}`, /it is not base64/],
+      ['not a signature', /it is not base64/],
+    ] as const) {
+      refused('p2wpkh', text, why);
+      refused('p2wpkh', text, /: choose BIP-322 simple in the wallet, or trade by the app/);
+    }
   });
 
   it('a proof of an address that cannot prove itself is refused by the kinds that can', () => {
@@ -280,25 +215,6 @@ describe('a proof', () => {
     assert.throws(
       () => verifyBitcoinProof({ address, message, signature, network: regtest }),
       refuses('bad_signature', /a P2PKH address cannot .* P2WPKH, P2SH-P2WPKH or P2TR/),
-    );
-  });
-
-  it('a proof of random bytes is never anything but bad_signature', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 150 }), (bytes) => {
-        refused('p2wpkh', base64.encode(bytes));
-        refused('p2shP2wpkh', base64.encode(bytes));
-        refused('p2tr', base64.encode(bytes));
-      }),
-      { numRuns: runs(200) },
-    );
-  });
-
-  it('a proof of an address of another network is wrong_network', () => {
-    const { address, signature } = signBip322({ privateKey, kind: 'p2tr', message, network });
-    assert.throws(
-      () => verifyBitcoinProof({ address, message, signature, network: regtest }),
-      refuses('wrong_network'),
     );
   });
 });

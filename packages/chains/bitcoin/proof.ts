@@ -1,15 +1,14 @@
 // Proof that a wallet controls an address: BIP-322 simple signatures, bare or `smp`, of P2WPKH,
-// P2SH-P2WPKH, P2TR. Strict: exact witness, SIGHASH_ALL, strict DER, low-S. A refusal names the
-// other forms that wallets make.
+// P2SH-P2WPKH, P2TR. Strict: exact witness, SIGHASH_ALL, strict DER, low-S.
 // https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
 
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
-import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { base64 } from '@scure/base';
-import { SigHash, Transaction } from '@scure/btc-signer';
+import { OutScript, RawWitness, SigHash, Transaction } from '@scure/btc-signer';
+import { hash160, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { type BitcoinAddress, type BitcoinNetwork, parseBitcoinAddress } from './networks.ts';
@@ -47,62 +46,24 @@ function bad(reason: string, cause?: unknown): ParleyError {
 /** A witness stack, consensus encoded: a count, then each item with its length. */
 function readWitness(signature: string): Uint8Array[] {
   const text = bareSignature(signature);
-  const bytes = readBase64(text.startsWith('smp') ? text.slice(3) : text);
-  if (text.length > maxSignatureCharacters) throw bad(`${text.length} characters`);
-  const items: Uint8Array[] = [];
-  let at = 1;
-  // Lengths here are below 253, so each is one byte.
-  for (let left = bytes[0] ?? 0; left > 0; left -= 1) {
-    const length = bytes[at] ?? 255;
-    if (length > bytes.length - at - 1) throw bad('its witness stack is cut short');
-    items.push(bytes.subarray(at + 1, at + 1 + length));
-    at += 1 + length;
-  }
-  if (items.length === 0 || at !== bytes.length) throw bad('it is not one witness stack');
-  return items;
-}
-
-function readBase64(text: string): Uint8Array {
-  const [prefix = ''] = /^(?:ful|pof)|^-----BEGIN/.exec(text) ?? [];
-  if (prefix !== '') throw badForm(prefixes[prefix as keyof typeof prefixes]);
-  const hex = hexIn(text);
+  if (hexIn(text) !== null) throw badForm(notIn('base64', text));
+  if (text.length > maxSignatureCharacters) throw badForm(`${text.length} characters`);
   let bytes: Uint8Array;
   try {
-    bytes = hex === null ? base64.decode(text) : hexToBytes(hex);
+    bytes = base64.decode(text.startsWith('smp') ? text.slice(3) : text);
   } catch (cause) {
-    throw bad(notIn('base64', text), cause);
+    throw badForm(notIn('base64', text), cause);
   }
-  const form = formOf(bytes);
-  if (form !== null) throw badForm(form);
-  if (hex !== null) throw bad(notIn('base64', text));
-  return bytes;
+  try {
+    return RawWitness.decode(bytes);
+  } catch (cause) {
+    throw badForm('it is not one witness stack', cause);
+  }
 }
 
-const prefixes = {
-  ful: 'BIP-322 in full form',
-  pof: 'a BIP-322 proof of funds',
-  '-----BEGIN': 'a signed message with its text around it',
-} as const;
-
-/** BIP-137: four headers of each kind from 27 on. */
-const headerKinds = ['P2PKH, uncompressed', 'P2PKH', 'P2SH-P2WPKH', 'P2WPKH'] as const;
-
-/** The forms that wallets make beside BIP-322 simple; null: it may be a witness stack. */
-function formOf(bytes: Uint8Array): string | null {
-  const [first = 0] = bytes;
-  const kind = bytes.length === 65 && headerKinds[Math.floor((first - 27) / 4)];
-  if (kind) return `a signmessage (BIP-137) signature, header ${first} for ${kind}`;
-  // The version of a transaction; a stack whose first items are empty proves nothing either.
-  const isVersion = /^0[0-2]000000/.test(bytesToHex(bytes.subarray(0, 4)));
-  if (bytes.length > 60 && isVersion) return 'BIP-322 in full form';
-  if (bytesToHex(bytes.subarray(0, 5)) === '70736274ff') return 'a PSBT';
-  if (bytes.length === 64 || first === 0x30) return 'a bare signature without its witness';
-  return null;
-}
-
-function badForm(form: string): ParleyError {
+function badForm(why: string, cause?: unknown): ParleyError {
   const simple = 'choose BIP-322 simple in the wallet';
-  return bad(`it is ${form}: ${simple}, or trade by the app's own Bitcoin key`);
+  return bad(`${why}: ${simple}, or trade by the app's own Bitcoin key`, cause);
 }
 
 const messageTag = sha256(utf8ToBytes('BIP0322-signed-message'));
@@ -144,14 +105,8 @@ export function toSignTransaction(message: string, script: Uint8Array): Transact
   return tx;
 }
 
-function hash160(bytes: Uint8Array): Uint8Array {
-  return ripemd160(sha256(bytes));
-}
-
-/** BIP 143 script code of a key hash: DUP HASH160 <hash> EQUALVERIFY CHECKSIG. */
-function keyHashScript(hash: Uint8Array): Uint8Array {
-  return concatBytes(Uint8Array.of(0x76, 0xa9, 20), hash, Uint8Array.of(0x88, 0xac));
-}
+/** BIP 143 script code of a key hash. */
+const keyHashScript = (hash: Uint8Array) => OutScript.encode({ type: 'pkh', hash });
 
 function verifyKeyHash(address: BitcoinAddress, witness: Uint8Array[], tx: Transaction): string {
   const [signature, key, ...more] = witness;
@@ -231,8 +186,7 @@ export function signBip322(request: {
   const tx = toSignTransaction(message, script);
   const items =
     kind === 'p2tr' ? [signKeyPath(privateKey, tx, script)] : [signHash(privateKey, tx), key];
-  const parts = items.flatMap((item) => [Uint8Array.of(item.length), item]);
-  const witness = base64.encode(concatBytes(Uint8Array.of(items.length), ...parts));
+  const witness = base64.encode(RawWitness.encode(items));
   return { address, pubkey, signature: request.prefixed ? `smp${witness}` : witness };
 }
 
@@ -245,15 +199,5 @@ function signHash(privateKey: Uint8Array, tx: Transaction): Uint8Array {
 
 function signKeyPath(privateKey: Uint8Array, tx: Transaction, script: Uint8Array): Uint8Array {
   const sighash = tx.preimageWitnessV1(0, [script], SigHash.DEFAULT, [0n]);
-  return schnorr.sign(sighash, tweaked(privateKey), new Uint8Array(32));
-}
-
-/** BIP 341 key tweak without a script tree. */
-function tweaked(privateKey: Uint8Array): Uint8Array {
-  const { Fn } = secp256k1.Point;
-  const key = secp256k1.getPublicKey(privateKey, true);
-  const scalar = Fn.fromBytes(privateKey);
-  const even = key[0] === 2 ? scalar : Fn.neg(scalar);
-  const tweak = schnorr.utils.taggedHash('TapTweak', key.subarray(1));
-  return Fn.toBytes(Fn.add(even, Fn.create(BigInt(`0x${bytesToHex(tweak)}`))));
+  return schnorr.sign(sighash, taprootTweakPrivKey(privateKey), new Uint8Array(32));
 }

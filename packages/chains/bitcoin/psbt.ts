@@ -27,17 +27,15 @@ const mostEntries = 16;
 const magic = '70736274ff';
 const types = { unsignedTx: '00', witnessUtxo: '01', sighashType: '03', witnessScript: '05' };
 const partialSig = '02';
-const templateTypes = [types.witnessUtxo, types.sighashType, types.witnessScript];
 
 export function badPsbt(sentence: string, cause?: unknown): ParleyError {
   return new ParleyError('bad_transaction', sentence, {}, cause === undefined ? {} : { cause });
 }
 
-export type PsbtOutput = { readonly script: Uint8Array; readonly amount: bigint };
+type PsbtOutput = { readonly script: Uint8Array; readonly amount: bigint };
 
 type Unsigned = {
   readonly bytes: Uint8Array;
-  readonly version: number;
   readonly lockTime: number;
   /** 36 bytes of outpoint, an empty script, a sequence. */
   readonly inputs: readonly Uint8Array[];
@@ -55,8 +53,6 @@ export type PsbtInputMap = {
 export type Psbt = {
   readonly tx: Unsigned;
   readonly maps: readonly PsbtInputMap[];
-  /** Whether it has the entries that a builder writes, all of them and no other. */
-  readonly isTemplate: boolean;
 };
 
 /** Throws `bad_transaction`. */
@@ -77,30 +73,24 @@ class Refused extends Error {}
 function decode(from: Reader): Psbt {
   if (bytesToHex(take(from, magic.length / 2)) !== magic) throw new Error('no magic');
   const whole = readMap(from, 'the whole');
-  const given = whole.entries.get(types.unsignedTx);
+  const given = whole.get(types.unsignedTx);
   if (given === undefined) throw new Error('no unsigned transaction');
   const tx = readUnsigned(given);
   const inputs = tx.inputs.map((_, at) => readMap(from, `input ${at}`));
-  const outputs = tx.outputs.map((_, at) => readMap(from, `output ${at}`));
+  for (const at of tx.outputs.keys()) readMap(from, `output ${at}`);
   if (from.at !== from.bytes.length) throw new Error('bytes follow after its end');
-  const isWritten = ({ count, entries }: ReadMap) =>
-    count === templateTypes.length && templateTypes.every((type) => entries.has(type));
-  const isTemplate =
-    whole.count === 1 && inputs.every(isWritten) && outputs.every(({ count }) => count === 0);
-  return { tx, maps: inputs.map(({ entries }) => inputMap(entries)), isTemplate };
+  return { tx, maps: inputs.map(inputMap) };
 }
 
 /** A type and a public key: no longer key is looked at. */
 const longestKey = 34;
 
-/** `entries`: values by key in hex; `count` has those too whose keys are too long to be of use. */
-type ReadMap = { readonly entries: ReadonlyMap<string, Uint8Array>; readonly count: number };
-
-function readMap(from: Reader, whose: string): ReadMap {
+/** Values by key in hex. */
+function readMap(from: Reader, whose: string): ReadonlyMap<string, Uint8Array> {
   const entries = new Map<string, Uint8Array>();
   for (let count = 0; ; count += 1) {
     const key = data(from);
-    if (key.length === 0) return { entries, count };
+    if (key.length === 0) return entries;
     if (count === mostEntries) {
       const sentence = `the PSBT has more than ${mostEntries} entries of ${whose}`;
       throw new Refused(`${sentence}: no spend of an escrow needs them`);
@@ -115,7 +105,7 @@ function readMap(from: Reader, whose: string): ReadMap {
 
 function readUnsigned(bytes: Uint8Array): Unsigned {
   const from = reader(bytes);
-  const version = uint32(take(from, 4));
+  take(from, 4);
   const inputCount = compactSize(from);
   if (inputCount > mostInputs) {
     const sentence = `the PSBT has ${inputCount} inputs, more than the ${mostInputs} that any`;
@@ -136,7 +126,7 @@ function readUnsigned(bytes: Uint8Array): Unsigned {
   const outputBytes = bytes.subarray(start, from.at);
   const lockTime = uint32(take(from, 4));
   if (from.at !== bytes.length) throw new Error('bytes follow after its transaction');
-  return { bytes, version, lockTime, inputs, outputs, outputBytes };
+  return { bytes, lockTime, inputs, outputs, outputBytes };
 }
 
 function uint32(bytes: Uint8Array): number {

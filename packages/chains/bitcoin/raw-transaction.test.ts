@@ -50,18 +50,6 @@ const transactions = fc
   });
 
 describe('parseTx', () => {
-  it('divides no witness until it is asked for', (t) => {
-    const count = 10_000;
-    const body = `01${'11'.repeat(32)}0000000000fdffffff01e80300000000000000`;
-    const size = `fd${(count % 256).toString(16)}${(count >> 8).toString(16)}`;
-    const items = size + '00'.repeat(count);
-    const raw = `020000000001${body}${items}00000000`;
-    const cuts = t.mock.method(Uint8Array.prototype, 'subarray').mock;
-    const [input] = parseTx(raw).inputs;
-    assert.ok(cuts.callCount() < 100, `${cuts.callCount()} pieces`);
-    assert.equal(input?.witness.length, count);
-  });
-
   it('reads what an independent encoder wrote, and gives the same id', () => {
     fc.assert(
       fc.property(transactions, ({ inputs, outputs, hasWitness, raw }) => {

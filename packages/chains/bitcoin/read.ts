@@ -1,46 +1,14 @@
-// The facts of escrows at one tip of the chain. Where one source has missed something, it reads
-// that once the other says in which block it is.
+// The facts of escrows at one tip of the chain.
 
 import type { EscrowFacts } from '@parley/core/facts.ts';
-import type { Heads, Look, WatchedEscrow } from '../interface/reading.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { escrowFacts } from './escrow-facts.ts';
-import { historyOf, minedTransactions } from './escrow-index.ts';
-import { type Follower, followToEnd, takeBlocks } from './follower.ts';
+import { historyOf } from './escrow-index.ts';
+import { type Follower, followToEnd } from './follower.ts';
 import { timedOut } from './http.ts';
 
 /** Reads at tips that somebody else follows on from meanwhile. */
 const mostTries = 20;
-
-/** For what the second source is asked in one look: one that hangs must not use up its time. */
-const secondMs = 3_000;
-
-export type Both = { readonly follower: Follower; readonly second: Follower | null };
-
-function forSecond(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(secondMs)]);
-}
-
-/** Until everything about this escrow is known, by the second source too if it answers in time. */
-export async function followBoth(
-  { follower, second }: Both,
-  address: string,
-  signal: AbortSignal,
-  until = forSecond(signal),
-): Promise<Heads> {
-  const heads = await followToEnd(follower, address, signal);
-  // Once at each best block.
-  if (second === null || until.aborted || follower.heardAt.get(address) === heads.hash) {
-    return heads;
-  }
-  follower.heardAt.set(address, heads.hash);
-  const heard = await followToEnd(second, address, until).catch(() => null);
-  const known = minedTransactions(follower.index, address);
-  const heights = [...(heard === null ? [] : minedTransactions(second.index, address))].flatMap(
-    (txid) => (known.has(txid) ? [] : (second.index.records.get(txid)?.height ?? [])),
-  );
-  if (heights.length > 0) await takeBlocks(follower, new Set(heights), signal);
-  return heads;
-}
 
 export function factsOf({ index }: Follower, escrow: WatchedEscrow): EscrowFacts {
   const { address, terms, requiredConfirmations } = escrow;
@@ -49,18 +17,16 @@ export function factsOf({ index }: Follower, escrow: WatchedEscrow): EscrowFacts
 
 /** They are followed for at least as long as this takes. */
 export async function look(
-  both: Both,
+  follower: Follower,
   escrows: readonly WatchedEscrow[],
   signal: AbortSignal,
 ): Promise<Look> {
-  const { follower } = both;
   const { index, backend } = follower;
   const [first, ...others] = escrows;
   if (first === undefined) return { heads: await backend.tip(signal), facts: [] };
-  const until = forSecond(signal);
   for (let tries = 0; tries < mostTries; tries += 1) {
-    let heads = await followBoth(both, first.address, signal, until);
-    for (const { address } of others) heads = await followBoth(both, address, signal, until);
+    let heads = await followToEnd(follower, first.address, signal);
+    for (const { address } of others) heads = await followToEnd(follower, address, signal);
     // Somebody else may have followed on meanwhile.
     if (heads.hash !== index.blocks.at(-1)?.hash) continue;
     return { heads, facts: escrows.map((each) => factsOf(follower, each)) };

@@ -1,20 +1,28 @@
 // Refunds that are kept to be sent later: the escrow is read, and signed-refunds.ts decides. A
 // second source, which gets them too, is asked as well: the first may have thrown a claim away.
 
-import { ParleyError } from '@parley/core/errors.ts';
 import { refundableOf } from '@parley/core/remains.ts';
-import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import type { ScheduledRefunds } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { isDeep } from './escrow-facts.ts';
+import { type EscrowHistory, isDeep } from './escrow-facts.ts';
 import { refundDeadline } from './fee-ladder.ts';
-import type { FeeBounds } from './fees.ts';
+import type { FeeBounds, FeeEstimate } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { checkSignedRefunds, decide, outpointsOf, pendingOf } from './signed-refunds.ts';
 import { untaken } from './spending.ts';
-import type { Reading } from './stuck-funding.ts';
 
-export type ScheduledContext = Reading & {
+/** How the chain is read: the escrow's whole history, a mempool, the rates. */
+type ScheduledContext = {
+  readonly backend: Pick<BitcoinBackend, 'mempoolEntry' | 'spenders'>;
+  readonly now: () => number;
+  readonly estimate: (signal: AbortSignal) => Promise<FeeEstimate>;
+  /** `clock`: median time past of the best block. */
+  readonly history: (
+    escrow: WatchedEscrow,
+    signal: AbortSignal,
+  ) => Promise<{ readonly history: EscrowHistory; readonly clock: number }>;
   readonly network: BitcoinNetwork;
   readonly bounds: FeeBounds;
   readonly second: SecondSource | null;
@@ -22,7 +30,6 @@ export type ScheduledContext = Reading & {
 
 export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
   const { network, bounds, backend, second } = context;
-  const atSecond = second === null ? null : claimsAt(second, context.now);
   return {
     check: async (escrow, { transactions, known, inTurns }, signal) => {
       const { history } = await context.history(escrow, signal);
@@ -57,57 +64,28 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
       });
     },
     rival: async (bump, over, signal) => {
-      const claim = (await atSecond?.(bump, over, signal)) ?? null;
-      if (claim !== null) return claim;
+      const own = [bump.txid, over];
+      const outpoints = outpointsOf(bump);
+      const until = AbortSignal.any([signal, AbortSignal.timeout(secondMs)]);
+      const asking = second === null ? null : claimAt(second, outpoints, own, until);
+      const claim = await asking?.catch(() => null);
+      if (claim) return claim;
       // Last, so that nothing comes between its answer and the sending.
-      const found = await backend.spenders(outpointsOf(bump), signal);
-      return found.find((txid) => txid !== bump.txid && txid !== over) ?? null;
+      const found = await backend.spenders(outpoints, signal);
+      return found.find((txid) => !own.includes(txid)) ?? null;
     },
   };
 }
 
-/** A quarter of the outage that timelocks leave Bitcoin. Beyond it waiting only loses. */
-export const secondPatienceSeconds = 30 * 60;
-/** For all that it is asked before one sending. */
+/** For all that a second source is asked before one sending. Its silence holds up no refund. */
 const secondMs = 3_000;
-/** Once it is waited for no longer: a late answer is all that is lost by going on. */
-const hastyMs = 500;
-/** A silence that nobody asked about for so long has ended, for all that is known. */
-const forgottenSeconds = 10 * 60;
-/** Far more than are due at once. */
-const mostWaiting = 10_000;
 
-export type SecondSource = Pick<BitcoinBackend, 'spenders' | 'rawOf'> & {
+type SecondSource = Pick<BitcoinBackend, 'spenders' | 'rawOf'> & {
   /** Whether it shows the secret of an escrow that is followed; then it is known from now on. */
   readonly learn: (tx: Tx) => boolean;
 };
 
-/** The claim that waits there and that a refund would replace. Throws while it is waited for. */
-function claimsAt(second: SecondSource, now: () => number) {
-  /** By what is spent, so that all refunds of an escrow wait once. */
-  const silences = new Map<string, { readonly since: number; readonly last: number }>();
-  return async (bump: Bump, over: string | null, signal: AbortSignal): Promise<string | null> => {
-    const outpoints = outpointsOf(bump);
-    const spent = outpoints.join();
-    const silence = silences.get(spent);
-    const goesOn = silence !== undefined && now() - silence.last < forgottenSeconds;
-    const since = goesOn ? silence.since : now();
-    const isOver = now() - since >= secondPatienceSeconds;
-    const until = AbortSignal.any([signal, AbortSignal.timeout(isOver ? hastyMs : secondMs)]);
-    try {
-      const claim = await claimAt(second, outpoints, [bump.txid, over], until);
-      silences.delete(spent);
-      return claim;
-    } catch (error) {
-      silences.set(spent, { since, last: now() });
-      const [oldest] = silences.keys();
-      if (silences.size > mostWaiting && oldest !== undefined) silences.delete(oldest);
-      if (isOver) return null;
-      throw error;
-    }
-  };
-}
-
+/** The claim that waits there and that a refund would replace. */
 async function claimAt(
   second: SecondSource,
   outpoints: readonly string[],
@@ -117,18 +95,8 @@ async function claimAt(
   for (const txid of new Set(await second.spenders(outpoints, signal))) {
     if (own.includes(txid)) continue;
     const raw = await second.rawOf(txid, null, signal);
-    const tx = raw === null ? null : parseTx(raw);
-    if (tx !== null && isRefund(tx, outpoints)) continue;
-    if (tx?.txid() === txid && second.learn(tx)) return txid;
-    // A claim shows the secret: a source without one is as good as silent.
-    const sentence = `the second source names ${txid}, and shows no claim by that id`;
-    throw new ParleyError('chain_unavailable', sentence, { txid });
+    // A claim shows the secret. Lower refunds, which show none, are in nobody's way.
+    if (raw !== null && second.learn(parseTx(raw))) return txid;
   }
   return null;
-}
-
-/** By the branch of the script, which is the funder's alone: lower refunds are in nobody's way. */
-function isRefund(tx: Tx, outpoints: readonly string[]): boolean {
-  const spending = tx.inputs.filter((input) => outpoints.includes(input.outpoint()));
-  return spending.length > 0 && spending.every(({ witness }) => witness.at(-2)?.length === 0);
 }

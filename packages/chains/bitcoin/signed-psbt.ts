@@ -14,14 +14,7 @@ import type { Care } from '../interface/turns.ts';
 import { type EscrowScript, readEscrowScript } from './escrow-script.ts';
 import { type FeeBounds, leastFee, mostFee } from './fees.ts';
 import { type BitcoinNetwork, witnessScriptHashAddress } from './networks.ts';
-import {
-  destination,
-  type EscrowOutput,
-  escrowBytes,
-  replaceableSequence,
-  type Verb,
-  vsizeOf,
-} from './plan.ts';
+import { buildSpend, type EscrowOutput, type Verb, vsizeOf } from './plan.ts';
 import {
   badPsbt as bad,
   decodePsbt,
@@ -41,16 +34,15 @@ type PsbtInput = ReturnType<typeof inputOf> & {
   readonly partial: ReadonlyMap<string, Uint8Array>;
 };
 
-export type ReadPsbt = Pick<Psbt['tx'], 'outputs' | 'version' | 'lockTime'> &
-  Pick<Psbt, 'tx' | 'isTemplate'> & {
-    readonly inputs: readonly PsbtInput[];
-    readonly feeSats: bigint;
-  };
+export type ReadPsbt = Pick<Psbt, 'tx'> & {
+  readonly inputs: readonly PsbtInput[];
+  readonly feeSats: bigint;
+};
 
 /** One escrow's payments, each once. Verifies nothing and costs little: `bad_transaction`. */
 export function readPsbt(psbtBase64: string): ReadPsbt {
-  const { tx, maps, isTemplate } = decodePsbt(psbtBase64);
-  const { outputs, version, lockTime } = tx;
+  const { tx, maps } = decodePsbt(psbtBase64);
+  const { outputs } = tx;
   const sighashOf = sighashesOf(tx);
   const seen = new Set<string>();
   const inputs: PsbtInput[] = [];
@@ -70,7 +62,7 @@ export function readPsbt(psbtBase64: string): ReadPsbt {
   if (inputs.length === 0 || outputs.length === 0 || feeSats < 0n) {
     throw bad('the PSBT has no inputs, no outputs, or pays more than it spends');
   }
-  return { inputs, outputs, version, lockTime, feeSats, tx, isTemplate };
+  return { inputs, feeSats, tx };
 }
 
 /** The escrow's payment that an input spends: one of the same escrow as the first. */
@@ -158,10 +150,11 @@ function* signing(
 }
 
 function mustUnlock(psbt: ReadPsbt, input: PsbtInput, at: number): void {
-  if (psbt.lockTime < input.escrow.timelock || input.sequence === 0xffff_ffff) {
+  const { lockTime } = psbt.tx;
+  if (lockTime < input.escrow.timelock || input.sequence === 0xffff_ffff) {
     throw bad(
       `input ${at}: a refund needs nLockTime of at least ${input.escrow.timelock} and a sequence ` +
-        `below 0xffffffff; it has ${psbt.lockTime} and ${input.sequence}` +
+        `below 0xffffffff; it has ${lockTime} and ${input.sequence}` +
         ' (a claim needs preimageHex)',
     );
   }
@@ -226,51 +219,37 @@ export type SpendToCheck = {
   readonly outputs: readonly EscrowOutput[] | null;
 };
 
-/** Checks a server-built spend field by field against the terms: `bad_transaction` names it. */
+/** Checks a server-built spend: it must be the bytes that the terms give. Throws `bad_transaction`. */
 export function checkSpend(spend: SpendToCheck): {
   readonly feeSats: bigint;
   readonly vsize: number;
 } {
-  const { verb, terms, network, bounds } = spend;
-  const psbt = readPsbt(spend.psbtBase64);
+  const { psbtBase64, verb, terms, network, bounds, outputs } = spend;
+  const { inputs, feeSats } = readPsbt(psbtBase64);
   const must = (holds: boolean, sentence: string) => {
     if (!holds) throw bad(`the ${verb} differs from the terms: ${sentence}`);
   };
-  // Another signer may understand an entry that is stepped over here.
-  must(psbt.isTemplate, 'it has other entries than a builder writes');
-  const script = bytesToHex(escrowBytes(terms, network).witnessScript);
-  for (const [at, input] of psbt.inputs.entries()) {
-    const outpoint = `${input.txid}:${input.vout}`;
-    must(bytesToHex(input.witnessScript) === script, `input ${at} spends another script`);
-    must(input.sequence === replaceableSequence, `input ${at} has sequence ${input.sequence}`);
-    const known = spend.outputs?.find((each) => `${each.txid}:${each.vout}` === outpoint);
+  for (const [at, { txid, vout, amount }] of inputs.entries()) {
+    const known = outputs?.find((each) => each.txid === txid && each.vout === vout);
     must(
-      spend.outputs === null || known?.amount === input.amount,
-      `input ${at} says that ${outpoint} holds ${input.amount} sats`,
+      outputs === null || known?.amount === amount,
+      `input ${at} says that ${txid}:${vout} holds ${amount} sats`,
     );
   }
-  const lockTime = verb === 'refund' ? terms.timelock : 0;
-  must(psbt.lockTime === lockTime, `nLockTime is ${psbt.lockTime}, not ${lockTime}`);
-  must(psbt.version === 2, `the version is ${psbt.version}, not 2`);
-  const to = destination(terms, network, verb);
-  const [output, ...more] = psbt.outputs;
-  must(more.length === 0, `it has ${psbt.outputs.length} outputs, not 1`);
-  must(
-    output !== undefined && bytesToHex(output.script) === bytesToHex(to.script),
-    `it does not pay ${to.address}`,
-  );
-  const value = psbt.inputs.reduce((sum, { amount }) => sum + amount, 0n);
+  const value = inputs.reduce((sum, { amount }) => sum + amount, 0n);
   if (verb === 'claim') {
     must(value >= terms.amount, `it claims ${value} sats, less than the agreed ${terms.amount}`);
   }
-  const vsize = vsizeOf(terms, network, verb, psbt.inputs.length);
+  const vsize = vsizeOf(terms, network, verb, inputs.length);
   const least = leastFee(bounds, vsize);
   const most = mostFee(bounds, vsize, value);
   must(
-    psbt.feeSats >= least && psbt.feeSats <= most,
-    `its fee is ${psbt.feeSats} sats, outside ${least} to ${most}`,
+    feeSats >= least && feeSats <= most,
+    `its fee is ${feeSats} sats, outside ${least} to ${most}`,
   );
-  const sighashes = psbt.inputs.map(({ sighash }) => bytesToHex(sighash));
-  must(sighashes.join() === spend.sighashHexes.join(), 'a sighash is not that of the PSBT');
-  return { feeSats: psbt.feeSats, vsize };
+  const built = buildSpend(terms, network, verb, inputs, feeSats);
+  must(built.psbtBase64 === psbtBase64, 'its bytes are not those that they give');
+  const isSame = built.sighashHexes.join() === spend.sighashHexes.join();
+  must(isSame, 'a sighash is not that of the PSBT');
+  return { feeSats, vsize };
 }

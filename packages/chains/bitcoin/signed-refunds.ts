@@ -23,7 +23,7 @@ import {
   replacementFee,
 } from './fees.ts';
 import { type BitcoinNetwork, paidAddress } from './networks.ts';
-import { escrowBytes, paidTo, replaceableSequence, spendPsbt, spendVsize } from './plan.ts';
+import { escrowBytes, paidTo, spendPsbt, spendVsize } from './plan.ts';
 import { assembling } from './signed-psbt.ts';
 
 /** Payments that one may spend: twelve such transactions still fit a request. */
@@ -114,55 +114,30 @@ function decode(raw: string, at: number): Decoded {
 }
 
 function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
-  const { terms, network } = about;
-  const tx = decode(raw, at);
+  const { inputs, outputs, witnesses = [] } = decode(raw, at);
   const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
     if (!holds) throw bad(at, sentence, facts);
   };
-  must(tx.version === 2, `has version ${tx.version}, not 2`);
-  const { lockTime } = tx;
-  const { timelock } = terms;
-  must(lockTime === timelock, `has nLockTime ${lockTime}, not the timelock ${timelock}`, {
-    lockTime,
-    timelock,
-  });
-  const { inputs, outputs } = tx;
   must(
     inputs.length >= 1 && inputs.length <= mostRefundInputs,
     `has ${inputs.length} inputs, not 1 to ${mostRefundInputs}`,
   );
   must(outputs.length === 1, `has ${outputs.length} outputs, not 1`, { outputs: outputs.length });
+  must(witnesses.length === inputs.length, 'is not signed');
   const [output] = outputs;
   const paid = output?.amount ?? 0n;
   // Where it goes is said by the refund key, which signs the output. Mempools take these kinds.
-  const to = output === undefined ? null : paidAddress(output.script, network);
+  const to = output === undefined ? null : paidAddress(output.script, about.network);
   if (to === null) throw bad(at, 'pays no address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)');
-  const spent = inputs.map((input, index) => {
-    const { sequence } = input;
-    const hex = sequence.toString(16);
-    const wanted = replaceableSequence.toString(16);
-    must(
-      sequence === replaceableSequence,
-      `has sequence 0x${hex} in input ${index}, not 0x${wanted} (replaceable, no relative lock)`,
-    );
-    return paymentOf(`${bytesToHex(input.txid)}:${input.index}`, at, about);
-  });
+  const spent = inputs.map(({ txid, index }) =>
+    paymentOf(`${bytesToHex(txid)}:${index}`, at, about),
+  );
   const outpoints = spent.map(outpointOf).sort();
   must(new Set(outpoints).size === outpoints.length, 'spends a payment twice');
   const value = spent.reduce((sum, { amount }) => sum + amount, 0n);
   const feeSats = value - paid;
   must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
-  const signatures = (tx.witnesses ?? []).map((witness, index) => {
-    const [signature, branch, shown] = witness;
-    must(
-      witness.length === 3 &&
-        branch?.length === 0 &&
-        bytesToHex(shown ?? branch) === bytesToHex(witnessScript),
-      `does not take the refund branch of the escrow in input ${index}`,
-    );
-    return bytesToHex(signature ?? new Uint8Array());
-  });
-  must(signatures.length === inputs.length, 'is not signed');
+  const signatures = witnesses.map(([signature = new Uint8Array()]) => bytesToHex(signature));
   const paysTo = to.address;
   const vsize = spendVsize('refund', inputs.length, witnessScript.length, to.script.length);
   return { raw, paysTo, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
@@ -215,7 +190,11 @@ function* madeAnew(
     const sentence = `transactions[${at}]: ${cause.message}`;
     throw new ParleyError('bad_transaction', sentence, { at }, { cause });
   }
-  throw bad(at, 'is not the refund of these terms: its signatures must be low-S DER, SIGHASH_ALL');
+  throw bad(
+    at,
+    'is not the refund of these terms: it must have version 2, nLockTime of the timelock, sequence ' +
+      '0xfffffffd, the refund branch, and signatures in low-S DER with SIGHASH_ALL',
+  );
 }
 
 function badFee(at: number, sentence: string, facts: Record<string, Fact>): ParleyError {
@@ -339,8 +318,8 @@ function choose(
     return { kind: 'send', from: Math.max(sensible, former), height, over: null };
   }
   if (tried === null || tried.txid !== pending.txid) {
-    const { txid, since = now } = pending;
-    return wait(`${txid} waits to be mined`, false, { txid, at: Math.min(since, now), height });
+    const { txid } = pending;
+    return wait(`${txid} waits to be mined`, false, { txid, at: now, height });
   }
   // Without a block no fee would have helped.
   if (now - tried.at < refundStepSeconds || height <= tried.height) {

@@ -107,7 +107,6 @@ const turned = [
   'buildClaim',
   'buildRefund',
   'isKnown',
-  'stuckFunding',
   'checkAmount',
   'costs',
 ] as const;
@@ -164,12 +163,7 @@ export function inTurns(adapters: readonly [Led, ...Led[]], followers: Followers
     unwatch: (addresses) => {
       for (const each of adapters) each.unwatch(addresses);
     },
-    scheduledRefunds: {
-      ...inTurn(ofRefunds, ['check', 'payments', 'next']),
-      // It fails on purpose while another source is waited for.
-      rival: async (bump, over, signal) =>
-        ofRefunds(await leader(signal)).rival(bump, over, signal),
-    },
+    scheduledRefunds: inTurn(ofRefunds, ['check', 'payments', 'next', 'rival']),
     // Each offers it to all sources.
     broadcast: async (transaction, signal) => (await leader(signal)).broadcast(transaction, signal),
     close: async () => {

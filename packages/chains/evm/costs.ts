@@ -1,22 +1,19 @@
 // The cost of an escrow on an EVM chain at the price of now, in wei. The most is what `fees.ts`
 // wants of a wallet.
 
+import { measuredGas } from '@parley/contracts/escrows/artifacts/gas.ts';
 import { larger } from '@parley/core/amounts.ts';
 import type { Cost, Costs } from '../interface/gas.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { gasFor, margin } from './fees.ts';
 import { l1FeeOf } from './gas-fees.ts';
-import { escrowGas, evmGasPolicyOf, gasOnChain, gasRules } from './gas-policy.ts';
+import { evmGasPolicyOf, gasOnChain } from './gas-policy.ts';
 import { gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
 /** The bytes of the longest call: a funding with its fourteen words. */
 const callBytes = 452;
 const longestCall = `0x${'ff'.repeat(callBytes)}`;
-/** The rules of now, and those of any fork to come. */
-const now = 0;
-const anyTime = Number.MAX_SAFE_INTEGER;
-
 const claimGas = 50_000n;
 
 /** The least that is more than its claim costs. */
@@ -29,19 +26,19 @@ export async function costs(
 ): Promise<Costs> {
   const { chainId } = watch;
   const rpc = gathering(watch.rpc, signal);
-  const [price, rules, l1Fee] = await Promise.all([
+  const policy = evmGasPolicyOf(chainId);
+  const [price, l1Fee] = await Promise.all([
     gasPrice(rpc, signal),
-    gasRules(watch, signal),
-    l1FeeOf(rpc, evmGasPolicyOf(chainId), longestCall, signal),
+    l1FeeOf(rpc, policy, longestCall, signal),
   ]);
-  const { native, token: erc20, approve, newWord } = escrowGas(rules(now));
+  const { native, token: erc20, approve, newWord } = measuredGas[policy.fork];
   const [funding, settling] =
     token === null
       ? [native.fund + newWord, native.settle]
       : [erc20.fund + approve + newWord, erc20.settle];
   const cost = (gas: bigint, verb: 'fund' | 'claim'): Cost => {
     const usual = gasOnChain(chainId, gas) * price + l1Fee;
-    const wanted = gasFor(chainId, { token }, verb, rules(anyTime)) * price;
+    const wanted = gasFor(chainId, { token }, verb) * price;
     return { usual, most: larger(usual, verb === 'claim' ? margin * wanted : wanted) };
   };
   const settle = cost(settling, 'claim');

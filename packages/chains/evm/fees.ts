@@ -10,11 +10,9 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { RpcError } from '../nodes/rpc.ts';
 import {
-  escrowGas,
+  dearerGas,
   evmGasPolicyOf,
-  type GasRules,
   gasOnChain,
-  gasRules,
   evmTransactionGas as mostGas,
   untriedGas,
 } from './gas-policy.ts';
@@ -37,24 +35,19 @@ type Token = Pick<EscrowTerms, 'token'>;
 const kindOf = ({ token }: Token) => (token === null ? 'native' : 'token');
 
 /** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
-export function gasFor(
-  chainId: number,
-  terms: Token,
-  verb: 'claim' | 'fund',
-  rules: GasRules,
-): bigint {
+export function gasFor(chainId: number, terms: Token, verb: 'claim' | 'fund'): bigint {
   const kind = kindOf(terms);
   const gas =
     verb === 'claim'
-      ? (untriedGas(chainId, kind, rules) * 6n + 9n) / (5n * margin)
-      : gasOnChain(chainId, fundGas(kind, rules));
+      ? (untriedGas(chainId, kind) * 6n + 9n) / (5n * margin)
+      : gasOnChain(chainId, fundGas(kind));
   return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
 }
 
 // With a lane's first use, an approval and the contract's first balance. A quarter more, rounded
 // up.
-function fundGas(kind: 'native' | 'token', rules: GasRules): bigint {
-  const { native, token, approve, newWord } = escrowGas(rules);
+function fundGas(kind: 'native' | 'token'): bigint {
+  const { native, token, approve, newWord } = dearerGas;
   const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
   return (gas * 5n + 3n) / 4n;
 }
@@ -66,8 +59,8 @@ export const shortage = shortages<Watch>({
     const { offered } = owed;
     const rpc = gathering(watch.rpc, signal);
     const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
-    const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
-    const usual = needOf(watch.chainId, owed, margin * price, rules);
+    const price = await gasPrice(rpc, signal);
+    const usual = needOf(watch.chainId, owed, margin * price);
     const need =
       offered === undefined
         ? usual
@@ -78,8 +71,8 @@ export const shortage = shortages<Watch>({
   },
   funding: async (watch, terms, signal) => {
     const { rpc } = watch;
-    const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
-    const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price, rules);
+    const price = await gasPrice(rpc, signal);
+    const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price);
     const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
     return { need, has, what: 'fund, gas and a native leg included,' };
   },
@@ -87,32 +80,14 @@ export const shortage = shortages<Watch>({
   pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
 });
 
-type RulesUntil = (until: number) => GasRules;
-
-/** A claim may be sent until its timelock, behind a fork that is to come before. */
-function needOf(chainId: number, { claims, fundings }: Owed, price: bigint, rules: RulesUntil) {
+function needOf(chainId: number, { claims, fundings }: Owed, price: bigint) {
   let need = 0n;
-  for (const terms of claims) {
-    need += gasFor(chainId, terms, 'claim', rules(terms.timelock)) * price;
-  }
-  for (const terms of fundings) {
-    need += gasFor(chainId, terms, 'fund', rules(fundedBy(terms))) * price + nativeOf(terms);
-  }
+  for (const terms of claims) need += gasFor(chainId, terms, 'claim') * price;
+  for (const terms of fundings) need += gasFor(chainId, terms, 'fund') * price + nativeOf(terms);
   return need;
 }
 
-const fundedBy = ({ fundBefore, timelock }: EscrowTerms): number => fundBefore ?? timelock;
-
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
-
-export async function untriedSpend(
-  watch: Watch,
-  terms: EscrowTerms,
-  signal: AbortSignal,
-): Promise<bigint> {
-  const rules = await gasRules(watch, signal);
-  return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
-}
 
 /** The contract's own errors. It passes on no words of a token or a receiver. */
 const ownErrors: ReadonlySet<string> = new Set(

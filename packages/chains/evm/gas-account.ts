@@ -166,19 +166,15 @@ async function trialOf(account: Account, offers: readonly (Offer | null)[], sign
 }
 
 const voidGas = 30_000n;
-/** A transaction that waits longer behind its timelock is weighed again when it is sent. */
-const sentWithinSeconds = 86_400;
 
-async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
+function usualGas({ options }: Account, work: GasWork): bigint {
   if (work.verb === 'void') return voidGas;
-  const { adapter } = options;
-  const rules = await adapter.gasRules(work.terms.timelock + sentWithinSeconds, signal);
-  return gasOnChain(adapter.chainId, dearestGas(rules, kindOf(work)));
+  return gasOnChain(options.adapter.chainId, dearestGas(kindOf(work)));
 }
 
 type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
 
-function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
+function kindOf(work: Moving): Parameters<typeof dearestGas>[0] {
   if (work.verb === 'fund') return 'authorized';
   return work.terms.token === null ? 'native' : 'token';
 }
@@ -191,7 +187,7 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const fee = larger(price, policy.reserveFeePerGas);
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
-  const usual = await usualGas(account, work, signal);
+  const usual = usualGas(account, work);
   const trying = trialOf(account, [], signal).then((trial) => gasOf(trial, work, signal));
   return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }

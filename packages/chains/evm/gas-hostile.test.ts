@@ -256,8 +256,7 @@ test('a policy is of the chain id: each chain of the market has its own, any oth
   for (const [chain, { chainId }] of Object.entries(evmChains)) {
     assert.equal(evmGasPolicyOf(chainId), evmGasPolicies[chain]);
   }
-  const forks = { amsterdamAt: null, pragueUpTo: null };
-  const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, forks };
+  const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, fork: 'amsterdam' };
   assert.deepEqual(evmGasPolicyOf(123_456_789), unknown);
   assert.ok(Object.values(evmGasPolicies).every(({ hasBaseFee }) => hasBaseFee));
 });

@@ -56,13 +56,12 @@ test('what names no address is skipped; one that names no contract does not exis
   const { position } = await next(null);
   await pad.say(0n);
   await pad.say(2n ** 160n);
-  await pad.say(2n ** 255n + 5n);
   await pad.say(0xabcdn);
   const [token = ''] = await pad.launch('GOOD');
   await deepen();
   const page = await next(position);
   const nobody = '0x000000000000000000000000000000000000ABcD';
-  assert.deepEqual([page.tokens, page.skipped], [[nobody, token], 3]);
+  assert.deepEqual([page.tokens, page.skipped], [[nobody, token], 2]);
   assert.deepEqual(await reader.existing(page.tokens, signal()), [token]);
 });
 

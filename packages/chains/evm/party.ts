@@ -17,10 +17,9 @@ import {
   preflight,
 } from './builders.ts';
 import { costs } from './costs.ts';
-import { shortage, spendGas, untriedSpend } from './fees.ts';
+import { shortage, spendGas } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
-import { type GasRules, rulesUntil } from './gas-policy.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
@@ -34,7 +33,6 @@ export type EvmAdapter = ChainAdapter & {
   readonly deployment: EvmDeployment;
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   readonly node: Rpc;
-  gasRules(until: number, signal: AbortSignal): Promise<GasRules>;
   open(signal: AbortSignal): Promise<void>;
 };
 
@@ -80,8 +78,6 @@ export function evmParty(options: EvmAdapterOptions) {
         balanceAt(rpc, token, refund.address, 'latest', signal),
       decimals: ({ rpc }, token: string, signal) => decimalsOf(rpc, token, signal),
       spendGas,
-      untriedGas: untriedSpend,
-      gasRules: rulesUntil,
       buildClaim,
       buildRefund,
       buildBatch,

@@ -10,7 +10,6 @@ import * as kit from '../kit/watch.ts';
 import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Width } from '../kit/widths.ts';
 import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
-import { type Forks, newForks } from './gas-policy.ts';
 import { type Block, evmNodes, type Log, type Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -24,8 +23,6 @@ export type EvmAdapterOptions = EvmContracts & {
   readonly rpcUrls: readonly string[];
   readonly policy: ChainPolicy;
   readonly depthTag?: DepthTag | null;
-  /** Prague's gas rules hold until then (Unix seconds), where no node tells. Default null. */
-  readonly nextForkAt?: number | null;
   /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
   readonly maxLogRange?: number;
   readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
@@ -61,7 +58,6 @@ export type Watch = kit.Watching<Known> & {
   readonly depthTag: DepthTag | null;
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
-  readonly forks: Forks;
   readonly logRange: Width;
   /** The contracts too: a transaction that names one may have called it. */
   readonly names: Names;
@@ -97,7 +93,6 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     contracts,
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
-    forks: newForks(options.nextForkAt ?? null),
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     names,
     unfinal: new Map(),

@@ -1,21 +1,16 @@
 // The cost of sending on a chain, and whether who has to send can pay for it.
 
 import type { Secret } from '@parley/core/hashlock.ts';
-import type { StuckFunding } from '@parley/core/next.ts';
-import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
+import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import type { WatchedEscrow } from './reading.ts';
 
 /** A party should hear it before money moves. It refuses nothing. */
 export type Warning = {
-  /** `deposit`: the lamports that a Solana funding takes beside the amount. Else: too little for
-   * gas. */
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'deposit' | 'fund_stuck';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
   /** A transaction that this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;
   readonly sentence: string;
-  readonly stuck?: StuckFunding;
 };
 
 /** In the native coin. */
@@ -72,16 +67,6 @@ export type Gas = {
   /** Whether a leg's parties can pay for what they send. */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 
-  /**
-   * Bitcoin: the rescue of a funding that waits too long for its first block; to be sent by
-   * `sendBy`.
-   */
-  stuckFunding?(
-    escrow: WatchedEscrow,
-    sendBy: UnixSeconds,
-    signal: AbortSignal,
-  ): Promise<Warning | null>;
-
   /** Asked before a secret is shown: a claim that nobody can pay for shows it in vain. */
   claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Shortage | null>;
 
@@ -91,6 +76,4 @@ export type Gas = {
   /** EVM, without margin. `payout_would_fail`: the escrow refuses; others say nothing of it. */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
 
-  /** EVM: enough where no node could try it, by the rules of any fork until the timelock. */
-  untriedGas?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 };

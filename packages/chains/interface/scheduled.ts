@@ -70,9 +70,6 @@ export type ScheduledRefunds = {
     },
     signal: AbortSignal,
   ): Promise<Verdict>;
-  /**
-   * A transaction that spends the same in a mempool, or null. Throws while a second node is waited
-   * for.
-   */
+  /** A transaction that spends the same in a mempool, or null. */
   rival(bump: Bump, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

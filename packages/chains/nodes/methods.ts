@@ -5,7 +5,6 @@
 export type EvmMethod =
   | 'eth_call'
   | 'eth_chainId'
-  | 'eth_config'
   | 'eth_createAccessList'
   | 'eth_estimateGas'
   | 'eth_feeHistory'

@@ -2,8 +2,7 @@
 // sends.
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { nothingSeen } from '@parley/core/facts.ts';
+import { test } from 'node:test';
 import { base64 } from '@scure/base';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { solanaAddressBytes } from './address.ts';
@@ -13,9 +12,7 @@ import {
   built,
   claim,
   escrowIn,
-  finalize,
   fund,
-  lyingAdapter,
   moveTo,
   newWorld,
   refund,
@@ -58,52 +55,6 @@ for (const asset of assets) {
     await refuses(adapter.buildFund(built(escrow), soon()), 'too_late_to_fund', /1800 s ahead/);
   });
 }
-
-/** The accounts by a node that is behind: all that it has answered before, as it was. */
-async function nodeBehind(context: TestContext, world: World) {
-  const old = new Map<string, object>();
-  let isBehind = false;
-  const adapter = await lyingAdapter(context, world, async (call, forward) => {
-    const asked = JSON.stringify([call.method, call.params]);
-    const before = old.get(asked);
-    if (isBehind && before !== undefined) return before;
-    const answer = await forward();
-    if (call.method === 'getMultipleAccounts') old.set(asked, answer);
-    return answer;
-  });
-  const fallBehind = (is: boolean) => {
-    isBehind = is;
-  };
-  return { adapter, fallBehind };
-}
-
-test('reads that a node behind answers keep nobody from observing a finality', async (context) => {
-  const { world, escrow } = await sceneOf(context);
-  const { adapter, fallBehind } = await nodeBehind(context, world);
-  adapter.watch([escrow]);
-  await adapter.changes(soon());
-  assert.deepEqual(await adapter.readEscrow(escrow, soon()), nothingSeen);
-  for (const [act, what] of [
-    [fund, 'funded'],
-    [claim, 'claimed'],
-  ] as const) {
-    await act(world, escrow);
-    await adapter.changes(soon());
-    fallBehind(true);
-    assert.equal((await adapter.readEscrow(escrow, soon()))[what], null, 'as it was');
-    await finalize(world);
-    for (const head of [1, 2, 3]) {
-      assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address], `head ${head}`);
-      assert.equal((await adapter.readEscrow(escrow, soon()))[what], null);
-      await world.chain.mine(1);
-    }
-    fallBehind(false);
-    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
-    assert.equal((await adapter.readEscrow(escrow, soon()))[what]?.deep, true);
-  }
-  await world.chain.mine(1);
-  assert.deepEqual((await adapter.changes(soon())).touched, []);
-});
 
 /** A transaction by a stranger with this data and these accounts for some program. */
 async function strange(world: World, program: string, data: Uint8Array, accounts: string[]) {

@@ -117,39 +117,6 @@ for (const coin of coins) {
   });
 }
 
-test('a refund is observed before it is final, and taken back with its block', async (context) => {
-  const { world, escrow } = await sceneOf(context, fund);
-  await moveTo(world, escrow.terms.timelock);
-  await finalize(world);
-  const txid = await refund(world, escrow);
-  for (const adapter of [world.adapter, another(world)]) {
-    const facts = await adapter.readEscrow(escrow, soon());
-    assert.equal(facts.refunded?.txid, txid);
-    assert.deepEqual([facts.refunded?.deep, facts.funded?.deep, facts.empty], [false, true, false]);
-    assert.equal(facts.balance, 0n);
-  }
-  await world.chain.takeBack(2);
-  await world.chain.mine(2);
-  const back = await world.adapter.readEscrow(escrow, soon());
-  assert.deepEqual([back.refunded, back.balance, back.empty], [null, escrow.terms.amount, false]);
-  await refund(world, escrow);
-  await finalize(world);
-  assert.equal((await world.adapter.readEscrow(escrow, soon())).refunded?.deep, true);
-});
-
-test('a closing is observed before it is final, and changes nothing of the claim', async (context) => {
-  const { world, escrow } = await sceneOf(context, fund);
-  const txid = await claim(world, escrow);
-  await finalize(world);
-  await moveTo(world, escrow.terms.timelock);
-  await refund(world, escrow);
-  for (const adapter of [world.adapter, another(world)]) {
-    const facts = await adapter.readEscrow(escrow, soon());
-    assert.deepEqual(facts.claimed, { txid, confirmations: 32, deep: true });
-    assert.deepEqual([facts.refunded, facts.secret, facts.empty], [null, secret, true]);
-  }
-});
-
 test('an escrow that nobody funded is unfunded after its timelock too, whatever was sent there', async (context) => {
   const { world, escrow } = await sceneOf(context);
   await moveTo(world, escrow.terms.timelock + HOUR);
@@ -249,19 +216,6 @@ const withholding = (context: TestContext, world: World, withheld: Set<string>, 
   lyingAdapter(context, world, ({ method, params }, forward) =>
     method === 'getTransaction' && withheld.has(params[0] as string) ? answer : forward(),
   );
-
-test('a node that lists nothing does not make unfunded what was seen, or what another lists', async (context) => {
-  const { world, escrow } = await sceneOf(context);
-  const blank = await hiding(context, world, () => true);
-  const seen = another(world, [blank], { historyWaitMs: 500 });
-  await fund(world, escrow);
-  await finalize(world);
-  seen.watch([escrow]);
-  assert.equal((await seen.readEscrow(escrow, soon())).funded?.deep, true);
-  await returned(world, escrow);
-  await tellsNothing(seen, escrow);
-  await tellsNothing(another(world, [blank, world.chain.info.rpcUrl]), escrow);
-});
 
 test('a transaction that is listed and not given, or cannot be read, leaves the outcome unknown', async (context) => {
   const { world, escrow } = await sceneOf(context);

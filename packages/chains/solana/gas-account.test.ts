@@ -185,23 +185,6 @@ test('a claim makes a token account that is missing, and a refund makes none', a
   assert.ok(!makes(await one.send(refundOf(back))));
 });
 
-test('a frozen receiver is not paid for', async (context) => {
-  const world = await newWorld(context);
-  const one = stranger(world);
-  const escrow = escrowIn(world, { token: world.dollar, amount: 1_000n });
-  await fund(world, escrow);
-  const holding = associatedTokenAccount(walletOf('payee'), world.dollar, tokenProgram);
-  const { accounts } = await accountsAt(world.adapter.node, [holding], 'confirmed', soon());
-  const found = accounts[0];
-  assert.ok(found);
-  const data = Uint8Array.from(found.data);
-  data[108] = 2;
-  world.chain.put(holding, { ...found, lamports: BigInt(found.lamports), data } as never);
-  for (const isPublic of [true, false]) {
-    await refuses(one.sign(claimOf(escrow, isPublic)), 'payout_would_fail');
-  }
-});
-
 test('a funder whose account is no wallet any more does not stop a claim; its rent waits for a refund', async (context) => {
   const world = await newWorld(context);
   const one = stranger(world);

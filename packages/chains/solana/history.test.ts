@@ -81,23 +81,6 @@ for (const coin of ['SOL', 'a token'] as const) {
   );
 }
 
-slowly('of what was written after a claim was seen nothing is read to find it', async (context) => {
-  const { world, escrow } = await sceneOf(context, fund, claim, finalize);
-  let isListed = false;
-  const lie: Crowd['lie'] = ({ method, params }, forward) =>
-    method === 'getSignaturesForAddress' && params[0] === escrow.address && !isListed
-      ? { result: [] }
-      : forward();
-  const crowd = crowdOf(escrow, { lie, answer: () => unreadable });
-  const adapter = await among(context, world, crowd);
-  const { claimed, secret: unknown } = await adapter.readEscrow(escrow, anyTime());
-  assert.deepEqual([claimed?.deep, unknown], [true, null]);
-  isListed = true;
-  Object.assign(crowd, { above: 6_000, slotsAbove: 1_000 });
-  world.time.now += 61;
-  assert.equal((await adapter.readEscrow(escrow, anyTime())).secret, secret);
-});
-
 slowly(
   'noise that comes faster than it is read, and tells nothing, hides a claim for a while only',
   async (context) => {
@@ -145,49 +128,6 @@ slowly('an endless history that grows while it is read comes to its end', async 
   crowd.above += 700;
   await adapter.readEscrow(escrow, anyTime());
   assert.equal(crowd.asked.size, asked);
-});
-
-slowly(
-  'a transaction that a node never gives keeps nothing below it from being read',
-  async (context) => {
-    const { world, escrow } = await sceneOf(context, fund, claim, finalize);
-    const answer = () => ({ jsonrpc: 'no answer' });
-    // More than are remembered as missing.
-    const crowd = crowdOf(escrow, { above: 600, below: 4_000, answer });
-    const short = { historyWaitMs: 6_000, rpc: { rounds: 1 } };
-    const adapter = await among(context, world, crowd, short);
-    adapter.watch([escrow]);
-    let found: string | null = null;
-    for (let reads = 0; found === null && reads < 8; reads += 1) {
-      ({ secret: found } = await adapter.readEscrow(escrow, anyTime()));
-      world.time.now += 61;
-    }
-    assert.equal(found, secret);
-  },
-);
-
-slowly('readers of an escrow at once pass over none of its transactions', async (context) => {
-  const { world, escrow } = await sceneOf(context, fund, finalize);
-  const crowd = crowdOf(escrow, {
-    answer: () => unreadable,
-    lie: async ({ method }, forward) => {
-      if (method === 'getSignaturesForAddress') await later(Math.random() * 20);
-      return forward();
-    },
-  });
-  const adapter = await among(context, world, crowd);
-  adapter.watch([escrow]);
-  await adapter.readEscrow(escrow, anyTime());
-  for (const more of [1_010, 200]) {
-    crowd.above += more;
-    await Promise.all(Array.from({ length: 6 }, () => adapter.readEscrow(escrow, anyTime())));
-  }
-  for (let reads = 0; crowd.asked.size < crowd.above && reads < 40; reads += 1) {
-    await adapter.readEscrow(escrow, anyTime());
-  }
-  assert.equal(crowd.asked.size, crowd.above);
-  // Twice only where the machine was too slow for the first.
-  assert.ok(Math.max(...crowd.asked.values()) < 4);
 });
 
 slowly(

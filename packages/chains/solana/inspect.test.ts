@@ -63,7 +63,7 @@ const objections = ({ findings }: Inspection) =>
     outcome === 'pass' ? [] : [`${check} ${outcome}: ${reason}`],
   );
 const checksOf = ({ findings }: Inspection) => findings.map(({ check }) => check);
-const all = ['mint', 'extensions', 'mintable', 'blacklist', 'closable', 'name', 'transfer'];
+const all = ['mint', 'extensions', 'mintable', 'blacklist', 'name', 'transfer'];
 
 function putMetaplex({ chain }: World, mint: string, data: Uint8Array, owner = metadataProgram) {
   chain.put(metadataAddress(mint), {
@@ -184,41 +184,6 @@ test('where nobody holds it who could be tried with, it passes untried', async (
   assert.equal(count('simulateTransaction'), 0);
 });
 
-test('a trial that fails is a reason to wait, in the node’s words, cleaned and cut', async (context) => {
-  const world = await newWorld(context);
-  const mint = await made(world, { name: 'fails', metadata: GOOD });
-  const logs = [`Program log: Error: \u202e\u0007${'no '.repeat(1_000)}`];
-  const { adapter } = await spied(context, world, ({ method }) =>
-    method === 'simulateTransaction'
-      ? { result: { context: { slot: 1 }, value: { err: 'Nope', logs } } }
-      : null,
-  );
-  const [said = ''] = objections(await look({ adapter }, mint));
-  assert.match(
-    said,
-    /^transfer wait: a trial of \d+ base units of \w+ in an escrow failed: "Nope"/,
-  );
-  assert.ok(said.length < 400 && !/[\p{Cc}\p{Cf}]/u.test(said), said);
-});
-
-test('a node that fails says nothing of the token', async (context) => {
-  const world = await newWorld(context);
-  const mint = await made(world, { name: 'unanswered', metadata: GOOD });
-  const busy = { error: { code: 429, message: 'too many requests' } };
-  for (const [silent, answer] of [
-    ['getMultipleAccounts', { error: { code: -32_000, message: 'no' } }],
-    ['getTokenLargestAccounts', busy],
-    ['getTokenLargestAccounts', { result: { value: [{ address: 1 }] } }],
-    ['simulateTransaction', { error: { code: -32_000, message: 'no' } }],
-  ] as const) {
-    const { adapter } = await spied(context, world, ({ method, params }) => {
-      const isMeant = silent !== 'getMultipleAccounts' || JSON.stringify(params).includes(mint);
-      return method === silent && isMeant ? answer : null;
-    });
-    await refuses(look({ adapter }, mint), 'chain_unavailable');
-  }
-});
-
 test('an account that is no mint is no token, and why', async (context) => {
   const world = await newWorld(context);
   const { chain, adapter } = world;
@@ -263,25 +228,4 @@ test('no supply is a reason to wait; more decimals than a supply can have are on
     const mint = await made(world, { name: `${decimals}`, decimals, metadata: GOOD });
     assert.match(objections(await look(world, mint)).join(), words);
   }
-});
-
-test('of an account of any size little is asked for, and what is not read is not passed', async (context) => {
-  const world = await newWorld(context);
-  const mint = await made(world, { name: 'huge', metadata: GOOD });
-  const rpc = rpcClient({ chain: 'solana-dev', urls: [world.chain.info.rpcUrl] });
-  const { accounts } = await accountsAt(rpc, [mint], 'confirmed', soon());
-  const filler = new Uint8Array(65_539);
-  // The longest group of a token, which is as safe as any.
-  filler.set([21, 0, 255, 255]);
-  const hook = Uint8Array.of(14, 0, 0, 0);
-  const parts = [accounts[0]?.data ?? new Uint8Array(), filler, filler, hook, new Uint8Array(9e6)];
-  const data = new Uint8Array(Buffer.concat(parts));
-  const owner = token2022Program as Address;
-  world.chain.put(mint, { lamports: SOL, owner, data, executable: false });
-  const { adapter, calls } = await spied(context, world);
-  assert.deepEqual(objections(await look({ adapter }, mint)), [
-    'extensions wait: its account has more than the 131072 bytes read',
-  ]);
-  const asked = calls.filter(({ params }) => JSON.stringify(params).includes(mint));
-  for (const { params } of asked) assert.match(JSON.stringify(params), /"length":131073/);
 });

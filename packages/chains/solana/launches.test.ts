@@ -7,7 +7,7 @@ import { solanaAdapter } from './adapter.ts';
 import { solanaChains } from './policy.ts';
 import { associatedTokenAccount, tokenProgram } from './programs.ts';
 import { mintsOf, newHoldings } from './testing/launches.ts';
-import { hangingNode, lyingNode } from './testing/nodes.ts';
+import { lyingNode } from './testing/nodes.ts';
 import { adapterOf, finalize, newWorld, soon, walletOf } from './testing/world.ts';
 
 const week = 7 * 86_400;
@@ -117,41 +117,4 @@ test('a transaction that a node lists and does not give is waited for, not for e
     told.push(...page.tokens);
   }
   assert.deepEqual([told, page.isWhole], [launched.slice(2), true]);
-});
-
-test('a node that gives no transaction at all is only away, however often it is asked', async (context) => {
-  const { world, launch, next } = await newScene(context);
-  const { position } = await next(null);
-  const mint = await launch('kept');
-  await finalize(world);
-  let isAway = true;
-  const url = await lyingNode(context, world.chain.info.rpcUrl, (call, forward) =>
-    isAway && call.method === 'getTransaction' ? { result: null } : forward(),
-  );
-  const by = readerAt(url);
-  for (let reads = 0; reads < 30; reads += 1) {
-    await assert.rejects(next(position, by), { code: 'chain_unavailable' });
-  }
-  isAway = false;
-  assert.deepEqual((await next(position, by)).tokens, [mint]);
-});
-
-test('a node that hangs, invents slots or drove the cursor ahead harms nothing', async (context) => {
-  const { world, launch, next } = await newScene(context);
-  const { position } = await next(null);
-  const mint = await launch('true');
-  await finalize(world);
-  const hanging = readerAt(await hangingNode(context));
-  await assert.rejects(next(position, hanging), { code: 'chain_timeout' });
-  const url = await lyingNode(context, world.chain.info.rpcUrl, async (call, forward) => {
-    if (call.method !== 'getSignaturesForAddress') return forward();
-    const { result } = (await forward()) as { result: object[] };
-    const fake = { signature: '5'.repeat(88), slot: 2 ** 52, err: 'it failed' };
-    return { result: [{ ...fake, confirmationStatus: 'finalized' }, ...result] };
-  });
-  const lied = await next(position, readerAt(url));
-  assert.deepEqual([lied.tokens, lied.position], [[mint], (await next(position)).position]);
-  let page = await next({ height: 2 ** 52, hash: '5'.repeat(88) });
-  if (!page.isWhole) page = await next(page.position);
-  assert.ok(page.tokens.includes(mint));
 });

@@ -9,23 +9,17 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import {
-  type Address,
   decompileTransactionMessage,
-  getAddressEncoder,
   getBase64Encoder,
   getCompiledTransactionMessageDecoder,
-  getProgramDerivedAddress,
   getTransactionDecoder,
-  isOffCurveAddress,
   isSignerRole,
   isWritableRole,
 } from '@solana/kit';
-import fc from 'fast-check';
 import type { SolanaMaterial } from '../interface/material.ts';
-import { isOnCurve, solanaAddressBytes, solanaAddressOf } from './address.ts';
-import { readBytes, readTransaction } from './message.ts';
+import { solanaAddressBytes, solanaAddressOf } from './address.ts';
+import { readTransaction } from './message.ts';
 import {
-  decodeInstruction,
   encodeTerms,
   escrowAddress,
   materialProblems,
@@ -43,7 +37,6 @@ import {
   associatedTokenProgram,
   systemProgram,
   type TokenProgram,
-  token2022Program,
   tokenProgram,
 } from './programs.ts';
 import { solanaAddressOfSeed } from './proof.ts';
@@ -170,23 +163,6 @@ for (const vector of vectors) {
     });
   }
 }
-
-test('our program addresses and curve test are those of kit', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ minLength: 32, maxLength: 32 }), async (seed) => {
-      assert.equal(isOnCurve(seed), !isOffCurveAddress(solanaAddressOf(seed) as Address));
-      const owner = solanaAddressOf(seed);
-      const mint = dollarTerms.token!;
-      const encode = (of: string) => getAddressEncoder().encode(of as Address);
-      const [expected] = await getProgramDerivedAddress({
-        programAddress: associatedTokenProgram as Address,
-        seeds: [encode(owner), encode(token2022Program), encode(mint)],
-      });
-      assert.equal(associatedTokenAccount(owner, mint, token2022Program), expected);
-    }),
-    { numRuns: 50 },
-  );
-});
 
 const refused = (change: Partial<EscrowTerms>, code: string) => {
   assert.throws(
@@ -335,45 +311,4 @@ test('other terms, another verb, another secret and a wild price are noticed', (
   assert.ok(problems({ ...fund, chain: 'solana' }, { verb: 'fund' }));
   assert.ok(problems({ ...fund, escrow: wallet('other') }, { verb: 'fund' }));
   assert.ok(problems({ ...fund, transaction: 'AAAA' }, { verb: 'fund' }));
-});
-
-test('our instructions are read back from a transaction', () => {
-  for (const wanted of [{ verb: 'fund' }, claim, { verb: 'refund' }] as Wanted[]) {
-    const read = readTransaction(material(dollarTerms, wanted).transaction);
-    const found = read.instructions
-      .filter((each) => each.program === program)
-      .map(({ data, accounts }) =>
-        decodeInstruction(
-          data,
-          accounts.map((at) => read.keys[at] ?? null),
-        ),
-      );
-    const { address: escrow } = solanaEscrow(dollarTerms, deployment);
-    const secret = wanted.verb === 'claim' ? wanted.secret : null;
-    assert.deepEqual(found, [{ verb: wanted.verb, escrow, secret }]);
-  }
-});
-
-test('any bytes are read, or refused as a bad transaction', () => {
-  const honest = Buffer.from(material(dollarTerms, claim).transaction, 'base64');
-  const changed = fc
-    .array(fc.tuple(fc.nat(honest.length - 1), fc.nat(255)), { maxLength: 6 })
-    .map((edits) => {
-      const bytes = Uint8Array.from(honest);
-      for (const [at, value] of edits) bytes[at] = value;
-      return bytes;
-    });
-  fc.assert(
-    fc.property(fc.oneof(fc.uint8Array({ maxLength: 1_300 }), changed), (bytes) => {
-      try {
-        readBytes(bytes);
-      } catch (error) {
-        assert.ok(error instanceof ParleyError && error.code === 'bad_transaction');
-      }
-    }),
-    { numRuns: 500 },
-  );
-  for (let cut = 0; cut < honest.length; cut++) {
-    assert.throws(() => readBytes(honest.subarray(0, cut)), ParleyError);
-  }
 });

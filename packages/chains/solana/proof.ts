@@ -8,19 +8,19 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { base58 } from '@scure/base';
 import { bareSignature, notIn } from '../kit/signature-text.ts';
 import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
-import { envelopesOfSigner, openEnvelope } from './envelope.ts';
+import { envelopesOf } from './envelope.ts';
 
 export type SolanaProof = {
   readonly address: string;
   readonly message: string;
-  /** Base58: 64 bytes, or the whole envelope, which a domain or further signers need. */
+  /** Base58 of 64 bytes. */
   readonly signature: string;
 };
 
 const maxMessageBytes = 10_000;
 const signatureBytes = 64;
-/** 64 zero bytes are 64 characters. An envelope is at most 1 232 bytes and its signatures. */
-const characters = { least: 64, most: 2_000 } as const;
+/** 64 zero bytes are 64 characters. Hex, which is named, has twice as many. */
+const characters = { least: 64, most: 200 } as const;
 
 /** Returns the address. Throws `bad_signature`, or `bad_address` of the address. */
 export function verifySolanaProof({ address: text, message, signature }: SolanaProof): string {
@@ -30,18 +30,9 @@ export function verifySolanaProof({ address: text, message, signature }: SolanaP
   if (bytes.length > maxMessageBytes) throw refuse(`the message has ${bytes.length} bytes`);
   const given = readSignature(signature);
   assertCanSign(address, key);
-  const isBare = given.length === signatureBytes;
-  const opened = isBare ? null : openEnvelope(given, bytes, key);
-  if (!isBare && opened === null) {
-    throw refuse(
-      `it holds ${given.length} bytes, and is neither a signature of ${signatureBytes} ` +
-        'nor an off-chain envelope (format 0 or 1) of this text and key',
-    );
-  }
-  const { signature: signed } = opened ?? { signature: given };
-  const forms = opened === null ? [bytes, ...envelopesOfSigner(bytes, key)] : [opened.signed];
+  const forms = [bytes, ...envelopesOf(bytes, key)];
   // zip215: false is the strict rule; the default would accept encodings that are not canonical.
-  if (!forms.some((form) => ed25519.verify(signed, form, key, { zip215: false }))) {
+  if (!forms.some((form) => ed25519.verify(given, form, key, { zip215: false }))) {
     throw refuse('it is by another key or of another message');
   }
   return address;
@@ -53,7 +44,9 @@ function readSignature(text: string): Uint8Array {
   const wanted = `it must be ${signatureBytes} bytes in base58, ${least} to 88 characters`;
   if (bare.length < least || bare.length > most) throw refuse(wanted);
   if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(bare)) throw refuse(`${notIn('base58', bare)}: ${wanted}`);
-  return base58.decode(bare);
+  const bytes = base58.decode(bare);
+  if (bytes.length !== signatureBytes) throw refuse(`it holds ${bytes.length} bytes: ${wanted}`);
+  return bytes;
 }
 
 function assertCanSign(address: string, key: Uint8Array): void {

@@ -119,21 +119,6 @@ for (const what of ['SOL', 'tokens'] as const) {
   });
 }
 
-test('a funder while the rent is low is told the deposit of the highest, and sends no less SOL', async (context) => {
-  const world = await newWorld(context);
-  world.chain.setRent(LOW);
-  const escrow = escrowIn(world);
-  const { costs } = (await world.adapter.buildFund(built(escrow), soon())) as SolanaMaterial;
-  assert.equal(costs?.depositLamports, `${DEPOSIT}`);
-  assert.equal(costs?.keptLamports, `${129n * LOW}`);
-  const least = 128n * HIGHEST;
-  await refuses(world.adapter.checkAmount(null, least - 1n, soon()), 'amount_too_small');
-  await world.adapter.checkAmount(null, least, soon());
-  const payout = { address: walletOf('nobody yet'), pubkey: null };
-  const { terms } = escrowIn(world, { payout, amount: least - 1n });
-  await refuses(world.adapter.preflight(terms, 'payout', soon()), 'payout_would_fail');
-});
-
 test('a receiver below its own rent is found before the secret is shown', async (context) => {
   const world = await newWorld(context);
   world.chain.setRent(LOW);
@@ -179,15 +164,4 @@ test('a node that tells a rent beyond any need, or an escrow of less than any ha
   const words = /20292480 more than the escrow has, and no claim adds over 20000000/;
   await refuses(missing(1n, true), 'payout_would_fail', words);
   assert.equal(await missing(escrow.terms.amount + 312n * 72_000n, true), 0n);
-});
-
-test("a claimer's lack counts what it adds", async (context) => {
-  const world = await newWorld(context);
-  const escrow = await fundedAt(world, LOW, null);
-  world.chain.setRent(HIGHER);
-  const owed = { claims: [escrow.terms], fundings: [] };
-  const payer = walletOf('nobody yet');
-  const short = await world.adapter.fundsShortage?.(owed, payer, soon());
-  assert.ok(short !== null && short !== undefined && 'need' in short);
-  assert.equal(short.need, 128n * HIGHER + 5_000n + leftBy.whole - DEPOSIT);
 });

@@ -9,14 +9,8 @@ import { shownAmount } from '@parley/trader/assets.ts';
 import { coinSourceOf } from '@parley/trader/chains.ts';
 import { misused, needsYou } from '@parley/trader/failures.ts';
 import { answer, type Cli, mustConfirm, note, passphraseOf } from '@parley/trader/io.ts';
-import { mustBePassphrase, type Sealed, sealed } from '@parley/trader/keys/keystore.ts';
-import {
-  keysOf,
-  mustBeSecret,
-  mustBeWords,
-  type Network,
-  newWords,
-} from '@parley/trader/keys/words.ts';
+import { mustBePassphrase, sealed } from '@parley/trader/keys/keystore.ts';
+import { keysOf, mustBeSecret, mustBeWords, newWords } from '@parley/trader/keys/words.ts';
 import { readUpTo, writePrivate } from '@parley/trader/places.ts';
 import {
   inSession,
@@ -27,36 +21,49 @@ import {
   unlockedBy,
 } from '@parley/trader/session.ts';
 import { ageOf, tableOf } from '@parley/trader/show.ts';
-import { descriptorOf } from '../arguments.ts';
-import type { Given, Run } from '../command.ts';
 
-const sources = ['new', 'words', 'words-fd', 'web3', 'key-file'] as const;
 const nodeMs = 15_000;
 /** Places, from 0 on, of words that were shown and are asked for. */
 const askedWords = [1, 5, 9];
 
-export const login: Run = (cli, given) =>
+/** Where words come from that are typed, or read from a descriptor. */
+export type Typed = { readonly words?: true; readonly wordsFd?: number };
+type Sources = Typed & { readonly new?: true; readonly keyFile?: string };
+type Login = Sources & {
+  readonly with?: Family;
+  readonly scope?: readonly Scope[];
+  readonly name?: string;
+};
+
+const sources: Readonly<Record<keyof Sources, string>> = {
+  new: '--new',
+  words: '--words',
+  wordsFd: '--words-fd',
+  keyFile: '--key-file',
+};
+
+export const login = (cli: Cli, given: Login) =>
   inSession(cli, async (session) => {
-    const from = sources.filter((each) => given.has(each) || given.text(each) !== undefined);
+    const names = Object.keys(sources) as (keyof Sources)[];
+    const from = names.filter((each) => given[each] !== undefined);
     const { places, profile } = session;
     const file = profile.keyFile ?? places.keystore;
     const isThere = (await readUpTo(file)) !== null;
     if (isThere && from.length > 0) {
-      const sentence = `${file} is there already: without --${from[0]} its keys sign in`;
+      const sentence = `${file} is there already: without ${flagsOf(from)} its keys sign in`;
       throw needsYou('keys_exist', `${sentence}. Other keys belong into another profile`);
     }
     mustBeOne(from);
     if (!isThere && from.length === 0) {
-      const sentence = 'there are no keys yet: say --new, --words, --web3 FILE or --key-file FILE';
+      const sentence = 'there are no keys yet: say --new, --words or --key-file FILE';
       throw needsYou('no_keys', sentence);
     }
     const keys = isThere ? await keysIn(cli, session) : await madeKeys(cli, session, given);
     const own = await unlockedBy(session, keys);
-    const chosen = given.all('scope') as readonly Scope[];
     const made = await minted(session, own, {
-      by: given.text('with') as Family | undefined,
-      name: given.text('name'),
-      scopes: chosen.length > 0 ? chosen : undefined,
+      by: given.with,
+      name: given.name,
+      scopes: given.scope,
     });
     answer(
       cli,
@@ -74,37 +81,36 @@ export const login: Run = (cli, given) =>
   });
 
 /** New words may go into a key file; all else is one or the other. */
-function mustBeOne(from: readonly (typeof sources)[number][]): void {
-  const [first, second] = from.filter((each) => !(each === 'new' && from.includes('key-file')));
-  if (second === undefined) return;
-  throw misused(`--${first} and --${second} are two places of keys: say one of them`);
+function mustBeOne(from: readonly (keyof Sources)[]): void {
+  const places = from.filter((each) => !(each === 'new' && from.includes('keyFile')));
+  if (places.length < 2) return;
+  throw misused(`${flagsOf(places)} are several places of keys: say one of them`);
 }
 
-async function madeKeys(cli: Cli, session: Session, given: Given) {
+const flagsOf = (from: readonly (keyof Sources)[]) =>
+  from.map((each) => sources[each]).join(' and ');
+
+async function madeKeys(cli: Cli, session: Session, given: Sources) {
   const { places, profile } = session;
-  const keyFile = given.text('key-file');
+  const isNew = given.new === true;
   await mustBelongHere(cli, session, given);
-  if (keyFile !== undefined)
-    return takeKeyFile(cli, session, resolve(cli.cwd, keyFile), given.has('new'));
-  const { content, passphrase: opened } = await wanted(cli, given, profile.network);
-  // A descriptor is read once: its passphrase then opens the one and seals the other.
-  const isGiven = cli.passphraseFd !== null && opened !== null;
-  const passphrase = isGiven
-    ? opened
-    : await passphraseOf(cli, 'Passphrase of the new keystore: ', true);
+  if (given.keyFile !== undefined)
+    return takeKeyFile(cli, session, resolve(cli.cwd, given.keyFile), isNew);
+  const words = isNew ? newWords() : await typedWords(cli, given);
+  mustBeSecret(words, profile.network);
+  const passphrase = await passphraseOf(cli, 'Passphrase of the new keystore: ', true);
   mustBePassphrase(passphrase);
-  const isNew = !given.has('words') && given.text('words-fd') === undefined;
-  if (isNew) await mustBeWrittenDown(cli, content.words);
-  await writePrivate(places.keystore, await sealed(content, passphrase), { isNew: true });
+  if (isNew) await mustBeWrittenDown(cli, words);
+  await writePrivate(places.keystore, await sealed({ words }, passphrase), { isNew: true });
   note(cli, `wrote ${places.keystore}`);
-  return keysOf(content.words, profile.network, content.imported);
+  return keysOf(words, profile.network);
 }
 
 /** Real words on a network of play money, and real money under words that lie open. */
-async function mustBelongHere(cli: Cli, { profile }: Session, given: Given): Promise<void> {
+async function mustBelongHere(cli: Cli, { profile }: Session, given: Sources): Promise<void> {
   const { network, market, productName } = profile;
-  const isOpen = given.text('key-file') !== undefined;
-  const isNew = given.has('new');
+  const isOpen = given.keyFile !== undefined;
+  const isNew = given.new === true;
   if (network !== 'mainnet' && !isNew) {
     const plan = [
       `${productName} at ${market} calls itself a ${network} network: its coins are worth nothing.`,
@@ -118,28 +124,9 @@ async function mustBelongHere(cli: Cli, { profile }: Session, given: Given): Pro
   }
 }
 
-/** `passphrase`: that of a Web3 keystore. */
-type Wanted = { readonly content: Sealed; readonly passphrase: string | null };
-
-async function wanted(cli: Cli, given: Given, network: Network): Promise<Wanted> {
-  const web3 = given.text('web3');
-  if (web3 !== undefined) {
-    const text = await readUpTo(resolve(cli.cwd, web3));
-    if (text === null) throw misused(`there is no file ${web3}`);
-    const { openWeb3 } = await import('@parley/trader/keys/web3.ts');
-    const passphrase = await passphraseOf(cli, `Passphrase of ${web3}: `);
-    const evm = await openWeb3(text, passphrase);
-    return { content: { words: newWords(), imported: { evm } }, passphrase };
-  }
-  const words = given.has('new') ? newWords() : await typedWords(cli, given);
-  mustBeSecret(words, network);
-  return { content: { words }, passphrase: null };
-}
-
 /** From a descriptor, else asked; never an argument. */
-export async function typedWords(cli: Cli, given: Given): Promise<string> {
-  const fd = descriptorOf('--words-fd', given.text('words-fd'));
-  if (fd !== null) return mustBeWords(await cli.readDescriptor(fd));
+export async function typedWords(cli: Cli, { wordsFd }: Typed): Promise<string> {
+  if (wordsFd !== undefined) return mustBeWords(await cli.readDescriptor(wordsFd));
   if (!cli.isAsked) {
     throw needsYou('not_asked', 'the words have to be typed: give --words-fd N, or a terminal');
   }
@@ -161,12 +148,11 @@ async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
   }
 }
 
-export const words: Run = (cli) =>
+export const words = (cli: Cli) =>
   inSession(cli, async (session) => {
     const plan = ['A person who sees these words can take every coin of these wallets.'];
     await mustConfirm(cli, plan, 'Show them?');
-    const { words: shown, imported } = await sealedIn(cli, session);
-    if (imported?.evm !== undefined) note(cli, 'the EVM key was imported: it is not in the words');
+    const { words: shown } = await sealedIn(cli, session);
     const { rescue } = await keysOf(shown, session.profile.network);
     const lines = rescue === shown ? [shown] : [shown, `rescue words: ${rescue}`];
     answer(cli, { words: shown, rescue }, lines.join('\n'));
@@ -174,7 +160,7 @@ export const words: Run = (cli) =>
 
 type Held = { readonly asset: string; readonly address: string; readonly amount: bigint | null };
 
-export const whoami: Run = (cli) =>
+export const whoami = (cli: Cli) =>
   inSession(cli, async (session) => {
     const { client, account } = await signedIn(session);
     const me = await client.me();

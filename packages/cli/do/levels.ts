@@ -3,37 +3,27 @@
 import { formatPrice } from '@parley/sdk/people.ts';
 import type { Level } from '@parley/sdk/types.ts';
 import { catalogueOf, type OwnAsset, shownAmount, typedAmount } from '@parley/trader/assets.ts';
-import { answer } from '@parley/trader/io.ts';
+import { answer, type Cli } from '@parley/trader/io.ts';
 import { inSession, marketOf } from '@parley/trader/session.ts';
 import { ageOf, tableOf } from '@parley/trader/show.ts';
-import { wholeNumber } from '../arguments.ts';
-import type { Run } from '../command.ts';
 
-/** The rows of each side. */
-const defaultRows = 10;
-const mostRows = 100;
-const mostSettled = 1_000;
 const sides = { sell: 'sell_base', buy: 'buy_base' } as const;
 const note = 'Levels bind nobody: "parley ask" asks for quotes.';
 
-export const levels: Run = (cli, given) =>
+type Wanted = { readonly amount?: string; readonly settled?: number; readonly limit: number };
+
+export const levels = (cli: Cli, base: string, quote: string, { amount, settled, limit }: Wanted) =>
   inSession(cli, async (session) => {
     const { keyless } = await marketOf(session);
     const names = await catalogueOf(session, keyless);
-    const [base = '', quote = ''] = given.args;
     const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
     const own = names.of(ids.baseAssetId);
     const other = names.of(ids.quoteAssetId);
-    const amount = given.text('amount');
-    const settled = given.text('settled');
-    const limit = given.text('limit') ?? String(defaultRows);
     const query = {
       ...ids,
-      limit: wholeNumber('--limit', limit, { least: 1, most: mostRows }),
+      limit,
       ...(amount === undefined ? {} : { baseAmount: typedAmount(amount, own).toString() }),
-      ...(settled === undefined
-        ? {}
-        : { minSettled: wholeNumber('--settled', settled, { least: 0, most: mostSettled }) }),
+      ...(settled === undefined ? {} : { minSettled: settled }),
     };
     const [sell, buy] = await Promise.all(
       Object.values(sides).map((direction) => keyless.levels({ direction, ...query })),

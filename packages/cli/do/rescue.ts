@@ -18,37 +18,35 @@ import {
   unlockedBy,
 } from '@parley/trader/session.ts';
 import { tableOf } from '@parley/trader/show.ts';
-import type { Given, Run } from '../command.ts';
 import { driveAll } from '../drive.ts';
-import { typedWords } from './account.ts';
+import { type Typed, typedWords } from './account.ts';
 
 const mostFileBytes = 4_194_304;
 
-export const rescue: Run = (cli, given) =>
+type From = Typed & { readonly payout?: string; readonly deep?: true };
+
+export const save = (cli: Cli, name: string) =>
   inSession(cli, async (session) => {
-    const [what, name = ''] = given.args;
     const file = resolve(cli.cwd, name);
-    return what === 'save' ? save(cli, session, file) : from(cli, session, file, given);
+    const own = await unlocked(cli, session);
+    const text = await keepRescue(session, own);
+    const { swaps } = readRescue(text);
+    await writePrivate(file, text, { isNew: true });
+    const said = `wrote ${file}: ${swaps.length} open swaps. With the words it brings them back.`;
+    answer(cli, { file, swaps: swaps.map(({ swap }) => swap.id) }, said);
   });
 
-async function save(cli: Cli, session: Session, file: string): Promise<number> {
-  const own = await unlocked(cli, session);
-  const text = await keepRescue(session, own);
-  const { swaps } = readRescue(text);
-  await writePrivate(file, text, { isNew: true });
-  const said = `wrote ${file}: ${swaps.length} open swaps. With the words it brings them back.`;
-  answer(cli, { file, swaps: swaps.map(({ swap }) => swap.id) }, said);
-  return statuses.done;
-}
+export const from = (cli: Cli, name: string, given: From) =>
+  inSession(cli, (session) => rescued(cli, session, resolve(cli.cwd, name), given));
 
-async function from(cli: Cli, session: Session, name: string, given: Given): Promise<number> {
+async function rescued(cli: Cli, session: Session, name: string, given: From): Promise<number> {
   const text = await readUpTo(name, mostFileBytes);
   if (text === null) throw misused(`there is no file ${name}`);
   const file = readRescue(text);
   const own = await ownWords(cli, session, given);
   const chains = await chainsIn(cli, session, file);
   return alone(own, async () => {
-    const isDeep = given.has('deep');
+    const isDeep = given.deep === true;
     const signal = cli.signal;
     const restored = await restoreFromFile(own.store, text, { chains, isDeep, signal });
     const rows = restored.map(({ swapId, outcome, secret, why }) => [swapId, outcome, secret, why]);
@@ -58,7 +56,7 @@ async function from(cli: Cli, session: Session, name: string, given: Given): Pro
       answer(cli, { restored }, 'no swap of the file is to be settled');
       return statuses.not_received;
     }
-    const payout = given.text('payout');
+    const { payout } = given;
     const plan = due.map(({ swapId, trade }) => {
       const { payTo, refundTo } = trade;
       const onBitcoin = payout ?? 'your own wallet';
@@ -71,9 +69,8 @@ async function from(cli: Cli, session: Session, name: string, given: Given): Pro
 }
 
 /** The words of the profile; or typed, with wallets of the same words to pay the fees. */
-async function ownWords(cli: Cli, session: Session, given: Given): Promise<Unlocked> {
-  const isTyped = given.has('words') || given.text('words-fd') !== undefined;
-  if (!isTyped) return unlocked(cli, session);
+async function ownWords(cli: Cli, session: Session, given: Typed): Promise<Unlocked> {
+  if (given.words !== true && given.wordsFd === undefined) return unlocked(cli, session);
   const words = await typedWords(cli, given);
   return unlockedBy(session, await keysOf(words, session.profile.network), true);
 }

@@ -3,27 +3,32 @@
 import { allAssets, splitName } from '@parley/trader/assets.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { misused, needsYou } from '@parley/trader/failures.ts';
-import { answer, mustConfirm } from '@parley/trader/io.ts';
+import { answer, type Cli, mustConfirm } from '@parley/trader/io.ts';
 import { titleOf } from '@parley/trader/known.ts';
 import { placesOf, writePrivate } from '@parley/trader/places.ts';
 import { readProfile, writeProfile } from '@parley/trader/profile.ts';
 import { inSession, marketOf } from '@parley/trader/session.ts';
 import { devProfile, giftsOf, profileOfMarket, withNodes } from '@parley/trader/setup.ts';
 import { urlOf } from '@parley/trader/sources.ts';
-import type { Run } from '../command.ts';
 
 const nodeMs = 15_000;
 
-export const init: Run = async (cli, given) => {
-  const isDev = given.has('dev');
-  const market = given.text('market');
+type Init = {
+  readonly market?: string;
+  readonly dev?: true;
+  readonly control?: string;
+  readonly node?: readonly string[];
+};
+
+export async function init(cli: Cli, { market, dev, control, node = [] }: Init): Promise<void> {
+  const isDev = dev === true;
   if (!isDev && market === undefined) throw misused('"init" wants --market URL or --dev');
-  if (!isDev && given.has('control')) throw misused('--control is of --dev');
+  if (!isDev && control !== undefined) throw misused('--control is of --dev');
   const { profile, left } = isDev
-    ? await devProfile(cli, { control: given.text('control'), market })
+    ? await devProfile(cli, { control, market })
     : await profileOfMarket(market ?? '');
   const places = placesOf(cli.env, cli.profile ?? (isDev ? 'dev' : 'default'));
-  const whole = withNodes(profile, given.all('node'));
+  const whole = withNodes(profile, node);
   const lines = Object.entries(whole.chains).map(([name, chain]) => {
     const nodes = chain.nodes.map((each) => hostOf(urlOf(each)));
     return `  ${name}: ${titleOf(chain, whole.network)}, asked at ${nodes.join(', ') || 'NO NODE YET'}`;
@@ -47,26 +52,25 @@ export const init: Run = async (cli, given) => {
     { profile: places.profile, file, chains: Object.keys(whole.chains), leftOut: left },
     `wrote ${file}. ${next}`,
   );
-};
+}
 
 /** A node's address may hold a password or a key. */
 function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-export const faucet: Run = (cli) =>
+export const faucet = (cli: Cli) =>
   inSession(cli, async (session) => {
     const given = await giftsOf(session);
     const lines = given.map(({ chain, asset }) => `${chain}${asset === null ? '' : `:${asset}`}`);
     answer(cli, { given }, `coins of ${[...new Set(lines)].join(', ')}`);
   });
 
-export const pin: Run = (cli, { args: [name = ''], text }) =>
+export const pin = (cli: Cli, name: string, { address: wanted }: { readonly address?: string }) =>
   inSession(cli, async (session) => {
     const { chain, rest: symbol } = splitName(name);
     const of = session.chain(chain);
     if (symbol === null) throw misused(`"${chain}" is its own coin, which needs no pin`);
-    const wanted = text('address');
     const listed = (await allAssets((await marketOf(session)).keyless, chain)).filter(
       (each) =>
         each.address !== null &&

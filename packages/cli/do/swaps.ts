@@ -30,19 +30,14 @@ import {
   marketSwaps,
   refundWords,
 } from '@parley/trader/swaps.ts';
-import type { Run } from '../command.ts';
 import { driveAll } from '../drive.ts';
-import { watchAcceptances } from './acceptances.ts';
 
-export const settle: Run = (cli, { args }) =>
+export const settle = (cli: Cli, wanted: readonly string[]) =>
   inSession(cli, async (session) => {
     const own = await unlocked(cli, session);
     return alone(own, async () => {
       const client = await clientOf(cli, session);
-      // Swaps that are named wait for nothing else.
-      const whole = args.length === 0 ? client : null;
-      const acceptances = await watchAcceptances(cli, session, whole);
-      const { due, unread } = await dueSwaps(cli, session, own.store, client, args);
+      const { due, unread } = await dueSwaps(cli, session, own.store, client, wanted);
       const least = unread === 0 ? statuses.done : statuses.local;
       if (due.length === 0 && unread === 0) {
         answer(cli, { swaps: [] }, 'no swap of this profile is open');
@@ -53,9 +48,7 @@ export const settle: Run = (cli, { args }) =>
         due.length === 0
           ? statuses.done
           : await driveAll(cli, session, own, free, { client, asked });
-      if ((driven || least) !== statuses.done) return driven || least;
-      const threads = new Set(due.map(({ trade }) => trade.threadId));
-      return (await acceptances.areLeft(threads)) ? statuses.not_agreed : statuses.done;
+      return driven || least;
     });
   });
 
@@ -98,11 +91,11 @@ async function mustWant(cli: Cli, session: Session, own: Unlocked, fundings: rea
   await mustConfirm(cli, plan, `Fund ${count === 1 ? 'it' : `these ${count}`}, and settle`);
 }
 
-export const refund: Run = (cli, { args: [id = ''], has }) =>
+export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =>
   inSession(cli, async (session) => {
     const own = await unlocked(cli, session);
     const record = await own.store.getSwap(id);
-    if (has('raw')) return rawRefund(cli, session, own, id, record);
+    if (raw === true) return rawRefund(cli, session, own, id, record);
     return alone(own, async () => {
       const client = await clientOf(cli, session);
       const { due } = await dueSwaps(cli, session, own.store, client, [id]);
@@ -140,7 +133,7 @@ async function rawRefund(
   answer(cli, spend, text);
 }
 
-export const swaps: Run = (cli, { args: [wanted] }) =>
+export const swaps = (cli: Cli, wanted: string | undefined) =>
   inSession(cli, async (session) => {
     const store = await storeIn(session);
     const kept = await store.swapIds();

@@ -1,6 +1,5 @@
 // `parley ask`, `cancel`, `quote`, `threads`, `propose` and `accept`: coming to an agreement.
 
-import { ttlSeconds as lifetime, pageLimit, validForSeconds } from '@parley/core/limits.ts';
 import { accept as acceptThread } from '@parley/sdk/agree.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
@@ -34,29 +33,35 @@ import {
 } from '@parley/trader/session.ts';
 import { ageOf, deadlineOf, tableOf } from '@parley/trader/show.ts';
 import { sidesOf } from '@parley/trader/sides.ts';
-import { compareTerms, keepTerms, mustBeTerms, namedBy, otherThan } from '@parley/trader/terms.ts';
-import { wholeNumber } from '../arguments.ts';
-import type { Given, Run } from '../command.ts';
-import { wordsOf } from './market.ts';
+import {
+  compareTerms,
+  keepTerms,
+  mustBeTerms,
+  type Named,
+  namedBy,
+  otherThan,
+} from '@parley/trader/terms.ts';
+import { rowsOf, wordsOf } from './market.ts';
 
-const usualSeconds = '600';
-const mostRows = 10_000;
 const lookMs = 2_000;
 
 type Party = OwnTrade['party'];
 
-export const ask: Run = (cli, { args, text }) =>
+type Side = 'sell' | 'buy';
+type Ask = { readonly price?: string; readonly for: number; readonly to?: string };
+
+export const ask = (
+  cli: Cli,
+  side: Side,
+  amount: string,
+  base: string,
+  quote: string,
+  { price: asked, for: ttlSeconds, to: target }: Ask,
+) =>
   inSession(cli, async (session) => {
-    const [side = '', amount = '', base = '', quote = ''] = args;
     const [ownBase, ownQuote] = ownPair(session, base, quote);
-    const asked = text('price');
-    const ttlSeconds = wholeNumber('--for', text('for') ?? usualSeconds, {
-      least: 1,
-      most: lifetime.most,
-    });
     const baseAmount = typedAmount(amount, ownBase);
     const askAmount = asked === undefined ? null : typedAmount(asked, ownQuote);
-    const target = text('to');
     const { client } = await signedIn(session);
     const pinnedBase = await pinnedAsset(client, ownBase);
     const pinnedQuote = await pinnedAsset(client, ownQuote);
@@ -80,10 +85,9 @@ export const ask: Run = (cli, { args, text }) =>
     answer(cli, { rfq }, `asked: ${rfq.id}\nQuotes: "parley threads ${rfq.id}".`);
   });
 
-const directionOf = (side: string): Rfq['direction'] =>
-  side === 'sell' ? 'sell_base' : 'buy_base';
+const directionOf = (side: Side): Rfq['direction'] => (side === 'sell' ? 'sell_base' : 'buy_base');
 
-export const cancel: Run = (cli, { args: [id = ''] }) =>
+export const cancel = (cli: Cli, id: string) =>
   inSession(cli, async (session) => {
     const { client } = await signedIn(session);
     const names = await catalogueOf(session, client);
@@ -101,11 +105,8 @@ async function priced(session: Session, signed: SignedIn, rfq: Rfq, amount: stri
 }
 
 /** How long a price holds; none: as long as its RFQ. */
-function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
-  const given = text('valid');
-  if (given === undefined) return {};
-  return { validForSeconds: wholeNumber('--valid', given, validForSeconds) };
-}
+type Valid = { readonly valid?: number };
+const lifetimeOf = ({ valid }: Valid) => (valid === undefined ? {} : { validForSeconds: valid });
 
 /**
  * The words of the person or script about the request must match what the market shows. Throws
@@ -113,35 +114,25 @@ function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
  */
 function mustBeNamed(
   session: Session,
-  { text }: Given,
+  said: Named,
   terms: { readonly direction: Rfq['direction']; readonly baseAmount: bigint } & Sided,
   { isNeeded, shown }: { readonly isNeeded: boolean; readonly shown: string },
 ): void {
-  const missing = namedBy.filter((each) => text(each) === undefined);
+  const missing = namedBy.filter((each) => said[each] === undefined);
   if (isNeeded && missing.length > 0) {
     const names = missing.map((each) => `--${each}`).join(', ');
     throw misused(`with --yes the request must be named, by ${names} too: the taker ${shown}`);
   }
-  const other = otherThan(
-    session,
-    {
-      side: text('side'),
-      amount: text('amount'),
-      base: text('base'),
-      quote: text('quote'),
-    },
-    terms,
-  );
+  const other = otherThan(session, said, terms);
   if (other === null) return;
-  const sentence = `the taker ${shown}, which is not --${other} ${text(other)}: nothing was quoted`;
+  const sentence = `the taker ${shown}, which is not --${other} ${said[other]}: nothing was quoted`;
   throw needsYou('other_terms', sentence);
 }
 
 type Sided = Readonly<Record<'base' | 'quote', OwnAsset>>;
 
-export const quote: Run = (cli, given) =>
+export const quote = (cli: Cli, id: string, amount: string, given: Valid & Named) =>
   inSession(cli, async (session) => {
-    const [id = '', amount = ''] = given.args;
     const lifetime = lifetimeOf(given);
     const signed = await signedIn(session);
     const rfq = await signed.client.rfq(id);
@@ -159,9 +150,9 @@ export const quote: Run = (cli, given) =>
     answer(cli, { thread }, `quoted: thread ${thread.id}`);
   });
 
-export const withdraw: Run = (cli, { args: [id], has }) =>
+export const withdraw = (cli: Cli, id: string | undefined, { all }: { readonly all?: true }) =>
   inSession(cli, async (session) => {
-    if ((id === undefined) !== has('all')) throw misused('"withdraw" wants THREAD, or --all');
+    if ((id === undefined) !== (all === true)) throw misused('"withdraw" wants THREAD, or --all');
     const { client } = await signedIn(session);
     if (id === undefined) return withdrawAll(cli, client);
     const names = await catalogueOf(session, client);
@@ -187,9 +178,8 @@ async function withdrawAll(cli: Cli, client: ParleyClient): Promise<void> {
   answer(cli, sum, `withdrawn: ${sum.withdrawn}${left}`);
 }
 
-export const propose: Run = (cli, given) =>
+export const propose = (cli: Cli, id: string, amount: string, given: Valid) =>
   inSession(cli, async (session) => {
-    const [id = '', amount = ''] = given.args;
     const lifetime = lifetimeOf(given);
     const signed = await signedIn(session);
     const before = await signed.client.thread(id);
@@ -207,19 +197,27 @@ export const propose: Run = (cli, given) =>
 const noOpenQuotes =
   'you have no open quotes; quotes on your own requests: "parley threads --role taker"';
 
-export const threads: Run = (cli, { args: [rfqId], text }) =>
+type Which = { readonly role?: Party; readonly status?: Thread['status'] };
+
+export const threads = (
+  cli: Cli,
+  rfqId: string | undefined,
+  { limit, ...which }: Which & { readonly limit: number },
+) =>
   inSession(cli, async (session) => {
-    const role = text('role') as Party | undefined;
-    const status = text('status') as Thread['status'] | undefined;
-    const which = { ...(role && { role }), ...(status && { status }) };
     const { client, account } = await signedIn(session);
-    const most = wholeNumber('--limit', text('limit') ?? '100', { least: 1, most: mostRows });
-    const all = await readThreads(client, rfqId, most, which);
+    const isChosen = (which.role ?? which.status) !== undefined;
+    const all = await rowsOf(limit, async (page) => {
+      const { threads: rows, nextCursor } =
+        rfqId === undefined || isChosen
+          ? await client.quotes({ ...which, ...(rfqId && { rfqId }), ...page })
+          : await client.threadsOfRfq(rfqId, page);
+      return { rows, nextCursor };
+    });
     const names = await catalogueOf(session, client);
     const rows = all.map((each) => rowOf(names, each, account.userId, session.now()));
     const head = ['thread', 'price', 'by', 'state', 'since', 'holds'];
-    const isDefault = rfqId === undefined && role === undefined && status === undefined;
-    const none = isDefault ? noOpenQuotes : 'none';
+    const none = rfqId === undefined && !isChosen ? noOpenQuotes : 'none';
     answer(cli, { threads: all }, rows.length === 0 ? none : tableOf(head, rows));
   });
 
@@ -240,37 +238,15 @@ function rowOf(names: Catalogue, thread: Thread, userId: string, now: number): s
   ];
 }
 
-type Which = { readonly role?: Party; readonly status?: Thread['status'] };
+type Accept = { readonly price?: string; readonly wait?: true };
 
-async function readThreads(
-  client: ParleyClient,
-  rfqId: string | undefined,
-  most: number,
-  which: Which,
-) {
-  const all: Thread[] = [];
-  let cursor: string | null = null;
-  do {
-    const from: { cursor?: string } = cursor === null ? {} : { cursor };
-    const query = { ...from, limit: Math.min(pageLimit.most, most - all.length) };
-    const answered: Awaited<ReturnType<ParleyClient['quotes']>> =
-      rfqId === undefined || (which.role ?? which.status) !== undefined
-        ? await client.quotes({ ...query, ...which, ...(rfqId && { rfqId }) })
-        : await client.threadsOfRfq(rfqId, query);
-    all.push(...answered.threads.slice(0, query.limit));
-    cursor = answered.nextCursor;
-  } while (cursor !== null && all.length < most);
-  return all;
-}
-
-export const accept: Run = (cli, { args: [id = ''], text, has }) =>
+export const accept = (cli: Cli, id: string, { price: wanted, wait }: Accept) =>
   inSession(cli, async (session) => {
     const signed = await signedIn(session);
     const thread = await signed.client.thread(id);
     const names = await catalogueOf(session, signed.client);
     const looked = lookedAt(session, signed.account.userId, names, thread);
     const { price, assets, terms } = looked;
-    const wanted = text('price');
     if (cli.yes && wanted === undefined) {
       throw misused('with --yes the price must be named: --price AMOUNT');
     }
@@ -290,7 +266,7 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
     if (ends != null) plan.push(`the price ends ${ageOf(ends, session.now())}`);
     await mustConfirm(cli, plan, 'Accept? It binds you');
     const { swapId: begun } = await acceptThread({ ...found.dealing, store: own.store });
-    const swapId = begun ?? (has('wait') ? await agreedOn(cli, session, signed, id) : null);
+    const swapId = begun ?? (wait === true ? await agreedOn(cli, session, signed, id) : null);
     const { role, deadlines } = found;
     const next =
       swapId === null

@@ -14,7 +14,6 @@ export function testIo(home: string, more: Partial<Io> = {}) {
       said.err += text;
     },
     isAsked: false,
-    columns: null,
     env: { HOME: home },
     cwd: home,
     signal: new AbortController().signal,

@@ -65,64 +65,37 @@ test('a file of settings becomes values', () => {
   assert.deepEqual([pair?.spreadBps, pair?.slipBps, pair?.gives], [30n, 15n, ['base', 'quote']]);
 });
 
-for (const [what, from, to, fault] of [
-  ['no TOML', 'store = "store"', 'store =', /is no TOML/],
-  ['an unknown field', 'metrics_port', 'metric_port', /metric_port: is no setting/],
-  [
-    'an unknown field of a table',
-    'reserve = ',
-    'reserved = ',
-    /assets\.btc\.reserved: is no setting/,
-  ],
-  ['a market without TLS', 'https://market', 'http://market', /market\.url: must be https/],
-  ['a login on no chain', 'login = "ethereum"', 'login = "tron"', /market\.login: must name/],
-  ['a missing key', 'key_file = "keys/bitcoin.key"', '', /chains\.bitcoin\.key_file: is missing/],
-  [
-    'no node',
-    'rpc_urls = ["https://one.example", "https://two.example"]',
-    '',
-    /rpc_urls: must name/,
-  ],
-  ['a float', 'reserve = "0.01"', 'reserve = 0.01', /reserve: must be a text such as "0.25"/],
-  ['too many decimals', '"0.01"', '"0.000000001"', /reserve: .* has 9 decimals/],
-  [
-    'a coin counted otherwise',
-    'decimals = 8',
-    'decimals = 7',
-    /btc\.decimals: of the chain's coin are 8/,
-  ],
-  ['an asset on no chain', 'chain = "bitcoin"', 'chain = "base"', /assets\.btc\.chain: names none/],
-  ['a pair of no asset', 'base = "btc"', 'base = "eth"', /pairs\[0\]\.base: "eth" is none/],
-  ['a pair without a source', 'price = "btc-usd"', 'price = "eth-usd"', /price: "eth-usd" is none/],
-  ['sizes the wrong way', 'least = "0.001"', 'least = "0.5"', /least: must be above 0/],
-  [
-    'a level of no size',
-    'spread_bps = 30',
-    'spread_bps = 30\nlevels = ["0.3"]',
-    /levels: must be within/,
-  ],
-  [
-    'levels that are no list',
-    'spread_bps = 30',
-    'spread_bps = 30\nlevels = "0.1"',
-    /levels: must be a list/,
-  ],
-  [
-    'a spread too wide',
-    'spread_bps = 30',
-    'spread_bps = 6000',
-    /spread_bps: must be a whole number/,
-  ],
-  [
-    'a pair twice',
-    '[prices.btc',
-    `[[pairs]]\nbase="usdc"\nquote="btc"\nleast="1"\nmost="2"\nspread_bps=1\nprice="btc-usd"
-[prices.btc`,
-    /usdc\/btc is there twice|btc\/usdc is there twice/,
-  ],
-] as const) {
-  test(`${what} is named`, () => {
-    assert.ok(whole.includes(from));
+test('each fault is named with its place', () => {
+  for (const [from, to, fault] of [
+    ['store = "store"', 'store =', /is no TOML/],
+    ['metrics_port', 'metric_port', /the settings: .*"metric_port"/],
+    ['reserve = ', 'reserved = ', /assets\.btc: .*"reserved"/],
+    ['https://market', 'http://market', /market\.url: must be https/],
+    ['login = "ethereum"', 'login = "tron"', /market\.login: must name/],
+    ['key_file = "keys/bitcoin.key"', '', /chains\.bitcoin\.key_file: /],
+    ['"https://one.example", "https://two.example"', '', /chains\.ethereum\.rpc_urls: /],
+    ['family = "evm"', 'family = "tron"', /chains\.ethereum\.contract: /],
+    ['family = "evm"', 'family = "doge"', /chains\.ethereum\.family: /],
+    ['second_esplora_url', 'core_url', /chains\.bitcoin\.core_url: or esplora_url/],
+    ['reserve = "0.01"', 'reserve = 0.01', /reserve: must be a text such as "0.25"/],
+    ['"0.01"', '"0.000000001"', /reserve: .* has 9 decimals/],
+    ['decimals = 8', 'decimals = 7', /btc\.decimals: of the chain's coin are 8/],
+    ['chain = "bitcoin"', 'chain = "base"', /assets\.btc\.chain: names none/],
+    ['[assets.btc]', '[assets.BTC]', /assets\.BTC: /],
+    ['base = "btc"', 'base = "eth"', /pairs\.0\.base: "eth" is none/],
+    ['price = "btc-usd"', 'price = "eth-usd"', /pairs\.0\.price: "eth-usd" is none/],
+    ['least = "0.001"', 'least = "0.5"', /pairs\.0\.least: must be above 0/],
+    ['spread_bps = 30', 'spread_bps = 30\nlevels = ["0.3"]', /levels: must be within/],
+    ['spread_bps = 30', 'spread_bps = 30\nlevels = "0.1"', /pairs\.0\.levels: .*array/],
+    ['spread_bps = 30', 'spread_bps = 6000', /pairs\.0\.spread_bps: .*5000/],
+    ['every_seconds = 20', 'least = "none"', /prices\.btc-usd\.least: .*no price above zero/],
+    [
+      '[prices.btc',
+      '[[pairs]]\nbase="usdc"\nquote="btc"\nleast="1"\nmost="2"\nspread_bps=1\nprice="btc-usd"\n[prices.btc',
+      /usdc\/btc is there twice|btc\/usdc is there twice/,
+    ],
+  ] as const) {
+    assert.ok(whole.includes(from), from);
     assert.throws(
       () => parseConfig(whole.replace(from, to), 'maker.toml'),
       (error) => {
@@ -131,15 +104,17 @@ for (const [what, from, to, fault] of [
         return true;
       },
     );
-  });
-}
+  }
+});
 
 test('a fault does not repeat an address, which may hold a password', () => {
   const wrong = whole.replace('https://one.example', 'ftp://me:hunter2@one.example');
   assert.throws(
     () => parseConfig(wrong, 'maker.toml'),
     (error: Error) => {
-      return /rpc_urls: must be an http/.test(error.message) && !error.message.includes('hunter2');
+      return (
+        /rpc_urls\.0: must be an http/.test(error.message) && !error.message.includes('hunter2')
+      );
     },
   );
 });

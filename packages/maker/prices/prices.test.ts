@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
-import type { PriceConfig } from '../config/prices.ts';
+import type { PriceConfig } from '../config/config.ts';
 import { approximate, parsePrice } from '../rules/price.ts';
 import { jsonAt, nothingRead, priceOf, read, stepStandsMs } from './reading.ts';
 import { openPrices } from './sources.ts';
@@ -87,10 +87,11 @@ test('a command, HTTP and a WebSocket give prices; one that fails is told, and g
     for (const each of sockets.clients) each.terminate();
     web.close();
   });
-  const polled = { everyMs: 50, timeoutMs: 5_000 };
+  const polled = { everySeconds: 0.05, timeoutSeconds: 5 };
   const source = (name: string, from: PriceConfig['from']): PriceConfig => ({
     name,
     from,
+    folder: '.',
     staleMs: 400,
     ...free,
   });
@@ -100,8 +101,6 @@ test('a command, HTTP and a WebSocket give prices; one that fails is told, and g
     [
       source('run', {
         type: 'command',
-        folder: '.',
-        path: null,
         ...polled,
         command: [process.execPath, '-p', '10.5'],
       }),
@@ -159,6 +158,7 @@ test('a message that is too long ends the connection, and the one after it is he
       {
         name: 'socket',
         staleMs: 60_000,
+        folder: '.',
         ...free,
         from: { type: 'websocket', url: `ws://127.0.0.1:${port}/`, subscribe: [], path: 'p' },
       },

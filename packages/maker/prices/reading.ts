@@ -1,7 +1,7 @@
 // Which reading of a source is believed. Pure: the clock is an argument.
 
 import type { Millis } from '@parley/core/nominal.ts';
-import type { Bounds } from '../config/prices.ts';
+import type { Bounds } from '../config/config.ts';
 import { distanceBps, type Price } from '../rules/price.ts';
 
 export type Reading = { readonly price: Price; readonly atMs: Millis };

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Millis } from '@parley/core/nominal.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
-import type { PriceConfig } from '../config/prices.ts';
+import type { PriceConfig } from '../config/config.ts';
 import { type Price, parsePrice, ratio } from '../rules/price.ts';
 import { openSocket } from '../socket.ts';
 import { jsonAt, nothingRead, priceOf, read, type SourceState } from './reading.ts';
@@ -82,17 +82,20 @@ type Hearing = {
   readonly signal: AbortSignal;
 };
 
-function begin({ from, staleMs }: PriceConfig, hearing: Hearing): void {
+function begin({ from, staleMs, folder }: PriceConfig, hearing: Hearing): void {
   if (from.type === 'websocket') listen(from, staleMs, hearing);
-  else if (from.type !== 'fixed') poll(from.everyMs, hearing, () => asked(from, hearing.signal));
+  else if (from.type !== 'fixed') {
+    poll(1_000 * from.everySeconds, hearing, () => asked(from, folder, hearing.signal));
+  }
 }
 
 type Polls = Extract<PriceConfig['from'], { readonly type: 'command' | 'http' }>;
 
-async function asked(from: Polls, stop: AbortSignal): Promise<unknown> {
+async function asked(from: Polls, folder: string, stop: AbortSignal): Promise<unknown> {
+  const timeoutMs = 1_000 * from.timeoutSeconds;
   if (from.type === 'command') {
     const [program = '', ...args] = from.command;
-    const how = { cwd: from.folder, timeout: from.timeoutMs, maxBuffer: mostBytes, signal: stop };
+    const how = { cwd: folder, timeout: timeoutMs, maxBuffer: mostBytes, signal: stop };
     // The text it prints as an error may hold a key of its source.
     const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' }).catch(
       ({ code, signal }: { code?: string | number | null; signal?: string | null }) => {
@@ -101,14 +104,14 @@ async function asked(from: Polls, stop: AbortSignal): Promise<unknown> {
     );
     return found(stdout, from.path);
   }
-  const signal = AbortSignal.any([AbortSignal.timeout(from.timeoutMs), stop]);
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop]);
   const answer = await fetch(from.url, { signal, redirect: 'error' });
   if (!answer.ok) throw new Error(`the source answered ${answer.status}`);
   return found(await bounded(answer), from.path);
 }
 
-function found(text: string, path: string | null): unknown {
-  if (path === null) return text.trim();
+function found(text: string, path: string | undefined): unknown {
+  if (path === undefined) return text.trim();
   const value = jsonAt(JSON.parse(text), path);
   if (value === undefined) throw new Error(`the answer has nothing at ${path}`);
   return value;

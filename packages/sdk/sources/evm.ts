@@ -14,8 +14,6 @@ export type EvmSourceOptions = EvmContracts & {
   readonly rpcUrls: readonly string[];
   readonly policy?: ChainPolicy;
   readonly depthTag?: DepthTag | null;
-  /** Unix seconds: until then gas costs what it does by Prague's rules, where no node tells. */
-  readonly nextForkAt?: number;
 };
 
 /** Throws where no table has its policy and none is given, and where one is unsound. */
@@ -30,9 +28,8 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
     dev: 'a dev network has chain id 31337 or 31338 and needs none',
   });
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
-  const nextForkAt = options.nextForkAt ?? null;
   const by = (rpcUrls: readonly string[]) =>
-    evmParty({ ...options, rpcUrls, policy, depthTag, nextForkAt }).adapter;
+    evmParty({ ...options, rpcUrls, policy, depthTag }).adapter;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
     ...eachNode(options.rpcUrls, by),

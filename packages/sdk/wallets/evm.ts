@@ -126,7 +126,7 @@ function untriedSpendGas(data: Hex, chainId: number): bigint | null {
   const spends = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb !== 'fund');
   if (spends.length === 0) return null;
   const gasOf = ({ of }: (typeof spends)[number]) =>
-    untriedGas(chainId, BigInt(of.terms.token) === 0n ? 'native' : 'token', 'either');
+    untriedGas(chainId, BigInt(of.terms.token) === 0n ? 'native' : 'token');
   return spends.reduce((sum, spend) => sum + gasOf(spend), 0n);
 }
 
@@ -135,7 +135,7 @@ function claimGasOf(data: Hex, chainId: number): bigint | null {
   const claims = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb === 'claim');
   if (claims.length === 0) return null;
   const gasOf = ({ of }: (typeof claims)[number]) =>
-    untriedGas(chainId, BigInt(of.terms.token) === 0n ? 'token' : 'reveal', 'either');
+    untriedGas(chainId, BigInt(of.terms.token) === 0n ? 'token' : 'reveal');
   const gas = claims.reduce((sum, claim) => sum + gasOf(claim), 0n);
   return smaller(gas, evmTransactionGas);
 }
@@ -146,7 +146,7 @@ function claimGasOf(data: Hex, chainId: number): bigint | null {
  */
 async function nothingTo(nodes: EvmNodes, signal: AbortSignal) {
   const call = { to: nodes.address as Hex, value: 0n };
-  const untried = () => untriedGas(nodes.chainId, 'nothing', 'either');
+  const untried = () => untriedGas(nodes.chainId, 'nothing');
   return { ...call, gas: await estimatedGas(nodes, call, signal).catch(untried) };
 }
 

@@ -9,14 +9,12 @@ import { verifyBitcoinProof } from '@parley/chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
 import { readEvmSignature, verifyEvmProof } from '@parley/chains/evm/proof.ts';
 import { bareSignature } from '@parley/chains/kit/signature-text.ts';
-import { parseSolanaAddress, solanaAddressBytes } from '@parley/chains/solana/address.ts';
-import { signatureOrEnvelope } from '@parley/chains/solana/envelope.ts';
+import { parseSolanaAddress } from '@parley/chains/solana/address.ts';
 import { verifySolanaProof } from '@parley/chains/solana/proof.ts';
 import { parseTronAddress } from '@parley/chains/tron/address.ts';
 import { verifyTronProof } from '@parley/chains/tron/proof.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Family } from '@parley/core/families.ts';
-import { base58 } from '@scure/base';
 import { messageOf, WalletError } from '../errors.ts';
 import type { MessageSigner } from '../keys.ts';
 
@@ -44,19 +42,6 @@ export function accountAddress(family: Family, said: unknown, { bitcoin }: Proof
     const sentence = `the wallet names no account that can be used here: ${messageOf(cause)}`;
     throw new WalletError(isOther ? 'wrong_network' : 'lied', sentence, { cause });
   }
-}
-
-/**
- * The answer of a Solana wallet, in base58: a hardware wallet may have put an envelope around the
- * text, with a domain of the program's.
- */
-export function solanaSignature(
-  address: string,
-  text: Uint8Array,
-  { signature, signed }: { readonly signature: Uint8Array; readonly signed: Uint8Array },
-): string {
-  const key = solanaAddressBytes(address);
-  return base58.encode(signatureOrEnvelope(signature, signed, text, key));
 }
 
 /**

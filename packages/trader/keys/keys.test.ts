@@ -11,7 +11,6 @@ import { tronMessageSigner } from '@parley/sdk/wallets/tron.ts';
 import { HDKey } from '@scure/bip32';
 import { Failure } from '../failures.ts';
 import { opened, sealed } from './keystore.ts';
-import { openWeb3 } from './web3.ts';
 import { childWords, ed25519Key, keysOf, mustBeWords, newWords } from './words.ts';
 
 const about = `${'abandon '.repeat(11)}about`;
@@ -40,10 +39,9 @@ test('words give the keys that other wallets find under them', async () => {
     'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
   );
   assert.equal(rescue, about);
-  const imported = await keysOf(about, 'dev', { evm: '11'.repeat(32) });
-  assert.equal(imported.wallets.evm, '11'.repeat(32));
-  assert.equal(imported.wallets.tron, tron);
-  assert.notEqual(imported.wallets.bitcoin, bitcoin);
+  const { wallets: onDev } = await keysOf(about, 'dev');
+  assert.equal(onDev.tron, tron);
+  assert.notEqual(onDev.bitcoin, bitcoin);
 });
 
 test('ed25519 keys are those of SLIP-0010, vector 1 and vector 2', () => {
@@ -109,7 +107,7 @@ test('XChaCha20-Poly1305 is that of draft-irtf-cfrg-xchacha-03, A.3.1', () => {
 });
 
 test('a keystore opens by its passphrase alone, and not when anything of it was altered', async () => {
-  const content = { words: about, imported: { evm: '11'.repeat(32) } };
+  const content = { words: about };
   const file = await sealed(content, 'correct horse');
   assert.ok(!/abandon|1111/.test(file));
   assert.deepEqual(await opened(file, 'correct horse'), content);
@@ -135,65 +133,4 @@ test('a keystore opens by its passphrase alone, and not when anything of it was 
   await assert.rejects(opened(file.slice(0, 100), 'correct horse'), codeIs('foreign_keystore'));
   await assert.rejects(sealed(content, 'seven77'), codeIs('short_passphrase'));
   assert.ok(Buffer.from(written.ciphertext, 'base64').length % 512 === 16, 'it is padded');
-});
-
-const secret = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d';
-/** The two of the Web3 Secret Storage Definition. */
-const web3 = {
-  pbkdf2: {
-    crypto: {
-      cipher: 'aes-128-ctr',
-      cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
-      ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
-      kdf: 'pbkdf2',
-      kdfparams: {
-        c: 262_144,
-        dklen: 32,
-        prf: 'hmac-sha256',
-        salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
-      },
-      mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
-    },
-    version: 3,
-  },
-  scrypt: {
-    crypto: {
-      cipher: 'aes-128-ctr',
-      cipherparams: { iv: '83dbcc02d8ccb40e466191a123791e0e' },
-      ciphertext: 'd172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c',
-      kdf: 'scrypt',
-      kdfparams: {
-        dklen: 32,
-        n: 262_144,
-        r: 1,
-        p: 8,
-        salt: 'ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19',
-      },
-      mac: '2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097',
-    },
-    version: 3,
-  },
-} as const;
-
-test('Web3 keystores of version 3 open as their definition says', async () => {
-  for (const each of [web3.pbkdf2, web3.scrypt]) {
-    assert.equal(await openWeb3(JSON.stringify(each), 'testpassword'), secret);
-  }
-  const { crypto } = web3.pbkdf2;
-  const { kdfparams } = web3.scrypt.crypto;
-  for (const [altered, code] of [
-    [{ version: 3, crypto: { ...crypto, mac: '00'.repeat(32) } }, 'wrong_passphrase'],
-    [{ version: 1, crypto }, 'bad_web3_keystore'],
-    [{ version: 3, crypto: { ...crypto, cipher: 'aes-128-cbc' } }, 'bad_web3_keystore'],
-    [
-      { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e9 } } },
-      'bad_web3_keystore',
-    ],
-    [
-      { version: 3, crypto: { ...web3.scrypt.crypto, kdfparams: { ...kdfparams, r: 64 } } },
-      'bad_web3_keystore',
-    ],
-  ] as const) {
-    await assert.rejects(openWeb3(JSON.stringify(altered), 'testpassword'), codeIs(code));
-  }
 });

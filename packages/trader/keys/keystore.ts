@@ -1,14 +1,22 @@
 // A keystore: words, sealed by a passphrase in one file. scrypt makes the key, XChaCha20-Poly1305
 // seals. An altered head gives another key, and nothing opens.
 
+import { type ScryptOptions, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { Failure, needsYou } from '../failures.ts';
-import { scrypt } from './scrypt.ts';
-import type { WalletKeys } from './words.ts';
 
 /** The contents that are sealed. */
-export type Sealed = { readonly words: string; readonly imported?: Partial<WalletKeys> };
+export type Sealed = { readonly words: string };
+
+/** As OpenSSL computes it (RFC 7914), off the main thread. */
+const derive: (
+  passphrase: string,
+  salt: Uint8Array,
+  bytes: number,
+  options: ScryptOptions,
+) => Promise<Uint8Array> = promisify(scrypt);
 
 type Head = {
   readonly format: string;
@@ -83,7 +91,7 @@ export async function opened(file: string, passphrase: string): Promise<Sealed> 
 
 async function derived(passphrase: string, { n, r, p, salt }: Head['kdf']): Promise<Uint8Array> {
   const maxmem = 256 * n * r;
-  return scrypt(passphrase.normalize('NFKD'), hexToBytes(salt), { N: n, r, p, maxmem });
+  return derive(passphrase.normalize('NFKD'), hexToBytes(salt), 32, { N: n, r, p, maxmem });
 }
 
 const hex = (bytes: number) => new RegExp(`^[0-9a-f]{${2 * bytes}}$`);

@@ -416,26 +416,22 @@ test("a wallet's answer in hex may lack 0x", async () => {
   assert.match(txid, /^0x[0-9a-f]{64}$/);
 });
 
-test('a Ledger behind a wallet of Solana signs an envelope, of which the wallet shows the bytes', async () => {
+test('a Ledger behind a wallet of Solana signs an envelope', async () => {
   const key = ed25519.getPublicKey(seed);
   const bytes = new TextEncoder().encode(text);
   const domain = [0xff, ...new TextEncoder().encode('solana offchain'), 0];
   const headers = [
     [1, bytes.length, 0],
     [...new Uint8Array(32), 1, 1, ...key, bytes.length, 0],
-    // A domain of the wallet's own: the signature does not tell which.
-    [...new Uint8Array(32).fill(9), 0, 1, ...key, bytes.length, 0],
   ];
-  for (const [at, header] of headers.entries()) {
+  for (const header of headers) {
     const signedMessage = Uint8Array.from([...domain, ...header, ...bytes]);
     const signature = ed25519.sign(signedMessage, seed);
     const answer = await signing(links.solana({ signed: [{ signature, signedMessage }] }));
-    assert.equal(base58.decode(answer).length > 64, at === 2);
     assert.equal(
       verifySolanaProof({ ...account, message: text, signature: answer }),
       account.address,
     );
-    if (at < 2) await signing(links.solana({ signed: [{ signature }] }));
     const lie = { signature: ed25519.sign(signedMessage, otherSeed), signedMessage };
     await assert.rejects(signing(links.solana({ signed: [lie] })), code('lied'));
   }

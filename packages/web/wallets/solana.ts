@@ -1,13 +1,9 @@
 // Wallets of Solana, by wallet-standard. The cluster is named with each prompt; that a transaction
 // is of it, its blockhash says.
 
-import {
-  accountAddress,
-  mustBeSigned,
-  type ProofPlace,
-  solanaSignature,
-} from '@parley/sdk/wallets/proofs.ts';
+import { accountAddress, mustBeSigned, type ProofPlace } from '@parley/sdk/wallets/proofs.ts';
 import { solanaWallet } from '@parley/sdk/wallets/solana.ts';
+import { base58 } from '@scure/base';
 import type { Wallet as StandardWallet, WalletAccount } from '@wallet-standard/base';
 import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
 import { connects, signsMessages, signsTransactions } from './solana-standard.ts';
@@ -105,13 +101,9 @@ async function signMessage(link: Linked, message: string): Promise<string> {
   const bytes = new TextEncoder().encode(message);
   const sign = featureOf(wallet, signsMessages, 'signMessage');
   const answer = await asked(found.name, () => sign({ account, message: bytes }), personMs);
-  const [signature, signed = bytes] = ['signature', 'signedMessage'].map((name) =>
-    fieldOf(fieldOf(answer, '0'), name),
-  );
+  const signature = fieldOf(fieldOf(answer, '0'), 'signature');
   if (!(signature instanceof Uint8Array)) throw lied(found.name, 'has answered no signature');
-  const shown = signed instanceof Uint8Array ? signed : bytes;
-  const text = solanaSignature(address, bytes, { signature, signed: shown });
-  return mustBeSigned({ family: 'solana', address }, message, text, proof);
+  return mustBeSigned({ family: 'solana', address }, message, base58.encode(signature), proof);
 }
 
 async function signBytes(

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ownMarket } from '@parley/dev/demo/market.ts';
-import { commands } from '@parley/market/ops/table.ts';
+import { grammar } from '@parley/market/ops/grammar.ts';
 import { packRelease } from '@parley/scripts/release-build.ts';
 import { testDatabase } from '../support/database.ts';
 import { runAsUnit } from './as-unit.ts';
@@ -64,7 +64,8 @@ try {
   console.log(await runAsUnit({ release, secrets, work }));
   const doctor = await operate(release, secrets, ['doctor', '--json']);
   assert.match(doctor, /"danger":0/);
-  for (const name of Object.keys(commands)) await operate(release, secrets, ['ops', 'help', name]);
+  const commands = grammar('ops', { status: 0 }).commands.map((each) => each.name());
+  for (const name of commands) await operate(release, secrets, ['ops', 'help', name]);
   for (const look of looks) {
     await operate(release, secrets, ['ops', ...look.split(' '), '--json']);
   }

@@ -5,7 +5,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { filesOf } from '@parley/scripts/sources.ts';
-import { few } from '../fresh-soak/files.ts';
 import { root } from './files.ts';
 import { type Installed, needs, needsOf } from './needs.ts';
 import { type Machine, provide } from './provide.ts';
@@ -112,8 +111,8 @@ test('files need what they import, and a pure one nothing', () => {
   assert.ok(names('verify/test/web.test.ts').includes('Chromium'), 'through others');
 });
 
-test('the few files of .ci/run need, together, everything', () => {
-  assert.deepEqual(needsOf(root, few), needs);
+test('the tests need, together, everything, and each need has files that want it', () => {
+  assert.deepEqual(needsOf(root, filesOf('**/*.test.ts')), needs);
 });
 
 test('each program that a test names is Debian’s base, or a need of its file', () => {

@@ -108,11 +108,6 @@ const parts: Readonly<Record<string, Part>> = {
       ['verify/test/tasks-soak/run.ts'],
     ],
   },
-  fresh: {
-    minutes: 60,
-    what: 'the README’s two commands in a bare Debian root with Node and npm, every test',
-    commands: () => [['verify/test/fresh-soak/run.ts', '--whole']],
-  },
 };
 const names = Object.keys(parts);
 
@@ -196,7 +191,7 @@ function run(args: readonly string[], signal: AbortSignal): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|sim|crashes|planted|nodes|web|package|release|python): (.*)/gm,
-  /^(?:postgres|failover|alerts|proxy|tasks|fresh): (.*)|(\d+) generated,/gm,
+  /^(?:postgres|failover|alerts|proxy|tasks): (.*)|(\d+) generated,/gm,
 ];
 
 /** The programs of a part that are wanted. */

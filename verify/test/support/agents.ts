@@ -101,7 +101,6 @@ export function quietIo(home: string, signal: AbortSignal): Io {
     out: () => {},
     err: () => {},
     isAsked: false,
-    columns: null,
     signal,
     env: homeEnv(home),
     cwd: home,

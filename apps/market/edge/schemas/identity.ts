@@ -25,7 +25,7 @@ export const words = {
     longestMessage,
   ),
   signature: s.bounded(
-    'evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope; bitcoin: base64 (BIP-322 simple); docs/signing.md',
+    'evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple); docs/signing.md',
     s.examples.evmSignature,
     longestSignature,
   ),

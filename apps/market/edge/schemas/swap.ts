@@ -86,23 +86,13 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   ),
 });
 
-const stuckFunding = s.group('a funding that no block takes, and what a child of it would pay', {
-  txid: s.txid,
-  feeRateSatPerVbyte: s.as(feeRate, 'what it pays, in sat per vbyte', 1.2),
-  wantedFeeRateSatPerVbyte: s.as(feeRate, 'wanted now, in sat per vbyte'),
-  childVsize: s.int('of a child, in vbytes', 110),
-  childFeeSats: s.text('of a child of that size, for the whole package', '3200'),
-  changeOutputs: s.list('outputs that may be your change', s.int('index of an output', 1)),
-});
-
 const warning = s.group('What stands in the way of a step.', {
   code: s.oneOf(
-    ['not_activated', 'energy_poor', 'fee_poor', 'deposit', 'fund_stuck'],
+    ['not_activated', 'energy_poor', 'fee_poor'],
     'a stable code for programs',
     'fee_poor',
   ),
   text: s.text('one plain sentence', 'the payer has 0 ETH, and sending it takes about 0.002 ETH'),
-  stuck: s.optional(stuckFunding),
 });
 
 const step = s.model('Step', 'What one side can do now.', {
@@ -114,8 +104,7 @@ const step = s.model('Step', 'What one side can do now.', {
   warnings: s.optional(
     s.list(
       'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to ' +
-        'be sent; Solana: deposit, what a funding takes beside the amount; Bitcoin: fund_stuck, a ' +
-        'funding that no block takes',
+        'be sent',
       warning,
     ),
   ),

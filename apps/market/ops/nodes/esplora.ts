@@ -19,7 +19,7 @@ function eyesOn(node: Node) {
   const source = node.source as Of<'bitcoin'>;
   const { esploraUrl: url = '' } = source;
   const network = bitcoinNetworkOf(worldOfBitcoin(source.network));
-  const backend = esploraBackend({ url, limits: { timeMs: node.callMs }, network, now: node.now });
+  const backend = esploraBackend({ url, limits: { timeMs: node.callMs }, network });
   const nobodys = witnessScriptHashAddress(Uint8Array.of(0, 32, ...new Uint8Array(32)), network);
   const tip = once((signal) => backend.tip(signal));
   /** The payment of the newest block to its miner, who has an address as a rule. */

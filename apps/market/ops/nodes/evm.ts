@@ -231,15 +231,6 @@ function ofSending({ rpc, deployment }: Eyes) {
           },
         ),
     },
-    eth_config: {
-      without: 'the node announces no fork: claims are priced by the dearer rules (nextForkAt)',
-      isSpare: true,
-      ask: (signal) =>
-        asked(rpc, 'eth_config', [], signal, (answer) => {
-          const { next } = object(answer);
-          return next === null ? 'no fork is announced' : 'a next fork is announced';
-        }),
-    },
     eth_sendRawTransaction: {
       without: 'nothing is sent',
       ask: (signal) => refusesNonsense(rpc.call('eth_sendRawTransaction', ['0x'], signal)),

@@ -19,7 +19,6 @@ import {
   getInitializeMint2Instruction,
   getMintToInstruction,
   getSetAuthorityInstruction,
-  getThawAccountInstruction,
 } from '@solana-program/token';
 import { TOKEN, TOKEN_2022 } from '../accounts.ts';
 import { signed, signer, type TestChain } from './chain.ts';
@@ -36,15 +35,7 @@ const extensions = {
     data: (by: Address) => [[26, 0, 1], key(by), [1], key(by), [100, 0], word(1_000_000n)],
   },
   closeAuthority: { bytes: 32, data: (by: Address) => [[25, 1], key(by)] },
-  confidential: { bytes: 65, data: (by: Address) => [[27, 0], key(by), [1], zeros] },
-  defaultFrozen: { bytes: 1, data: () => [[28, 0, 2]] },
-  nonTransferable: { bytes: 0, data: () => [[32]] },
-  interest: { bytes: 52, data: (by: Address) => [[33, 0], key(by), [100, 0]] },
-  permanentDelegate: { bytes: 32, data: (by: Address) => [[35], key(by)] },
-  transferHook: { bytes: 64, data: (by: Address) => [[36, 0], key(by), key(by)] },
   metadataPointer: { bytes: 64, data: (by: Address, to: Address) => [[39, 0], key(by), key(to)] },
-  scaledAmount: { bytes: 56, data: (by: Address) => [[43, 0], key(by), double(2)] },
-  pausable: { bytes: 33, data: (by: Address) => [[44, 0], key(by)] },
 } as const;
 export type ExtensionName = keyof typeof extensions;
 
@@ -56,35 +47,26 @@ export type MintOptions = {
   readonly isToken2022?: boolean;
   /** Kept in the mint itself; with it comes the pointer. */
   readonly metadata?: { readonly name: string; readonly symbol: string };
-  /** Where the metadata pointer points. Default: the mint. */
-  readonly pointer?: Address;
   readonly decimals?: number;
   /** Whether the issuer keeps the right to make more. */
   readonly isMintable?: boolean;
   readonly isFreezable?: boolean;
   /** The holder of the whole supply; without one there is no supply. */
   readonly holder?: Address;
-  readonly supply?: bigint;
 };
 
+const wholeSupply = 1_000_000_000_000n;
 const baseBytes = { plain: 82, extended: 166 };
 const metadataInitialize = createHash('sha256')
   .update('spl_token_metadata_interface:initialize_account')
   .digest()
   .subarray(0, 8);
-const zeros = new Uint8Array(32);
 
 const key = (of: Address): Uint8Array => Uint8Array.from(getAddressEncoder().encode(of));
 
 function word(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);
-  return bytes;
-}
-
-function double(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
   return bytes;
 }
 
@@ -128,7 +110,7 @@ type Place = {
 };
 
 function setUp(
-  { decimals = 6, isFreezable = false, metadata, pointer }: MintOptions,
+  { decimals = 6, isFreezable = false, metadata }: MintOptions,
   at: Place & { readonly seed: string; readonly names: readonly ExtensionName[] },
 ): Instruction[] {
   const { issuer, mint, program, seed, names } = at;
@@ -144,7 +126,6 @@ function setUp(
     accounts: [{ address: mint, role: AccountRole.WRITABLE }, ...others],
     data: bytesOf(parts),
   });
-  const isFrozen = isFreezable || names.includes('defaultFrozen');
   return [
     getCreateAccountWithSeedInstruction({
       payer: issuer,
@@ -157,13 +138,13 @@ function setUp(
       space,
       programAddress: program,
     }),
-    ...names.map((name) => own(extensions[name].data(issuer.address, pointer ?? mint))),
+    ...names.map((name) => own(extensions[name].data(issuer.address, mint))),
     getInitializeMint2Instruction(
       {
         mint,
         decimals,
         mintAuthority: issuer.address,
-        freezeAuthority: isFrozen ? issuer.address : null,
+        freezeAuthority: isFreezable ? issuer.address : null,
       },
       { programAddress: program },
     ),
@@ -183,7 +164,7 @@ function setUp(
 }
 
 async function issue(
-  { holder, supply = 1_000_000_000_000n, isMintable = false, extensions: names = [] }: MintOptions,
+  { holder, isMintable = false }: MintOptions,
   { issuer, mint, program }: Place,
 ): Promise<Instruction[]> {
   const config = { programAddress: program };
@@ -192,10 +173,7 @@ async function issue(
     const ata = await holdingOf(holder, mint, program);
     const holding = { ata, owner: holder, mint, tokenProgram: program };
     instructions.push(getCreateAssociatedTokenIdempotentInstruction({ payer: issuer, ...holding }));
-    if (names.includes('defaultFrozen')) {
-      instructions.push(getThawAccountInstruction({ account: ata, mint, owner: issuer }, config));
-    }
-    const minted = { mint, token: ata, mintAuthority: issuer, amount: supply };
+    const minted = { mint, token: ata, mintAuthority: issuer, amount: wholeSupply };
     instructions.push(getMintToInstruction(minted, config));
   }
   if (!isMintable) {

@@ -16,14 +16,13 @@ export const adapterOn = (
   node: Regtest,
   source: BitcoinSource = { coreUrl: node.rpcUrl },
   second?: BitcoinSource,
-  now: () => number = node.now,
 ): BitcoinAdapter =>
   bitcoinAdapter({
     chain: 'bitcoin',
     network: 'regtest',
     source,
     ...(second && { second }),
-    now,
+    now: node.now,
   });
 
 export const coreOf = ({ rpcUrl: url, now }: Regtest, longList?: number): BitcoinBackend => {

@@ -47,12 +47,6 @@ test('the extensions that have names are those that the escrow program refuses, 
   }
 });
 
-test('many unsafe extensions are counted, and an unknown one has its number', () => {
-  const extensions = [99, 1, 4, 6, 9, 10, 12].map((type) => ({ type, value: new Uint8Array() }));
-  const { reason } = checkExtensions({ ...plain, extensions });
-  assert.match(reason ?? '', /: no\. 99, transfer fee, .*, non-transferable and 2 more$/);
-});
-
 describe('a name and a symbol', () => {
   const named: readonly (readonly [string, string | Uint8Array, string])[] = [
     ['are cut', 'x'.repeat(60_000), 'x'.repeat(mostNameLength)],
@@ -74,32 +68,6 @@ describe('a name and a symbol', () => {
     assert.equal(outcome, 'reject');
     assert.match(reason ?? '', /its symbol has the character U\+202E, which nobody sees/);
     assert.equal(checkName(kept('Go\u200bod', 'GOOD\0\0')).outcome, 'pass');
-  });
-
-  test('are there to the last byte of the symbol, and not without it', () => {
-    const whole = metaplexAccount(address, { name: 'Good', symbol: 'GOOD' });
-    const end = 1 + 64 + 36 + 14;
-    for (let length = 0; length < whole.length; length++) {
-      const read = readNames(plain, account(whole.subarray(0, length)));
-      if (length < end) assert.equal(read, 'its metadata are malformed');
-      else assert.deepEqual(read, { name: 'Good', symbol: 'GOOD' });
-    }
-  });
-
-  test('names with lengths that lie are none', () => {
-    for (const [at, length] of [
-      [65, 0xffff_ffff],
-      [65, 0x7fff_ffff],
-      [101, 0xffff_ffff],
-      [101, 600],
-    ] as const) {
-      const data = metaplexAccount(address, { name: 'Good', symbol: 'GOOD' });
-      new DataView(data.buffer).setUint32(at, length, true);
-      assert.equal(readNames(plain, account(data)), 'its metadata are malformed');
-    }
-    const other = metaplexAccount(address, { name: 'Good', symbol: 'GOOD' });
-    other[0] = 6;
-    assert.equal(readNames(plain, account(other)), 'its metadata are malformed');
   });
 
   test('the names of Token-2022 count where the pointer points, and Metaplex’s where it points there', () => {

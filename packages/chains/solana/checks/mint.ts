@@ -80,9 +80,6 @@ export function checkAuthorities(mint: Mint, rules: PowerRules): Finding[] {
   return [
     power('mintable', rules.mintable, mintAuthority, 'can make more of it'),
     power('blacklist', rules.blacklist, freezeAuthority, 'can freeze any holding, an escrow’s too'),
-    // The close authority of a mint can close it when nobody holds any of it, and then no escrow
-    // does.
-    passed('closable'),
   ];
 }
 

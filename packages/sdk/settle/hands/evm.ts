@@ -90,10 +90,10 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
   if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
   const { terms } = leg.escrow;
   const isReveal = asked.verb === 'claim' && !how.isPublic;
-  const most = untriedGas(view.chainId, 'reveal', 'either');
+  const most = untriedGas(view.chainId, 'reveal');
   if (asked.verb === 'claim' && how.hasFailed && (await affords(on, most))) return most;
   const isNative = terms.token === null;
-  const least = await untriedOf(on);
+  const least = untriedGas(view.chainId, isNative ? 'native' : 'token');
   const spend: Spend =
     asked.verb === 'claim'
       ? { verb: 'claim', terms, secret: how.isPublic ? asked.secret : null }
@@ -113,20 +113,6 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
     if (error instanceof ParleyError && error.code === 'payout_would_fail') throw error;
     return isNative ? least : most;
   }
-}
-
-/** By the rules of the fork where its nodes tell one; else the larger. */
-async function untriedOf({ context, leg }: OnEvm): Promise<bigint> {
-  const { adapter, view } = sourceOf(context, leg.chain);
-  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
-  const { terms } = leg.escrow;
-  try {
-    const told = await adapter.untriedGas?.(terms, context.limit(1 / 4));
-    if (told !== undefined) return told;
-  } catch {
-    context.signal?.throwIfAborted();
-  }
-  return untriedGas(view.chainId, terms.token === null ? 'native' : 'token', 'either');
 }
 
 /**

@@ -37,18 +37,18 @@ function alter({ chains }: PaperScene, leg: LegName, by: Partial<ChainAdapter>):
 }
 
 timed('a token’s reveal that nobody could try gets all the gas of the chain', async () => {
-  assert.equal(untriedGas(chainId, 'reveal', 'either'), 500_000n);
+  assert.equal(untriedGas(chainId, 'reveal'), 500_000n);
   // Arbitrum.
-  assert.equal(untriedGas(42_161, 'reveal', 'either'), 5_000_000n);
+  assert.equal(untriedGas(42_161, 'reveal'), 5_000_000n);
   const { scene, claims } = await scened('taker');
   await run(scene, {}, isOver(scene));
-  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal', 'either'), ok: true }]);
+  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal'), ok: true }]);
 });
 
 timed('a reveal in the native coin gets what one takes, twice', async () => {
   const { scene, claims } = await scened('taker', { isToken: false, claimGas: 40_000n });
   await run(scene, {}, isOver(scene));
-  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'native', 'either'), ok: true }]);
+  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'native'), ok: true }]);
 });
 
 timed('a wallet that cannot offer all that gas shows no secret until it can', async () => {
@@ -87,8 +87,8 @@ timed('after a claim that failed the next one gets all the gas of the chain', as
   const { scene, claims } = await scened('maker');
   await run(scene, {}, isOver(scene));
   assert.deepEqual(claims(), [
-    { gas: untriedGas(chainId, 'token', 'either'), ok: false },
-    { gas: untriedGas(chainId, 'reveal', 'either'), ok: true },
+    { gas: untriedGas(chainId, 'token'), ok: false },
+    { gas: untriedGas(chainId, 'reveal'), ok: true },
   ]);
 });
 
@@ -98,7 +98,7 @@ timed('or as much as before, where the wallet cannot offer all', async () => {
     fundsShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 160_000n ? poor : null),
   });
   await run(scene, {}, () => claims().length > 1);
-  const gas = untriedGas(chainId, 'token', 'either');
+  const gas = untriedGas(chainId, 'token');
   assert.deepEqual(claims().slice(0, 2), [
     { gas, ok: false },
     { gas, ok: false },
@@ -157,6 +157,6 @@ for (const [what, [liar, honest]] of Object.entries(lies)) {
     await run(scene, { chains }, () => claims().length > 0);
     const [first] = claims();
     assert.ok(first?.ok, `${first?.gas}`);
-    assert.ok((first.gas ?? 0n) <= untriedGas(chainId, 'reveal', 'either'));
+    assert.ok((first.gas ?? 0n) <= untriedGas(chainId, 'reveal'));
   });
 }

@@ -20,7 +20,6 @@ _MOST_ENTRIES = 16
 #: A type and a public key: no longer key is looked at.
 _LONGEST_KEY = 34
 _UNSIGNED_TX, _WITNESS_UTXO, _PARTIAL_SIG, _SIGHASH_TYPE, _WITNESS_SCRIPT = b"\0\1\2\3\5"
-_TEMPLATE = (_WITNESS_UTXO, _SIGHASH_TYPE, _WITNESS_SCRIPT)
 SIGHASH_ALL = 1
 
 
@@ -111,11 +110,8 @@ class InputMap:
 
 @dataclass(frozen=True, slots=True)
 class Psbt:
-    """``is_template``: it has the entries that a builder writes, all of them and no other."""
-
     tx: Unsigned
     maps: tuple[InputMap, ...]
-    is_template: bool
 
 
 def _sized(data: bytes) -> bytes:
@@ -170,29 +166,21 @@ def decode_psbt(text: str) -> Psbt:
 def _decode(reader: _Reader) -> Psbt:
     if reader.take(len(_MAGIC)) != _MAGIC:
         raise ValueError("no magic")
-    whole, count = _map(reader, "the whole")
+    whole = _map(reader, "the whole")
     unsigned = whole.get(bytes([_UNSIGNED_TX]))
     if unsigned is None:
         raise ValueError("no unsigned transaction")
     tx = _unsigned(_Reader(unsigned))
     inputs = [_map(reader, f"input {at}") for at in range(len(tx.inputs))]
-    outputs = [_map(reader, f"output {at}") for at in range(len(tx.outputs))]
+    for at in range(len(tx.outputs)):
+        _map(reader, f"output {at}")
     if not reader.is_done():
         raise ValueError("bytes follow after its end")
-
-    def is_written(entries: dict[bytes, bytes], count: int) -> bool:
-        return count == len(_TEMPLATE) and all(bytes([each]) in entries for each in _TEMPLATE)
-
-    is_template = (
-        count == 1
-        and all(is_written(*each) for each in inputs)
-        and all(count == 0 for _, count in outputs)
-    )
-    return Psbt(tx, tuple(_input_map(entries) for entries, _ in inputs), is_template)
+    return Psbt(tx, tuple(_input_map(entries) for entries in inputs))
 
 
-def _map(reader: _Reader, whose: str) -> tuple[dict[bytes, bytes], int]:
-    """Values by key, and how many there are with those whose keys are too long to be of use."""
+def _map(reader: _Reader, whose: str) -> dict[bytes, bytes]:
+    """Values by key, without those whose keys are too long to be of use."""
     entries: dict[bytes, bytes] = {}
     count = 0
     while key := reader.sized():
@@ -206,7 +194,7 @@ def _map(reader: _Reader, whose: str) -> tuple[dict[bytes, bytes], int]:
         if key in entries:
             raise ValueError(f"{whose} has a key twice")
         entries[key] = value
-    return entries, count
+    return entries
 
 
 def _unsigned(reader: _Reader) -> Unsigned:

@@ -306,7 +306,7 @@ def _verify_spend(
             must_equal(f"sighashHexes[{at}]", each.sighash.hex(), said[at])
         cap = view.most_fee_rate_sat_per_vbyte
         vsize = bitcoin_spend.check_spend(
-            psbt, verb, terms, view.network, outputs, cap, is_public=limits.is_public
+            text, verb, terms, view.network, outputs, cap, is_public=limits.is_public
         )
     except ChainError as error:
         expected = f"the {verb} of these terms"

@@ -1,8 +1,8 @@
-// The README's two commands on a machine that has Debian, Node and npm and nothing else: a root
-// that debootstrap made, with the sources in it. `npm ci && npm start` gets ready with its four
-// chains and ends by Ctrl-C. `npm ci && npm test` installs all that tests need and runs a few,
-// so that .ci/run has time for it; `npm run soak -- fresh` runs every file (`--whole`). Needs root,
-// for mounts, and shares the machine's network, which packages come by.
+// `.ci/run` and the README's two commands on a machine that has Debian, Node and npm and nothing
+// else: a root that debootstrap made, with the sources in it. `npm ci && npm start` gets ready with
+// its four chains and ends by Ctrl-C. `npm ci && npm test` installs all that tests need and runs
+// every file. Arguments are prefixes of test files, and only those run then. Needs root, for mounts,
+// and shares the machine's network, which packages come by.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,19 +11,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { few } from './files.ts';
 import { bareRoot, environment } from './root.ts';
 
 const readyMs = 300_000;
 const stopMs = 60_000;
 const chains = ['bitcoin-regtest', 'evm-dev', 'tron-dev', 'solana-dev'];
-const isWhole = process.argv.includes('--whole');
-const testMs = isWhole ? 1_800_000 : 600_000;
+const testMs = 1_200_000;
+const prefixes = process.argv.slice(2);
 
 /** `$1` is the root, `$2` a script; all of it is gone with the process. */
 const inside = `
 set -e
 mount --make-rprivate /
+# A test has a mount namespace of its own, which wants a mount at the root.
+mount --bind "$1" "$1"
 mount -t proc proc "$1/proc"
 mount --rbind /sys "$1/sys"
 mount --rbind /dev "$1/dev"
@@ -110,7 +111,7 @@ async function start(root: string, env: Readonly<Record<string, string>>): Promi
 
 async function test(root: string, env: Readonly<Record<string, string>>): Promise<void> {
   const began = performance.now();
-  const files = isWhole ? '' : ` -- ${few.join(' ')}`;
+  const files = prefixes.length === 0 ? '' : ` -- ${prefixes.join(' ')}`;
   const tests = started(root, env, `npm ci && npm test${files}`);
   const code = await tests.code(testMs);
   const output = tests.output();

@@ -48,6 +48,8 @@ const authorities = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'PIP_CERT'];
 /** The environment of a first login, and what this machine needs to reach registries. */
 export async function environment(root: string): Promise<Record<string, string>> {
   const env: Record<string, string> = {
+    CI: 'true',
+    PARLEY_SMALL_DISK: process.env.PARLEY_SMALL_DISK ?? '',
     HOME: '/root',
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   };

@@ -1,0 +1,318 @@
+// The commands of `parley`, with their arguments, options and help. The work of one is loaded when
+// it runs.
+
+import tab from '@bomb.sh/tab/commander';
+import {
+  Argument,
+  Command,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  Option,
+} from '@commander-js/extra-typings';
+import { families } from '@parley/core/families.ts';
+import { ttlSeconds, validForSeconds } from '@parley/core/limits.ts';
+import { parties, threadStatuses } from '@parley/core/trade.ts';
+import type { Cli } from '@parley/trader/io.ts';
+import manifest from './package.json' with { type: 'json' };
+
+const sides = ['sell', 'buy'] as const;
+const mostRows = 10_000;
+const mostLevels = 100;
+const mostSettled = 1_000;
+const mostDescriptor = 1_023;
+
+const note = `
+An ASSET is CHAIN for its own coin, such as bitcoin; else CHAIN:SYMBOL or CHAIN:CONTRACT.
+Exit status: 0 done, 2 usage, 3 refused by the market, 4 market unavailable, 5 not verified,
+6 chain unavailable, 7 needs you, 8 not received, 9 a local file, 1 a fault, 130 interrupted.`;
+
+type Work<Given extends unknown[]> = (cli: Cli, ...given: Given) => Promise<unknown>;
+/** The action of a command: arguments and options as its work takes them. */
+type Does = <Given extends unknown[]>(
+  load: () => Promise<Work<Given>>,
+) => (...given: Given) => Promise<void>;
+
+type How = {
+  /** Without the options of every command. */
+  readonly cli: Omit<Cli, 'profile' | 'json' | 'yes' | 'passphraseFd'>;
+  /** The result of a command: a number is the exit status. */
+  readonly done: (result: unknown) => void;
+};
+
+/** Errors are thrown as CommanderError; the program ends nothing by itself. */
+export function grammar({ cli, done }: How) {
+  const root = new Command('parley')
+    .description('Trades on a market of swaps from a terminal, and holds the keys.')
+    .option('--profile <NAME>', 'which market and chains; default the only profile')
+    .option('--json', 'answers as one JSON document, or JSON lines; errors as JSON too')
+    .option('--yes', 'does not ask before what spends or destroys')
+    .option('--passphrase-fd <N>', 'reads the passphrase from this file descriptor', descriptor)
+    .version(manifest.version, '--version')
+    .helpOption('--help', 'how to use it')
+    .addHelpText('after', note)
+    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title.toLowerCase() })
+    .configureOutput({ writeOut: cli.out, writeErr: () => {} })
+    .exitOverride();
+  const does: Does =
+    (load) =>
+    async (...given) => {
+      const { profile, json = false, yes = false, passphraseFd = null } = root.opts();
+      const work = await load();
+      done(await work({ ...cli, profile, json, yes, passphraseFd }, ...given));
+    };
+  const program: CommandUnknownOpts = root;
+  accountCommands(program, does);
+  marketCommands(program, does);
+  requestCommands(program, does);
+  dealCommands(program, does);
+  swapCommands(program, does);
+  tab(program as unknown as Parameters<typeof tab>[0], { completionCommandName: 'completion' });
+  return program;
+}
+
+function accountCommands(root: CommandUnknownOpts, does: Does): void {
+  const setup = () => import('./do/setup.ts');
+  const account = () => import('./do/account.ts');
+  root
+    .command('init')
+    .summary('makes a profile of a market: its chains, and nodes to ask')
+    .description(
+      'Makes a profile. With --dev of the market of "npm start" on this machine: its dev chains and\n' +
+        'its faucet. Else the market says its chains, and each is compared with what is known here.',
+    )
+    .option('--market <URL>', 'the market')
+    .option('--dev', 'the dev network of a market on this machine')
+    .option('--control <URL>', 'its control address; default from .parley/ready.json')
+    .option('--node <CHAIN=URL>', 'a node of your own, asked before others; several times', each)
+    .action(does(async () => (await setup()).init));
+  root
+    .command('login')
+    .summary('opens or makes a keystore, mints an API key, and links the wallets')
+    .description(
+      'The first time, one of --new, --words, --words-fd or --key-file says where keys come from.\n' +
+        'Later it mints another API key, in the place of the former.',
+    )
+    .option('--new', 'twelve new words, shown once')
+    .option('--words', 'BIP-39 words of your own, asked for')
+    .option('--words-fd <N>', 'the same, read from this file descriptor', descriptor)
+    .option('--key-file <FILE>', 'words in the clear in a file of mode 0600, left there')
+    .addOption(
+      new Option('--with <FAMILY>', 'the wallet that signs in; default evm').choices(families),
+    )
+    .addOption(
+      new Option('--scope <SCOPE...>', 'scopes of the API key; default all').choices([
+        'read',
+        'taker',
+        'maker',
+      ] as const),
+    )
+    .option('--name <TEXT>', 'the name of the API key at the market')
+    .action(does(async () => (await account()).login));
+  root
+    .command('whoami')
+    .description('the account, its wallets and what they hold, by your own nodes')
+    .action(does(async () => (await account()).whoami));
+  root
+    .command('words')
+    .description('shows the words of the keystore')
+    .action(does(async () => (await account()).words));
+  root
+    .command('faucet')
+    .description('gives every wallet coins of a dev network')
+    .action(does(async () => (await setup()).faucet));
+  root
+    .command('pin')
+    .description('takes a token into the profile, after you have compared its contract')
+    .argument('<CHAIN:SYMBOL>')
+    .option('--address <CONTRACT>', 'the contract, where the symbol is not enough')
+    .action(does(async () => (await setup()).pin));
+}
+
+function marketCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/market.ts');
+  const market = root
+    .command('market')
+    .description('assets of the market, costs of a pair, or whether it works');
+  market
+    .command('assets')
+    .description('assets that may be traded')
+    .option('--chain <CHAIN>', 'of this chain alone')
+    .action(does(async () => (await load()).assets));
+  market
+    .command('pair')
+    .description('who funds first, locks, costs, and what others traded at')
+    .argument('<BASE>')
+    .argument('<QUOTE>')
+    .action(does(async () => (await load()).pair));
+  market
+    .command('status')
+    .description('whether the market works')
+    .action(does(async () => (await load()).status));
+  root
+    .command('book')
+    .description('open requests for quote')
+    .argument('[BASE]')
+    .argument('[QUOTE]')
+    .option('--own', 'your own, until they end')
+    .option('--addressed', 'private ones for an address of yours')
+    .option('--settled <N>', 'of accounts with at least so many settled swaps', settled(1))
+    .option('--limit <N>', 'at most so many', whole(1, mostRows), 100)
+    .action(does(async () => (await load()).book));
+  root
+    .command('levels')
+    .description('at which prices makers would quote a pair; they bind nobody')
+    .argument('<BASE>')
+    .argument('<QUOTE>')
+    .option('--amount <AMOUNT>', 'only those for so much of BASE')
+    .option('--settled <N>', 'of makers with at least so many settled swaps', settled(0))
+    .option('--limit <N>', 'at most so many a side', whole(1, mostLevels), 10)
+    .action(does(async () => (await import('./do/levels.ts')).levels));
+}
+
+const valid = () =>
+  new Option('--valid <SECONDS>', 'how long the price holds; default as the request').argParser(
+    whole(validForSeconds.least, validForSeconds.most),
+  );
+
+function requestCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/trade.ts');
+  root
+    .command('ask')
+    .description('posts a request for quote')
+    .addArgument(new Argument('<SIDE>').choices(sides))
+    .argument('<AMOUNT>')
+    .argument('<BASE>')
+    .argument('<QUOTE>')
+    .option('--price <AMOUNT>', 'the price for all of it, in the quote asset')
+    .option('--for <SECONDS>', 'how long it stands', whole(1, ttlSeconds.most), 600)
+    .option('--to <ADDRESS>', 'private, for the account that holds this address')
+    .addHelpText('after', '\nparley ask sell 0.01 bitcoin ethereum:USDC --price 640')
+    .action(does(async () => (await load()).ask));
+  root
+    .command('cancel')
+    .description('takes a request for quote back')
+    .argument('<RFQ>')
+    .action(does(async () => (await load()).cancel));
+  root
+    .command('quote')
+    .summary('offers an amount of the quote asset for all of a request')
+    .description(
+      'Offers an amount of the quote asset for all of a request. With --yes the request must be\n' +
+        'named as you want it: --side, --amount, --base, --quote. Quoted again it is compared with\n' +
+        'what it was.',
+    )
+    .argument('<RFQ>')
+    .argument('<AMOUNT>')
+    .addOption(valid())
+    .addOption(
+      new Option('--side <SIDE>', 'of the taker, who sells or buys the base').choices(sides),
+    )
+    .option('--amount <AMOUNT>', 'how much of the base asset it is about')
+    .option('--base <ASSET>', 'the base asset')
+    .option('--quote <ASSET>', 'the quote asset, in which you name your price')
+    .action(does(async () => (await load()).quote));
+  root
+    .command('withdraw')
+    .description('takes a quote of yours back, or all that are open')
+    .argument('[THREAD]')
+    .option('--all', 'every open quote of yours')
+    .action(does(async () => (await load()).withdraw));
+}
+
+function dealCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/trade.ts');
+  root
+    .command('threads')
+    .description('negotiations: of one request, or all of yours; default your open quotes')
+    .argument('[RFQ]')
+    .addOption(new Option('--role <ROLE>', 'your role in them').choices(parties))
+    .addOption(new Option('--status <STATUS>', 'where they stand').choices(threadStatuses))
+    .option('--limit <N>', 'at most so many', whole(1, mostRows), 100)
+    .action(does(async () => (await load()).threads));
+  root
+    .command('propose')
+    .description('answers a quote with another amount')
+    .argument('<THREAD>')
+    .argument('<AMOUNT>')
+    .addOption(valid())
+    .action(does(async () => (await load()).propose));
+  root
+    .command('accept')
+    .summary('accepts the price of a thread: it binds you')
+    .description(
+      'Accepts the price of a thread: it binds you. With --yes, --price must name the amount: what\n' +
+        'moved since is not accepted.',
+    )
+    .argument('<THREAD>')
+    .option('--price <AMOUNT>', 'accept this amount of the quote asset, and no other')
+    .option('--wait', 'waits until the other side accepts too, or the acceptance lapses')
+    .action(does(async () => (await load()).accept));
+}
+
+function swapCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/swaps.ts');
+  const rescuing = () => import('./do/rescue.ts');
+  root
+    .command('swaps')
+    .description('swaps of this profile, or one of them')
+    .argument('[SWAP]')
+    .action(does(async () => (await load()).swaps));
+  root
+    .command('settle')
+    .summary('drives swaps to their end: all that are open, or those named')
+    .description(
+      'Drives swaps to their end: all that are open, or those named. It funds, claims and refunds,\n' +
+        'and may be ended and run again at any time. It ends when every swap has ended, or stands\n' +
+        'still until you do something.',
+    )
+    .argument('[SWAP...]')
+    .action(does(async () => (await load()).settle));
+  root
+    .command('refund')
+    .summary('gives a swap up: funds nothing any more, and takes back what is yours')
+    .description(
+      'Gives a swap up: funds nothing any more, and takes back what is yours. The payment of the\n' +
+        'other side is still claimed where its secret is public.',
+    )
+    .argument('<SWAP>')
+    .option('--raw', 'prints the refund as text instead, for any node or wallet')
+    .action(does(async () => (await load()).refund));
+  const rescue = root
+    .command('rescue')
+    .description('swaps from words and a rescue file, without the market');
+  rescue
+    .command('from')
+    .summary('brings swaps back')
+    .description(
+      'Brings swaps back. The words are those of the profile, or asked for with --words. Nothing is\n' +
+        'funded.',
+    )
+    .argument('<FILE>')
+    .option('--words', 'asks for the twelve words, of the web app too')
+    .option('--words-fd <N>', 'reads them from this file descriptor', descriptor)
+    .option('--payout <ADDRESS>', 'where Bitcoin is paid; default your own wallet')
+    .option('--deep', 'looks for secrets of seven days: 12 minutes a swap')
+    .action(does(async () => (await rescuing()).from));
+  rescue
+    .command('save')
+    .description('writes the rescue file of this profile')
+    .argument('<FILE>')
+    .action(does(async () => (await rescuing()).save));
+}
+
+/** The values of an option that may be given several times. */
+const each = (value: string, before: readonly string[] = []) => [...before, value];
+
+function whole(least: number, most: number) {
+  return (given: string): number => {
+    const value = /^(?:0|[1-9]\d{0,14})$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+  };
+}
+
+const settled = (least: number) => whole(least, mostSettled);
+
+function descriptor(given: string): number {
+  return whole(0, mostDescriptor)(given);
+}
