@@ -174,9 +174,8 @@ async function look(db: Database): Promise<number> {
       until: new Date(now - 1_000),
       slowMs,
       each: placesEach,
-      ...createPlaces(Date.now).offer(),
+      ...createPlaces().offer(),
       inHand: { webhooks: new Map(), accounts: new Map() },
-      heldBack: [],
     });
     times.push(performance.now() - start);
   }

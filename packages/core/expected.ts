@@ -12,7 +12,7 @@ export type Expected = {
 };
 
 /** `blockSeconds`: the usual time between blocks. */
-export type PacedLeg = LegTiming & { readonly blockSeconds: number };
+type PacedLeg = LegTiming & { readonly blockSeconds: number };
 
 export function expected(
   { shortTimelock, longTimelock }: Schedule,

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codePoint } from '@parley/verify/test/support/code-points.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import confusables from './confusables.json' with { type: 'json' };
@@ -154,20 +153,6 @@ test('any letters of a curated symbol in place of which confusables stand are se
   const check = fc.property(one, noise, ({ symbol, letters }, between) => {
     const written = letters.map((letter, at) => `${letter}${between[at]}`).join('');
     assert.equal(looksLike(written, curated), symbol, JSON.stringify(written));
-  });
-  fc.assert(check, { numRuns: runs(500) });
-});
-
-test('a skeleton’s skeleton is itself', () => {
-  const table = [...alike.values()].flat();
-  const piece = fc.oneof(
-    fc.constantFrom(...table),
-    fc.string({ unit: codePoint, maxLength: 3 }),
-    fc.string({ maxLength: 3 }),
-  );
-  const check = fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-    const once = skeleton(pieces.join(''));
-    assert.equal(skeleton(once), once);
   });
   fc.assert(check, { numRuns: runs(500) });
 });

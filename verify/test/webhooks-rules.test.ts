@@ -70,28 +70,6 @@ test('ping sends at once and never again, and ok says whether a 2xx came', async
   }
 });
 
-test('a ping repeated under one Idempotency-Key is sent once', async () => {
-  const trader = await market.trader();
-  const { id } = await register(trader);
-  const headers = { 'idempotency-key': 'one' };
-  const held = Promise.withResolvers<void>();
-  const come = Promise.withResolvers<void>();
-  receiver.answer((_received, response) => {
-    come.resolve();
-    void held.promise.then(() => response.writeHead(200).end());
-  });
-  const first = ping(trader, id, headers);
-  await come.promise;
-  assert.equal((await ping(trader, id, headers)).code, 'still_running');
-  held.resolve();
-  const answer = await first;
-  assert.equal(answer.body.ok, true);
-  assert.deepEqual((await ping(trader, id, headers)).body, answer.body);
-  assert.equal(receiver.received.length, 1);
-  await ping(trader, id, { 'idempotency-key': 'two' });
-  assert.equal(receiver.received.length, 2);
-});
-
 test('a ping whose first try was cut off is sent again under its key with the same deliveryId', async () => {
   const trader = await market.trader();
   const { id } = await register(trader);

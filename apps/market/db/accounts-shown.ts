@@ -53,7 +53,7 @@ export const accountsBySettled = many<[limit: number], ShownAccount>('accounts_b
   ${shown} where s.account_id is not null
     order by (s.counts ->> 'settled')::bigint desc, a.id limit $1`;
 
-export type ShownWallet = {
+type ShownWallet = {
   readonly family: string;
   readonly address: string;
   readonly standing: 'login' | 'proven';
@@ -77,7 +77,7 @@ export const countLiveSessions = count<[accountId: string, now: Date]>('accounts
   select count(*) from sessions
     where account_id = $1 and revoked_at is null and expires_at > $2`;
 
-export type ShownHooks = { readonly count: number; readonly failing: number };
+type ShownHooks = { readonly count: number; readonly failing: number };
 
 export const hooksShown = one<[accountId: string], ShownHooks>('accounts_hooks')`
   select count(*) as count, count(*) filter (where failing_since is not null or not enabled)

@@ -112,7 +112,7 @@ export const leavingAccounts = list<[now: Date, limit: number], string>('account
   select id from accounts where leaves_at <= $1 order by leaves_at limit $2`;
 
 /** The account's trading that is not over. */
-export type OpenTrading = { readonly swaps: number; readonly rfqs: number };
+type OpenTrading = { readonly swaps: number; readonly rfqs: number };
 
 export const openTradingOf = only<[id: string, now: Date], OpenTrading>('account_open_trading')`
   select

@@ -47,7 +47,7 @@ export const assetColumns = (of = '', into = '') =>
   `${columns('id chain symbol address decimals enabled verified source highValueFrom', of, into)},
   ${closedColumn(of)} as "${into}closed"`;
 
-export type AssetFilters = {
+type AssetFilters = {
   readonly chain: string | null;
   readonly symbol: string | null;
   /** As stored, or in any case for hex. */

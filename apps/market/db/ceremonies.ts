@@ -36,7 +36,7 @@ export const insertCeremony = none<[ceremony: Omit<Ceremony, 'tries'>]>('ceremon
       :expiresAt)`;
 
 /** The owner of a ceremony. */
-export type CeremonyPlace = {
+type CeremonyPlace = {
   readonly browser: Buffer;
   readonly way: CeremonyWay;
   readonly subject: string;
@@ -78,7 +78,7 @@ export const endCodes = none<[subject: string, browser: Buffer, now: Date]>('cer
   update ceremonies set ended_at = $3
     where way = 'email' and subject = $1 and browser = $2 and ended_at is null`;
 
-export type CodesSent = { readonly all: number; readonly network: number };
+type CodesSent = { readonly all: number; readonly network: number };
 
 /** How many short ones were sent since `since`, and how many of those to this network. */
 export const countCodes = only<[of: CodesOf, network: string, since: Date], CodesSent>(

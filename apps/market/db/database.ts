@@ -38,7 +38,7 @@ export type Session = Tx & {
   end(): void;
 };
 
-export type Ears = {
+type Ears = {
   heard(channel: string, payload: string): void;
   /** Once, when the connection is gone without `end`. */
   lost(): void;
@@ -46,7 +46,7 @@ export type Ears = {
 
 export type Listener = Tx & { end(): void };
 
-export type DatabaseLimits = SessionLimits & {
+type DatabaseLimits = SessionLimits & {
   readonly connections: number;
   /** Waiting longer for a free connection is an error. */
   readonly connectMs: number;

@@ -45,7 +45,7 @@ export const swapsOfDay = many<
       where id >= :from::uuid and id < :to::uuid limit :limit) day
     group by status order by status`;
 
-export type AssetDay = {
+type AssetDay = {
   readonly chain: string;
   readonly symbol: string;
   readonly assetId: string;

@@ -7,9 +7,9 @@
 import { threadTopics, webhookTopics } from '@parley/core/events.ts';
 import {
   changed,
+  columns,
   did,
   is,
-  list,
   many,
   none,
   unlessEmpty,
@@ -73,7 +73,7 @@ export type Subscriber = {
 export const holdSubscribers = many<[accountIds: readonly string[]], Subscriber>(
   'deliveries_subscribers',
 )`
-  select id, account_id as "accountId", events, waiting, answered from webhooks
+  select ${columns('id accountId events waiting answered')} from webhooks
     where enabled and account_id = any($1) order by id for no key update`;
 
 export type NewDelivery = {
@@ -82,53 +82,8 @@ export type NewDelivery = {
   readonly event: string;
   readonly subject: string | null;
   readonly position: number;
-  /** null: it shares the one of its event, by `position`. */
-  readonly body: string | null;
+  readonly body: string;
 };
-
-/** The rest of bodies that several deliveries share, behind type and id. */
-export const insertBodies = unlessEmpty(
-  none<[bodies: readonly { readonly position: number; readonly rest: string }[]]>(
-    'deliveries_bodies',
-  )`
-  insert into delivery_bodies (id, rest)
-    select * from unnest($1.position::bigint[], $1.rest::text[])`,
-  undefined,
-);
-
-/** One whole. */
-export const wholeBody = (delivery: string) => `coalesce(${delivery}.body,
-    (select '{"type":"' || ${delivery}.event || '","deliveryId":"' || ${delivery}.id || '",' || rest
-      from delivery_bodies where id = ${delivery}.position))`;
-
-/**
- * A newer price takes the place of one that waits for its first attempt, where nothing of that
- * thread waits behind it; the caller holds the webhooks. Answers which have found theirs,
- * by id. One in hand is left alone: its bytes may be on their way.
- */
-export const replaceWaiting = unlessEmpty(
-  list<[deliveries: readonly NewDelivery[]], string>('deliveries_replace')`
-  with was as (
-      select d.id, d.position as former, d.body is null as shared, n.id as by, n.position, n.body
-      from unnest($1.id::uuid[], $1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[],
-          $1.position::bigint[], $1.body::text[]) n (id, webhook_id, event, subject, position, body)
-        join deliveries d on d.webhook_id = n.webhook_id and d.subject = n.subject
-      where d.state = 'waiting' and d.attempts = 0 and d.event = n.event
-        and d.next_at = d.created_at and not exists (select from deliveries e
-          where e.webhook_id = d.webhook_id and e.subject = d.subject and e.state = 'waiting'
-            and e.attempts = 0 and e.position > d.position)
-      for no key update of d
-    ), replaced as (
-      update deliveries d set position = was.position, body = was.body
-      from was where d.id = was.id returning d.id
-    ), unused as (
-      delete from delivery_bodies b
-      where b.id in (select former from was where shared) and not exists (select from deliveries d
-        where d.position = b.id and d.body is null and d.id not in (select id from was))
-    )
-    select by from was`,
-  [],
-);
 
 /** For webhooks that are held. */
 export const insertDeliveries = unlessEmpty(
@@ -183,12 +138,9 @@ export type Claim = {
   /** The limit for one account, with deliveries in hand. */
   readonly ofAccount: Readonly<Record<Lane, number>>;
   readonly inHand: { readonly webhooks: InHand; readonly accounts: InHand };
-  /** Accounts all of whose webhooks are among the slow. */
-  readonly heldBack: readonly string[];
 };
 
-const isQuick =
-  'coalesce(w.last_milliseconds < :slowMs, false) and not (w.account_id = any(:heldBack::uuid[]))';
+const isQuick = 'coalesce(w.last_milliseconds < :slowMs, false)';
 
 /** The deliveries of a webhook `t`: if it is held back, only those begun before. */
 const fitting = (which: string) => `select id, next_at, position from deliveries
@@ -241,8 +193,8 @@ const takeDue = many<[claim: Claim, held: Held], Due>('deliveries_claim')`
     update deliveries d set next_at = :until from webhooks w
     where d.id = any(array(select id from mine)) and w.id = d.webhook_id
       and d.state = 'waiting' and d.next_at <= :now
-    returning d.id, w.id as "webhookId", w.account_id as "accountId", d.event, d.position,
-      ${wholeBody('d')} as body, d.attempts, w.url, w.secret, w.secret_version as "secretVersion",
+    returning ${columns('id webhookId event position body attempts', 'd.')},
+      ${columns('accountId url secret secretVersion', 'w.')},
       case when ${isQuick} then 'quick' else 'slow' end as lane`;
 
 /**
@@ -289,17 +241,14 @@ export type Outcome = Ended & {
 };
 
 /** The last attempt as the owner reads it; one that ended earlier and came later is not it. */
-function told(milliseconds: string): string {
-  const isLast = '(last_delivery_at is null or last_delivery_at <= :endedAt)';
-  const last = (column: string, value: string) =>
-    `${column} = case when ${isLast} then ${value} else ${column} end`;
-  return [
-    last('last_status', ':status'),
-    last('last_error', ':error'),
-    last('last_delivery_at', ':endedAt'),
-    last('last_milliseconds', milliseconds),
-  ].join(', ');
-}
+const isLast = '(last_delivery_at is null or last_delivery_at <= :endedAt)';
+const last = (column: string, value: string) =>
+  `${column} = case when ${isLast} then ${value} else ${column} end`;
+const told = [
+  last('last_status', ':status'),
+  last('last_error', ':error'),
+  last('last_delivery_at', ':endedAt'),
+].join(', ');
 
 const lengthOf = ({ startedAt, endedAt }: Ended) => ({
   milliseconds: Math.max(0, endedAt.getTime() - startedAt.getTime()),
@@ -335,7 +284,7 @@ const outcomeAtCommit = none<[outcome: Outcome, stored: Stored]>('deliveries_out
               and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id)
         order by d.position limit 1)
     )
-    update webhooks set ${told(':milliseconds')},
+    update webhooks set ${told}, ${last('last_milliseconds', ':milliseconds')},
       enabled = off_for is null and (enabled or :state = 'delivered'),
       answered = answered or :state = 'delivered',
       waiting = greatest(0, waiting - (select count(*) from stored where ends)),
@@ -359,11 +308,7 @@ export async function storeOutcome(db: Database, outcome: Outcome): Promise<void
   });
 }
 
-/** Also where it is null: new receivers are slow. */
-const noQuicker =
-  'case when last_milliseconds < :milliseconds then :milliseconds else last_milliseconds end';
-
-export type Single = Ended & {
+type Single = Ended & {
   readonly id: string;
   readonly webhookId: string;
   readonly accountId: string;
@@ -375,7 +320,7 @@ const putSingle = did<[single: Single & { state: string; milliseconds: number }]
   'deliveries_single',
 )`
   with told as (
-      update webhooks set ${told(noQuicker)},
+      update webhooks set ${told},
         enabled = off_for is null and (enabled or :state = 'delivered'),
         answered = answered or :state = 'delivered',
         failing_since = case when :state = 'delivered' then null else failing_since end

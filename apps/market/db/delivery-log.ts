@@ -1,9 +1,8 @@
 // The deliveries to a webhook and their attempts, as its owner reads them.
 
-import { changed, did, many, value } from '@parley/host/postgres/statements.ts';
-import { wholeBody } from './deliveries.ts';
+import { changed, columns, did, many, value } from '@parley/host/postgres/statements.ts';
 
-export type LoggedAttempt = {
+type LoggedAttempt = {
   /** When it began. */
   readonly at: string;
   readonly milliseconds: number;
@@ -38,8 +37,7 @@ type LogPage = {
 
 /** The deliveries of a webhook that is known to be the caller's. */
 export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
-  select d.id, d.event, d.state, ${wholeBody('d')} as body, d.created_at as "createdAt",
-    d.next_at as "nextAt",
+  select ${columns('id event state body createdAt nextAt', 'd.')},
     array(
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
         'error', a.error, 'answer', a.answer)
@@ -75,16 +73,6 @@ export const trimDeliveries = changed<[webhookId: string, kept: number, limit: n
           and (created_at, id) <= (select created_at, id from deliveries
             where webhook_id = $1 order by created_at desc, id desc offset $2 limit 1)
         order by created_at, id limit $3))
-    returning id`;
-
-/**
- * Deletes shared bodies that no delivery has any more, of the oldest `limit`; returns how many. A
- * trigger does so with each delivery, but where the last two of an event go at the same time.
- */
-export const pruneBodies = changed<[limit: number]>('delivery_bodies_prune')`
-  delete from delivery_bodies where id in (
-      select id from (select id from delivery_bodies order by id limit $1) oldest
-      where not exists (select from deliveries d where d.position = oldest.id and d.body is null))
     returning id`;
 
 export const ownsWebhook = did<[accountId: string, webhookId: string]>('webhooks_own')`

@@ -15,7 +15,7 @@ export type StoredFacts = Omit<EscrowFacts, 'balance' | 'rentLeft'> & {
   readonly fundingTold?: true;
 };
 type StoredRent = Omit<RentLeft, 'lamports'> & { readonly lamports: string };
-export type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
+type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
 
 export type EscrowRow = {
   readonly chain: ChainKey;
@@ -158,13 +158,6 @@ export const updateEscrow = (tx: Tx, { facts, ...row }: Update): Promise<void> =
     ...(row.fundingTold && { fundingTold: true as const }),
   });
 
-/** How many escrows are followed in each contract that holds those of many. */
-export const followedByContract = many<[], { chain: ChainKey; contract: string; count: number }>(
-  'escrows_followed_by_contract',
-)`
-  select chain, split_part(address, ':', 1) as contract, count(*)::integer as count
-    from escrows where not done and address like '%:%' group by 1, 2 order by 1, 2`;
-
 export type InContract = {
   readonly chain: ChainKey;
   readonly contract: string;
@@ -175,7 +168,7 @@ export type InContract = {
   readonly lastTimelock: number;
 };
 
-/** The same for operators. */
+/** The escrows that are followed in each contract that holds those of many. */
 export const openInContracts = many<[], InContract>('escrows_in_contracts')`
   select chain, split_part(address, ':', 1) as contract, count(*)::integer as followed,
       count(*) filter (where facts ->> 'balance' <> '0') as funded,

@@ -3,7 +3,15 @@
 // own numbers, so that nobody can count what others do.
 
 import type { FeedTopic } from '@parley/core/events.ts';
-import { changed, many, none, one, unlessEmpty, value } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  many,
+  none,
+  one,
+  unlessEmpty,
+  value,
+} from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { Handed } from './deliveries.ts';
 import { notifying } from './work.ts';
@@ -116,20 +124,20 @@ export type FeedEvent = {
   readonly at: Date;
 };
 
-const columns = `account_id as "accountId", number, topic, payload, at`;
+const read = columns('accountId number topic payload at');
 
 /** The events of all accounts, after `seq`, in order. */
 export const readFeedEvents = many<
   [seq: number, limit: number],
   FeedEvent & { readonly seq: number }
 >('feed_events_read')`
-  select seq, ${columns} from feed_events where seq > $1 order by seq limit $2`;
+  select seq, ${read} from feed_events where seq > $1 order by seq limit $2`;
 
 /** The events of one account, after its event `number`, in order. */
 export const eventsAfter = many<[accountId: string, number: number, limit: number], FeedEvent>(
   'feed_events_after',
 )`
-  select ${columns} from feed_events
+  select ${read} from feed_events
     where account_id = $1 and number > $2 order by number limit $3`;
 
 /** Where the log stands; null of an empty one. */

@@ -2,13 +2,13 @@
 // process at a time moves them here, which gives them an order that is the same for everybody.
 
 import type { Family } from '@parley/core/families.ts';
-import { changed, is, many, one, value } from '@parley/host/postgres/statements.ts';
+import { changed, columns, is, many, one, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { tellingClosed } from './feed-events.ts';
 import { notifying } from './work.ts';
 
 /** `reset`: the earlier entries are lost for everybody. */
-export type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
+type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
 
 /** Where somebody stands in the log. */
 export type Place = {
@@ -95,8 +95,7 @@ export const readFeedLog = many<
   [seq: number, limit: number, addresses: readonly string[] | null],
   FeedRow
 >('feed_read')`
-  select seq, number, kind, rfq_id as "rfqId", creator_id as "creatorId",
-      target_address as "targetAddress", body
+  select ${columns('seq number kind rfqId creatorId targetAddress body')}
     from feed_log
     where seq > $1
       and ($3::text[] is null or target_address is null or target_address = any($3))
@@ -138,5 +137,5 @@ export const holdersOf = many<
   [addresses: readonly string[], families: readonly Family[]],
   { accountId: string; address: string }
 >('feed_holders')`
-  select account_id as "accountId", address from wallets
+  select ${columns('accountId address')} from wallets
     where family = any($2::text[]) and address = any($1::text[])`;

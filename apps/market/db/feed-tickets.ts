@@ -2,7 +2,7 @@
 
 import { changed, none, value } from '@parley/host/postgres/statements.ts';
 
-export type NewTicket = {
+type NewTicket = {
   readonly hash: Buffer;
   readonly sessionId: string;
   readonly expiresAt: Date;

@@ -15,4 +15,4 @@ export const readHeads = many<
   [],
   Pick<Heads, 'height' | 'clock'> & { readonly chain: ChainKey; readonly seenAt: Date }
 >('heads_read')`
-  select chain, height, clock, seen_at as "seenAt" from chain_heads`;
+  select chain, height, clock, seen_at as "seenAt" from chain_heads order by chain`;

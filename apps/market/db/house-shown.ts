@@ -1,19 +1,9 @@
-// The first page of an operator: chains as the market saw them last, and swaps whose next step is
-// due soon or should have been done. Each is read by an index and has a limit.
+// The first page of an operator: swaps whose next step is due soon or should have been done. Each
+// step is read by an index and has a limit.
 
-import type { ChainKey } from '@parley/core/families.ts';
 import { many } from '@parley/host/postgres/statements.ts';
 
-export type ShownHead = {
-  readonly chain: ChainKey;
-  readonly height: number;
-  readonly seenAt: Date;
-};
-
-export const headsShown = many<[], ShownHead>('house_heads')`
-  select chain, height, seen_at as "seenAt" from chain_heads order by chain`;
-
-export type NearDeadline = {
+type NearDeadline = {
   readonly step: 'fund_first' | 'fund_second' | 'reveal';
   readonly swapId: string;
   /** Unix seconds. */

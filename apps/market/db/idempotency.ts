@@ -5,7 +5,7 @@ import { changed, columns, did, is, none, one } from '@parley/host/postgres/stat
 /** How long a reply is given again: specification, "Idempotency storage". */
 export const keptMs = 24 * 3_600_000;
 
-export type ReplyRow = {
+type ReplyRow = {
   readonly bodyHash: Buffer;
   readonly status: number;
   readonly reply: Buffer;
@@ -31,7 +31,7 @@ export const findReplyRow = one<[slot: SlotKey, since: Date], ReplyRow>('find_re
     where account_id = :accountId and key = :key and created_at > $2`;
 
 /** The share of a reply in an account's daily (UTC) limit, and that limit. */
-export type Charge = {
+type Charge = {
   readonly day: string;
   readonly refusals: number;
   readonly bytes: number;

@@ -89,7 +89,6 @@ const found: readonly (readonly [
   ['the next jobs', (tx) => jobs.nextJobs(tx, ['email']), 'jobs_due'],
   ['events of people', (tx) => messages.takePeopleEvents(tx, 1), 'outbox_people'],
   ['jobs that are due', (tx) => jobs.claimJobs(tx, claim), 'jobs_due'],
-  ['jobs in turns', (tx) => jobs.claimInTurns(tx, claim), 'jobs_due'],
   ['jobs of accounts', (tx) => jobs.countJobsOf(tx, [id], ['email']), 'jobs_of_accounts'],
   ['old jobs', (tx) => jobs.pruneJobs(tx, now, 1), 'jobs_given_up'],
   ['first fundings', (tx) => reminders.nearFirstFunding(tx, page), 'swaps_to_fund_first'],

@@ -2,7 +2,14 @@
 // in hand for a while, and it is gone once it is done. A process that dies leaves its jobs to
 // others: each is due again when its time in hand is over.
 
-import { changed, count, many, none, unlessEmpty } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  count,
+  many,
+  none,
+  unlessEmpty,
+} from '@parley/host/postgres/statements.ts';
 import type { SealedRow } from './sealed-rows.ts';
 import { notifying } from './work.ts';
 
@@ -51,40 +58,13 @@ type Claim = {
   readonly limit: number;
 };
 
-const claiming = (name: string, due: string) => many<[claim: Claim], Job>(name)`
-  with ${due}
+/** Takes those in hand that are due for the longest. */
+export const claimJobs = many<[claim: Claim], Job>('jobs_claim')`
+  with due as (select id from jobs where ${isDue}
+      order by due_at limit :limit for update skip locked)
     update jobs set due_at = :until, attempts = attempts + 1
     where id = any(array(select id from due))
-    returning id, kind, account_id as "accountId", about, sealed, key_version as "keyVersion",
-      attempts`;
-
-/** Takes those in hand that are due for the longest. */
-export const claimJobs = claiming(
-  'jobs_claim',
-  `due as (select id from jobs where ${isDue}
-    order by due_at limit :limit for update skip locked)`,
-);
-
-/**
- * The same in turns: in one half of the places a second job of an account only where the first of
- * every other is taken too, and so on; in the other half those that are due for the longest, so
- * that many accounts with a single one starve none with many. It reads all that is due.
- */
-export const claimInTurns = claiming(
-  'jobs_claim_in_turns',
-  `in_turn as (
-      select id from (
-        select id, due_at, row_number() over (partition by account_id order by due_at, id) as nth
-        from jobs where ${isDue}) each
-      order by nth, due_at, id limit (:limit::int + 1) / 2),
-    longest as (
-      select id from jobs where ${isDue} and id not in (select id from in_turn)
-      order by due_at, id limit :limit::int - (select count(*) from in_turn)),
-    due as (
-      select id from jobs
-      where id = any(array(select id from in_turn union all select id from longest)) and ${isDue}
-      for update skip locked)`,
-);
+    returning ${columns('id kind accountId about sealed keyVersion attempts')}`;
 
 type Lease = Pick<Job, 'id' | 'attempts'>;
 const own = 'id = :id and attempts = :attempts and gave_up_at is null';

@@ -4,7 +4,7 @@
 import type { ChainKey } from '@parley/core/families.ts';
 import { columns, many } from '@parley/host/postgres/statements.ts';
 
-export type ShownPost = {
+type ShownPost = {
   readonly chain: ChainKey;
   /** The address of the gas key. */
   readonly address: string;
@@ -15,7 +15,7 @@ export type ShownPost = {
 export const postsShown = many<[], ShownPost>('keeper_shown_posts')`
   select ${columns('chain address seenAt')} from keeper_posts order by chain`;
 
-export type OpenJobs = {
+type OpenJobs = {
   readonly chain: ChainKey;
   readonly purpose: string;
   readonly count: number;
@@ -52,7 +52,7 @@ export const spentBetween = many<[chains: readonly ChainKey[], since: Date, unti
 export const keeperChains = many<[], { readonly chain: ChainKey }>('keeper_shown_chains')`
   select chain from keeper_turns order by chain`;
 
-export type StuckJob = {
+type StuckJob = {
   readonly id: number;
   readonly chain: ChainKey;
   readonly purpose: string;
@@ -74,7 +74,7 @@ export const stuckJobs = many<[of: Stuck], StuckJob>('keeper_shown_stuck')`
       and (failures >= :failures or due_at < :dueBefore)
     order by due_at limit :limit`;
 
-export type StuckAttempt = {
+type StuckAttempt = {
   readonly chain: ChainKey;
   readonly txid: string;
   readonly nonce: number | null;

@@ -13,7 +13,7 @@ import {
   unlessEmpty,
 } from '@parley/host/postgres/statements.ts';
 
-export type LiveKey = {
+type LiveKey = {
   readonly id: string;
   readonly hash: Buffer;
   readonly accountId: string;
@@ -30,7 +30,7 @@ export const findLiveKeys = many<[hashes: readonly Buffer[], now: Date], LiveKey
     from api_keys k join accounts a on a.id = k.account_id
     where k.hash = any($1::bytea[]) and k.revoked_at is null and k.expires_at > $2`;
 
-export type NewKey = {
+type NewKey = {
   readonly id: string;
   readonly accountId: string;
   readonly hash: Buffer;
@@ -48,7 +48,7 @@ export const insertKey = none<[key: NewKey]>('insert_key')`
       made_by)
     values (:id, :accountId, :hash, :prefix, :name, :scopes, :createdAt, :expiresAt, :madeBy)`;
 
-export type KeysMade = {
+type KeysMade = {
   readonly accountId: string;
   /** The one session whose keys stay. */
   readonly session: string;

@@ -5,7 +5,7 @@ import type { Destination } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { many, none } from '@parley/host/postgres/statements.ts';
 
-export type NewLeg = {
+type NewLeg = {
   readonly swapId: string;
   readonly leg: LegName;
   readonly chain: ChainKey;

@@ -3,7 +3,7 @@
 
 import type { Family } from '@parley/core/families.ts';
 import type { Direction } from '@parley/core/trade.ts';
-import { changed, count, many, none } from '@parley/host/postgres/statements.ts';
+import { changed, columns, count, many, none } from '@parley/host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
 
 export type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string };
@@ -77,7 +77,7 @@ export type Level = {
   readonly expiresAt: Date;
 };
 
-export type LevelFilters = {
+type LevelFilters = {
   readonly now: Date;
   readonly direction: Direction;
   /** The amount of the base that is asked for; null = any. */
@@ -101,9 +101,8 @@ export const listLevels = many<
   [pair: StoredPair, filters: LevelFilters & { givesLow: boolean }, from: From, limit: number],
   Level
 >('levels_list')`
-  select l.id, l.account_id as "makerId", k.counts as "makerStanding", l.rank,
-      l.base_is_low as "baseIsLow", l.low_amount as "lowAmount", l.high_amount as "highAmount",
-      l.least_amount as "leastAmount", l.published_at as "publishedAt", l.expires_at as "expiresAt"
+  select ${columns('id rank baseIsLow lowAmount highAmount leastAmount publishedAt expiresAt', 'l.')},
+      l.account_id as "makerId", k.counts as "makerStanding"
     from levels l
       join assets a on a.id = l.low_asset_id and a.enabled
       join assets b on b.id = l.high_asset_id and b.enabled

@@ -1,9 +1,9 @@
 // Logins that are no wallets: e-mail addresses, people at providers, passkeys. Login wallets are
 // rows of `wallets` (wallets.ts).
 
-import { did, is, many, none, one } from '@parley/host/postgres/statements.ts';
+import { columns, did, is, many, none, one } from '@parley/host/postgres/statements.ts';
 
-export type LoginWay = 'email' | 'provider' | 'passkey';
+type LoginWay = 'email' | 'provider' | 'passkey';
 
 export type Login = {
   readonly id: string;
@@ -22,10 +22,9 @@ export type Login = {
   readonly leavesAt: Date | null;
 };
 
-const columns = `id, account_id as "accountId", way, issuer, subject, label,
-  chat_id as "chatId", chat_ended_at as "chatEndedAt",
-  backup_eligible as "backupEligible", backed_up as "backedUp", added_at as "addedAt",
-  last_used_at as "lastUsedAt", leaves_at as "leavesAt"`;
+const read = columns(
+  'id accountId way issuer subject label chatId chatEndedAt backupEligible backedUp addedAt lastUsedAt leavesAt',
+);
 
 /** The name by which a login method knows somebody. */
 export type LoginName = {
@@ -35,7 +34,7 @@ export type LoginName = {
 };
 
 export const findLoginOf = one<[of: LoginName], Login>('logins_find')`
-  select ${columns} from logins where way = :way and issuer = :issuer and subject = :subject`;
+  select ${read} from logins where way = :way and issuer = :issuer and subject = :subject`;
 
 /** The facts that only a passkey has. */
 export type PasskeyFacts = {
@@ -71,13 +70,13 @@ export const markLoginUsed = none<
     where id = :id`;
 
 export const loginsOf = many<[accountId: string], Login>('logins_of')`
-  select ${columns} from logins where account_id = $1 order by added_at, id`;
+  select ${read} from logins where account_id = $1 order by added_at, id`;
 
 /** The login as it was; null where the account has no such one. */
 export const deleteLogin = one<[accountId: string, id: string], Login>('logins_delete')`
-  delete from logins where account_id = $1 and id = $2 returning ${columns}`;
+  delete from logins where account_id = $1 and id = $2 returning ${read}`;
 
-export type LoginOf = { readonly accountId: string; readonly id: string };
+type LoginOf = { readonly accountId: string; readonly id: string };
 
 /** It is removed then; null = it stays. False where nothing changes. */
 export const setLoginLeaving = did<[login: LoginOf & { readonly leavesAt: Date | null }]>(
@@ -90,7 +89,7 @@ export const setLoginLeaving = did<[login: LoginOf & { readonly leavesAt: Date |
 
 /** Those whose time to leave has come, the first ones first. */
 export const leavingLogins = many<[now: Date, limit: number], LoginOf>('logins_leaving')`
-  select account_id as "accountId", id from logins
+  select ${columns('accountId id')} from logins
     where leaves_at <= $1 order by leaves_at limit $2`;
 
 /** Whether somebody signed in from this browser to the account that has this e-mail address. */
@@ -109,4 +108,4 @@ export const endChat = one<
 >('logins_end_chat')`
   update logins set chat_ended_at = $3
     where id = $1 and chat_id = $2 and chat_ended_at is null
-    returning account_id as "accountId", label`;
+    returning ${columns('accountId label')}`;

@@ -38,7 +38,7 @@ type Limits = { readonly lockMs: number; readonly mostLockMs: number };
  * Applies what is missing, and returns the names. Throws when an applied file has changed since,
  * and when somebody holds a table or the turn for longer than `mostLockMs`. It throws too when a
  * later version took away what this one needs, or a file would do so to a session of an earlier
- * version, or when the database began with another file than 001.sql.
+ * version.
  */
 export async function migrate(url: string, options: Options = {}): Promise<string[]> {
   const limits = { lockMs, mostLockMs, ...options };
@@ -63,7 +63,6 @@ export async function migrate(url: string, options: Options = {}): Promise<strin
        )`,
     );
     const names = migrationsIn(folder);
-    await mustBeOfARelease(client, names);
     const applied = await appliedOf(client);
     mustBeCompatible(names, [...applied.values()]);
     const fresh: string[] = [];
@@ -104,23 +103,6 @@ type Applied = {
   readonly version: string | null;
   readonly compatibleFrom: string | null;
 };
-
-/**
- * Versions before 0.1.0 were never released, and their files are one now, 001.sql. A database of
- * theirs begins with 001_market.sql, for example, and may lack columns that are read below.
- */
-async function mustBeOfARelease(client: pg.Client, [first = '']: readonly string[]): Promise<void> {
-  const { rows } = await client.query<{ name: string }>('select name from migrations');
-  const applied = rows.map(({ name }) => name).sort();
-  const [from, to] = [applied[0], applied.at(-1)];
-  if (from === undefined || applied.includes(first)) return;
-  throw new Error(
-    `an unreleased version made this database, with migrations ${from} to ${to}, and this version ` +
-      `(${version}) begins with ${first} and cannot bring it over: finish or refund its swaps by ` +
-      'the version that made it and remove it, or take an empty one (another PARLEY_HOME or ' +
-      'DATABASE_URL)',
-  );
-}
 
 async function appliedOf(client: pg.Client): Promise<Map<string, Applied>> {
   const { rows } = await client.query<Applied>(

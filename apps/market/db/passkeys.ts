@@ -1,6 +1,6 @@
 // Passkeys: rows of `logins` whose subject is the credential id, and what they know an account by.
 
-import { did, many, one, value } from '@parley/host/postgres/statements.ts';
+import { columns, did, many, one, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 
 export type Passkey = {
@@ -17,16 +17,15 @@ export type Passkey = {
   readonly user: Buffer;
 };
 
-const columns = `l.id, l.account_id as "accountId", l.subject as "credentialId", l.label,
-  l.public_key as "publicKey", l.counter, l.transports, l.backup_eligible as "backupEligible",
-  a.passkey_user as "user"`;
+const read = `${columns('id accountId label publicKey counter transports backupEligible', 'l.')},
+  l.subject as "credentialId", a.passkey_user as "user"`;
 
 export const findPasskey = one<[credentialId: string], Passkey>('passkeys_find')`
-  select ${columns} from logins l join accounts a on a.id = l.account_id
+  select ${read} from logins l join accounts a on a.id = l.account_id
     where l.way = 'passkey' and l.issuer = '' and l.subject = $1`;
 
 export const passkeysOf = many<[accountId: string], Passkey>('passkeys_of')`
-  select ${columns} from logins l join accounts a on a.id = l.account_id
+  select ${read} from logins l join accounts a on a.id = l.account_id
     where l.account_id = $1 and l.way = 'passkey' order by l.added_at, l.id`;
 
 const nameUser = value<[accountId: string, fresh: Uint8Array], Buffer>('passkeys_user')`

@@ -1,7 +1,7 @@
 // Which wallet of each family is paid: the newest choice whose time has come, else the login one.
 
 import type { Family } from '@parley/core/families.ts';
-import { changed, many, none } from '@parley/host/postgres/statements.ts';
+import { changed, columns, many, none } from '@parley/host/postgres/statements.ts';
 
 export type Payout = {
   readonly id: string;
@@ -14,7 +14,7 @@ export type Payout = {
 
 /** The newest of each family that counts now, and all that wait. */
 export const payoutsOf = many<[accountId: string, now: Date], Payout>('payouts_of')`
-  select id, family, address, asked_at as "askedAt", from_at as "fromAt" from (
+  select ${columns('id family address askedAt fromAt')} from (
       select *, row_number() over (partition by family, from_at <= $2
         order by from_at desc, id desc) as place
       from payouts where account_id = $1 and stopped_at is null
@@ -38,7 +38,7 @@ export const stopPayouts = changed<
       and stopped_at is null and from_at > :at
     returning 1 as one`;
 
-export type CountedPayout = {
+type CountedPayout = {
   readonly accountId: string;
   readonly family: Family;
   readonly address: string;
@@ -49,4 +49,4 @@ export const takeCounted = many<[now: Date, limit: number], CountedPayout>('payo
   update payouts set told = true where id = any(array(
       select id from payouts where not told and stopped_at is null and from_at <= $1
       order by from_at limit $2 for update skip locked))
-    returning account_id as "accountId", family, address`;
+    returning ${columns('accountId family address')}`;

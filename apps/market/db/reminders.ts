@@ -101,7 +101,7 @@ export const insertReminders = many<
     on conflict do nothing
     returning swap_id as "swapId", account_id as "accountId", event`;
 
-export type ExpiringKey = {
+type ExpiringKey = {
   readonly keyId: string;
   readonly accountId: string;
   readonly prefix: string;

@@ -7,7 +7,7 @@ import { columns, did, one } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { addJobs, type JobKind } from './jobs.ts';
 
-export type StoredBump = Omit<Bump, 'feeSats'> & { readonly feeSats: string };
+type StoredBump = Omit<Bump, 'feeSats'> & { readonly feeSats: string };
 
 export type Scheduled = {
   readonly chain: ChainKey;
@@ -37,10 +37,6 @@ export type ScheduledView = {
 
 type Sent = Pick<Scheduled, 'sentTxid'>;
 type Posted = Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'bumps'> & {
-  /**
-   * The account that it belongs to: those of one account are not read more often than those of
-   * another.
-   */
   readonly accountId: string;
   readonly dueAt: Date;
   readonly at: Date;

@@ -126,7 +126,7 @@ create table deliveries (
   event text not null,
   subject uuid,
   "position" bigint not null,
-  body text,
+  body text not null,
   attempts integer default 0 not null,
   state text default 'waiting'::text not null,
   next_at timestamp with time zone not null,
@@ -148,12 +148,6 @@ create table delivery_attempts (
   answer text,
   constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE,
   constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
-);
-
-create table delivery_bodies (
-  id bigint not null,
-  rest text not null,
-  constraint delivery_bodies_pkey PRIMARY KEY (id)
 );
 
 create table devices (
@@ -831,8 +825,6 @@ CREATE INDEX deliveries_log ON public.deliveries USING btree (webhook_id, create
 
 CREATE INDEX deliveries_ready ON public.deliveries USING btree (webhook_id, next_at, "position") WHERE ((state = 'waiting'::text) AND (NOT behind));
 
-CREATE INDEX deliveries_shared ON public.deliveries USING btree ("position") WHERE (body IS NULL);
-
 CREATE INDEX deliveries_untried ON public.deliveries USING btree (webhook_id, subject, "position") WHERE ((state = 'waiting'::text) AND (attempts = 0));
 
 CREATE INDEX devices_by_age ON public.devices USING btree (seen_at);
@@ -1007,18 +999,6 @@ exception when others then
 end $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.delivery_bodies_unused()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  delete from delivery_bodies b
-    where b.id in (select position from gone where body is null)
-      and not exists (select from deliveries d where d.position = b.id and d.body is null);
-  return null;
-end $function$
-;
-
 CREATE OR REPLACE FUNCTION public.feed_log_number()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1039,8 +1019,6 @@ begin
   raise exception 'operator_actions is only added to: % is refused', lower(tg_op);
 end $function$
 ;
-
-CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION delivery_bodies_unused();
 
 CREATE TRIGGER feed_log_number BEFORE INSERT ON public.feed_log FOR EACH ROW EXECUTE FUNCTION feed_log_number();
 

@@ -63,7 +63,7 @@ export class PoolerError extends Error {
   }
 }
 
-export type PoolerFault = keyof typeof poolerFaults;
+type PoolerFault = keyof typeof poolerFaults;
 const poolerFaults = {
   transaction: 'gives each transaction another session (transaction mode)',
   statement: 'gives each statement another session (statement mode)',

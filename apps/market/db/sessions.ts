@@ -73,7 +73,7 @@ export const insertSession = none<[session: Session & { hash: Buffer }]>('sessio
     values (:id, :accountId, :hash, :madeAt, :lastUsedAt, :signedInAt, :signedInBy, :walletFamily,
       :walletAddress, :loginId, :device, :place, :expiresAt)`;
 
-export type Renewal = {
+type Renewal = {
   readonly id: string;
   readonly hash: Buffer;
   readonly at: Date;

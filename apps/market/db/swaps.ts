@@ -234,7 +234,7 @@ const isOpenOf = did<[accountId: string, id: string]>('party_of_open_swap')`
 export const isPartyOfOpen = (tx: Tx, accountId: string, id: string | null): Promise<boolean> =>
   id === null ? hasOpen(tx, accountId) : isOpenOf(tx, accountId, id);
 
-export type NewSwap = {
+type NewSwap = {
   readonly id: string;
   readonly threadId: string;
   readonly rfqId: string;

@@ -4,7 +4,7 @@ import type { TokenAbilities } from '@parley/chains/interface/fund-ways.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import { none, one } from '@parley/host/postgres/statements.ts';
 
-export type KeptAbilities = { readonly abilities: TokenAbilities; readonly foundAt: Date };
+type KeptAbilities = { readonly abilities: TokenAbilities; readonly foundAt: Date };
 
 export const keptAbilities = one<[chain: ChainKey, token: string], KeptAbilities>(
   'token_abilities',

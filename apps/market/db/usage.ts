@@ -3,7 +3,7 @@
 
 import type pg from 'pg';
 
-export type StatementUse = { count: number; seconds: number };
+type StatementUse = { count: number; seconds: number };
 
 export type DatabaseUsage = {
   /** By name, of which there are as many as statements in the source. */

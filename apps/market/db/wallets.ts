@@ -102,7 +102,7 @@ export function waits({ waitsUntil }: Pick<Wallet, 'waitsUntil'>, nowMs: number)
   return waitsUntil !== null && waitsUntil.getTime() > nowMs;
 }
 
-export type WebProof = Omit<Proof, 'authorised'> & {
+type WebProof = Omit<Proof, 'authorised'> & {
   /** Null = it may receive at once. */
   readonly waitsUntil: Date | null;
 };
@@ -136,11 +136,8 @@ export const deleteWaiting = changed<[wallet: WalletOf & { readonly now: Date }]
   delete from wallets where ${isIt} and waits_until > :now and not authorised returning 1`;
 
 /** Whether the account ever had a wallet, one that was removed since too. */
-// A process of the version before may add one during an upgrade, and does not mark it.
 export const hadWallet = is<[accountId: string]>('wallets_had')`
-  select first_wallet_at is not null
-      or exists (select from wallets where account_id = accounts.id) as had
-    from accounts where id = $1`;
+  select first_wallet_at is not null as had from accounts where id = $1`;
 
 /** A login wallet is removed then; null = it stays. False where nothing changes. */
 export const setLeaving = did<[wallet: WalletOf & { readonly leavesAt: Date | null }]>(

@@ -5,7 +5,7 @@ import type { Tx } from './database.ts';
 
 const windowMs = 60_000;
 
-export type HostSpending = {
+type HostSpending = {
   readonly host: string;
   readonly now: Date;
   /** Deliveries a minute: to one that never answered 2xx, and to one that did. */

@@ -1,7 +1,7 @@
 // Webhooks as operators see them, and what they do about one. Operators see only the host of a
 // receiver: the rest of an address may hold a word that lets in.
 
-import { changed, did, list, many, one } from '@parley/host/postgres/statements.ts';
+import { changed, columns, did, list, many, one } from '@parley/host/postgres/statements.ts';
 
 export type ShownWebhook = {
   readonly id: string;
@@ -19,10 +19,9 @@ export type ShownWebhook = {
   readonly dropped: number;
 };
 
-const shown = `select w.id, w.account_id as "accountId",
-    split_part(split_part(w.url, '/', 3), ':', 1) as host, w.enabled, w.off_for as "offFor",
-    w.failing_since as "failingSince", w.last_status as "lastStatus",
-    w.last_error as "lastError", w.last_delivery_at as "lastDeliveryAt", w.waiting,
+const own = 'id accountId enabled offFor failingSince lastStatus lastError lastDeliveryAt waiting';
+const shown = `select ${columns(own, 'w.')},
+    split_part(split_part(w.url, '/', 3), ':', 1) as host,
     (select count(*) from (select 1 from deliveries d
       where d.webhook_id = w.id and d.state = 'dropped' limit 1000) gone) as dropped
   from webhooks w`;

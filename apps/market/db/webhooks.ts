@@ -1,6 +1,6 @@
 // Webhooks as their owners register and see them.
 
-import { count, did, many, none, one } from '@parley/host/postgres/statements.ts';
+import { columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { NotUnder, SealedRow } from './sealed-rows.ts';
 
@@ -15,10 +15,9 @@ export type WebhookRow = {
   readonly lastDeliveryAt: Date | null;
 };
 
-const columns = `id, url, events, enabled, last_status as "lastStatus",
-  last_error as "lastError", last_delivery_at as "lastDeliveryAt"`;
+const read = columns('id url events enabled lastStatus lastError lastDeliveryAt');
 
-export type NewWebhook = {
+type NewWebhook = {
   readonly id: string;
   readonly accountId: string;
   readonly url: string;
@@ -48,7 +47,7 @@ export const listWebhooks = many<
   [of: { accountId: string; before: string | null; limit: number }],
   WebhookRow
 >('webhooks_list')`
-  select ${columns} from webhooks
+  select ${read} from webhooks
     where account_id = :accountId and (:before::uuid is null or id < :before)
       order by id desc limit :limit`;
 
@@ -56,7 +55,7 @@ export const listWebhooks = many<
 export const deleteWebhook = did<[accountId: string, id: string]>('webhooks_delete')`
   delete from webhooks where account_id = $1 and id = $2 returning id`;
 
-export type WebhookTarget = {
+type WebhookTarget = {
   readonly url: string;
   readonly secret: Buffer;
   readonly secretVersion: number;
@@ -64,7 +63,7 @@ export type WebhookTarget = {
 
 /** Where and how to send to it. */
 export const targetOf = one<[accountId: string, id: string], WebhookTarget>('webhooks_target')`
-  select url, secret, secret_version as "secretVersion" from webhooks
+  select ${columns('url secret secretVersion')} from webhooks
     where account_id = $1 and id = $2`;
 
 /** Secrets under another key of the server's than this one; waits for those that are in use. */

@@ -4,8 +4,7 @@
 // Commits that notify come one after the other in PostgreSQL, without sharing a write to disk. So
 // quotes, of which there may be thousands a second, do not: their own process rings for them.
 
-import { is, none, only } from '@parley/host/postgres/statements.ts';
-import type { Tx } from './database.ts';
+import { none } from '@parley/host/postgres/statements.ts';
 
 export type Work =
   /** Events in the outbox, by whom they are for. */
@@ -37,12 +36,3 @@ export const notifying = (work: Work) => `pg_notify('${workChannel}', '${work}')
 /** Tells everybody, after the commit. */
 export const notifyWork = none<[work: Work]>('work_notify')`
   select pg_notify('${workChannel}', $1)`;
-
-/** Every transaction that had begun to write has a smaller number than this. */
-export const newestTransaction = (tx: Tx) => readNewest(tx).then(({ number }) => number);
-const readNewest = only<[], { readonly number: string }>('work_newest')`
-  select pg_snapshot_xmax(pg_current_snapshot())::text as number`;
-
-/** Whether all of them have ended. */
-export const isEverythingBefore = is<[number: string]>('work_before')`
-  select pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8`;

@@ -9,7 +9,7 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { lockTrader, setBlocked, setUnblocked } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { accept } from '../market/agreement.ts';
-import { sweepBlocked, withdrawBlocked } from '../market/blocking.ts';
+import { withdrawBlocked } from '../market/blocking.ts';
 import { createKey } from '../market/keys.ts';
 import { prune } from '../market/prune.ts';
 import { quote } from '../market/quotes.ts';
@@ -258,34 +258,6 @@ test('a wallet is not freed of a block: neither by deleting the account nor by r
   await assert.rejects(end(), { code: 'account_blocked', message: /ask the operator/ });
   await setUnblocked(db, person.accountId);
   await end();
-});
-
-test('a quote that was begun before the block and ends after it is taken back too', async () => {
-  const taker = await market.trader();
-  const maker = await market.trader();
-  const { id } = await market.rfq(taker);
-  const read = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  const wanted = { makerId: maker.accountId, rfqId: id, quoteAmount: 1n, expiresAt: null };
-  const slow = market.db.transaction(async (tx) => {
-    const made = await quote(tx, market.deps, { ...wanted, unlessAccepted: false });
-    read.resolve();
-    await ended.promise;
-    return made;
-  });
-  await read.promise;
-  await block(maker);
-  const swept = sweepBlocked(market.db, maker.accountId, new Date());
-  // As long as one that waits for nobody would take, twice.
-  for (let pass = 0; pass < 2; pass += 1) {
-    const none = await withdrawBlocked(market.db, maker.accountId, new Date());
-    assert.equal(none.quotes, 0);
-  }
-  ended.resolve();
-  const { thread } = await slow;
-  assert.equal((await swept).quotes, 1);
-  assert.equal((await taker.get(`/v1/threads/${thread.id}`)).body.status, 'closed');
-  await setUnblocked(market.db, maker.accountId);
 });
 
 test('an account is found by its id, a wallet or the prefix of a key, and shown without what is private', async () => {

@@ -14,9 +14,8 @@ import { lockRfqs } from '../db/rfqs.ts';
 import { price as asked, secretLock as lock, negotiating } from '../edge/testing/negotiating.ts';
 import type { Deps } from '../ports/deps.ts';
 import { accept } from './agreement.ts';
-import { mostLiveRfqs } from './bounds.ts';
 import { quote } from './quotes.ts';
-import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
+import { cancelRfq } from './rfqs.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
 import { type ThreadView, threadView } from './views.ts';
@@ -237,32 +236,6 @@ test('a quote on an RFQ that somebody holds waits alone; other quotes are answer
   holding.release();
   await holding.done;
   assert.equal((await waiting).status, 201);
-});
-
-test('posts of one account take turns, so that the last free place is given once', async () => {
-  const poster = await market.trader();
-  const { btc, usd } = market.assets;
-  const wanted: NewRfq = {
-    direction: 'sell_base',
-    baseAssetId: btc.id,
-    baseAmount: 100_000n,
-    quoteAssetId: usd.id,
-    ttlSeconds: 600,
-    visibility: 'private',
-    askAmount: null,
-    targetAddress: null,
-    minSettled: null,
-  };
-  const post = (tx: Tx) => postRfq(tx, deps, poster.accountId, wanted);
-  await market.db.transaction(async (tx) => {
-    for (let each = 1; each < mostLiveRfqs; each += 1) await post(tx);
-  });
-  const last = await held(post);
-  const tooMany = codeOf(market.db.transaction(post));
-  await blocked();
-  last.release();
-  await last.done;
-  assert.equal(await tooMany, 'too_many_open');
 });
 
 test('a price that ends while its acceptance waits for a turn is refused, with its numbers', async () => {

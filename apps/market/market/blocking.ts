@@ -3,11 +3,9 @@
 // where business begins: at the gate (edge/blocked.ts) and in the transactions of RFQs, quotes,
 // acceptances, levels, keys, wallets and webhooks.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { deleteLevels } from '../db/levels.ts';
 import { listOwn, lockRfqs, wholeBook } from '../db/rfqs.ts';
-import { isEverythingBefore, newestTransaction } from '../db/work.ts';
 import { isLive } from './negotiation.ts';
 import { endRfq } from './rfqs.ts';
 import { type Some, withdrawAny } from './withdrawals.ts';
@@ -16,15 +14,12 @@ import { type Some, withdrawAny } from './withdrawals.ts';
 const rfqsAtOnce = 25;
 /** Some 10 ms of work, for which their RFQs stay locked. */
 const quotesAtOnce = 100;
-/** A quote's transaction has ended by then: a statement of it may take 10 s. */
-const olderMs = 15_000;
-const pollMs = 5;
 
 export type Swept = { readonly rfqs: number; readonly quotes: number; readonly levels: number };
 
 /**
  * The offers of a blocked account leave the market, also those that it alone has accepted. Again is
- * fine.
+ * fine: quotes that were begun before the block go with the next pass of prune.ts.
  */
 export async function withdrawBlocked(db: Database, accountId: string, at: Date): Promise<Swept> {
   const levels = await deleteLevels(db, accountId, at);
@@ -38,12 +33,6 @@ export async function withdrawBlocked(db: Database, accountId: string, at: Date)
     if (done.next === null) return { rfqs, quotes, levels };
     after = done.next;
   }
-}
-
-/** The same, once quotes that were begun before the block have ended. */
-export async function sweepBlocked(db: Database, accountId: string, at: Date): Promise<Swept> {
-  await untilOlderEnd(db);
-  return withdrawBlocked(db, accountId, at);
 }
 
 async function cancelAll(db: Database, creatorId: string, at: Date): Promise<number> {
@@ -65,13 +54,5 @@ async function cancelAll(db: Database, creatorId: string, at: Date): Promise<num
     });
     if (found.length < rfqsAtOnce) return count;
     before = found.at(-1)!.id;
-  }
-}
-
-async function untilOlderEnd(db: Database): Promise<void> {
-  const newest = await newestTransaction(db);
-  for (let waited = 0; waited < olderMs; waited += pollMs) {
-    if (await isEverythingBefore(db, newest)) return;
-    await sleep(pollMs);
   }
 }

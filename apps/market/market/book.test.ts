@@ -49,16 +49,3 @@ test('a change by another process shows within a quarter of a second', async () 
   await new Promise((resolve) => setTimeout(resolve, 260));
   assert.equal(await shown(book.page('k', 0, ready('two'))), 'two');
 });
-
-test('a page that could not be read is not kept', async () => {
-  const book = createBook();
-  await assert.rejects(async () => book.page('k', 0, never), /read again/);
-  assert.equal(await shown(book.page('k', 0, ready('one'))), 'one');
-});
-
-test('the number of kept pages is bounded: the oldest goes', async () => {
-  const book = createBook();
-  for (let each = 0; each <= 256; each += 1) await book.page(`k${each}`, 0, ready(`${each}`));
-  assert.equal(await shown(book.page('k256', 0, never)), '256');
-  assert.equal(await shown(book.page('k0', 0, ready('again'))), 'again');
-});

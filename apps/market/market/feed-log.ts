@@ -15,7 +15,7 @@ const batch = 500;
 /** RFQs that expire in one transaction: each may have `mostThreads` threads to close. */
 const expiries = 25;
 
-export type Sequenced = {
+type Sequenced = {
   /** Somebody else was at it: they append the waiting rows, or the next try does. */
   readonly busy: boolean;
   readonly appended: number;

@@ -25,7 +25,7 @@ type Waiting = {
 };
 
 /** Resolves when the quote is committed; refusals as `quote` throws them. */
-export type GroupedQuotes = (quote: Quote) => Promise<Quoted>;
+type GroupedQuotes = (quote: Quote) => Promise<Quoted>;
 
 export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
   let waiting: Waiting[] = [];

@@ -25,7 +25,7 @@ import type { Deps } from '../ports/deps.ts';
 import { type Service, service } from '../ports/service.ts';
 import { type Changed, closeAsset, reopenAsset, tellOrders } from './listing.ts';
 
-export type ChangedChain = {
+type ChangedChain = {
   readonly changed: boolean;
   /** Assets of the chain. */
   readonly assets: number;

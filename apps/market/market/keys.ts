@@ -21,7 +21,7 @@ export const mostBrowserKeys = 10;
 const secretBytes = 32;
 const prefixCharacters = 6;
 
-export type MintRequest = {
+type MintRequest = {
   readonly rail: Family;
   readonly address: string;
   readonly message: string;

@@ -90,18 +90,6 @@ for (const [what, [shut, open]] of Object.entries(switches)) {
   });
 }
 
-test('the same reasons again change nothing, other reasons are kept with their time', async () => {
-  const first = await close(usd);
-  market.deps.advance(1_000);
-  const same = await close(usd);
-  assert.deepEqual([same.changed, same.closings], [false, first.closings]);
-  const next = await db.transaction((tx) =>
-    closeAsset(tx, { assetId: usd.id, by: 'checks', at: at(), reasons: ['no liquidity'] }),
-  );
-  assert.deepEqual([next.changed, next.orders], [true, 0]);
-  assert.notEqual(next.closings.checks?.at, first.closings.checks?.at);
-});
-
 test('delisted is for ever: nobody reopens or curates it, and no start does', async () => {
   const other = await testMarket();
   try {
@@ -124,19 +112,6 @@ test('delisted is for ever: nobody reopens or curates it, and no start does', as
   } finally {
     await other.close();
   }
-});
-
-test('delisting takes the orders off the book, of one that was closed nothing more', async () => {
-  const { id } = await post();
-  assert.equal((await delist(usd)).orders, 1);
-  assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
-  await close(eth);
-  assert.equal((await delist(eth)).orders, 0);
-});
-
-test('an asset that is not there is bad_asset', async () => {
-  const nobody = { ...usd, id: '01a1fb07-751f-7744-b69c-bc76bd408690' };
-  await assert.rejects(close(nobody), { code: 'bad_asset' });
 });
 
 test('an asset that the settings leave out closes with its orders, and returns with them', async () => {
@@ -224,17 +199,6 @@ for (const [what, [shut]] of Object.entries(switches)) {
   });
 }
 
-test('two assets of one order that change at once leave it emitted as it is', async () => {
-  const { id } = await post();
-  for (let round = 0; round < 10; round += 1) {
-    await Promise.all([close(btc), close(usd, 'checks', other)]);
-    assert.equal((await kindsOf(id)).at(-1), 'cancelled');
-    await Promise.all([reopen(btc), reopen(usd, 'checks', other)]);
-    assert.equal((await kindsOf(id)).at(-1), 'created');
-  }
-  assert.equal((await kindsOf(id)).length, 21);
-});
-
 test('a change that fails half-way is none: neither state nor frames', async () => {
   const { id } = await post();
   const failing = db.transaction(async (tx) => {
@@ -245,23 +209,6 @@ test('a change that fails half-way is none: neither state nor frames', async () 
   assert.equal((await findListing(db, usd.id))?.state, 'open');
   assert.deepEqual(await kindsOf(id), ['created']);
   await db.transaction((tx) => lockListings(tx));
-});
-
-test('orders in several pieces are emitted each once, oldest first', async () => {
-  const count = 1_203;
-  await db.rows({
-    name: 'test_many',
-    text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
-        visibility, status, created_at, expires_at, updated_at)
-      select gen_random_uuid(), $1, 'sell_base', $2, 100000, $3, 'public', 'open', now(),
-        now() + interval '1 day', now()
-      from generate_series(1, $4)`,
-    values: [taker.accountId, btc.id, usd.id, count],
-  });
-  assert.equal((await close(usd)).orders, count);
-  const ids = (await told()).map(({ rfqId }) => rfqId);
-  assert.equal(new Set(ids).size, count);
-  assert.deepEqual(ids, ids.toSorted());
 });
 
 type Step = { isClosing: boolean; by: Closer; which: 'btc' | 'usd' };

@@ -4,14 +4,11 @@ import { type Agreement, fundedAgreements } from '../db/agreements.ts';
 import type { Tx } from '../db/database.ts';
 import { leastAgreements, mostWalked, priceAgreements, priceWindowSeconds } from './bounds.ts';
 
-/** Base units of each asset, of one agreement. */
-export type Traded = Agreement;
-
 export type PairPrices = {
   /** Newest first. */
-  readonly agreements: readonly Traded[];
+  readonly agreements: readonly Agreement[];
   /** The middle one by price, the lower of two; null of too few. */
-  readonly median: Traded | null;
+  readonly median: Agreement | null;
 };
 
 /** In the orientation that is asked for: an RFQ may have named the pair the other way round. */
@@ -33,7 +30,7 @@ export async function readPrices(
   return { agreements, median: medianOf(agreements) };
 }
 
-function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Traded {
+function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Agreement {
   return {
     direction: direction === 'sell_base' ? 'buy_base' : 'sell_base',
     baseAmount: quoteAmount,
@@ -42,7 +39,7 @@ function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Trad
   };
 }
 
-export function medianOf(agreements: readonly Traded[]): Traded | null {
+export function medianOf(agreements: readonly Agreement[]): Agreement | null {
   if (agreements.length < leastAgreements) return null;
   const byPrice = agreements.toSorted((a, b) => {
     const difference = a.quoteAmount * b.baseAmount - b.quoteAmount * a.baseAmount;

@@ -6,7 +6,6 @@ import { type TestDatabase, testDatabase } from '@parley/verify/test/support/dat
 import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
 import type { Statement } from '../db/database.ts';
 import { findReplyRow, keepReply } from '../db/idempotency.ts';
-import { insertOutbox } from '../db/outbox.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
 import { prune } from './prune.ts';
 import { untilBlocked } from './testing/blocked.ts';
@@ -26,7 +25,7 @@ const day = 86_400_000;
 const sql = <T extends object>(text: string, ...values: unknown[]) =>
   database.db.rows<T>({ name: '', text, values });
 
-const outboxTopics = async () =>
+const _outboxTopics = async () =>
   (await sql<{ topic: string }>('select distinct topic from outbox order by topic')).map(
     ({ topic }) => topic,
   );
@@ -42,19 +41,6 @@ test('a database that takes seconds a batch keeps no pass for longer than one ma
   await prune({ now: deps.now, db: { ...database.db, rows } }, () => ms);
   assert.ok(ms < 600_000, `${ms}`);
   assert.equal(asked.get('outbox_prune'), 2);
-});
-
-test('events are kept for seven days and dropped after, however many there are', async () => {
-  const at = new Date(deps.now());
-  const event = { accountId: null, payload: { some: 'thing' }, at };
-  const old = Array.from({ length: 1_201 }, () => ({ ...event, topic: 'old' }));
-  await insertOutbox(database.db, old);
-  await insertOutbox(database.db, [{ ...event, topic: 'new', at: new Date(at.getTime() + 1) }]);
-  deps.advance(7 * day);
-  assert.equal((await prune(deps)).outbox, 0);
-  deps.advance(1);
-  assert.equal((await prune(deps)).outbox, 1_201);
-  assert.deepEqual(await outboxTopics(), ['new']);
 });
 
 test('it is known for 30 days that a job was given up, and of one that waits for ever', async () => {
@@ -87,25 +73,6 @@ const someReply = {
 };
 const free = { day: '2030-01-01', refusals: 0, bytes: 0, most: { refusals: 0, bytes: 0 } };
 
-test('stored replies go after 24 hours and a minute, however many there are', async () => {
-  const { db } = database;
-  await sql(
-    `insert into idempotency (account_id, key, body_hash, status, reply, created_at)
-      select '0193b5a0-0000-7000-8000-000000000000', 'old-' || n,
-        decode(repeat('00', 32), 'hex'), 200, '{}', $1
-      from generate_series(1, 10501) n`,
-    new Date(deps.now()),
-  );
-  await keepReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1), free);
-  deps.advance(day + 60_000 - 1);
-  assert.equal((await prune(deps)).replies, 0);
-  deps.advance(1);
-  // A pass is bounded; the rest waits for the next one.
-  assert.equal((await prune(deps)).replies, 10_000);
-  assert.equal((await prune(deps)).replies, 501);
-  assert.deepEqual(await sql('select key from idempotency'), [{ key: 'new' }]);
-});
-
 test('a reply stored while the expired one in its place is being swept stays', async () => {
   const { db } = database;
   const slot = slotNamed('again');
@@ -127,12 +94,6 @@ test('a reply stored while the expired one in its place is being swept stays', a
   await sweeping;
   const kept = await findReplyRow(db, slot, new Date(deps.now() - day));
   assert.equal(kept?.status, 201);
-});
-
-test('the sweep finds the oldest by an index, not by reading all', async () => {
-  const [plan] = await sql(`explain (format json) select ctid from idempotency
-    where created_at <= now() order by created_at limit 500`);
-  assert.match(JSON.stringify(plan), /idempotency_by_age/);
 });
 
 test('what ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {

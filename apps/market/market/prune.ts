@@ -9,7 +9,6 @@ import { blockedThatOffer } from '../db/accounts.ts';
 import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
-import { pruneBodies } from '../db/delivery-log.ts';
 import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedEvents } from '../db/feed-events.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
@@ -72,7 +71,6 @@ const pruners = {
   nonces: [deleteNonces, graceMs],
   replies: [deleteReplies, keptMs + graceMs],
   deliveries: [pruneDeliveries, outboxDays * dayMs],
-  deliveryBodies: [(tx, _before, limit) => pruneBodies(tx, limit), 0],
   webhookHosts: [pruneHosts, outboxDays * dayMs],
   keptReplies: [pruneKeptReplies, 2 * dayMs],
   jobs: [pruneJobs, jobDays * dayMs],
@@ -91,7 +89,7 @@ const pruners = {
 } as const satisfies Record<string, readonly [Pruner, number]>;
 
 /** How many of each; `webhooks` were switched off, `blocked` are accounts. */
-export type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks' | 'blocked', number>>;
+type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks' | 'blocked', number>>;
 
 /** One pass. `clock`: milliseconds, monotonic. */
 export async function prune(

@@ -45,7 +45,7 @@ export function mustDiffer({ base, quote }: { readonly base: Asset; readonly quo
   );
 }
 
-export type NewRfq = {
+type NewRfq = {
   readonly direction: Direction;
   readonly baseAssetId: string;
   readonly baseAmount: bigint;

@@ -14,7 +14,7 @@ import { expectedWithin, readStatus } from './status.ts';
  */
 export const delayedFromSeconds = 30;
 
-export type Delay = { readonly state: 'normal' | 'delayed'; readonly bySeconds: number };
+type Delay = { readonly state: 'normal' | 'delayed'; readonly bySeconds: number };
 
 /** For whom events wait: the audiences of the outbox. */
 const audiences = ['webhooks', 'feed', 'messages'] as const;

@@ -29,7 +29,7 @@ export type Words = {
   readonly signature: string;
 };
 
-export type CheckedProof = {
+type CheckedProof = {
   readonly family: Family;
   readonly address: string;
   readonly pubkey: string | null;
@@ -40,7 +40,7 @@ export type CheckedProof = {
  * The account that proves, and its request: the same one may present its nonces again after a
  * crash.
  */
-export type Prover = { readonly accountId: string; readonly attempt: Uint8Array | null };
+type Prover = { readonly accountId: string; readonly attempt: Uint8Array | null };
 
 /** Checks a proof and its authorization and uses their nonces up. Before the transaction. */
 export async function checkProof(

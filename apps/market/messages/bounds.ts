@@ -7,7 +7,7 @@ export const retryAfterSeconds = [5, 30, 120, 600, 3_600, 21_600] as const;
 /** Under way in a process, each channel: Telegram takes some 30 messages a second of a bot. */
 export const mostInHand = 4;
 /** The limits of an attempt to mail, and of its parts; those of one to write to a chat. */
-export type MailLimits = {
+type MailLimits = {
   readonly mailMs: number;
   readonly connectMs: number;
   readonly greetingMs: number;

@@ -8,7 +8,7 @@ import type { Outcome } from './courier.ts';
 
 type Down = { readonly error: string; readonly at: number };
 
-export type ChannelStates = {
+type ChannelStates = {
   heard(channel: Channel, outcome: Outcome | null): void;
   rests(channel: Channel): boolean;
   isDown(channel: Channel): boolean;

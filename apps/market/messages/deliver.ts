@@ -13,7 +13,7 @@ import type { Courier, Outcome } from './courier.ts';
 import { contentOf } from './sealed.ts';
 import { type MessageEvent, textOf, worthlessAfter } from './texts.ts';
 
-export type DeliverDeps = Pick<Deps, 'settings' | 'db' | 'now' | 'log' | 'metrics'>;
+type DeliverDeps = Pick<Deps, 'settings' | 'db' | 'now' | 'log' | 'metrics'>;
 
 export type Couriers = Readonly<Record<Channel, Courier | null>>;
 

@@ -22,7 +22,7 @@ export type Messaging = NonNullable<Deps['messaging']> & {
   stop(): Promise<void>;
 };
 
-export function couriersOf({ people }: Deps['settings']): Couriers {
+function couriersOf({ people }: Deps['settings']): Couriers {
   return {
     email: people.mail === null ? null : createMail(people.mail),
     telegram: people.bot === null ? null : createBot(people.bot),

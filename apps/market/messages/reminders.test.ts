@@ -9,7 +9,7 @@ import { insertAccount } from '../settle/testing/account.ts';
 import { shows } from '../settle/testing/states.ts';
 import { createReminding, type Reminding } from './reminders.ts';
 import { addLogins, forgetMessages, someAddress } from './testing/people.ts';
-import { type Agreed, type Market, openSwaps } from './testing/swaps.ts';
+import { type Market, openSwaps } from './testing/swaps.ts';
 
 let database: TestDatabase;
 let market: Market;
@@ -194,21 +194,6 @@ test('a process that comes second while another reminds waits for it, and remind
     for (let tries = 0; tries < 300 && (await isWaiting()).length === 0; ) tries += 1;
   });
   assert.equal(await second, 0);
-});
-
-test('a pass has ten pages, and the next goes on there: nobody is held up by those before', async () => {
-  const made: Agreed[] = [];
-  for (let each = 0; each < 11; each += 1) made.push(await market.agree());
-  const ids = made.map(({ swap }) => swap.id).sort();
-  const last = made.find(({ swap }) => swap.id === ids.at(-1)) ?? assert.fail();
-  for (const each of made) {
-    // Found by its status, and nothing to remind of.
-    if (each !== last) await market.show(each, { [each.long]: shows.seen });
-  }
-  at(last.swap.state.deadlines.initiatorFundBy - 60);
-  const small = createReminding(market.deps, 1);
-  assert.deepEqual(await look(small), []);
-  assert.equal((await look(small)).length, 1);
 });
 
 const day = 86_400_000;

@@ -48,21 +48,16 @@ export type Reminding = Omit<Service, 'ring'> & {
 
 export function createReminding(
   deps: Pick<Deps, 'db' | 'now' | 'log' | 'metrics' | 'randomBytes'>,
-  limit: number = reminderPage,
 ): Reminding {
-  // Where the next look goes on if the last one had enough before its end.
-  const places = new Map<Find, Candidate>();
   const deadlines = async (signal?: AbortSignal) => {
     let told = 0;
     for (const { kind, find } of finds) {
-      let after = places.get(find) ?? fromTheStart;
-      for (let pages = 0; pages < mostPages && !signal?.aborted; pages += 1) {
-        const page = await remind(deps, kind, find, { after, limit });
+      let after: Candidate | null = fromTheStart;
+      while (after !== null && !signal?.aborted) {
+        const page: Page = await remind(deps, kind, find, after);
         told += page.told;
-        after = page.last ?? fromTheStart;
-        if (page.last === null) break;
+        after = page.last;
       }
-      places.set(find, after);
     }
     return told;
   };
@@ -85,13 +80,17 @@ export function createReminding(
   return { deadlines: () => deadlines(), keys, start, stop };
 }
 
+/** `last`: null where it was the last page. */
+type Page = { readonly told: number; readonly last: Candidate | null };
+
 async function remind(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   kind: ReminderKind,
   find: Find,
-  { after, limit }: Pick<CandidatePage, 'after' | 'limit'>,
-): Promise<{ readonly told: number; readonly last: Candidate | null }> {
+  after: Candidate,
+): Promise<Page> {
   const nowMs = now();
+  const limit = reminderPage;
   const page = { now: Math.floor(nowMs / 1_000), lead: reminderSeconds, limit, after };
   const found = await find(db, page);
   const swaps = await swapsByIds(db, [...new Set(found.map(({ swapId }) => swapId))]);

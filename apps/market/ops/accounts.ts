@@ -21,7 +21,7 @@ import type { Standing } from '../db/agreements.ts';
 import type { Tx } from '../db/database.ts';
 import { liveKeysOf, revokeKeys } from '../db/keys.ts';
 import { revokeSessions } from '../db/sessions.ts';
-import { type Swept, sweepBlocked } from '../market/blocking.ts';
+import { type Swept, withdrawBlocked } from '../market/blocking.ts';
 import { withoutKeys } from '../market/keys.ts';
 import { isUuid } from '../ports/ids.ts';
 import { act, print, reading, rfqs, withDatabase } from './operator.ts';
@@ -172,7 +172,7 @@ const changing =
       const result: Changed | Ended = await act(db, action, (tx) =>
         change(tx, verb, { account, reason }, at),
       );
-      const swept = verb === 'block' ? await sweepBlocked(db, result.accountId, at) : null;
+      const swept = verb === 'block' ? await withdrawBlocked(db, result.accountId, at) : null;
       print(json ? JSON.stringify({ ...result, ...swept }) : told(result, swept));
     });
     return 0;

@@ -6,7 +6,8 @@ import type { Database } from '../db/database.ts';
 import { holdingGaps } from '../db/gaps.ts';
 import { mostSwaps, overdueSteps, swapsByStatus } from '../db/gauges.ts';
 import { haltedAssets, listHalts } from '../db/halts.ts';
-import { headsShown, nearDeadlines } from '../db/house-shown.ts';
+import { readHeads } from '../db/heads.ts';
+import { nearDeadlines } from '../db/house-shown.ts';
 import { listActions } from '../db/operator-actions.ts';
 import { failingShown } from '../db/webhooks-shown.ts';
 import { timeOf } from '../restore/gate.ts';
@@ -30,7 +31,7 @@ type Part = { readonly title: string; readonly lines: readonly string[] };
 /** Everything, read one after the other on one connection. */
 async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
   const seconds = Math.floor(now / 1_000);
-  const heads = await headsShown(db);
+  const heads = await readHeads(db);
   const chains = heads.map(({ chain }) => chain);
   const halts = await listHalts(db);
   const assets = await haltedAssets(db, mostShown);

@@ -7,7 +7,7 @@ import type { Tx } from '../db/database.ts';
 import { partyOf, type Swap, swapById } from '../db/swaps.ts';
 import { isUuid } from '../ports/ids.ts';
 
-export type Mine = { readonly swap: Swap; readonly party: Party };
+type Mine = { readonly swap: Swap; readonly party: Party };
 
 /** Throws `unknown_swap` for a malformed id, no such swap, and a stranger alike. */
 export async function swapOfCaller(tx: Tx, id: string, accountId: string): Promise<Mine> {

@@ -27,7 +27,7 @@ const escrowsALeg = 20;
 /** How long a funding that was sent keeps its leg from moving before it is seen. */
 const awaitedMs = 10 * 60_000;
 
-export type AddressRequest = {
+type AddressRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly chain: ChainKey;
@@ -39,7 +39,7 @@ export type AddressRequest = {
 };
 
 /** The facts found before the transaction: everything that needs a node. */
-export type PreparedAddress = {
+type PreparedAddress = {
   readonly leg: Leg['leg'];
   readonly party: Party;
   readonly destination: Destination;

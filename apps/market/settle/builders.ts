@@ -147,7 +147,7 @@ export async function mayFund(
   return { swap, name, escrow, state, clocks, asks: own };
 }
 
-export type FundRequest = BuildRequest & {
+type FundRequest = BuildRequest & {
   readonly allowance: Allowance;
   /** Whether the text of an authorization is wanted, which pins the leg. */
   readonly authorizes: boolean;

@@ -73,11 +73,6 @@ test('the bitcoin leg is long in both directions; its funder is the initiator', 
   assert.equal(bought.state.legs.b.amount, 650_000_000n);
 });
 
-test('between two chains alike the taker’s leg is long', async () => {
-  const swap = await made({ base: assets.usd, quote: assets.other });
-  assert.deepEqual([swap.long, swap.initiator], ['b', 'taker']);
-});
-
 test('login wallets fill the addresses in, and both escrows are planned', async () => {
   const maker = someWallets();
   const taker = someWallets();
@@ -155,14 +150,6 @@ test('an amount’s depth may make the other leg long; the thread says so, and a
   assert.deepEqual(previewLegs(deps, usual, agreed).initiator, 'taker');
   const seconds = (legs: LegsPreview['legs']) => [legs.a, legs.b].map((leg) => leg.timelockSeconds);
   assert.deepEqual(seconds(previewLegs(deps, usual, agreed).legs), seconds(preview.legs));
-});
-
-test('a high value wants the chain’s high depth, from its first unit on', async () => {
-  const depth = async (baseAmount: bigint) =>
-    (await made({ baseAmount })).state.legs.b.requiredConfirmations;
-  const { normal, high } = deps.adapters.get('bitcoin')!.policy;
-  assert.equal(await depth(4_999_999n), normal.confirmations);
-  assert.equal(await depth(5_000_000n), high.confirmations);
 });
 
 test('an asset of a chain that is not served is refused', () => {

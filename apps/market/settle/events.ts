@@ -5,7 +5,7 @@ import { type EscrowFacts, isFunded, legStatus } from '@parley/core/facts.ts';
 import type { SwapStatus } from '@parley/core/status.ts';
 import { longOf, type SwapState, shortOf } from '@parley/core/swap.ts';
 
-export type SwapTopic =
+type SwapTopic =
   | 'swap.funded'
   | 'secret.revealed'
   | 'swap.settled'

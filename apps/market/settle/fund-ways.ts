@@ -46,7 +46,7 @@ async function findAnew(
   return { abilities, isFresh: true };
 }
 
-export type WaysWanted = {
+type WaysWanted = {
   readonly needsAllowance: boolean;
   readonly allowance: Allowance;
   readonly authorizes: boolean;

@@ -9,7 +9,7 @@ import { nothingSeen } from '@parley/core/facts.ts';
 import type { Escrow, EscrowTerms, Lane } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
-import { followedByContract, insertEscrow } from '../db/escrows.ts';
+import { insertEscrow, openInContracts } from '../db/escrows.ts';
 import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
 import type { Deps } from '../ports/deps.ts';
 
@@ -27,14 +27,14 @@ function laneNumber(tag: string, index: number): string {
 
 /** Throws where an escrow is followed in a contract that its chain's settings name no more. */
 export async function mustKnowContracts({ db, adapters }: Pick<Deps, 'db' | 'adapters'>) {
-  const unknown = (await followedByContract(db)).filter(({ chain, contract }) => {
+  const unknown = (await openInContracts(db)).filter(({ chain, contract }) => {
     const { lanes } = adapters.get(chain) ?? {};
     return lanes !== undefined && !lanes.contracts.includes(contract);
   });
   if (unknown.length === 0) return;
-  const each = unknown.map(({ chain, contract, count }) => {
+  const each = unknown.map(({ chain, contract, followed }) => {
     const lie =
-      count === 1 ? '1 escrow of an open swap lies' : `${count} escrows of open swaps lie`;
+      followed === 1 ? '1 escrow of an open swap lies' : `${followed} escrows of open swaps lie`;
     const sentence = `chain "${chain}": ${contract} is not configured, and ${lie} in it`;
     return `${sentence}: name it in "formerContracts" until no open swap has one there`;
   });

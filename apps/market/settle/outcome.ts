@@ -18,7 +18,7 @@ import type { LegName } from '@parley/core/trade.ts';
 export const unknownRetrySeconds = 600;
 
 /** An escrow of the swap, with the newest facts known. */
-export type KnownEscrow = {
+type KnownEscrow = {
   readonly leg: LegName;
   readonly address: string;
   readonly facts: EscrowFacts;

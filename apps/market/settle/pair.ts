@@ -14,7 +14,7 @@ import { type PlannedLeg, planLegs, rulesOfLegs, type TradeTerms } from './previ
 const freshMs = 15_000;
 const mostChains = 200;
 
-export type ReadCosts = (leg: Pick<PlannedLeg, 'adapter' | 'asset'>) => Promise<Costs | null>;
+type ReadCosts = (leg: Pick<PlannedLeg, 'adapter' | 'asset'>) => Promise<Costs | null>;
 
 /** Null where a chain does not answer in time, or tells nothing. */
 export function createCosts(deps: Pick<Deps, 'settings' | 'log'>): ReadCosts {

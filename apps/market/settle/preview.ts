@@ -35,7 +35,7 @@ export type PlannedLeg = {
   readonly timing: LegTiming;
 };
 
-export type PlannedLegs = {
+type PlannedLegs = {
   readonly long: LegName;
   readonly a: PlannedLeg;
   readonly b: PlannedLeg;

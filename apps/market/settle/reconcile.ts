@@ -2,6 +2,7 @@
 // the escrows, computes the status, and stores it with its events in one transaction. Running it
 // again, or twice at once, changes nothing more.
 
+import { isDeepStrictEqual } from 'node:util';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import type { EscrowFacts, Sighting } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
@@ -32,13 +33,13 @@ const attempts = 5;
 /** After how long a swap that could not be reconciled is tried again. */
 export const retrySeconds = 30;
 
-export type Reconciled = {
+type Reconciled = {
   readonly status: SwapStatus;
   readonly changed: boolean;
   readonly events: readonly SwapEvent[];
 };
 
-export type ReconcileScope = {
+type ReconcileScope = {
   /** The chains whose escrows to read; the others' facts are those last stored. */
   readonly chains: readonly ChainKey[] | 'all';
   readonly signal: AbortSignal;
@@ -187,19 +188,8 @@ export function toldOf(swap: Swap, rows: readonly EscrowRow[]): Told {
 }
 
 function same(row: EscrowRow, facts: EscrowFacts): boolean {
-  const fresh = storedFacts(facts);
-  // Only the one or the other may have these.
-  const keys = Object.keys({ ...fresh, outcome: null, rentLeft: null }) as (keyof typeof fresh)[];
-  return keys.every((each) => equal(fresh[each], row.facts[each]));
-}
-
-function equal(one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
-    return one === other;
-  }
-  const left = one as Record<string, unknown>;
-  const right = other as Record<string, unknown>;
-  return Object.keys(left).every((each) => left[each] === right[each]);
+  const { fundingTold: _, ...stored } = row.facts;
+  return isDeepStrictEqual(stored, storedFacts(facts));
 }
 
 function differs(swap: Swap, after: Outcome): boolean {

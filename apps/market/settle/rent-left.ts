@@ -8,6 +8,7 @@ import type { LegName } from '@parley/core/trade.ts';
 import { noteRentLeft } from '../db/escrows.ts';
 import { clocksOf, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
+import { createMoments } from '../ports/moments.ts';
 import { currentEscrow } from './escrows.ts';
 import { isRentDue } from './view.ts';
 
@@ -19,40 +20,34 @@ const freshMs = 15_000;
 const patienceMs = 500;
 const mostEscrows = 1_000;
 
-export type RentLooks = {
+type RentLooks = {
   /** The swap with what is left now, where its chain answers in half a second. */
   of(swap: Swap): Promise<Swap>;
 };
 
 export function createRentLooks(deps: Pick<Deps, 'adapters' | 'db' | 'log' | 'now'>): RentLooks {
-  const lookedAtMs = new Map<string, number>();
-  const isFresh = (id: string): boolean => {
-    const nowMs = performance.now();
-    if (nowMs - (lookedAtMs.get(id) ?? -Infinity) < freshMs) return true;
-    lookedAtMs.delete(id);
-    lookedAtMs.set(id, nowMs);
-    const [oldest] = lookedAtMs.keys();
-    if (lookedAtMs.size > mostEscrows && oldest !== undefined) lookedAtMs.delete(oldest);
-    return false;
-  };
+  const kept = createMoments<EscrowFacts | null>(freshMs, mostEscrows);
   const lookAt = async (swap: Swap, name: LegName): Promise<EscrowFacts | null> => {
-    const leg = swap.state.legs[name];
+    const { chain, facts } = swap.state.legs[name];
     const escrow = currentEscrow(swap, name);
-    const adapter = deps.adapters.get(leg.chain);
-    if (!swap.done || !isRentDue(leg, clocksOf(swap, deps.now()))) return null;
-    if (escrow === null || adapter === undefined || isFresh(escrow.address)) return null;
-    const signal = AbortSignal.timeout(patienceMs);
-    try {
-      const shown = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
-      const { rentLeft, ...facts } = leg.facts;
-      const now = shown.rentLeft === undefined ? facts : { ...facts, rentLeft: shown.rentLeft };
-      if (shown.rentLeft?.lamports === rentLeft?.lamports) return null;
-      await noteRentLeft(deps.db, { chain: leg.chain, address: escrow.address, facts: now });
-      return now;
-    } catch (error) {
-      deps.log.debug({ chain: leg.chain, err: error }, 'the rest of a claim was not polled');
-      return null;
-    }
+    const adapter = deps.adapters.get(chain);
+    if (!swap.done || !isRentDue(swap.state.legs[name], clocksOf(swap, deps.now()))) return null;
+    if (escrow === null || adapter === undefined) return null;
+    const { address } = escrow;
+    return kept.of(address, async () => {
+      const signal = AbortSignal.timeout(patienceMs);
+      try {
+        const shown = await within(signal, chain, adapter.readEscrow(escrow, signal));
+        const { rentLeft, ...rest } = facts;
+        if (shown.rentLeft?.lamports === rentLeft?.lamports) return null;
+        const now = shown.rentLeft === undefined ? rest : { ...rest, rentLeft: shown.rentLeft };
+        await noteRentLeft(deps.db, { chain, address, facts: now });
+        return now;
+      } catch (error) {
+        deps.log.debug({ chain, err: error }, 'the rest of a claim was not polled');
+        return null;
+      }
+    });
   };
   return {
     of: async (swap) => {

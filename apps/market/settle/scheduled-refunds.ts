@@ -14,7 +14,7 @@ import type { LegName } from '@parley/core/trade.ts';
 import { inParallel } from '@parley/host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowAt } from '../db/escrows.ts';
-import { claimInTurns, finishJob, type Job, nextJobs, retryJob } from '../db/jobs.ts';
+import { claimJobs, finishJob, type Job, nextJobs, retryJob } from '../db/jobs.ts';
 import {
   findScheduled,
   noteSentRefund,
@@ -48,7 +48,7 @@ export const scheduledLimits = {
   backoffMs: 30_000,
 } as const;
 
-export type ScheduleRequest = {
+type ScheduleRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;
@@ -86,7 +86,7 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
   return { accountId, chain, escrow, leg, bumps: await within(signal, chain, checking) };
 }
 
-export type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
+type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
 
 export async function storeSchedule(
   tx: Tx,
@@ -102,12 +102,12 @@ export async function storeSchedule(
   return { escrow: address, txids: bumps.map(({ txid }) => txid), ...view };
 }
 
-export type ScheduledPasses = Omit<Service, 'ring'> & {
+type ScheduledPasses = Omit<Service, 'ring'> & {
   /** One pass over everything that is due; returns how many refunds were sent. */
   pass(): Promise<number>;
 };
 
-export type ScheduledLimits = { readonly [K in keyof typeof scheduledLimits]: number };
+type ScheduledLimits = { readonly [K in keyof typeof scheduledLimits]: number };
 
 export function createScheduledRefunds(
   deps: Deps,
@@ -152,7 +152,7 @@ async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): P
     const until = new Date(deps.now() + leaseSeconds * 1_000);
     // From before they are taken, so that another process never has them too.
     const lease = AbortSignal.timeout((leaseSeconds - leaseMarginSeconds) * 1_000);
-    const taken = await claimInTurns(deps.db, { kind: refundsOn(chain), now, until, limit });
+    const taken = await claimJobs(deps.db, { kind: refundsOn(chain), now, until, limit });
     const on = { adapter, refunds: adapter.scheduledRefunds };
     const ends = await inParallel(taken, limits.parallel, async (each) => {
       if (!lease.aborted) return tend(deps, on, each, { stop, lease });

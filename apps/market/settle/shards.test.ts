@@ -27,7 +27,7 @@ import {
   startDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
-import { type Abi, encodeFunctionData, getAddress, type Hex } from 'viem';
+import { type Abi, encodeFunctionData, getAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { setBlocked } from '../db/accounts.ts';
 import type { Asset } from '../db/assets.ts';
@@ -119,25 +119,6 @@ async function settled(...deals: Deal[]) {
   }
   return Promise.all(deals.map(longOf));
 }
-
-test('a swap settles in each contract, and the keeper claims there', limits, async () => {
-  const one = await traderOf(first);
-  const other = await traderOf(second);
-  const deals = [await dealOf(one), await dealOf(other)];
-  assert.deepEqual(await Promise.all(deals.map(contractOf)), [first, second]);
-  // The allowance of one contract is of no use in the other.
-  await tell(other.evmAccount.address, 'approve', first, 10n * amount);
-  for (const deal of deals) await fundBoth(desk, deal);
-  const legs = await settled(...deals);
-  assert.deepEqual(
-    legs.map(({ status, claimedBy }) => [status, claimedBy]),
-    deals.map(() => ['claimed', 'keeper']),
-  );
-  for (const [at, { claimTx }] of legs.entries()) {
-    const { to } = await desk.client(evm).getTransaction({ hash: claimTx as Hex });
-    assert.equal(to?.toLowerCase(), [first, second][at]?.toLowerCase());
-  }
-});
 
 /** `npm run ops -- contracts` with these settings of the chain. */
 async function contractsSaid(more: object, ...args: string[]) {

@@ -23,7 +23,7 @@ export async function pinLeg(
   await noteAuthorized(tx, { chain, address: about.escrow, at: new Date(deps.now()) });
 }
 
-export type SignatureGiven = {
+type SignatureGiven = {
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;

@@ -67,20 +67,6 @@ test('a read waits half a second for warnings and no more; the next one has them
   assert.equal(asked(), 1);
 });
 
-test('a thousand escrows are kept: one more pushes the oldest out', async () => {
-  const { of, asked } = warningsBy(async () => []);
-  for (let at = 0; at < 1_000; at += 1) await of(swapOf(`e${at}`));
-  for (const [escrow, expected] of [
-    ['e0', 1_000],
-    ['e1000', 1_001],
-    ['e1', 1_001],
-    ['e0', 1_002],
-  ] as const) {
-    await of(swapOf(escrow));
-    assert.equal(asked(), expected, escrow);
-  }
-});
-
 test('a funding is warned of until it is made, a claim until it is sent', async () => {
   const { of } = warningsBy(async () => [warningOf('fund'), warningOf('claim')]);
   const verbs = async (swap: Swap) => (await of(swap)).map(({ verb, by }) => `${by} ${verb}`);

@@ -7,6 +7,7 @@ import type { Step } from '@parley/core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '@parley/core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
+import { createMoments } from '../ports/moments.ts';
 import { termsOfLeg } from './escrows.ts';
 
 /** Warnings in `next[]` are kept so long. A warning that is not read in time is left out. */
@@ -28,10 +29,8 @@ export type Warnings = {
   of(swap: Swap): Promise<readonly LegWarning[]>;
 };
 
-type Kept = { readonly atMs: number; readonly reading: Promise<readonly Warning[]> };
-
 export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>): Warnings {
-  const kept = new Map<string, Kept>();
+  const kept = createMoments<readonly Warning[]>(freshMs, mostEscrows);
   const ofLeg = async (swap: Swap, name: LegName): Promise<LegWarning[]> => {
     const leg = swap.state.legs[name];
     const adapter = deps.adapters.get(leg.chain);
@@ -39,19 +38,16 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     const status = legStatus(leg.facts);
     if (adapter === undefined || terms === null || leg.escrow === null) return [];
     if (swap.done || status === 'claimed' || status === 'refunded') return [];
-    if (adapter.warnings === undefined) return [];
-    const id = `${leg.chain} ${leg.escrow}`;
-    let found = kept.get(id);
-    if (found === undefined || performance.now() - found.atMs > freshMs) {
+    const { warnings: about } = adapter;
+    if (about === undefined) return [];
+    const reading = kept.of(`${leg.chain} ${leg.escrow}`, () => {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
-      const reading = adapter.warnings(terms, signal).catch((error: unknown) => {
+      return about(terms, signal).catch((error: unknown) => {
         deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
         return [];
       });
-      found = { atMs: performance.now(), reading };
-      keep(kept, id, found);
-    }
-    const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
+    });
+    const warnings = await Promise.race([reading, nothingAfter(patienceMs)]);
     return warnings
       .filter(({ verb }) => (verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null))
       .map(({ verb, code, sentence: text }) => {
@@ -63,13 +59,6 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
   return {
     of: async (swap) => (await Promise.all([ofLeg(swap, 'a'), ofLeg(swap, 'b')])).flat(),
   };
-}
-
-function keep(kept: Map<string, Kept>, id: string, found: Kept): void {
-  kept.delete(id);
-  kept.set(id, found);
-  const [oldest] = kept.keys();
-  if (kept.size > mostEscrows && oldest !== undefined) kept.delete(oldest);
 }
 
 function nothingAfter(ms: number): Promise<readonly Warning[]> {

@@ -32,8 +32,9 @@ export async function attempt(
   visit: Visit,
 ): Promise<Ended> {
   const startedAt = new Date(deps.now());
-  await visit.admit(new URL(target.url).hostname);
-  const sendThere: Send = (sending) => send({ ...sending, admit: visit.admit });
+  const { hostname } = new URL(target.url);
+  const admit = (address: string) => visit.admit(hostname, address);
+  const sendThere: Send = (sending) => send({ ...sending, admit });
   const {
     status,
     error,
@@ -42,7 +43,6 @@ export async function attempt(
   const endedAt = new Date(deps.now());
   const delivered = status >= 200 && status < 300;
   if (delivered) await visit.answered();
-  else visit.failed();
   return { startedAt, endedAt, status, error, answer, delivered };
 }
 
@@ -85,11 +85,12 @@ const tokenOf = (name: string) =>
         .replace(/../g, (byte) => `%${byte.toUpperCase()}`),
     );
 
-export function bodyOf(type: string, deliveryId: string, rest: string): string {
-  return `{"type":${JSON.stringify(type)},"deliveryId":"${deliveryId}",${rest}`;
-}
-
-/** Deliveries of one event have this in common. */
-export function restOf(at: Date, payload: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify({ createdAt: at.toISOString(), ...payload }).slice(1);
+/** The bytes that are signed and sent. */
+export function bodyOf(
+  type: string,
+  deliveryId: string,
+  at: Date,
+  payload: Readonly<Record<string, unknown>>,
+): string {
+  return JSON.stringify({ type, deliveryId, createdAt: at.toISOString(), ...payload });
 }

@@ -161,16 +161,6 @@ test('a webhook whose last attempt took two seconds has two deliveries under way
   }
 });
 
-test('a webhook that is deleted gets nothing more', async () => {
-  const { accountId, id } = await owner();
-  await agreed(accountId);
-  await handOut(at.deps);
-  await rows('delete from webhooks where id = $1', id);
-  const { sent, pass } = delivering();
-  await pass();
-  assert.deepEqual([sent.length, await deliveries()], [0, []]);
-});
-
 test('deliveries behind a failing one come one after the other, whoever frees them', async () => {
   const { accountId } = await owner();
   const swap = swapId(1);
@@ -276,4 +266,23 @@ test('the queue of one webhook has a bound, and deliveries beyond are counted as
   await delivering().pass();
   assert.deepEqual(await waitingOf(), [0, most - 1]);
   assert.equal(await counted('dropped'), 2);
+});
+
+test('for a webhook that never answered 2xx 200 deliveries wait, and more once it has', async () => {
+  const accountId = await account();
+  const { id } = await webhook(accountId, 'https://never.example/');
+  const most = mostWaiting.never;
+  await rows('update webhooks set waiting = $2 where id = $1', id, most - 2);
+  await agreed(accountId, 3);
+  await handOut(at.deps);
+  const waiting = async () =>
+    (await rows<{ waiting: number }>('select waiting from webhooks'))[0]?.waiting;
+  assert.deepEqual([await waiting(), most], [200, 200]);
+  const { sent, pass } = delivering((each) => (typeOf(each) === 'swap.agreed' ? 204 : 500));
+  await pass();
+  assert.equal(sent.length, 2);
+  await rows('update webhooks set waiting = $2 where id = $1', id, most);
+  await agreed(accountId, 3);
+  await handOut(at.deps);
+  assert.equal(await waiting(), most + 3);
 });

@@ -30,7 +30,7 @@ export type Delivering = {
 
 export function createDelivering(deps: Deps, options: { readonly send?: Send } = {}): Delivering {
   const send = options.send ?? senderOf(deps.settings);
-  const places = createPlaces(deps.now, () => loop.ring());
+  const places = createPlaces();
   const hosts = createHosts(deps);
   const running = new Set<Promise<void>>();
   /** The last time that anything of this process is due again. */
@@ -61,7 +61,6 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
       each: placesEach,
       ofAccount,
       inHand: places.inHand,
-      heldBack: places.heldBack(),
     });
     for (const each of due) {
       const carried = carry(each).finally(() => {

@@ -6,7 +6,6 @@ import { webhookTopics } from '@parley/core/events.ts';
 import { trimDeliveries } from '../db/delivery-log.ts';
 import { handOut } from './hand-out.ts';
 import { mostLogged } from './log-length.ts';
-import { storePing } from './ping.ts';
 import { webhookMarket } from './testing/market.ts';
 
 const { at, rows, owner, agreed } = webhookMarket();
@@ -31,21 +30,6 @@ const positions = async (webhookId: string) => {
   return all.map(({ position }) => Number(position));
 };
 
-test('the oldest go first, a batch at a time, and no others than of that webhook', async () => {
-  const { id } = await owner();
-  const other = await owner();
-  await ended(id, 10);
-  await ended(other.id, 10);
-  const trim = (kept: number, limit: number) => trimDeliveries(at.deps.db, id, kept, limit);
-  assert.equal(await trim(10, 100), 0, 'there are no more than may be');
-  assert.equal(await trim(5, 3), 3);
-  assert.deepEqual(await positions(id), [4, 5, 6, 7, 8, 9, 10]);
-  assert.equal(await trim(5, 3), 2);
-  assert.equal(await trim(5, 3), 0);
-  assert.deepEqual(await positions(id), [6, 7, 8, 9, 10]);
-  assert.equal((await positions(other.id)).length, 10);
-});
-
 test('a waiting delivery stays, and so does one of a swap', async () => {
   const { id } = await owner();
   await ended(id, 3);
@@ -60,7 +44,7 @@ test('a waiting delivery stays, and so does one of a swap', async () => {
   ]);
 });
 
-test('one event in 128 pays for looking, by the id of its delivery, and so does each ping', async () => {
+test('one event in 128 pays for looking, by the id of its delivery', async () => {
   const { id, accountId } = await owner();
   await ended(id, mostLogged + 3);
   const count = async () => (await positions(id)).length;
@@ -72,11 +56,4 @@ test('one event in 128 pays for looking, by the id of its delivery, and so does 
   };
   assert.equal(await hearsOf(1), mostLogged + 4);
   assert.equal(await hearsOf(128), mostLogged, 'the newest are there with it');
-  await ended(id, 1);
-  const now = new Date(at.deps.now());
-  const came = { startedAt: now, endedAt: now, status: 200, error: null, answer: null };
-  const message = { id: '00000000-0000-7000-8000-000000000001', event: 'ping', body: '{}' };
-  const ping = { webhookId: id, message, ended: { ...came, delivered: true } };
-  await storePing(at.deps.db, at.deps, accountId, ping);
-  assert.equal(await count(), mostLogged);
 });

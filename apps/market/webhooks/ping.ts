@@ -1,23 +1,17 @@
 // A test delivery on demand: sent while the caller waits, once, and never tried again. The ping is
 // stored only after it has ended, so that a crash in between leaves no row.
 
-import { ParleyError } from '@parley/core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { type Ended, storeSingle } from '../db/deliveries.ts';
 import { targetOf } from '../db/webhooks.ts';
 import type { Deps } from '../ports/deps.ts';
 import { isUuid, uuidOf, uuidv7 } from '../ports/ids.ts';
-import { attempt, bodyOf, type Message, restOf, type Send, senderOf } from './attempt.ts';
+import { attempt, bodyOf, type Message, type Send, senderOf } from './attempt.ts';
 import { createHosts, HostBusy } from './hosts.ts';
 import { trimLog } from './log-length.ts';
 import { absent } from './register.ts';
 
-/** Each holds a request and a connection for up to 10 s. */
-export const mostPings = 200;
-/**
- * The limit of one account; one while half of all are under way, so that a few leave room for
- * others.
- */
+/** Under way of one account: each holds a request and a connection for up to 10 s. */
 export const mostPingsEach = 4;
 
 export type Pinged = {
@@ -44,30 +38,23 @@ export class PingsLimited extends Error {
   }
 }
 
-export type Ping = (asked: Asked) => Promise<Pinged>;
+type Ping = (asked: Asked) => Promise<Pinged>;
 
 export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {
   const hosts = createHosts(deps);
   const underway = new Map<string, number>();
-  let all = 0;
   return async ({ accountId, webhookId, attempt: tried }) => {
     const own = underway.get(accountId) ?? 0;
-    const mostOwn = all < mostPings / 2 ? mostPingsEach : 1;
-    const full = 'as many pings as there may be are under way';
-    if (own >= mostOwn) throw new PingsLimited(`${full} (${mostOwn} of this account)`, 1);
-    if (all >= mostPings) {
-      const sentence = `${full} (${mostPings}); try again later`;
-      throw new ParleyError('overloaded', sentence, { underway: all });
+    if (own >= mostPingsEach) {
+      throw new PingsLimited(`${mostPingsEach} pings of this account are under way`, 1);
     }
     underway.set(accountId, own + 1);
-    all += 1;
     try {
       const target = isUuid(webhookId) ? await targetOf(deps.db, accountId, webhookId) : null;
       if (target === null) return absent(webhookId);
       const at = new Date(deps.now());
       const id = tried === null ? uuidv7(at.getTime(), deps.randomBytes) : uuidOf(tried);
-      const rest = restOf(at, { message: `a test of ${deps.settings.productName}` });
-      const body = bodyOf('ping', id, rest);
+      const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
       const message = { id, event: 'ping', body };
       const visit = hosts.visit({ accountId, begins: true });
       return { webhookId, message, ended: await attempt(deps, target, message, send, visit) };
@@ -76,7 +63,6 @@ export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)):
       const seconds = Math.max(1, Math.ceil((error.until.getTime() - deps.now()) / 1_000));
       throw new PingsLimited('this host is sent as much as it may be', seconds);
     } finally {
-      all -= 1;
       const left = (underway.get(accountId) ?? 1) - 1;
       if (left === 0) underway.delete(accountId);
       else underway.set(accountId, left);
@@ -92,7 +78,7 @@ export async function storePing(
   { webhookId, message, ended }: Pinged,
 ): Promise<{ ok: boolean; deliveryId: string }> {
   if (!(await storeSingle(tx, { ...message, ...ended, webhookId, accountId }))) absent(webhookId);
-  // Its id is chosen with its Idempotency-Key, and it is dear anyway.
+  // It is dear anyway.
   await trimLog(tx, webhookId);
   deps.metrics.webhookAttempts.inc({ outcome: ended.delivered ? 'delivered' : 'dropped' });
   return { ok: ended.delivered, deliveryId: message.id };

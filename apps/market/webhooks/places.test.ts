@@ -1,14 +1,11 @@
-// A receiver that hangs takes places from itself: by account, and in the quick lane for two seconds
-// only.
+// A receiver that hangs takes places from its own account.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimDue } from '../db/deliveries.ts';
-import { handOut } from './hand-out.ts';
-import { createPlaces, heldBackMs, placesEach, slowMs } from './places.ts';
+import { createPlaces } from './places.ts';
 import { reached, webhookMarket } from './testing/market.ts';
 
-const { at, account, webhook, agreed, delivering } = webhookMarket();
+const { account, webhook, agreed, delivering } = webhookMarket();
 
 /** Accounts with that many webhooks each, each at a host of its own below this name. */
 async function owners(count: number, each: number, host: string): Promise<string[]> {
@@ -55,39 +52,8 @@ test('three accounts of new receivers that hang leave most places of the new to 
   }
 });
 
-test('there are 200 quick places and 100 slow ones; what hangs leaves the quick and holds back its account', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  let now = 0;
-  const places = createPlaces(() => now);
-  const free = (quick: number, slow: number) => assert.deepEqual(places.free(), { quick, slow });
-  const take = (accountId: string, lane: 'quick' | 'slow') =>
-    places.take({ webhookId: `of ${accountId}`, accountId, lane });
-  free(200, 100);
-  const leaveOne = take('one', 'quick');
-  take('two', 'slow')();
-  const leaveTwo = take('two', 'slow');
-  const soon = take('three', 'quick');
-  free(198, 99);
-  soon();
-  t.mock.timers.tick(1_999);
-  free(199, 99);
-  assert.deepEqual(places.heldBack(), []);
-  t.mock.timers.tick(1);
-  free(200, 99);
-  assert.deepEqual(places.heldBack(), ['one']);
-  assert.deepEqual(Object.fromEntries(places.inHand.accounts), { one: 1, two: 1 });
-  leaveOne();
-  leaveTwo();
-  free(200, 100);
-  assert.equal(places.inHand.webhooks.size, 0);
-  now += heldBackMs - 1;
-  assert.deepEqual(places.heldBack(), ['one']);
-  now += 1;
-  assert.deepEqual(places.heldBack(), []);
-});
-
 test('an account has 25 quick places, and of the slow an eighth of those that are free, taken half at a time', () => {
-  const places = createPlaces(() => 0);
+  const places = createPlaces();
   const shares = new Map<number, number[]>();
   for (let taken = 0; taken <= 100; taken += 1) {
     const { room, ofAccount } = places.offer();
@@ -106,38 +72,5 @@ test('an account has 25 quick places, and of the slow an eighth of those that ar
     [0, 0, 1],
   ] as const) {
     assert.deepEqual(shares.get(free), [room, ofAccount]);
-  }
-});
-
-test('attempts that hang outside the quick lane have a bound too', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const places = createPlaces(() => 0);
-  for (let round = 0; round < 2; round += 1) {
-    for (let n = 0; n < 200; n += 1) {
-      places.take({ webhookId: `${round} ${n}`, accountId: `${n}`, lane: 'quick' });
-    }
-    t.mock.timers.tick(2_000);
-  }
-  assert.deepEqual(places.free(), { quick: 0, slow: 100 });
-});
-
-test('webhooks of an account that is held back are among the slow, however quick they were', async () => {
-  const [accountId = ''] = await owners(1, 1, 'alive');
-  await agreed(accountId);
-  await delivering().pass();
-  await agreed(accountId);
-  await handOut(at.deps);
-  const now = new Date(at.deps.now());
-  const { offer, inHand } = createPlaces(at.deps.now);
-  const limits = { ...offer(), each: placesEach, inHand, slowMs };
-  for (const [heldBack, lane] of [
-    [[accountId], 'slow'],
-    [[], 'quick'],
-  ] as const) {
-    const due = await claimDue(at.deps.db, { ...limits, now, until: now, heldBack });
-    assert.deepEqual(
-      due.map((each) => each.lane),
-      [lane],
-    );
   }
 });

@@ -34,7 +34,7 @@ export type Sent = {
   readonly answer?: string;
 };
 
-export type Resolve = (host: string, limit: AbortSignal) => Promise<readonly string[]>;
+type Resolve = (host: string, limit: AbortSignal) => Promise<readonly string[]>;
 
 const resolver = new Resolver({ timeout: 4_000, tries: 2 });
 /** There is no such name, or none with such an address. */

@@ -75,5 +75,4 @@ export type Gas = {
 
   /** EVM, without margin. `payout_would_fail`: the escrow refuses; others say nothing of it. */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
-
 };

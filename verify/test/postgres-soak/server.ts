@@ -4,7 +4,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, chmod, chown, mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -53,9 +53,6 @@ export type Server = Place & {
   readonly url: string;
   /** A word to it, in the database of the market. */
   sql<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
-  promote(): Promise<void>;
-  /** kill -9 of the postmaster: its backends end when they notice. */
-  kill(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -88,19 +85,6 @@ export async function makeServer(dir: string, programs: Programs): Promise<Place
   if (owner !== null) await chown(words, owner.uid, owner.gid);
   const how = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'];
   await command(place, 'initdb', ['-D', place.data, '-U', user, `--pwfile=${words}`, ...how]);
-  await appendFile(
-    join(place.data, 'pg_hba.conf'),
-    'host replication all 127.0.0.1/32 scram-sha-256\n',
-  );
-  return place;
-}
-
-/** A standby of another, by the name under which it is waited for. */
-export async function copyServer(dir: string, of: Server, name: string): Promise<Place> {
-  const place = await placeIn(dir, of.programs, of.password);
-  const to = `host=127.0.0.1 port=${of.port} user=${user} application_name=${name}`;
-  const how = ['--checkpoint=fast', '--wal-method=stream', '--write-recovery-conf'];
-  await command(place, 'pg_basebackup', ['--pgdata', place.data, '--dbname', to, ...how]);
   return place;
 }
 
@@ -126,23 +110,17 @@ export async function startServer(place: Place): Promise<Server> {
   await haveDatabase(at('postgres'));
   const sql = async <Row extends pg.QueryResultRow>(text: string) =>
     withClient(at(databaseName), async (client) => (await client.query<Row>(text)).rows);
-  const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
-    await ended;
-  };
   return {
     ...place,
     port,
     sql,
     url: at(databaseName),
-    promote: async () => {
-      const [row] = await sql<{ done: boolean }>('select pg_promote(true, 60) as done');
-      if (row?.done !== true) throw new Error('the standby was not promoted within 60 s');
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGINT');
+      await ended;
     },
-    kill: () => end('SIGKILL'),
-    stop: () => end('SIGINT'),
   };
 }
 

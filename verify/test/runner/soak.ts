@@ -92,21 +92,14 @@ const parts: Readonly<Record<string, Part>> = {
     ],
   },
   postgres: {
-    minutes: 90,
-    what: 'tests of the database on PostgreSQL 15, 16 and 17, a primary that is killed, a replica',
-    commands: () => [
-      ['verify/test/postgres-soak/versions.ts'],
-      ['verify/test/postgres-soak/failover.ts'],
-    ],
+    minutes: 60,
+    what: 'tests of the database on PostgreSQL 15, 16 and 17',
+    commands: () => [['verify/test/postgres-soak/versions.ts']],
   },
   operations: {
-    minutes: 135,
-    what: 'every alert fired and ended in a real Prometheus, markets behind nginx and Caddy, the pages for operators in a bare Debian root',
-    commands: () => [
-      ['verify/test/alerts-soak/run.ts'],
-      ['verify/test/proxy-soak/run.ts'],
-      ['verify/test/tasks-soak/run.ts'],
-    ],
+    minutes: 75,
+    what: 'markets behind nginx and Caddy, the pages for operators in a bare Debian root',
+    commands: () => [['verify/test/proxy-soak/run.ts'], ['verify/test/tasks-soak/run.ts']],
   },
 };
 const names = Object.keys(parts);
@@ -116,7 +109,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
               (nodes: with PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR, docs/settings.md)
-  --only      of a part the programs whose path fits, such as alerts
+  --only      of a part the programs whose path fits, such as proxy
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
@@ -191,7 +184,7 @@ function run(args: readonly string[], signal: AbortSignal): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|sim|crashes|planted|nodes|web|package|release|python): (.*)/gm,
-  /^(?:postgres|failover|alerts|proxy|tasks): (.*)|(\d+) generated,/gm,
+  /^(?:postgres|proxy|tasks): (.*)|(\d+) generated,/gm,
 ];
 
 /** The programs of a part that are wanted. */

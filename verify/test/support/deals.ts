@@ -115,19 +115,10 @@ export type Hooks = {
 /** The limit of one side: an end that never comes is reported as what it waits for. */
 const runLimitMs = 200_000;
 
-let sides = new AbortController();
-
-/** Ends what a scenario left running. */
-export function endSides(): void {
-  sides.abort(new Error('the scenario is over'));
-  sides = new AbortController();
-}
-
 export function run(ground: Ground, deal: Deal, party: 'taker' | 'maker', hooks: Hooks = {}) {
   const { who, trade } = deal[party];
   const limit = AbortSignal.timeout(runLimitMs);
   const told: string[] = [];
-  const own = sides;
   const running = settle({
     swapId: deal.id,
     trade,
@@ -142,12 +133,11 @@ export function run(ground: Ground, deal: Deal, party: 'taker' | 'maker', hooks:
       told.push(`${progress.step} ${progress.text}`);
       hooks.onProgress?.(progress);
     },
-    signal: AbortSignal.any([limit, sides.signal, ...(hooks.signal ? [hooks.signal] : [])]),
+    signal: AbortSignal.any([limit, ...(hooks.signal ? [hooks.signal] : [])]),
   });
-  // A waiting caller hears of its failure; a scenario that failed meanwhile does not.
+  // A waiting caller hears of its failure, but not what the side waited for.
   running.catch(() => {
-    if (limit.aborted || sides !== own)
-      console.error(`${who.name}, ${party}: ${told.slice(-12).join('\n  ')}`);
+    if (limit.aborted) console.error(`${who.name}, ${party}: ${told.slice(-12).join('\n  ')}`);
   });
   return running;
 }

@@ -882,8 +882,8 @@ create table deliveries (
   subject uuid,
   -- Order within a subject: that of the effects.
   position bigint not null,
-  -- Exactly the bytes that are signed and sent; null: they are in delivery_bodies, by `position`.
-  body text,
+  -- Exactly the bytes that are signed and sent.
+  body text not null,
   attempts integer not null default 0,
   state text not null default 'waiting' check (state in ('waiting', 'delivered', 'dropped')),
   -- A waiting delivery begins no earlier. One in hand is not due until the process that took it
@@ -905,26 +905,6 @@ create index deliveries_done on deliveries (done_at) where state <> 'waiting';
 create index deliveries_dropped on deliveries (webhook_id, done_at) where state = 'dropped';
 -- The owner of a webhook reads its log, the newest first.
 create index deliveries_log on deliveries (webhook_id, created_at, id);
-create index deliveries_shared on deliveries (position) where body is null;
-
--- Several webhooks of an account share the body of one event: all of it but the type and the id of
--- the delivery, with which it begins.
-create table delivery_bodies (
-  id bigint primary key,
-  rest text not null
-);
-
--- Deliveries go by age, with their webhook, or with their account: the trigger serves all.
-create function delivery_bodies_unused() returns trigger language plpgsql as $$
-begin
-  delete from delivery_bodies b
-    where b.id in (select position from gone where body is null)
-      and not exists (select from deliveries d where d.position = b.id and d.body is null);
-  return null;
-end $$;
-create trigger delivery_bodies_unused after delete on deliveries
-  referencing old table as gone
-  for each statement execute function delivery_bodies_unused();
 
 create table delivery_attempts (
   delivery_id uuid not null references deliveries (id) on delete cascade,

@@ -2,9 +2,10 @@
 
 import { parseBaseUnits } from '@parley/core/amounts.ts';
 import type { FastifyInstance } from 'fastify';
+import type { Agreement } from '../../db/agreements.ts';
 import { assetPair } from '../../market/assets.ts';
 import { priceWindowSeconds } from '../../market/bounds.ts';
-import { type PairPrices, readPrices, type Traded } from '../../market/prices.ts';
+import { type PairPrices, readPrices } from '../../market/prices.ts';
 import { mustDiffer } from '../../market/rfqs.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { createMoments } from '../../ports/moments.ts';
@@ -70,7 +71,7 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
 }
 
 /** To the minute: enough for a price, and less to tell two trades of one account by. */
-function tradedView({ direction, baseAmount, quoteAmount, agreedAt }: Traded) {
+function tradedView({ direction, baseAmount, quoteAmount, agreedAt }: Agreement) {
   const minute = Math.floor(agreedAt.getTime() / minuteMs) * minuteMs;
   return {
     direction,

@@ -188,7 +188,7 @@ export type Party = {
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 };
 
-export type PartyOptions = {
+type PartyOptions = {
   /** Login wallets to have; default both. `taproot`: the login does not fill its key in. */
   readonly bitcoin?: 'p2wpkh' | 'taproot';
 };

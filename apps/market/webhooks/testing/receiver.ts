@@ -10,7 +10,7 @@ import {
   trusted,
 } from '@parley/verify/test/support/certificate.ts';
 
-export type Received = {
+type Received = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
