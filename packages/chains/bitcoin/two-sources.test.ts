@@ -100,7 +100,7 @@ describe('two sources of one chain', () => {
     };
     const adapter = adapterOver(first, { backend: { ...real, tip, mempool } });
     adapter.watch([swap.escrow]);
-    await adapter.readEscrow(swap.escrow, signal());
+    for (const each of adapter.nodes) await each.readEscrow(swap.escrow, signal());
     isAsked = true;
     await adapter.buildFund(inputOf(swap), signal());
     await adapter.mustAgree(swap.escrow, signal());
