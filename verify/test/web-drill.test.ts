@@ -28,7 +28,10 @@ before(async () => {
 
 /** Another address than the swap was agreed with, named in the copy alone. */
 const payout = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
-const clock = { now: () => Math.floor(Date.now() / 1_000) };
+const clock = {
+  now: () => Math.floor(Date.now() / 1_000),
+  move: async () => assert.fail('no clock is moved'),
+};
 
 type Saved = { readonly copy: string; readonly file: string };
 
@@ -93,7 +96,7 @@ test('profile deleted and market gone: the secret of the phrase collects from a 
   t.after(() => over.abort());
   const [maker, alice] = await Promise.all([newMaker(ground, clock), person(ground, 'Alice')]);
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');
-  const swapId = await agreed(maker, alice, trade, clock, over.signal);
+  const { swapId } = await agreed(maker, alice, trade, clock, { signal: over.signal });
   await alice.page.waitForURL(/\/swaps\//);
   await settles(ground, alice, { until: /on its way$|are locked$/ });
   const saved = await savedBy(alice, home);

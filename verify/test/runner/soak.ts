@@ -78,8 +78,8 @@ const parts: Readonly<Record<string, Part>> = {
         : tests('verify/test/conformance.test.ts'),
   },
   web: {
-    minutes: 15,
-    what: 'the app in a real Chromium: every pair',
+    minutes: 30,
+    what: 'the app in a real Chromium: every pair, refund and lost tab',
     commands: () => [['verify/test/web-soak/run.ts']],
   },
   packages: {

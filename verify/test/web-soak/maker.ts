@@ -1,10 +1,10 @@
-// The scripted side: the SDK in Node, which quotes an order and settles.
+// The scripted side: the SDK in Node, which quotes an order and settles as far as it is told.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { brandOf } from '@parley/dev/demo/market.ts';
 import { newPerson, type Person } from '@parley/dev/demo/people.ts';
 import { accept } from '@parley/sdk/agree.ts';
-import { settle } from '@parley/sdk/settle.ts';
+import { type Outcome, type Progress, settle } from '@parley/sdk/settle.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Thread } from '@parley/sdk/types.ts';
 import type { Clock, Ground } from './trader.ts';
@@ -17,18 +17,45 @@ export async function newMaker({ web, place }: Ground, { now }: Clock): Promise<
   return newPerson('Maker', 'evm', place, market);
 }
 
-/** Accepts after the taker has, and settles until `signal`. Resolves to the swap. */
+export type Part = {
+  readonly swapId: string;
+  readonly ends: Promise<Outcome>;
+};
+
+export type How = { readonly idles?: boolean; readonly signal: AbortSignal };
+
+/**
+ * Accepts after the taker has, and settles. `idles`: it pays nothing in, or leaves what it is to
+ * collect where it is, whichever comes first.
+ */
 export async function takesPart(
   maker: Person,
   threadId: string,
   { now }: Clock,
-  signal: AbortSignal,
-): Promise<string> {
+  { idles = false, signal }: How,
+): Promise<Part> {
   const { trade, swapId } = await acceptsOf(maker, await acceptedThread(maker, threadId), now);
   if (swapId === null) throw new Error('the other side has not accepted');
+  const { role } = await maker.client.swap(swapId);
+  const over = new AbortController();
+  const onProgress = ({ step, state }: Progress) => {
+    const isOver = role === 'initiator' ? state === 'funded' : step === 'verified';
+    if (idles && isOver) over.abort(new Error('the maker idles'));
+  };
   const { client, store, chains } = maker;
-  settle({ client, store, chains, swapId, trade, now, pollMs, signal }).catch(() => {});
-  return swapId;
+  const ends = settle({
+    client,
+    store,
+    chains,
+    swapId,
+    trade,
+    now,
+    pollMs,
+    onProgress,
+    signal: AbortSignal.any([over.signal, signal]),
+  });
+  ends.catch(() => {});
+  return { swapId, ends };
 }
 
 async function acceptsOf(person: Person, thread: Thread, now: () => number) {

@@ -3,10 +3,21 @@
 import assert from 'node:assert/strict';
 import type { Person } from '@parley/dev/demo/people.ts';
 import type { CoinName } from '@parley/dev/demo/place.ts';
-import { takesPart } from './maker.ts';
+import { type How, type Part, takesPart } from './maker.ts';
 import { accepts, asks, joins, looksAtQuote, type Trade, writesPhrase } from './screens.ts';
 import { settles, type Watching } from './settles.ts';
 import { type Clock, funded, type Ground, newTrader, type Trader } from './trader.ts';
+
+export type Scenario = {
+  readonly name: string;
+  /** Resolves to what is worth a word beside the seconds. */
+  readonly play: () => Promise<string | undefined>;
+};
+
+export type Group = {
+  readonly scenarios: readonly Scenario[];
+  close(): Promise<void>;
+};
 
 /** Amounts of the demo's sizes; six digits, so that a list shows all of them. */
 const amounts: Readonly<Record<CoinName, readonly [units: bigint, step: bigint]>> = {
@@ -45,7 +56,7 @@ export async function person(
   return trader;
 }
 
-function isClean({ name, wrong }: Trader): void {
+export function isClean({ name, wrong }: Trader): void {
   assert.deepEqual(wrong, [], `${name}: ${wrong.join('\n')}`);
 }
 
@@ -68,6 +79,18 @@ export async function mustEnd(
   throw new Error(`${name}: "${title}"\n${await page.locator('main').textContent()}`);
 }
 
+/** Once, when the first scenario asks. */
+export function once<T>(make: () => Promise<T>): { get(): Promise<T>; made(): Promise<T> | null } {
+  let made: Promise<T> | null = null;
+  return {
+    get: () => {
+      made ??= make();
+      return made;
+    },
+    made: () => made,
+  };
+}
+
 /** The order of the person on the screens, and the price of the scripted maker. */
 async function quotedBy(maker: Person, trader: Trader, trade: Trade): Promise<string> {
   const path = await asks(trader, trade);
@@ -83,12 +106,12 @@ export async function agreed(
   trader: Trader,
   trade: Trade,
   clock: Clock,
-  signal: AbortSignal,
-): Promise<string> {
+  how: How & { readonly looks?: () => Promise<unknown> },
+): Promise<Part> {
   const threadId = await quotedBy(maker, trader, trade);
-  const part = takesPart(maker, threadId, clock, signal);
+  const part = takesPart(maker, threadId, clock, how);
   // It waits for the person, who may never get there.
   part.catch(() => {});
-  await accepts(trader);
+  await accepts(trader, how.looks);
   return part;
 }

@@ -19,6 +19,14 @@ export const says = (page: Page, sentence: RegExp | string, timeout?: number) =>
 const panel = (page: Page, title: string) =>
   page.locator('section.panel', { has: page.getByRole('heading', { name: title }) });
 
+export async function signsIn(trader: Trader): Promise<void> {
+  const { page } = trader;
+  await trader.goto('/sign-in?then=/swaps');
+  await button(page, `Use ${walletNames.evm}`).click();
+  // The address of the sign-in ends so too.
+  await page.waitForURL(({ pathname }) => pathname === '/swaps');
+}
+
 const familyTitles = { evm: 'Ethereum and others (EVM)', tron: 'TRON', solana: 'Solana' };
 
 /** By the wallet of that family; then every other family's is named to be paid, and proven. */
@@ -58,6 +66,16 @@ export async function writesPhrase(trader: Trader): Promise<void> {
     await field.fill(words[Number(label?.slice(5)) - 1] ?? '');
   }
   await button(page, 'Check').click();
+  await says(page, 'Your phrase is checked');
+}
+
+/** On another device. */
+export async function typesPhrase(trader: Trader): Promise<void> {
+  const { page, words } = trader;
+  await trader.goto('/phrase');
+  await button(page, 'I have a phrase').click();
+  await page.getByLabel('The twelve words').fill(words.join(' '));
+  await button(page, 'Take this phrase').click();
   await says(page, 'Your phrase is checked');
 }
 
@@ -168,8 +186,11 @@ export async function looksAtQuote({ page }: Trader): Promise<void> {
   await page.waitForURL(/\/deals\//);
 }
 
-/** As far as the screen lets: with a Bitcoin address where it asks for one. */
-export async function accepts(trader: Trader): Promise<void> {
+/**
+ * As far as the screen lets: with a Bitcoin address where it asks for one. `looks` is done right
+ * before it binds.
+ */
+export async function accepts(trader: Trader, looks?: () => Promise<unknown>): Promise<void> {
   const { page, addresses } = trader;
   const accept = button(page, 'Check and accept');
   const vouch = button(page, 'Sign with the login wallet');
@@ -190,6 +211,7 @@ export async function accepts(trader: Trader): Promise<void> {
   assert.equal(await isFree.count(), boxes.length === 0 ? 1 : 0, 'each sentence is ticked first');
   for (const box of boxes) await box.check();
   await isFree.waitFor();
+  await looks?.();
   await yes.click();
   await dialog.waitFor({ state: 'detached' });
 }

@@ -10,10 +10,17 @@ const endLimitMs = 60_000;
 const lookMs = 150;
 
 export type Watching = {
+  /** Told once for each title that the screen shows. */
+  readonly onTitle?: (title: string) => unknown;
   /** Where the person leaves it be. */
   readonly until?: RegExp;
+  /** The same by anything else on the screen; asked before the person does anything. */
+  readonly isEnough?: () => Promise<boolean>;
+  /** Does nothing where the screen asks for the own payment. */
+  readonly pays?: boolean;
   /** Bitcoin by its wallet in the browser, and not from elsewhere. */
   readonly isByWallet?: boolean;
+  readonly signal?: AbortSignal;
 };
 
 export const titleOf = async (page: Page): Promise<string> =>
@@ -23,25 +30,36 @@ export const titleOf = async (page: Page): Promise<string> =>
 export async function settles(
   ground: Ground,
   trader: Trader,
-  { until = /^(Done|Ended)/, isByWallet = false }: Watching = {},
+  {
+    onTitle,
+    until = /^(Done|Ended)/,
+    isEnough,
+    pays = true,
+    isByWallet = false,
+    signal,
+  }: Watching = {},
 ): Promise<string> {
   const { page } = trader;
   const limit = performance.now() + endLimitMs;
   const seen: string[] = [];
   let hasPaid = false;
   while (performance.now() < limit) {
+    signal?.throwIfAborted();
     const title = await titleOf(page);
-    if (seen.at(-1) !== title) seen.push(title);
-    if (until.test(title)) return title;
+    if (seen.at(-1) !== title) {
+      seen.push(title);
+      await onTitle?.(title);
+    }
+    if (until.test(title) || (await isEnough?.())) return title;
     const asked = await nextOf(page);
-    if (asked === 'wallet') {
+    if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
       await page
         .getByRole('button', { name: /^Ask the wallet/ })
         .click({ timeout: 2_000 })
         .catch(() => {});
     }
     if (asked === 'connect') await connects(page);
-    if (asked === 'pay' && !hasPaid) {
+    if (asked === 'pay' && pays && !hasPaid) {
       hasPaid = true;
       if (isByWallet) await page.getByRole('button', { name: paysWith }).click();
       else await paysByHand(ground, trader);

@@ -5,6 +5,7 @@ import type { Family } from '@parley/core/families.ts';
 import { type Keys, newKeys, walletsOf } from '@parley/dev/demo/people.ts';
 import { type CoinName, type Place, placeOf } from '@parley/dev/demo/place.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
+import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import type { BrowserContext, Page } from 'playwright-core';
 import { originsOf, type Web, watch } from '../support/web.ts';
 
@@ -29,8 +30,8 @@ export async function groundOf(web: Web): Promise<Ground> {
   return { web, place: placeOf(status), coreUrl, own: originsOf(web.market, web.url, status) };
 }
 
-/** Unix seconds. */
-export type Clock = { readonly now: () => number };
+/** Unix seconds, as the dev network has moved them. */
+export type Clock = { readonly now: () => number; move(seconds: number): Promise<void> };
 
 export type Trader = {
   readonly name: string;
@@ -46,12 +47,23 @@ export type Trader = {
   close(): Promise<void>;
 };
 
+declare const walletDoubles: Record<string, Told>;
+
 /** Answers of a page on a machine with two cores. */
 const pageMs = 20_000;
 
-export async function newTrader(ground: Ground, name: string): Promise<Trader> {
+/**
+ * `of`: the same person on another device, with the same wallets and no storage; in `browser`, a
+ * profile that is there, in another tab.
+ */
+export async function newTrader(
+  ground: Ground,
+  name: string,
+  of?: Trader,
+  browser?: BrowserContext,
+): Promise<Trader> {
   const { web, place, coreUrl, own } = ground;
-  const keys = newKeys();
+  const keys = of?.keys ?? newKeys();
   const wallets = walletsOf(place, keys);
   const addresses = {
     bitcoin: wallets.bitcoin.address,
@@ -76,14 +88,16 @@ export async function newTrader(ground: Ground, name: string): Promise<Trader> {
       coreUrl,
     },
   ]);
-  const context = await web.browser.newContext({
-    viewport: { width: 1_200, height: 900 },
-    locale: 'en-GB',
-    reducedMotion: 'reduce',
-    serviceWorkers: 'block',
-    acceptDownloads: true,
-  });
-  await context.addInitScript({ content });
+  const context =
+    browser ??
+    (await web.browser.newContext({
+      viewport: { width: 1_200, height: 900 },
+      locale: 'en-GB',
+      reducedMotion: 'reduce',
+      serviceWorkers: 'block',
+      acceptDownloads: true,
+    }));
+  if (browser === undefined) await context.addInitScript({ content });
   const page = await context.newPage();
   page.setDefaultTimeout(pageMs);
   await page.addInitScript(tellsEndTakenBack);
@@ -95,7 +109,7 @@ export async function newTrader(ground: Ground, name: string): Promise<Trader> {
     context,
     page,
     wrong,
-    words: [],
+    words: of?.words ?? [],
     goto: async (path) => void (await page.goto(`${web.url}${path}`)),
     close: () => context.close(),
   };
@@ -130,3 +144,17 @@ export async function funded(
   });
   await Promise.all(gifts.map((gift) => web.dev.faucet(gift)));
 }
+
+/** The person's answers at the next prompts of that wallet. */
+export const behaves = ({ page }: Trader, family: Family, does: Told['does']) =>
+  page.evaluate(
+    ([name, how]) => {
+      const told = walletDoubles[name];
+      if (told !== undefined) told.does = how;
+    },
+    [walletNames[family], does] as const,
+  );
+
+/** All that this wallet has shown in the page that is open, by the names of its calls. */
+export const promptsOf = ({ page }: Trader, family: Family) =>
+  page.evaluate((name) => walletDoubles[name]?.prompts ?? [], walletNames[family]);
