@@ -1,10 +1,10 @@
-// Swaps as rows, found by their words, and as CSV: exact, and without formulas.
+// Swaps as rows, found by their state and words, and as CSV: exact, and without formulas.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
 import { cell, csvOf } from './csv.ts';
-import { foundIn, rowsOf } from './rows.ts';
+import { foundIn, rowsOf, type State } from './rows.ts';
 import '../../texts/testing.ts';
 
 const asset = (id: string, chain: string, symbol: string, decimals: number): Asset => ({
@@ -59,16 +59,19 @@ test('the given coin is that of the leg that one funded, as maker and as taker',
   }
 });
 
-test('rows are found by all of the words, the status among them', () => {
-  const rows = rowsOf([swap({ id: 'first' }), swap({ id: 'second', status: 'agreed' })], 'me', [
-    btc,
-    usd,
-  ]);
-  const found = (search: string) => foundIn(rows, search).map(({ id }) => id);
+test('rows are found by their state, and by all of the words, the status among them', () => {
+  const swaps = [swap({ id: 'first' }), swap({ id: 'second', status: 'agreed' })];
+  const rows = rowsOf(swaps, 'me', [btc, usd]);
+  const found = (search: string, state: State = 'all') =>
+    foundIn(rows, search, state).map(({ id }) => id);
   assert.deepEqual(found(' '), ['first', 'second']);
   assert.deepEqual(found('  0xesc  FIRST '), ['first']);
   assert.deepEqual(found('0xesc zebra'), []);
   assert.deepEqual(found('agreed'), ['second']);
+  assert.deepEqual(found('', 'open'), ['second']);
+  assert.deepEqual(found('0xesc', 'settled'), ['first']);
+  assert.deepEqual(found('agreed', 'settled'), []);
+  assert.deepEqual(found('', 'refunded'), []);
 });
 
 test('a cell that a spreadsheet could take for a formula is text, and quotes are doubled', () => {

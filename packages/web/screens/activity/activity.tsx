@@ -1,4 +1,4 @@
-// The account's swaps: searched, and saved as CSV.
+// The account's swaps: found by state and words, and saved as CSV.
 
 import { pageLimit } from '@parley/core/limits.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
@@ -17,11 +17,12 @@ import { TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { fileName, saveFile } from '../../parts/save-file.ts';
+import { Select } from '../../parts/select.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 import { csvOf } from './csv.ts';
-import { foundIn, type Row, rowsOf, type Side } from './rows.ts';
+import { foundIn, type Row, rowsOf, type Side, type State, states } from './rows.ts';
 import './activity.css';
 
 const mostPages = 50;
@@ -74,14 +75,17 @@ function Swaps({ accountId }: { accountId: string }) {
   );
 }
 
+type Filter = { readonly search: string; readonly state: State };
+const noFilter: Filter = { search: '', state: 'all' };
+
 function Found({ rows }: { readonly rows: readonly Row[] }) {
-  const [search, setSearch] = useState('');
+  const [{ search, state }, setFilter] = useState<Filter>(noFilter);
   const [shown, setShown] = useState(step);
   const [saved, setSaved] = useState<string | null>(null);
-  const found = foundIn(rows, search);
+  const found = foundIn(rows, search, state);
   if (rows.length === 0) return <Empty>{text('activity.none')}</Empty>;
-  const change = (next: string) => {
-    setSearch(next);
+  const change = (next: Partial<Filter>) => {
+    setFilter({ search, state, ...next });
     setShown(step);
     setSaved(null);
   };
@@ -95,20 +99,28 @@ function Found({ rows }: { readonly rows: readonly Row[] }) {
   };
   return (
     <>
-      <TextField
-        label={text('activity.search')}
-        hint={text('activity.search.hint')}
-        type="search"
-        value={search}
-        onChange={change}
-      />
+      <search className="row">
+        <TextField
+          label={text('activity.search')}
+          hint={text('activity.search.hint')}
+          type="search"
+          value={search}
+          onChange={(typed) => change({ search: typed })}
+        />
+        <Select
+          label={text('activity.state')}
+          value={state}
+          onChange={(chosen) => change({ state: chosen })}
+          options={states.map((value) => ({ value, label: text(`activity.status.${value}`) }))}
+        />
+      </search>
       <div className="activity-head">
         <p role="status">{text('activity.count', { shown: found.length, all: rows.length })}</p>
         <Button onPress={save}>{text('activity.csv')}</Button>
       </div>
       {saved !== null && <p className="hint">{saved}</p>}
       {found.length === 0 ? (
-        <Empty action={<Button onPress={() => change('')}>{text('activity.clear')}</Button>}>
+        <Empty action={<Button onPress={() => change(noFilter)}>{text('activity.clear')}</Button>}>
           {text('activity.none.found')}
         </Empty>
       ) : (

@@ -1,6 +1,7 @@
-// Swaps as rows of one's own: the amounts given and got, found by text.
+// Swaps as rows of one's own: the amounts given and got, found by state and by text.
 
 import { formatUnits } from '@parley/core/amounts.ts';
+import type { SwapStatus } from '@parley/core/status.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
 import { hasWords } from '../../parts/search.ts';
@@ -64,9 +65,24 @@ function wordsOf({ swap, gives, gets }: Row): string {
   return [...all, ...ofSide(gives), ...ofSide(gets)].join(' ');
 }
 
-/** Words that must all stand somewhere in a row. */
-export function foundIn(rows: readonly Row[], search: string): readonly Row[] {
-  return rows.filter((row) => hasWords(wordsOf(row), search));
+const groupOf = {
+  agreed: 'open',
+  initiator_funded: 'open',
+  counterparty_funded: 'open',
+  initiator_claimed: 'open',
+  counterparty_claimed: 'settled',
+  refunded: 'refunded',
+  half_settled: 'refunded',
+  expired: 'expired',
+} as const satisfies Record<SwapStatus, string>;
+
+export const states = ['all', 'open', 'settled', 'refunded', 'expired'] as const;
+export type State = (typeof states)[number];
+
+/** `search`: words that must all stand somewhere in a row. */
+export function foundIn(rows: readonly Row[], search: string, state: State): readonly Row[] {
+  const isIn = ({ status }: Swap) => state === 'all' || groupOf[status] === state;
+  return rows.filter((row) => isIn(row.swap) && hasWords(wordsOf(row), search));
 }
 
 /** Whole coins, exact, with a point in every locale; base units where decimals are not known. */
