@@ -71,7 +71,11 @@ export const needs: readonly Need[] = [
   {
     what: 'Python 3.11 with venv',
     why: 'the Python package runs on it',
-    by: ['verify/test/support/python.ts', 'verify/test/support/notify.ts'],
+    by: [
+      'verify/test/support/python.ts',
+      'verify/test/support/notify.ts',
+      'packages/web/screens/webhooks/webhooks.test.ts',
+    ],
     isHere: () => findPython() !== null,
     packages: ['python3', 'python3-venv'],
     fits: (version) => Number(version.split('.')[1]) >= 11,

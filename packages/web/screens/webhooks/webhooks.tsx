@@ -1,10 +1,11 @@
-// Webhooks of the account: the registered ones, a test, and the log.
+// Webhooks of the account: the registered ones, a test, the log, and how a program checks them.
 
 import { pageLimit } from '@parley/core/limits.ts';
 import type { ListedWebhook } from '@parley/sdk/types.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { market } from '../../market/client.ts';
+import { shortName } from '../../market/own-site.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
 import { Answer, Empty, Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -17,6 +18,7 @@ import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 import { Deliveries } from './deliveries.tsx';
 import { type Registered, RegisterWebhook } from './register-webhook.tsx';
+import { pythonSnippet } from './snippet.ts';
 import './webhooks.css';
 
 const mostWebhooks = 20;
@@ -62,9 +64,7 @@ function Parts({ accountId }: { accountId: string }) {
           </>
         )}
       </Answer>
-      <p>
-        {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
-      </p>
+      <Verify />
     </>
   );
 }
@@ -160,5 +160,21 @@ function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProp
         : text('webhooks.last.status', { status: lastStatus })}
       , <When at={lastDeliveryAt} />
     </>
+  );
+}
+
+function Verify() {
+  const code = pythonSnippet(shortName);
+  return (
+    <section className="panel">
+      <h2>{text('webhooks.verify.title')}</h2>
+      <p>
+        {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
+      </p>
+      <h3>
+        {text('webhooks.verify.python')} <Copy value={code} what={text('webhooks.verify.code')} />
+      </h3>
+      <pre className="code">{code}</pre>
+    </section>
   );
 }
