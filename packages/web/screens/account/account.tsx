@@ -1,4 +1,4 @@
-// The account that is signed in: its name, its logins and sessions, and its end.
+// The account that is signed in: its name, its logins and sessions, its data, and its end.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
@@ -20,9 +20,9 @@ import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { returned } from '../../parts/ways/returned.ts';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
+import { DataExport } from './data-export.tsx';
 import { Logins } from './logins.tsx';
 import { Sessions } from './sessions.tsx';
-import './account.css';
 
 export function Account() {
   const came = useReturn();
@@ -67,6 +67,7 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
       <AboutYou account={signedIn} />
       <Logins account={signedIn} />
       <Sessions accountId={signedIn.id} />
+      <DataExport account={signedIn} />
       <End account={signedIn} />
     </>
   );
