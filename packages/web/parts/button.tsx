@@ -12,6 +12,7 @@
 // | dialog.tsx | Dialog: a question that wants an answer; Esc closes it |
 // | notice.tsx | Notice: `info`, `good`, `warn`, `bad`, with what to do |
 // | copy.tsx, qr.tsx | Copy: a value to the clipboard; Qr: the same for a camera |
+// | share.tsx | Share: a link of this site, by both |
 // | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
 // | fault.tsx | Fault: the sentence of an error |
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |

@@ -7,7 +7,7 @@ import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
@@ -20,13 +20,13 @@ import { assetAmountText } from '../../parts/amount-text.ts';
 import { announce } from '../../parts/announce.ts';
 import { Answer, Empty } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
 import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
+import { Share } from '../../parts/share.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { tell, useTellState } from '../../parts/tell.ts';
 import { TellMe } from '../../parts/tell-me.tsx';
@@ -34,7 +34,6 @@ import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Offers } from './offers.tsx';
 import { QuoteForm } from './quote-form.tsx';
-import { Share } from './share.tsx';
 import { isLive, sidesOfOrder, statusOf } from './views.ts';
 import './orders.css';
 
@@ -54,13 +53,12 @@ export function Order() {
     refetchInterval: ({ state }) =>
       state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : pollMs,
   });
-  const [isSharing, setSharing] = useState(false);
   const userId = session.status === 'account' ? session.account.id : null;
   const isOwn = rfq.data !== undefined && rfq.data.creatorId === userId;
   return (
     <Screen
       title={titleOf(rfq.data, assets.data)}
-      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} share={() => setSharing(true)} />}
+      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} />}
     >
       <SignedIn why={text('order.stranger')}>
         {() =>
@@ -77,7 +75,6 @@ export function Order() {
           )
         }
       </SignedIn>
-      {rfq.data && <Share rfq={rfq.data} open={isSharing} onClose={() => setSharing(false)} />}
     </Screen>
   );
 }
@@ -113,20 +110,28 @@ function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): st
 type ActionsProps = {
   readonly rfq: Rfq;
   readonly isOwn: boolean;
-  readonly share: () => void;
 };
 
-function Actions({ rfq, isOwn, share }: ActionsProps) {
+function Actions({ rfq, isOwn }: ActionsProps) {
   if (!isLive(rfq, useNow() * 1_000)) return null;
+  const { id, visibility, targetAddress } = rfq;
   const cancel = async () => {
-    const cancelled = await market.cancelRfq(rfq.id);
-    queries.setQueryData(['rfq', rfq.id], cancelled);
+    const cancelled = await market.cancelRfq(id);
+    queries.setQueryData(['rfq', id], cancelled);
     void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
-    void queries.invalidateQueries({ queryKey: ['threads', rfq.id] });
+    void queries.invalidateQueries({ queryKey: ['threads', id] });
   };
   return (
     <div className="row">
-      <Button onPress={share}>{text('order.share')}</Button>
+      <Share
+        title={text('order.share.title')}
+        what={
+          targetAddress === undefined
+            ? text(`order.share.${visibility}`)
+            : text('order.share.address', { address: targetAddress })
+        }
+        path={`/orders/${id}`}
+      />
       {isOwn && (
         <Confirm
           title={text('order.cancel.title')}

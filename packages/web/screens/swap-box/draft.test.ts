@@ -9,6 +9,8 @@ import {
   flipped,
   keepDraft,
   keptDraft,
+  linkedDraft,
+  linkOf,
   understood,
   type Wanted,
   withAmount,
@@ -124,6 +126,30 @@ test('recent swaps come to less of what is got and more of what is given; asked 
   assert.equal(estimateOf(getting, third), 33_333_334n);
   const asking = withAsk(draft(), wanted({}), 1_234_567_890_123n, locale);
   assert.equal(wanted(asking).askAmount, 1_234_567_890_123n);
+});
+
+const hashOf = (fields: Partial<Draft>) => linkOf(wanted(fields)).replace('/#', '');
+
+test('a link fills in coins and amounts, exact in any language, and no other field', () => {
+  const one = draft({ getAmount: '640.5', audience: 'address', address: '0xab', minSettled: '5' });
+  const shown = { ...keptDraft(), give: 'btc', get: 'usd', giveAmount: '0.01', getAmount: '640.5' };
+  assert.deepEqual(linkedDraft(hashOf(one), assets, locale), shown);
+  assert.equal(linkedDraft(hashOf(one), assets, 'de')?.getAmount, '640,5');
+  const buying = { giveAmount: '', getAmount: '640', exact: 'get' } as const;
+  const { giveAmount, getAmount, exact } = linkedDraft(hashOf(buying), assets, locale) ?? draft();
+  assert.deepEqual({ giveAmount, getAmount, exact }, buying);
+});
+
+test('a forged link fills in as much as is understood, and none without two known assets', () => {
+  const forged = (more: string) => linkedDraft(`give=btc&get=usd&${more}`, assets, locale);
+  for (const amount of ['-1', '1e9', '0x10', '1'.repeat(79), ' 1']) {
+    assert.equal(forged(`amount=${amount}&exact=both`)?.giveAmount, '', amount);
+  }
+  const { address, audience, ttl } = forged('address=0xab&audience=address&ttl=1') ?? draft();
+  assert.deepEqual([address, audience, ttl], ['', 'public', '3600']);
+  for (const hash of ['', 'top', 'give=btc&get=gone']) {
+    assert.equal(linkedDraft(hash, assets, locale), null);
+  }
 });
 
 test('what was typed is there again in the same tab', () => {

@@ -148,6 +148,43 @@ export function withAsk(
   return { ...draft, [amountOf[otherSide(draft.exact)]]: shown };
 }
 
+/** Behind `#`, which a browser sends to no server. */
+export function linkOf({ give, get, base, baseAmount, askAmount }: Wanted): string {
+  const fields = {
+    give: give.id,
+    get: get.id,
+    exact: base === give ? 'give' : 'get',
+    amount: `${baseAmount}`,
+    ask: `${askAmount ?? ''}`,
+  };
+  return `/#${new URLSearchParams(fields)}`;
+}
+
+/** As many digits as an amount of any chain has. */
+const linkedAmount = /^\d{1,78}$/;
+
+/**
+ * The form as a link fills it, which may be forged: coins and amounts, which the form shows. The
+ * other fields are as in an empty form. null: the link names no two known assets.
+ */
+export function linkedDraft(hash: string, assets: readonly Asset[], locale?: string): Draft | null {
+  const fields = new URLSearchParams(hash);
+  const give = assets.find(({ id }) => id === fields.get('give'));
+  const get = assets.find(({ id }) => id === fields.get('get'));
+  if (give === undefined || get === undefined) return null;
+  const exact: Side = fields.get('exact') === 'get' ? 'get' : 'give';
+  const [base, quote] = exact === 'give' ? [give, get] : [get, give];
+  const typed = (name: string, { decimals }: Asset) => {
+    const units = fields.get(name) ?? '';
+    return linkedAmount.test(units) ? formatAmount(BigInt(units), decimals, { locale }) : '';
+  };
+  const amounts = {
+    [amountOf[exact]]: typed('amount', base),
+    [amountOf[otherSide(exact)]]: typed('ask', quote),
+  };
+  return { ...emptyDraft, give: give.id, get: get.id, exact, ...amounts };
+}
+
 const kept = 'parley.draft';
 
 /** The form as it was left in this tab, for example before the sign-in. */

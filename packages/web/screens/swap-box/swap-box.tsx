@@ -5,7 +5,7 @@ import { has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
@@ -19,6 +19,7 @@ import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Select } from '../../parts/select.tsx';
+import { Share } from '../../parts/share.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { signInPath } from '../../parts/ways/back.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
@@ -30,6 +31,8 @@ import {
   flipped,
   keepDraft,
   keptDraft,
+  linkedDraft,
+  linkOf,
   lifetimes,
   type Side,
   standings,
@@ -43,16 +46,20 @@ import './swap-box.css';
 
 export function SwapBox() {
   const assets = useAssets();
+  const { hash } = useLocation();
   return (
     <Screen title={text('swap_box.title')} narrow>
       <p className="soft">{text('swap_box.lead')}</p>
-      <Answer of={assets}>{(listed) => <Box assets={listed} />}</Answer>
+      <Answer of={assets}>{(listed) => <Box key={hash} hash={hash} assets={listed} />}</Answer>
     </Screen>
   );
 }
 
-function Box({ assets }: { readonly assets: readonly Asset[] }) {
-  const [draft, setDraft] = useState(keptDraft);
+type BoxProps = { readonly hash: string; readonly assets: readonly Asset[] };
+
+function Box({ hash, assets }: BoxProps) {
+  const [linked] = useState(() => linkedDraft(hash, assets));
+  const [draft, setDraft] = useState(() => linked ?? keptDraft());
   useEffect(() => keepDraft(draft), [draft]);
   const found = understood(draft, assets);
   const chosen = (side: Side) => assets.find(({ id }) => id === draft[side]);
@@ -67,6 +74,7 @@ function Box({ assets }: { readonly assets: readonly Asset[] }) {
   );
   return (
     <>
+      {linked !== null && <Notice kind="info">{text('swap_box.linked')}</Notice>}
       <div className="swap-box">
         {sideOf('give')}
         <Button kind="quiet" label={text('swap_box.flip')} onPress={() => setDraft(flipped(draft))}>
@@ -254,6 +262,13 @@ function Asking({ found, give }: AskingProps) {
         {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
       </Button>
       <p className="hint">{text('swap_box.action.why')}</p>
+      {found.ok && (
+        <Share
+          title={text('swap_box.share.title')}
+          what={text('swap_box.share.what')}
+          path={linkOf(found.wanted)}
+        />
+      )}
     </div>
   );
 }
