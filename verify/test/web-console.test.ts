@@ -1,5 +1,5 @@
 // The makers' console in a real Chromium, by keys alone: a request that arrives live, a quote, the
-// taker's counter, and its acceptance that waits for the maker's.
+// taker's counter, and its acceptance that waits for the maker's. Then indicative prices.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -95,4 +95,36 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await page.keyboard.press('Enter');
   await threads.getByText('You have no open quotes.').waitFor();
   assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
+});
+
+test('indicative prices are published by hand for a pair, and taken back', async (t) => {
+  const maker = await newMaker();
+  const { assets } = await maker.client.assets({ limit: 100 });
+  const [btc, eth] = ['BTC', 'ETH'].map((symbol) => assets.find((each) => each.symbol === symbol));
+  const page = await web.open(t, '/console', { as: maker });
+  const form = page.getByRole('form', { name: 'Indicative prices' });
+  await form.getByLabel('You buy or sell').selectOption(eth?.id ?? '');
+  await form.getByLabel('Priced in').selectOption(btc?.id ?? '');
+  await form.getByLabel('Up to (ETH)').fill('2');
+  await form.getByLabel(/^You would pay/).fill('0.06');
+  await form.getByLabel(/^You would take/).fill('0.07');
+  await page.keyboard.press('Enter');
+  await form.getByText('Prices that are published: 2.').waitFor();
+  const published = async () => {
+    const of = { baseAssetId: eth?.id ?? '', quoteAssetId: btc?.id ?? '' };
+    const levels = [];
+    for (const direction of ['sell_base', 'buy_base'] as const) {
+      const makerId = maker.accountId;
+      levels.push(...(await maker.client.levels({ ...of, direction, makerId })).levels);
+    }
+    return levels.map(({ baseAmount, quoteAmount }) => [baseAmount, quoteAmount]);
+  };
+  const size = `${2n * 10n ** 18n}`;
+  assert.deepEqual(await published(), [
+    [size, '6000000'],
+    [size, '7000000'],
+  ]);
+  await form.getByRole('button', { name: 'Take all of them back' }).click();
+  await form.getByText('Prices that were taken back: 2.').waitFor();
+  assert.deepEqual(await published(), []);
 });

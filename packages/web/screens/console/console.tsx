@@ -1,4 +1,4 @@
-// The makers' console: the live book, and what waits for the maker.
+// The makers' console: the live book, what waits for the maker, and indicative prices.
 
 import { pageLimit } from '@parley/core/limits.ts';
 import type { Asset } from '@parley/sdk/types.ts';
@@ -14,6 +14,7 @@ import { BookTable } from '../../parts/book-table.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { text } from '../../texts/texts.ts';
+import { Levels } from './levels.tsx';
 import { Negotiations, Swaps } from './waiting.tsx';
 import './console.css';
 
@@ -80,6 +81,7 @@ function Desk({ assets, accountId }: DeskProps) {
             {(all) => <Swaps swaps={all} assets={assets} accountId={accountId} />}
           </Answer>
         </section>
+        <Levels assets={assets} />
       </div>
     </>
   );

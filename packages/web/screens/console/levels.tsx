@@ -1,0 +1,128 @@
+// Indicative prices of the maker, published by hand for one pair, and all of them taken back.
+
+import { messageOf } from '@parley/sdk/errors.ts';
+import type { Asset, WantedLevel } from '@parley/sdk/types.ts';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { market } from '../../market/client.ts';
+import { queries } from '../../market/queries.ts';
+import { AmountField } from '../../parts/amount-field.tsx';
+import { Button } from '../../parts/button.tsx';
+import { assetName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { Select } from '../../parts/select.tsx';
+import { typedAmount } from '../../parts/typed-amount.ts';
+import { formatDuration } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { draftedLevels } from './level-draft.ts';
+
+const lifetimes = ['60', '600', '3600'] as const;
+type Lifetime = (typeof lifetimes)[number];
+
+const untyped = { size: '', pays: '', takes: '' };
+
+export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
+  const [ids, setIds] = useState({ base: '', quote: '' });
+  const [typed, setTyped] = useState(untyped);
+  const [lifetime, setLifetime] = useState<Lifetime>('600');
+  const sending = useMutation({
+    mutationFn: (send: () => Promise<string>) => send(),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['levels'] }),
+  });
+  const base = assets.find(({ id }) => id === ids.base);
+  const quote = assets.find(({ id }) => id === ids.quote);
+  const units = (name: keyof typeof untyped, asset: Asset) => typedAmount(typed[name], asset).units;
+  const drafted =
+    base === undefined || quote === undefined
+      ? text('console.levels.choose')
+      : base.chain === quote.chain
+        ? text('console.levels.same_chain')
+        : draftedLevels({
+            size: units('size', base),
+            pays: units('pays', quote),
+            takes: units('takes', quote),
+            validForSeconds: Number(lifetime),
+          });
+  const publish = async (levels: readonly WantedLevel[]) => {
+    const pair = { baseAssetId: ids.base, quoteAssetId: ids.quote };
+    const { published } = await market.publishLevels({ ...pair, levels: [...levels] });
+    return text('console.levels.published', { count: published });
+  };
+  const withdraw = async () => {
+    const { withdrawn } = await market.withdrawLevels();
+    return text('console.levels.withdrawn', { count: withdrawn });
+  };
+  const choice = (side: keyof typeof ids) => (
+    <Select
+      label={text(`console.levels.${side}`)}
+      value={ids[side]}
+      onChange={(id) => {
+        setIds({ ...ids, [side]: id });
+        // An amount that was typed for one pair is never sent for another.
+        setTyped(untyped);
+      }}
+      options={[
+        { value: '', label: text('console.levels.choose') },
+        ...assets
+          .filter(({ enabled }) => enabled)
+          .map((each) => ({ value: each.id, label: assetName(each) })),
+      ]}
+    />
+  );
+  const field = (name: keyof typeof untyped, asset: Asset | undefined) =>
+    asset !== undefined && (
+      <AmountField
+        label={text(`console.levels.${name}`)}
+        symbol={asset.symbol}
+        decimals={asset.decimals}
+        value={typed[name]}
+        onChange={(words) => setTyped({ ...typed, [name]: words })}
+      />
+    );
+  return (
+    <form
+      className="panel"
+      aria-label={text('console.levels')}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (typeof drafted !== 'string' && !sending.isPending) {
+          sending.mutate(() => publish(drafted));
+        }
+      }}
+    >
+      <h2>{text('console.levels')}</h2>
+      <p className="hint">{text('console.levels.what')}</p>
+      <div className="row">
+        {choice('base')}
+        {choice('quote')}
+      </div>
+      {field('size', base)}
+      {field('pays', quote)}
+      {field('takes', quote)}
+      <Select
+        label={text('console.levels.lifetime')}
+        value={lifetime}
+        onChange={setLifetime}
+        options={lifetimes.map((each) => ({ value: each, label: formatDuration(Number(each)) }))}
+      />
+      {sending.error !== null && (
+        <Notice kind="bad" title={text('console.levels.failed')}>
+          {messageOf(sending.error)}
+        </Notice>
+      )}
+      <div className="actions">
+        <Button
+          type="submit"
+          busy={sending.isPending}
+          blocked={typeof drafted === 'string' ? drafted : null}
+        >
+          {text('console.levels.publish')}
+        </Button>
+        <Button kind="quiet" busy={sending.isPending} onPress={() => sending.mutate(withdraw)}>
+          {text('console.levels.withdraw')}
+        </Button>
+      </div>
+      <p role="status">{sending.data}</p>
+    </form>
+  );
+}
