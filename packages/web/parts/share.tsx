@@ -10,7 +10,7 @@ import './share.css';
 
 type ShareProps = {
   readonly title: string;
-  /** Who may do what with it. */
+  /** The effect of the link. */
   readonly what: string;
   readonly path: string;
 };

@@ -50,12 +50,8 @@ test('every list is read page by page to its limit, and those that had more are 
   assert.equal(found.swaps.length, 3);
   assert.deepEqual([found.sessions, found.wallets], [['here'], 'wallets']);
   assert.deepEqual(found.deliveries, [{ webhookId: 'webhooks0', id: 'deliveries0' }]);
-  assert.deepEqual([...new Set(told)], [
-    'orders',
-    'quotes',
-    'ownQuotes',
-    'swaps',
-    'webhooks',
-    'deliveries',
-  ]);
+  assert.deepEqual(
+    [...new Set(told)],
+    ['orders', 'quotes', 'ownQuotes', 'swaps', 'webhooks', 'deliveries'],
+  );
 });

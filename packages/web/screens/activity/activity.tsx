@@ -99,7 +99,7 @@ function Found({ rows }: { readonly rows: readonly Row[] }) {
   };
   return (
     <>
-      <search className="row">
+      <search className="row activity-filters">
         <TextField
           label={text('activity.search')}
           hint={text('activity.search.hint')}

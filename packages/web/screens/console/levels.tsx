@@ -33,16 +33,14 @@ export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
   const quote = assets.find(({ id }) => id === ids.quote);
   const units = (name: keyof typeof untyped, asset: Asset) => typedAmount(typed[name], asset).units;
   const drafted =
-    base === undefined || quote === undefined
-      ? text('console.levels.choose')
-      : base.chain === quote.chain
-        ? text('console.levels.same_chain')
-        : draftedLevels({
-            size: units('size', base),
-            pays: units('pays', quote),
-            takes: units('takes', quote),
-            validForSeconds: Number(lifetime),
-          });
+    base === undefined || quote === undefined || base.chain === quote.chain
+      ? text('console.levels.pair')
+      : draftedLevels({
+          size: units('size', base),
+          pays: units('pays', quote),
+          takes: units('takes', quote),
+          validForSeconds: Number(lifetime),
+        });
   const publish = async (levels: readonly WantedLevel[]) => {
     const pair = { baseAssetId: ids.base, quoteAssetId: ids.quote };
     const { published } = await market.publishLevels({ ...pair, levels: [...levels] });
