@@ -1,6 +1,7 @@
 // The rescue page as one file, opened from a disk: the same screens, by an engine that begins with
 // what a rescue file says. It has no market, and keeps nothing.
 
+import { useLive } from './market/use-live.ts';
 import './style/style.css';
 import { readRescue } from '@parley/sdk/rescue/file.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -13,11 +14,11 @@ import {
   Outlet,
   RouterProvider,
 } from '@tanstack/react-router';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { copyEngine } from './engine/copy.ts';
-import { held } from './engine/live.ts';
 import type { Engine } from './engine/types.ts';
+import { held } from './live.ts';
 import { now } from './market/clock.ts';
 import { queries } from './market/queries.ts';
 import { useAnnounced } from './parts/announce.ts';
@@ -45,7 +46,7 @@ window.addEventListener('beforeunload', (event) => {
 });
 
 function Start() {
-  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const from = useLive(begun);
   const [opened, setOpened] = useState<Opened | null>(null);
   const open = async (content: string) => {
     const { network } = readRescue(content);
@@ -67,13 +68,13 @@ function Start() {
 }
 
 function One() {
-  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const from = useLive(begun);
   const { id } = one.useParams();
   return from === null ? <Start /> : <SwapPage engine={from.engine} id={id} key={id} />;
 }
 
 function All() {
-  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const from = useLive(begun);
   return from === null ? <Start /> : <SwapList engine={from.engine} isKept={false} />;
 }
 

@@ -61,36 +61,23 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
     });
   const page = await web.open(t, '/console', { as: maker });
   await page.getByText('The book is live').waitFor();
-  await page.getByText('No request fits now').waitFor();
   await ask(10n ** 18n);
-  await page.getByRole('button', { name: /^Quote: you get 1 ETH/ }).waitFor();
-  await tabTo(page, /^Quote: you get 1 ETH/);
-
-  // A request that comes while somebody is in the list waits to be let in.
+  await page.getByRole('row', { name: /1.ETH/ }).waitFor();
   const second = await ask(2n * 10n ** 18n);
-  await page.getByRole('button', { name: 'Show 1 new (N)' }).waitFor();
-  assert.equal(await page.locator('.request-open').count(), 1);
-  await page.keyboard.press('n');
-  await page.locator('.request-open').nth(1).waitFor();
-  assert.match(await focused(page), /get 1 ETH/);
-  await page.keyboard.press('ArrowUp');
-  assert.match(await focused(page), /get 2 ETH/);
-
+  await page.getByRole('row', { name: /2.ETH/ }).waitFor();
+  // The newest is first.
+  await tabTo(page, /^Quote$/);
   await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: '2 ETH for BTC' }).waitFor();
+  await page.getByLabel('You give (BTC)').focus();
   await page.keyboard.type('0.0625');
-  const facts = page.locator('.facts');
-  await facts.getByText(/^0.0625 BTC/).waitFor();
-  await facts.getByText(/^2 ETH/).waitFor();
-  await facts.getByText('Locked at most').waitFor();
-  await page.getByText('You lock first if both accept').waitFor();
   await page.keyboard.press('Enter');
-  const threads = page.getByRole('region', { name: 'Negotiations' });
-  await threads.getByText('Your price: it is their move').waitFor();
-  assert.match(await focused(page), /get 2 ETH/);
+  await page.getByText('You named this price.').waitFor();
   const [thread] = (await maker.client.quotes()).threads;
   assert.deepEqual([thread?.rfqId, thread?.quoteAmount], [second.id, '6250000']);
-  const row = page.getByRole('row', { name: /2 ETH/ });
-  await row.getByText('32 ETH per BTC').waitFor();
+  await page.goto(new URL('/console', page.url()).href);
+  const threads = page.getByRole('region', { name: 'Negotiations' });
+  await threads.getByText('Your price: it is their move').waitFor();
 
   const id = thread?.id ?? '';
   await taker.client.propose(id, '6500000');
@@ -108,30 +95,36 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await page.keyboard.press('Enter');
   await threads.getByText('You have no open quotes.').waitFor();
   assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
+});
 
-  const levels = page.getByRole('region', { name: 'Indicative prices' });
-  await levels.getByLabel('You buy or sell').selectOption(eth.id);
-  await levels.getByLabel('Priced in').selectOption(btc.id);
-  await levels.getByLabel('Up to (ETH)').fill('2');
-  await levels.getByLabel('You would pay for all of it (BTC)').fill('0.06');
-  await levels.getByLabel('You would take for all of it (BTC)').fill('0.06');
-  await levels.getByText('The price you pay must be less than the price you take.').waitFor();
-  await levels.getByLabel('You would take for all of it (BTC)').fill('');
-  await levels.getByRole('button', { name: 'Publish' }).click();
-  await levels.getByText(/^You buy up to 2.ETH for 0\.06.BTC$/).waitFor();
-  const pair = { baseAssetId: eth.id, quoteAssetId: btc.id, makerId: thread?.makerId ?? '' };
-  const bids = { direction: 'sell_base', ...pair } as const;
-  const shown = async () =>
-    (await taker.client.levels(bids)).levels.map((each) => each.quoteAmount);
-  assert.deepEqual(await shown(), ['6000000']);
-  await levels.getByRole('button', { name: /^Take all of them back/ }).click();
-  await levels.getByText('You have published no price of this pair.').waitFor();
-  assert.deepEqual(await shown(), []);
-
-  // The button is on the thread too.
-  await maker.client.quote(second.id, '6400000');
-  await page.goto(new URL(`/deals/${id}`, page.url()).href);
-  await page.getByRole('button', { name: 'Take the quote back' }).click();
-  await page.getByText('The maker took its price back').waitFor();
-  assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
+test('indicative prices are published by hand for a pair, and taken back', async (t) => {
+  const maker = await newMaker();
+  const { assets } = await maker.client.assets({ limit: 100 });
+  const [btc, eth] = ['BTC', 'ETH'].map((symbol) => assets.find((each) => each.symbol === symbol));
+  const page = await web.open(t, '/console', { as: maker });
+  const form = page.getByRole('form', { name: 'Indicative prices' });
+  await form.getByLabel('You buy or sell').selectOption(eth?.id ?? '');
+  await form.getByLabel('Priced in').selectOption(btc?.id ?? '');
+  await form.getByLabel('Up to (ETH)').fill('2');
+  await form.getByLabel(/^You would pay/).fill('0.06');
+  await form.getByLabel(/^You would take/).fill('0.07');
+  await page.keyboard.press('Enter');
+  await form.getByText('Prices that are published: 2.').waitFor();
+  const published = async () => {
+    const of = { baseAssetId: eth?.id ?? '', quoteAssetId: btc?.id ?? '' };
+    const levels = [];
+    for (const direction of ['sell_base', 'buy_base'] as const) {
+      const makerId = maker.accountId;
+      levels.push(...(await maker.client.levels({ ...of, direction, makerId })).levels);
+    }
+    return levels.map(({ baseAmount, quoteAmount }) => [baseAmount, quoteAmount]);
+  };
+  const size = `${2n * 10n ** 18n}`;
+  assert.deepEqual(await published(), [
+    [size, '6000000'],
+    [size, '7000000'],
+  ]);
+  await form.getByRole('button', { name: 'Take all of them back' }).click();
+  await form.getByText('Prices that were taken back: 2.').waitFor();
+  assert.deepEqual(await published(), []);
 });

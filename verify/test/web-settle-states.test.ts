@@ -132,15 +132,6 @@ async function found(page: Page): Promise<string[]> {
 /** One of each part: equal ones are not looked at twice. */
 const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
 
-test('a swap that was agreed just now is looked for before it is called unknown', async () => {
-  const page = await opened();
-  await show(page, 'swap looked for');
-  assert.equal(await page.getByRole('link', { name: 'Bring swaps back' }).count(), 0);
-  await show(page, 'swap unknown');
-  await page.getByRole('link', { name: 'Bring swaps back' }).waitFor();
-  await page.close();
-});
-
 test('every state is whole at 360 px, and axe finds nothing, in light and dark', async () => {
   const narrow = await opened({ width: 360, scheme: 'dark' });
   const german = await opened({ width: 360, locale: 'de-DE' });
@@ -171,19 +162,6 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
   for (const page of [narrow, german, light]) await page.close();
 });
 
-test('no payment is invited while nodes hold up the funding', async () => {
-  for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [1_280, 390]) {
-      const page = await opened({ width, scheme });
-      await show(page, 'pay, and nodes are silent and behind');
-      await page.getByRole('heading', { name: 'Do not pay now' }).waitFor();
-      assert.equal(await page.locator('svg.qr').count(), 0);
-      await picture(page, `pay held ${width} ${scheme}`);
-      await page.close();
-    }
-  }
-});
-
 test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {
   const page = await opened();
   const code = page.locator('svg.qr');
@@ -196,7 +174,8 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
   assert.equal(await code.isVisible(), false);
   await page.getByText('Pay the whole amount once more').click();
   assert.equal(await code.isVisible(), true);
-  for (const state of ['paid, in a pool', 'paid late', 'pay, too late', 'nothing by hand']) {
+  const without = ['paid, in a pool', 'paid late', 'pay, too late', 'nothing by hand'];
+  for (const state of [...without, 'pay, and nodes are silent and behind']) {
     await show(page, state);
     assert.equal(await code.count(), 0, state);
   }
@@ -213,15 +192,6 @@ test('a payment beyond the amount is put at risk by a second word alone', async 
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   await page.locator('body[data-gives="1000001"]').waitFor({ state: 'attached' });
-  await page.close();
-});
-
-test('where no address is known, the field for one is there, and the refusal is told', async () => {
-  const page = await opened();
-  await show(page, 'brought back, no address');
-  await page.getByLabel('Bitcoin address').fill('bc1qwrong');
-  await page.keyboard.press('Enter');
-  await page.getByText('"bc1qwrong" is no address of Bitcoin regtest').waitFor();
   await page.close();
 });
 
@@ -246,16 +216,12 @@ test('the agreed account is connected on the screen of the swap, and no other on
 });
 
 declare const told: string[];
-declare const away: { is: boolean };
-declare const tell: (news: Record<string, string>) => Promise<void>;
-declare const showSeen: () => void;
+declare const tell: (news: Record<string, string>) => void;
 
-test('a page tells by a click alone, once for all tabs, and only while no tab is seen', async () => {
-  const browser = await launched();
-  const context = await browser.newContext();
-  await context.addInitScript(() => {
+test('a page tells by a click alone, once for an event, and only while it is not seen', async () => {
+  const page = await opened();
+  await page.addInitScript(() => {
     const shown: string[] = [];
-    const hidden = { is: false };
     const { Notification: Real } = globalThis;
     class Told extends Real {
       // The headless shell has nobody to ask, and so refuses all of them.
@@ -265,45 +231,32 @@ test('a page tells by a click alone, once for all tabs, and only while no tab is
       }
       constructor(title: string, options?: NotificationOptions) {
         super(title, options);
-        shown.push(title);
+        shown.push(`${title}, ${options?.tag}`);
       }
     }
-    const visibilityState = { get: () => (hidden.is ? 'hidden' : 'visible') };
-    Object.defineProperties(document, { visibilityState });
-    Object.assign(globalThis, { Notification: Told, told: shown, away: hidden });
+    Object.assign(globalThis, { Notification: Told, told: shown });
   });
-  const one = await context.newPage();
-  const other = await context.newPage();
-  const looks = (page: Page, isAway: boolean) =>
-    page.evaluate((is) => {
-      away.is = is;
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, isAway);
-  const tells = (page: Page, key: string) =>
+  await show(page, 'pay');
+  const looks = (visibilityState: string) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+    }, visibilityState);
+  const tells = (key: string) =>
     page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
-  const toldIn = (page: Page) => page.evaluate(() => told.splice(0));
-  for (const page of [one, other]) {
-    page.setDefaultTimeout(pageLimitMs);
-    await show(page, 'pay');
-    await page.evaluate(() => showSeen());
-  }
-  await looks(one, true);
-  await looks(other, true);
-  await tells(one, 'before a click');
-  await one.getByRole('button', { name: 'Tell me' }).click();
-  await one.getByRole('button', { name: 'Stop telling me' }).waitFor();
-  assert.deepEqual(await toldIn(one), ['You are told here']);
-  await Promise.all([tells(one, 'both'), tells(other, 'both')]);
-  assert.deepEqual([...(await toldIn(one)), ...(await toldIn(other))], ['both']);
-  await looks(other, false);
-  await tells(one, 'while another tab is seen');
-  await looks(other, true);
-  await tells(other, 'afterwards');
-  assert.deepEqual([await toldIn(one), await toldIn(other)], [[], ['afterwards']]);
-  await one.getByRole('button', { name: 'Stop telling me' }).click();
-  await tells(one, 'stopped');
-  assert.deepEqual(await toldIn(one), []);
-  await context.close();
+  await looks('hidden');
+  await tells('before a click');
+  await page.getByRole('button', { name: 'Tell me' }).click();
+  await page.getByRole('button', { name: 'Stop telling me' }).waitFor();
+  await tells('once');
+  await tells('once');
+  await looks('visible');
+  await tells('while it is seen');
+  await looks('hidden');
+  await page.getByRole('button', { name: 'Stop telling me' }).click();
+  await tells('stopped');
+  const all = await page.evaluate(() => told);
+  assert.deepEqual(all, ['You are told here, parley tells', 'once, once']);
+  await page.close();
   const denied = await opened();
   await denied.addInitScript(() => {
     Object.defineProperty(Notification, 'permission', { get: () => 'denied' });

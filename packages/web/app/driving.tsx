@@ -4,7 +4,7 @@
 import { pageEngine } from '../engine/page.ts';
 import type { Engine } from '../engine/types.ts';
 import { handOver } from '../parts/page-wallets.ts';
-import { showSeen, tell } from '../parts/tell.ts';
+import { tell } from '../parts/tell.ts';
 import { reminderOf } from '../screens/settlement/reminders.ts';
 import { restOfWords } from '../texts/texts.ts';
 import { bodyOf, type Over, Stands, titleOf, type Wanted, Wants } from './wants.tsx';
@@ -26,14 +26,15 @@ export async function driving(show: (over: Over) => void): Promise<void> {
 }
 
 function tells(engine: Engine, show: (wanted: readonly Wanted[]) => void): void {
-  showSeen();
   const open = new Set<string>();
   let shown: string | null = null;
   const look = async () => {
     const wanted = await wantedOf(engine, open);
-    for (const each of wanted) {
+    // The tab that is looked at settles, so that no other one tells what is seen there.
+    const isDriver = engine.swaps.driver.now().kind === 'this';
+    for (const each of isDriver ? wanted : []) {
       const { key, path } = each;
-      void tell({ key, title: titleOf(each), body: bodyOf(each), path });
+      tell({ key, title: titleOf(each), body: bodyOf(each), path });
     }
     const text = JSON.stringify(wanted);
     if (text !== shown) show(wanted);

@@ -5,23 +5,22 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { buildHash } from '../market/build.ts';
 import { config } from '../market/config.ts';
-import { takeNewer, useNewer } from '../offline/keep.ts';
+import { replaced } from '../market/session.ts';
+import { useLive } from '../market/use-live.ts';
+import { newer, takeNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { useAct } from '../parts/ways/act.ts';
 import { text } from '../texts/texts.ts';
-import { Forgets } from './forgets.tsx';
 import { links } from './links.ts';
-import { useOverScreens } from './open-swaps.ts';
-import { Replaced } from './replaced.tsx';
+import { overScreens } from './open-swaps.ts';
 
 export function Layout() {
   const announced = useAnnounced();
   /** The path of the screen that is displayed, not of one that is still loaded. */
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   useFocusOfScreens(path);
-  const over = useOverScreens();
+  const over = useLive(overScreens);
   return (
     <>
       <a className="skip" href="#screen">
@@ -31,7 +30,6 @@ export function Layout() {
       <TestNetwork />
       <Offline />
       <main id="screen" tabIndex={-1} data-path={path}>
-        <Forgets />
         <Newer />
         <Replaced />
         {over?.(path)}
@@ -102,17 +100,25 @@ function Offline() {
 }
 
 function Newer() {
-  const isThere = useNewer();
-  const { busy, error, run } = useAct();
-  if (!isThere) return null;
-  const take = (
-    <Button busy={busy} onPress={() => run(takeNewer)}>
-      {text('layout.newer.take')}
-    </Button>
-  );
+  if (!useLive(newer)) return null;
+  const take = <Button onPress={takeNewer}>{text('layout.newer.take')}</Button>;
   return (
     <Notice kind="info" title={text('layout.newer')} action={take}>
-      {text(error === null ? 'layout.newer.safe' : 'layout.newer.late')}
+      {text('layout.newer.safe')}
+    </Notice>
+  );
+}
+
+/**
+ * The account that a screen showed was signed out of elsewhere, or another one was signed in to.
+ * Both are unharmed.
+ */
+function Replaced() {
+  if (!useLive(replaced)) return null;
+  const read = <Button onPress={() => replaced.set(false)}>{text('session.replaced.read')}</Button>;
+  return (
+    <Notice kind="warn" title={text('session.replaced')} action={read}>
+      {text('session.replaced.safe')}
     </Notice>
   );
 }

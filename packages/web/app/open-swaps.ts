@@ -1,50 +1,32 @@
 // Swaps of this browser go on whichever screen is open. Whether there are any is looked up again
 // and again, and what settles them is loaded only then.
 
-import { useSyncExternalStore } from 'react';
-import { onTellState, tellState } from '../parts/tell.ts';
+import { held } from '../live.ts';
 import type { Over } from './wants.tsx';
 
 /** The tab that settled may have been closed. Browsers wake a hidden page once a minute. */
 const lookEveryMs = 60_000;
 
-let over: Over | null = null;
-const listeners = new Set<() => void>();
-
-function show(shown: Over): void {
-  over = shown;
-  for (const each of listeners) each();
-}
-
 /** null: no swap of this browser goes on. */
-export function useOverScreens(): Over | null {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => over,
-  );
-}
+export const overScreens = held<Over | null>(null);
 
 /** Once a page. */
 export function driveOpenSwaps(): void {
   let begun = false;
   const isBegun = () => begun;
   const look = async () => {
-    if (isBegun() || (tellState() !== 'on' && !(await hasOpen()))) return;
+    if (isBegun() || !(await hasOpen())) return;
     // Another look may have begun meanwhile.
     if (isBegun()) return;
     begun = true;
     try {
       const { driving } = await import('./driving.tsx');
-      await driving(show);
+      await driving(overScreens.set);
     } catch {
       // The reason stands over the screens, but for code that did not arrive: it is tried again.
       begun = false;
     }
   };
-  onTellState(() => void look());
   setInterval(() => void look(), lookEveryMs);
   void look();
 }

@@ -24,14 +24,6 @@ const getParentRoute = () => root;
 const screen = <Path extends string>(path: Path, component: RouteComponent) =>
   createRoute({ getParentRoute, path, component });
 
-const swapBox = createRoute({
-  getParentRoute,
-  path: '/',
-  /** The box as a link fills it: draft.ts reads what it understands. */
-  validateSearch: (search: Record<string, unknown>) => search,
-  component: lazyRouteComponent(() => import('../screens/swap-box/swap-box.tsx'), 'SwapBox'),
-});
-
 const phrase = createRoute({
   getParentRoute,
   path: '/phrase',
@@ -44,7 +36,10 @@ const phrase = createRoute({
 });
 
 const screens = [
-  swapBox,
+  screen(
+    '/',
+    lazyRouteComponent(() => import('../screens/swap-box/swap-box.tsx'), 'SwapBox'),
+  ),
   screen(
     '/orders',
     lazyRouteComponent(() => import('../screens/orders/orders.tsx'), 'Orders'),

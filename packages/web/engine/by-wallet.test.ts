@@ -165,15 +165,3 @@ test('no wallet is asked where nothing is due, could be seen, or is in time', as
   (await prompted(verse)).says.resolve(txid);
   await paying;
 });
-
-test('after twenty refusals the code is all that is left', async () => {
-  const { tab } = tabs();
-  const no: PayingWallet = {
-    name: 'Imp',
-    pay: async () => {
-      throw new WalletError('declined', 'no');
-    },
-  };
-  for (let times = 0; times < 20; times += 1) await assert.rejects(tab.pay('swap', no), /no/);
-  await assert.rejects(tab.pay('swap', no), code('asked_already', /20 times.*pay by the code/));
-});

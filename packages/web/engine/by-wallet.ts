@@ -24,47 +24,44 @@ export type ByWalletParts = {
 
 type Entry = WalletPayment & { readonly id: string; readonly isLeft: boolean };
 
-/** More prompts than these are no payment: then by the code alone. */
-const mostAsked = 20;
 /** A wallet may answer after the deadline; a timer takes no more than 24 days. */
 const graceSeconds = 3_600;
 const mostWaitMs = 86_400_000;
 
 const keyOf = (swapId: string) => `by wallet ${swapId}`;
-const entriesOf = (text: string | null) =>
-  text === null ? [] : readKept<{ all: Entry[] }>(text).all;
+const entryOf = (text: string | null) => (text === null ? null : readKept<Entry>(text));
 
 export function byWalletOf(parts: ByWalletParts): ByWallet {
   const { kept, now } = parts;
-  const change = (swapId: string, next: (all: readonly Entry[]) => readonly Entry[]) =>
-    kept.change(keyOf(swapId), (text) => writeKept({ all: next(entriesOf(text)) }));
-  const ends = (swapId: string, id: string, end: Partial<Entry>) =>
-    change(swapId, (all) =>
-      all.map((each) => (each.id === id ? { ...each, ...end, at: Math.floor(now()) } : each)),
-    );
+  const change = (swapId: string, next: (entry: Entry | null) => Entry | null) =>
+    kept.change(keyOf(swapId), (text) => {
+      const entry = next(entryOf(text));
+      return entry === null ? null : writeKept(entry);
+    });
   return {
-    of: async (swapId) => openOf(entriesOf(await kept.get(keyOf(swapId)))) ?? null,
-    leave: (swapId) => change(swapId, (all) => all.map((each) => ({ ...each, isLeft: true }))),
+    of: async (swapId) => openOf(entryOf(await kept.get(keyOf(swapId)))),
+    leave: (swapId) => change(swapId, (entry) => entry && { ...entry, isLeft: true }),
     pay: async (swapId, { name: wallet, pay }) => {
       const { address, amount, notAfter } = await dueOf(parts, swapId);
       const id = crypto.randomUUID();
       const at = Math.floor(now());
-      const none = { txid: null, why: null, isLeft: false };
-      await change(swapId, (all) => {
-        mustBeFree(all);
-        return [...all, { id, wallet, at, is: 'asked', ...none }];
+      const ends = (end: Partial<Entry>) =>
+        change(swapId, (entry) =>
+          entry?.id === id ? { ...entry, ...end, at: Math.floor(now()) } : entry,
+        );
+      await change(swapId, (before) => {
+        mustBeFree(before);
+        return { id, wallet, at, is: 'asked', txid: null, why: null, isLeft: false };
       });
       const withinMs = Math.min((notAfter - at + graceSeconds) * 1_000, mostWaitMs);
       try {
         const txid = await pay({ payTo: address, amountSats: amount, withinMs });
         // Told after it was left too: then it has paid after all.
-        await ends(swapId, id, { is: 'sent', txid, isLeft: false });
+        await ends({ is: 'sent', txid, isLeft: false });
       } catch (error) {
         const code = error instanceof WalletError ? error.code : null;
-        if (code !== 'declined') {
-          return ends(swapId, id, { is: 'failed', why: messageOf(error) });
-        }
-        await ends(swapId, id, { isLeft: true });
+        if (code !== 'declined') return ends({ is: 'failed', why: messageOf(error) });
+        await ends({ isLeft: true });
         throw error;
       }
     },
@@ -101,14 +98,11 @@ export function isHeldUp({ problems, legs: { a, b } }: SwapView): boolean {
   return isShut || a.isHeldUp === true || b.isHeldUp === true;
 }
 
-const openOf = (all: readonly Entry[]): Entry | undefined => all.findLast((each) => !each.isLeft);
+const openOf = (entry: Entry | null) => (entry?.isLeft === false ? entry : null);
 
-function mustBeFree(all: readonly Entry[]): void {
-  const open = openOf(all);
-  const refused = (sentence: string) => new EngineError('asked_already', sentence);
-  if (open !== undefined) {
-    throw refused(`${open.wallet} was asked for this payment already: answer it there`);
-  }
-  if (all.length < mostAsked) return;
-  throw refused(`wallets were asked ${all.length} times for this payment: pay by the code`);
+function mustBeFree(before: Entry | null): void {
+  const open = openOf(before);
+  if (open === null) return;
+  const sentence = `${open.wallet} was asked for this payment already: answer it there`;
+  throw new EngineError('asked_already', sentence);
 }

@@ -10,9 +10,9 @@ import { newPhrase } from '@parley/sdk/rescue/phrase.ts';
 import { bitcoinView, evmOf, evmView, tradeOf } from '@parley/sdk/testing/honest.ts';
 import type { VerifiedSwap } from '@parley/sdk/trade.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
+import { held } from '../live.ts';
 import { cameOf, type DealsParts, dealsOf } from './deals.ts';
 import { memoryKept } from './kept.ts';
-import { held } from './live.ts';
 import type { Deal } from './types.ts';
 
 const acceptedAt = 1_800_000_000;

@@ -52,38 +52,6 @@ test('the newest 200 stay, in a page and beyond it', async () => {
   assert.deepEqual(await of('none'), []);
 });
 
-test('two tabs that tell of one swap lose nothing of each other', async () => {
-  const kept = memoryKept();
-  const one = historiesOf(kept, fault);
-  const other = historiesOf(kept, fault);
-  for (let at = 0; at < 20; at += 1) {
-    (at % 2 === 0 ? one : other).add('it', row({ at, text: `at ${at}` }));
-  }
-  await Promise.all([one.written(), other.written()]);
-  assert.equal((await one.of('it')).length, 20);
-});
-
-test('a fault of the store is told, and the next row is written all the same', async () => {
-  const kept = memoryKept();
-  let isBroken = true;
-  const told: unknown[] = [];
-  const change: typeof kept.change = async (key, next) => {
-    if (isBroken) throw new Error('no room');
-    return kept.change(key, next);
-  };
-  const { of, add, written } = historiesOf({ ...kept, change }, (error) => told.push(error));
-  add('it', row({ text: 'lost' }));
-  await written();
-  isBroken = false;
-  add('it', row({ text: 'kept' }));
-  await written();
-  assert.equal(told.length, 1);
-  assert.deepEqual(
-    (await of('it')).map(({ text }) => text),
-    ['kept'],
-  );
-});
-
 test('no secret is told: neither by itself nor inside a transaction', () => {
   const secret = '5e'.repeat(32);
   const hashlocks = [hashlockOf(secret), null];

@@ -9,16 +9,10 @@ import type { ChainSource } from '@parley/sdk/chains.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { titleOf, worldFault, worldOf } from '@parley/trader/known.ts';
 import { openSource } from '@parley/trader/sources.ts';
+import { held } from '../live.ts';
 import type { Kept } from './kept.ts';
-import { held } from './live.ts';
 import { asAgreed } from './stake.ts';
-import {
-  type ChainFacts,
-  EngineError,
-  type NodeCheck,
-  type NodeFault,
-  type Nodes,
-} from './types.ts';
+import { type ChainFacts, EngineError, type NodeCheck, type Nodes } from './types.ts';
 
 export type OpenNodes = Nodes & {
   /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
@@ -65,11 +59,6 @@ const behindSeconds: Readonly<Record<Family, number>> = {
   tron: 900,
   solana: 900,
 };
-/** How the adapters say that a node is not of the chain. */
-const otherChain = /chain id|cluster|genesis|first block|is on |\bcode\b|contract|program/i;
-/** How they say that something has answered, and not as a node does. */
-const hasAnswered = /HTTP \d|JSON|cannot be read|it does not have|no Esplora|it describes/;
-
 const chainsKey = 'chains';
 const mostChains = 100;
 const keyOf = (chain: ChainKey) => `nodes ${chain}`;
@@ -120,14 +109,9 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     facts.set(await Promise.all(found));
   };
   const check = async (chain: ChainKey, url: string): Promise<NodeCheck> => {
-    const fails = (fault: NodeFault, sentence: string): NodeCheck => ({
-      ok: false,
-      url,
-      fault,
-      sentence,
-    });
+    const fails = (sentence: string): NodeCheck => ({ ok: false, url, sentence });
     const wrong = urlFault(url, isServed);
-    if (wrong !== null) return fails('bad_url', wrong);
+    if (wrong !== null) return fails(wrong);
     let source: ChainSource | null = null;
     try {
       const of = known(chain);
@@ -135,15 +119,12 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       const { height, clock } = await source.adapter.heads(AbortSignal.timeout(checkMs));
       const late = Math.floor(now()) - clock;
       if (worldOf(of) === null || late <= behindSeconds[of.family]) {
-        return { ok: true, url, height, atMs: Date.now() };
+        return { ok: true, url, height };
       }
       const minutes = Math.round(late / 60);
-      return fails(
-        'behind',
-        `its last block, ${height}, is ${minutes} minutes old: it is not in step`,
-      );
+      return fails(`its last block, ${height}, is ${minutes} minutes old: it is not in step`);
     } catch (error) {
-      return fails(...faultOf(error));
+      return fails(whyNot(error));
     } finally {
       await source?.adapter.close();
     }
@@ -210,13 +191,9 @@ export function urlFault(text: string, isServed: boolean): string | null {
   return 'this page may ask a node by https, or by http at 127.0.0.1, which is this machine';
 }
 
-/** Never with an address in it: that may hold a password. */
-function faultOf(error: unknown): [NodeFault, string] {
-  const said = messageOf(error);
-  if (!(error instanceof ParleyError)) return ['bad_answer', said];
-  if (otherChain.test(said)) return ['other_chain', said];
-  if (hasAnswered.test(said)) return ['bad_answer', said];
-  const why =
-    'it is not there, or does not let pages read its answers (CORS): a page cannot tell which';
-  return ['unreachable', `${said}. Perhaps ${why}`];
+/** A page cannot tell a node that is gone from one that keeps its answers from pages. */
+function whyNot(error: unknown): string {
+  const isGone = error instanceof ParleyError && error.code === 'chain_unavailable';
+  const maybe = 'If it is there, perhaps it does not let pages read its answers (CORS)';
+  return isGone ? `${messageOf(error)}. ${maybe}` : messageOf(error);
 }

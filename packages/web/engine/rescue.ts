@@ -2,9 +2,11 @@
 
 import type { AppChain } from '@parley/core/app-chain.ts';
 import { type ChainKey, type Family, families, type Network } from '@parley/core/families.ts';
+import { pageLimit } from '@parley/core/limits.ts';
 import type { Chains, PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { messageOf, RescueError, SettleError, VerificationError } from '@parley/sdk/errors.ts';
+import { pagesOf } from '@parley/sdk/pages.ts';
 import {
   type RescueChain,
   type RescueFile,
@@ -17,8 +19,8 @@ import type { PhraseStore } from '@parley/sdk/rescue/store.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { rescueText } from '@parley/trader/rescue.ts';
+import { held } from '../live.ts';
 import type { Kept } from './kept.ts';
-import { held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
 import type { Rescue, RescueFileState } from './types.ts';
 
@@ -53,7 +55,6 @@ const clusters: Readonly<Record<Network, string>> = {
 };
 const fileKey = 'rescue file';
 const savedKey = 'rescue file saved';
-const pageSize = 100;
 /** The assets that a market is configured with, and as many that were listed. */
 const mostAssetPages = 200;
 const nodeMs = 15_000;
@@ -218,15 +219,11 @@ function appChain(of: RescueChain, network: Network): AppChain {
 /** Each with its market's word for contract and decimals: the person confirms every swap. */
 async function assetsOf(client: ParleyClient): Promise<PinnedAsset[]> {
   const all: PinnedAsset[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < mostAssetPages; page += 1) {
-    const from = cursor === null ? {} : { cursor };
-    const { assets, nextCursor } = await client.assets({ limit: pageSize, ...from });
+  const page = (from: object) => client.assets({ limit: pageLimit.most, ...from });
+  for await (const { assets } of pagesOf(mostAssetPages, page)) {
     for (const { id, chain, address: token, decimals } of assets) {
       all.push({ id, chain, token, decimals, highValueFrom: null });
     }
-    if (nextCursor === null) break;
-    cursor = nextCursor;
   }
   return all;
 }

@@ -12,12 +12,12 @@ import type { EscrowPayment, Outcome, Progress, SettleInput } from '@parley/sdk/
 import { readKept, type Store, type SwapRecord, writeKept } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { chainsIn } from '@parley/trader/sides.ts';
+import { type Held, held } from '../live.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
-import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
 import { mostDriven, type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';

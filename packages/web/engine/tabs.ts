@@ -1,7 +1,7 @@
 // The tabs of one person: one of them settles, the others show what it says and ask it.
 
 import type { Store } from '@parley/sdk/stores/store.ts';
-import { type Held, held, type Live } from './live.ts';
+import { type Held, held, type Live } from '../live.ts';
 import { sleep } from './sleep.ts';
 import type { Swaps, SwapView, Verb } from './types.ts';
 

@@ -19,10 +19,8 @@ import type { Restored } from '@parley/sdk/rescue/restore.ts';
 import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '@parley/sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Rfq } from '@parley/sdk/types.ts';
+import type { Live } from '../live.ts';
 import type { AccountLink, BitcoinPayment } from '../wallets/types.ts';
-import type { Live } from './live.ts';
-
-export type { Live } from './live.ts';
 
 export type Engine = {
   readonly network: Network;
@@ -148,23 +146,10 @@ export type ChainFacts = {
   readonly isOwn: boolean;
 };
 
-export type NodeCheck =
-  | { readonly ok: true; readonly url: string; readonly height: number; readonly atMs: Millis }
-  | {
-      readonly ok: false;
-      readonly url: string;
-      readonly fault: NodeFault;
-      readonly sentence: string;
-    };
-
-export type NodeFault =
-  /** No URL, or one that this page may not ask. */
-  | 'bad_url'
-  /** Gone, or keeps its answer from pages (CORS): a page cannot tell which. */
-  | 'unreachable'
-  | 'other_chain'
-  | 'behind'
-  | 'bad_answer';
+export type NodeCheck = { readonly url: string } & (
+  | { readonly ok: true; readonly height: number }
+  | { readonly ok: false; readonly sentence: string }
+);
 
 export type Nodes = {
   readonly chains: Live<readonly ChainFacts[]>;

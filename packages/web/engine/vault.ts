@@ -6,8 +6,8 @@ import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import { type PhraseKeys, phraseKeys } from '@parley/sdk/rescue/derive.ts';
 import { checkPhrase, newPhrase, phraseWords } from '@parley/sdk/rescue/phrase.ts';
+import { held } from '../live.ts';
 import type { Kept } from './kept.ts';
-import { held } from './live.ts';
 import { EngineError, type Vault, type VaultState } from './types.ts';
 
 export type OpenVault = Vault & {

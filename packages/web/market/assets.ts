@@ -2,6 +2,7 @@
 // word: a market's own is taken on dev networks alone.
 
 import { pageLimit } from '@parley/core/limits.ts';
+import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { market } from './client.ts';
@@ -14,13 +15,9 @@ const mostPages = 20;
 
 async function allAssets(signal: AbortSignal): Promise<Asset[]> {
   const found: Asset[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
-    const answer = await market.keyless.assets({ limit: pageLimit.most, cursor }, { signal });
-    found.push(...answer.assets.map(known));
-    if (answer.nextCursor === null) break;
-    cursor = answer.nextCursor;
-  }
+  const page = (from: object) =>
+    market.keyless.assets({ limit: pageLimit.most, ...from }, { signal });
+  for await (const { assets } of pagesOf(mostPages, page)) found.push(...assets.map(known));
   return found.sort((one, other) => Number(other.verified) - Number(one.verified));
 }
 

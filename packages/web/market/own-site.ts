@@ -2,6 +2,7 @@
 // and name the account that is shown: the market does nothing to another one.
 
 import type { Fetch } from '@parley/sdk/http.ts';
+import { count } from './budget.ts';
 import { config } from './config.ts';
 
 export const { shortName, productName } = config;
@@ -31,7 +32,7 @@ export function onGone(listener: () => void): void {
   whenGone = listener;
 }
 
-export const ownFetch: Fetch = async (url, init) => {
+const ownFetch: Fetch = async (url, init) => {
   // A saved copy: no market has served it, and its policy would tell of each question.
   if (window.location.protocol === 'file:') throw new TypeError('a saved copy has no market');
   const askedAs = shownAccount;
@@ -39,6 +40,7 @@ export const ownFetch: Fetch = async (url, init) => {
   headers.set(`x-${shortName}-request`, '1');
   if (askedAs !== null) headers.set(`x-${shortName}-account`, askedAs);
   const response = await fetch(url, { ...init, headers, credentials: 'same-origin' });
+  count(response.headers);
   // An answer about an account that is shown no more says nothing of the one that is.
   if (askedAs !== null && askedAs === shownAccount) {
     if (gone.has(response.headers.get(`x-${shortName}-error`))) {

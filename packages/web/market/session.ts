@@ -5,7 +5,7 @@
 
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
+import { held } from '../live.ts';
 import { type Account, account } from './account.ts';
 import { onGone, show } from './own-site.ts';
 import { queries } from './queries.ts';
@@ -73,29 +73,13 @@ export async function startAnew(): Promise<void> {
   await queries.resetQueries();
 }
 
-let wasReplaced = false;
-const listeners = new Set<() => void>();
-function say(replaced: boolean): void {
-  wasReplaced = replaced;
-  for (const each of listeners) each();
-}
-
-onGone(() => {
-  say(true);
-  void startAnew();
-});
-
 /**
  * Whether the account that was displayed has been signed out of elsewhere, or another one was
- * signed in to; both accounts are unharmed. `dismiss` when it was read.
+ * signed in to.
  */
-export function useReplaced(): { readonly replaced: boolean; readonly dismiss: () => void } {
-  const replaced = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => wasReplaced,
-  );
-  return { replaced, dismiss: () => say(false) };
-}
+export const replaced = held(false);
+
+onGone(() => {
+  replaced.set(true);
+  void startAnew();
+});

@@ -100,15 +100,9 @@ function listedBy(addresses: Readonly<Record<number, string>>, chainId: number):
   return address;
 }
 
-test('each row of an EVM chain is that of a second list, and of that chain alone', () => {
-  const ids = [...new Set(evmRows.map(([chainId]) => chainId))];
-  const known = (chainId: number): readonly AppChain[] => [
-    { family: 'evm', chain: 'x', nodes: [], chainId },
-  ];
+test('each row of an EVM chain is that of a second list', () => {
   for (const [chainId, symbol, contract] of evmRows) {
-    for (const other of ids) {
-      const is = isVerified(listed('x', contract, symbol, 6), known(other), 'mainnet');
-      assert.equal(is, other === chainId, `${symbol} ${contract} on ${other}`);
-    }
+    const chain: AppChain = { family: 'evm', chain: 'x', nodes: [], chainId };
+    assert.ok(isVerified(listed('x', contract, symbol, 6), [chain], 'mainnet'), contract);
   }
 });

@@ -33,7 +33,7 @@ const wordsMs = 5_000;
 /** Named by their content: those of a former build are for its tabs that are still open. */
 const lasting = '/app/assets/';
 /** Addresses that only the market answers. */
-const ofMarket = /^\/(?:v1|account|market)(?:\/|$)/;
+const ofMarket = /^\/(?:v1|account|docs|market)(?:\/|$)/;
 
 async function keepAll(): Promise<void> {
   const cache = await caches.open(cacheName);

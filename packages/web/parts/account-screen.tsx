@@ -1,13 +1,12 @@
 // The frame of every screen of an account: heading, navigation, the account's name, and a new
 // sign-in where one is needed.
 
-import { Link, useLocation } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { SignedInAccount } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
+import { OfAccount } from './of-account.tsx';
 import { Screen } from './screen.tsx';
-import { SignedIn } from './signed-in.tsx';
-import { FreshGate } from './ways/fresh.tsx';
 import './account-screen.css';
 import './ways/ways.css';
 
@@ -33,19 +32,6 @@ export function AccountScreen({ title, children }: AccountScreenProps) {
       <AccountNav />
       <OfAccount>{children}</OfAccount>
     </Screen>
-  );
-}
-
-export function OfAccount({ children }: Pick<AccountScreenProps, 'children'>) {
-  const { href } = useLocation();
-  return (
-    <SignedIn>
-      {(account) => (
-        <FreshGate account={account} here={href}>
-          {children(account)}
-        </FreshGate>
-      )}
-    </SignedIn>
   );
 }
 

@@ -1,22 +1,13 @@
 // Sentences for the live region of the layout: changes without a place on the screen.
 
-import { useSyncExternalStore } from 'react';
+import { held } from '../live.ts';
+import { useLive } from '../market/use-live.ts';
 
-let said = '';
-const listeners = new Set<() => void>();
+const said = held('');
 
 export function announce(sentence: string): void {
   // The same sentence again is heard again: a space makes it another text.
-  said = said === sentence ? `${sentence}\u00a0` : sentence;
-  for (const each of listeners) each();
+  said.set(said.now() === sentence ? `${sentence}\u00a0` : sentence);
 }
 
-export function useAnnounced(): string {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => said,
-  );
-}
+export const useAnnounced = () => useLive(said);

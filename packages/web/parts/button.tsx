@@ -12,6 +12,7 @@
 // | dialog.tsx | Dialog: a question that wants an answer; Esc closes it |
 // | notice.tsx | Notice: `info`, `good`, `warn`, `bad`, with what to do |
 // | copy.tsx, qr.tsx | Copy: a value to the clipboard; Qr: the same for a camera |
+// | share.tsx | Share: a link of this site, by both |
 // | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
 // | fault.tsx | Fault: the sentence of an error |
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
@@ -20,6 +21,10 @@
 // | payout-form.tsx | PayoutForm: a Bitcoin address of the person |
 // | gas.ts, gas-notes.tsx | GasNotes: coins for network fees, what a wallet lacks and who sends |
 // | withdraw-quote.tsx | WithdrawQuote: a maker takes its quote back, where it may |
+// | price-form.tsx | PriceForm: the price that a maker or a taker names |
+// | book-table.tsx | BookTable: the live book, a row an order |
+// | nodes-of-chain.tsx | NodesOfChain: the form of the nodes of one chain |
+// | search.ts | hasWords: rows by the words that one types |
 // | names.ts | chainName, assetName, shortAddress |
 //
 // Controls are the browser's own: names, order of focus and keys come with them.

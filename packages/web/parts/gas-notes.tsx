@@ -13,7 +13,6 @@ import { useSends } from '../market/sends.ts';
 import { localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
 import { assetAmountText, estimateText } from './amount-text.ts';
-import { Copy } from './copy.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
 import { Notice } from './notice.tsx';
@@ -35,8 +34,6 @@ type GasNotesProps = {
   readonly engine: Engine;
   readonly sides: readonly SideOfSwap[];
   readonly times: Times;
-  /** Leaves out what is in order. */
-  readonly isShort?: boolean;
 };
 
 export function GasNotes({ sides, ...props }: GasNotesProps) {
@@ -59,12 +56,11 @@ function useLook(engine: Engine, side: SideOfSwap) {
   return { look, coin: assetOf(null), given: assetOf(side.asset.token) };
 }
 
-function NotesOf({ engine, side, times, isShort = false }: OneProps) {
+function NotesOf({ engine, side, times }: OneProps) {
   const sends = useSends();
   const { look, coin, given } = useLook(engine, side);
   const chain = chainName(side.chain);
   if (look.data === undefined) {
-    if (isShort) return null;
     const why = look.error === null ? null : messageOf(look.error);
     if (why === null) return <p role="status">{text('gas.loading')}</p>;
     return <p className="warn-ink">{text('gas.unread', { chain, why })}</p>;
@@ -89,16 +85,16 @@ function NotesOf({ engine, side, times, isShort = false }: OneProps) {
           {text('gas.amount_short.why', { ...values, ...tokens })}
         </Notice>
       )}
-      <Note kind={note.kind} values={values} isShort={isShort} />
+      <Note kind={note.kind} values={values} />
     </>
   );
 }
 
-type NoteProps = Pick<GasNote, 'kind'> & { readonly values: Values; readonly isShort: boolean };
+type NoteProps = Pick<GasNote, 'kind'> & { readonly values: Values };
 
-function Note({ kind, values, isShort }: NoteProps) {
+function Note({ kind, values }: NoteProps) {
   if (kind === 'enough' || kind === 'none') {
-    return isShort ? null : <p className="hint">{text(`gas.${kind}`, values)}</p>;
+    return <p className="hint">{text(`gas.${kind}`, values)}</p>;
   }
   const isSent = kind === 'claim_sent' || kind === 'fund_signed';
   return (
@@ -106,26 +102,6 @@ function Note({ kind, values, isShort }: NoteProps) {
       <p>{text(`gas.${kind}.why`, values)}</p>
       {kind === 'claim_sent' && <p>{text('gas.claim_sent.else', values)}</p>}
     </Notice>
-  );
-}
-
-type GasMissingProps = {
-  readonly engine: Engine;
-  readonly side: SideOfSwap;
-  /** In the place of what cannot be read. */
-  readonly else: string;
-};
-
-/** The amount and the address for a side that waits for coins. */
-export function GasMissing({ engine, side, else: instead }: GasMissingProps) {
-  const { look, coin } = useLook(engine, side);
-  const note = noteOf(side, look.data ?? null, { claims: false, fundings: false });
-  if (note.missing === 0n) return <p className="swap-told">{instead}</p>;
-  const values = { address: side.address, ...shown(note, look.data ?? null, coin) };
-  return (
-    <p className="swap-told">
-      {text('gas.missing', values)} <Copy value={side.address} what={text('gas.address')} />
-    </p>
   );
 }
 

@@ -3,9 +3,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Engine } from '../engine/types.ts';
+import { useLive } from '../market/use-live.ts';
 import { text } from '../texts/texts.ts';
 import { Notice } from './notice.tsx';
-import { useLive } from './use-engine.ts';
 
 type PhraseFirstProps = {
   readonly engine: Pick<Engine, 'vault'>;

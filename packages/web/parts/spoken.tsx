@@ -1,11 +1,12 @@
 // The page in the language of its person. A change begins every screen anew, at its heading.
 
-import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { I18nProvider } from 'react-aria-components';
-import { language, locale, onLanguage } from '../texts/texts.ts';
+import { useLive } from '../market/use-live.ts';
+import { spoken } from '../texts/texts.ts';
 
 export function Spoken({ children }: { readonly children: ReactNode }) {
-  const now = useSyncExternalStore(onLanguage, language);
+  const { language: now, locale } = useLive(spoken);
   const former = useRef(now);
   useEffect(() => {
     document.documentElement.lang = now;
@@ -14,7 +15,7 @@ export function Spoken({ children }: { readonly children: ReactNode }) {
     document.querySelector<HTMLElement>('#screen h1')?.focus();
   }, [now]);
   return (
-    <I18nProvider key={now} locale={locale() ?? now}>
+    <I18nProvider key={now} locale={locale ?? now}>
       {children}
     </I18nProvider>
   );

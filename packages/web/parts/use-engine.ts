@@ -1,8 +1,6 @@
 // The engine of the page, for screens: opened when the first one asks for it.
 
 import { useQuery } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
-import type { Live } from '../engine/types.ts';
 
 export function useEngine() {
   return useQuery({
@@ -11,8 +9,4 @@ export function useEngine() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
   });
-}
-
-export function useLive<T>(live: Live<T>): T {
-  return useSyncExternalStore(live.subscribe, live.now);
 }

@@ -2,6 +2,6 @@
 
 import first from './en/first.json' with { type: 'json' };
 import rest from './en/rest.json' with { type: 'json' };
-import { speakBy } from './texts.ts';
+import { spoken } from './texts.ts';
 
-speakBy({ language: 'en', locale: undefined, first, rest });
+spoken.set({ language: 'en', locale: undefined, first, rest });

@@ -1,6 +1,7 @@
 // The words of the page in the language of its person, by key. The first screen's texts are loaded
 // before it, the rest before any other screen. How to add a language: docs/web.md.
 
+import { held } from '../live.ts';
 import type first from './en/first.json';
 import type rest from './en/rest.json';
 import { type Language, languages, localeOf } from './languages.ts';
@@ -21,24 +22,12 @@ type Spoken = {
   readonly rest: Catalogue | null;
 };
 
-let spoken: Spoken = { language: 'en', locale: undefined, first: {}, rest: null };
-const listeners = new Set<() => void>();
+/** Tests in Node set catalogues that are there already. */
+export const spoken = held<Spoken>({ language: 'en', locale: undefined, first: {}, rest: null });
 
 /** As people of this language write amounts and times: a BCP 47 tag. */
-export const locale = () => spoken.locale;
-export const language = () => spoken.language;
-
-/** Hears of each change of the language; answers how to stop. */
-export function onLanguage(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-/** Catalogues that are there already, as tests in Node have them. */
-export function speakBy(words: Spoken): void {
-  spoken = words;
-  for (const each of listeners) each();
-}
+export const locale = () => spoken.now().locale;
+export const language = () => spoken.now().language;
 
 /**
  * Loads a language, then speaks it. `isWhole`: with the words of every screen. Rejects where it
@@ -47,7 +36,7 @@ export function speakBy(words: Spoken): void {
 export async function speak(to: Language, { isWhole }: { readonly isWhole: boolean }) {
   const load = languages[to];
   const [first, rest] = await Promise.all([load.first(), isWhole ? load.rest() : null]);
-  speakBy({
+  spoken.set({
     language: to,
     locale: localeOf(to, navigator.languages),
     first: first.default,
@@ -57,11 +46,11 @@ export async function speak(to: Language, { isWhole }: { readonly isWhole: boole
 
 /** undefined where the words of every screen are there. */
 export function restOfWords(): Promise<void> | undefined {
-  const before = spoken;
+  const before = spoken.now();
   if (before.rest !== null) return undefined;
   return languages[before.language].rest().then(({ default: rest }) => {
     // A language that was chosen meanwhile has come with its own.
-    if (spoken === before) spoken = { ...before, rest };
+    if (spoken.now() === before) spoken.set({ ...before, rest });
   });
 }
 
@@ -71,12 +60,13 @@ export function restOfWords(): Promise<void> | undefined {
  */
 export function text(key: TextKey, values: Values = {}): string {
   // A key on the screen is seen and harms nobody; a screen that fails could cost a deadline.
-  const found = spoken.first[key] ?? spoken.rest?.[key] ?? key;
+  const { first, rest } = spoken.now();
+  const found = first[key] ?? rest?.[key] ?? key;
   return formOf(found, values).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
 
 function formOf(found: Text, { count }: Values): string {
   if (typeof found === 'string') return found;
-  const form = new Intl.PluralRules(spoken.language).select(Number(count));
+  const form = new Intl.PluralRules(language()).select(Number(count));
   return found[form] ?? found.other;
 }

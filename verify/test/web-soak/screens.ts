@@ -155,29 +155,25 @@ export async function asks(trader: Trader, trade: Trade): Promise<string> {
   return new URL(page.url()).pathname;
 }
 
-/** In the makers' console. */
+/** From the makers' console. */
 export async function quotes(trader: Trader, { give, get, giveAmount, getAmount }: Trade) {
   const { page } = trader;
   await trader.goto('/console');
   await says(page, 'The book is live');
-  const row = page.getByRole('button', {
-    name: new RegExp(`get ${escaped(typed(giveAmount, give))}.${escaped(give.symbol)}\\b`),
-  });
-  await row.first().click();
+  const row = page.getByRole('row', { name: `${typed(giveAmount, give)}\u00a0${give.symbol}` });
+  await row.filter({ hasText: get.symbol }).first().getByRole('link').click();
   // Its first quote of a coin on Bitcoin: the key is vouched for.
   const vouch = button(page, 'Sign with the login wallet');
-  await page.locator('.facts').getByText('Locked at most').waitFor();
+  const price = page.getByLabel(/^You g/).last();
+  await price.waitFor();
   // The form that asks for it is loaded when it is due.
   if (get.symbol === 'BTC') await vouch.waitFor({ timeout: 15_000 }).catch(() => {});
   if (await vouch.isVisible()) await vouches(trader);
-  const price = page.locator('.quote-panel input');
   await price.fill(typed(getAmount, get));
-  await page
-    .locator('.facts')
-    .getByText(new RegExp(`^${escaped(typed(getAmount, get))} `))
-    .waitFor();
   // The field gets the focus, whatever else had it meanwhile, such as the dialog of the wallet.
   await price.press('Enter');
+  await page.waitForURL(/\/deals\//);
+  await trader.goto('/console');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').first().waitFor();
 }
@@ -208,15 +204,13 @@ export async function accepts(trader: Trader, looks?: () => Promise<unknown>): P
   if (await vouch.isVisible()) await vouches(trader);
   await accept.click();
   const dialog = page.getByRole('dialog');
-  await dialog
-    .getByText('terms')
-    .first()
-    .waitFor()
-    .catch(() => {});
-  for (const box of await dialog.getByRole('checkbox').all()) await box.check();
   const yes = button(dialog, 'Accept, bindingly');
-  await yes.and(page.locator(':not([aria-disabled=true])')).waitFor();
-  for (const box of await dialog.getByRole('checkbox').all()) await box.check();
+  const isFree = yes.and(page.locator(':not([aria-disabled=true])'));
+  await isFree.or(dialog.getByText('Tick every sentence first')).first().waitFor();
+  const boxes = await dialog.getByRole('checkbox').all();
+  assert.equal(await isFree.count(), boxes.length === 0 ? 1 : 0, 'each sentence is ticked first');
+  for (const box of boxes) await box.check();
+  await isFree.waitFor();
   await looks?.();
   await yes.click();
   await dialog.waitFor({ state: 'detached' });

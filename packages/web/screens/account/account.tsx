@@ -5,13 +5,14 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { account } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
-import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
+import { AccountNav } from '../../parts/account-screen.tsx';
 import { announce } from '../../parts/announce.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { OfAccount } from '../../parts/of-account.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { signInPath, takeRememberedPath } from '../../parts/ways/back.ts';
@@ -22,7 +23,6 @@ import { text } from '../../texts/texts.ts';
 import { DataExport } from './data-export.tsx';
 import { Logins } from './logins.tsx';
 import { Sessions } from './sessions.tsx';
-import './account.css';
 
 export function Account() {
   const came = useReturn();

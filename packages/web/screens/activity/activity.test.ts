@@ -1,10 +1,11 @@
-// Swaps as rows, found by filters, and as CSV: exact, and without formulas.
+// Swaps as rows, found by their state and words, and as CSV: exact, and without formulas.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
 import { cell, csvOf } from './csv.ts';
-import { type Filter, filtered, noFilter, rowOf } from './rows.ts';
+import { foundIn, rowsOf, type State } from './rows.ts';
+import '../../texts/testing.ts';
 
 const asset = (id: string, chain: string, symbol: string, decimals: number): Asset => ({
   id,
@@ -18,7 +19,6 @@ const asset = (id: string, chain: string, symbol: string, decimals: number): Ass
 });
 const btc = asset('1', 'bitcoin', 'BTC', 8);
 const usd = asset('2', 'ethereum', '=HYPERLINK("x")', 6);
-const assets = new Map([btc, usd].map((each) => [each.id, each]));
 
 const leg = (over: Partial<SwapLeg>): SwapLeg =>
   ({ escrow: null, payoutAddress: null, refundAddress: null, ...over }) as SwapLeg;
@@ -54,30 +54,24 @@ test('the given coin is that of the leg that one funded, as maker and as taker',
     ['me', 'bitcoin', 'ethereum'],
     ['other', 'ethereum', 'bitcoin'],
   ] as const) {
-    const { gives, gets } = rowOf(swap(), me, assets);
-    assert.deepEqual([gives.chain, gets.chain], [gave, got], me);
+    const [row] = rowsOf([swap()], me, [btc, usd]);
+    assert.deepEqual([row?.gives.chain, row?.gets.chain], [gave, got], me);
   }
 });
 
-test('rows are found by state, chain, day and any of their words', () => {
-  const at = (id: string, day: number) =>
-    swap({ id, createdAt: new Date(2026, 2, day, 12).toISOString() });
-  const rows = [
-    at('first', 1),
-    { ...at('second', 2), status: 'agreed' as const },
-    { ...at('third', 3), status: 'refunded' as const },
-  ].map((each) => rowOf(each, 'me', assets));
-  const found = (over: Partial<Filter>) =>
-    filtered(rows, { ...noFilter, ...over }).map(({ id }) => id);
-  assert.deepEqual(found({}), ['first', 'second', 'third']);
-  assert.deepEqual(found({ group: 'open' }), ['second']);
-  assert.deepEqual(found({ group: 'settled' }), ['first']);
-  assert.deepEqual(found({ group: 'refunded' }), ['third']);
-  assert.deepEqual(found({ chain: 'tron' }), []);
-  assert.deepEqual(found({ from: '2026-03-02', to: '2026-03-02' }), ['second']);
-  assert.deepEqual(found({ from: '2026-03-03' }), ['third']);
-  assert.deepEqual(found({ search: '  0xesc  THIRD ' }), ['third']);
-  assert.deepEqual(found({ search: '0xesc nothing' }), []);
+test('rows are found by their state, and by all of the words, the status among them', () => {
+  const swaps = [swap({ id: 'first' }), swap({ id: 'second', status: 'agreed' })];
+  const rows = rowsOf(swaps, 'me', [btc, usd]);
+  const found = (search: string, state: State = 'all') =>
+    foundIn(rows, search, state).map(({ id }) => id);
+  assert.deepEqual(found(' '), ['first', 'second']);
+  assert.deepEqual(found('  0xesc  FIRST '), ['first']);
+  assert.deepEqual(found('0xesc zebra'), []);
+  assert.deepEqual(found('agreed'), ['second']);
+  assert.deepEqual(found('', 'open'), ['second']);
+  assert.deepEqual(found('0xesc', 'settled'), ['first']);
+  assert.deepEqual(found('agreed', 'settled'), []);
+  assert.deepEqual(found('', 'refunded'), []);
 });
 
 test('a cell that a spreadsheet could take for a formula is text, and quotes are doubled', () => {
@@ -99,7 +93,9 @@ test('a cell that a spreadsheet could take for a formula is text, and quotes are
 });
 
 test('CSV has exact amounts with a point and ISO times, a line a swap', () => {
-  const [head = '', line = '', end, ...more] = csvOf([rowOf(swap(), 'me', assets)]).split('\r\n');
+  const [head = '', line = '', end, ...more] = csvOf(rowsOf([swap()], 'me', [btc, usd])).split(
+    '\r\n',
+  );
   assert.deepEqual([end, more], ['', []]);
   const names = head.split(',');
   // No cell of this line has a comma but the formula, which is quoted.
@@ -114,7 +110,5 @@ test('CSV has exact amounts with a point and ISO times, a line a swap', () => {
 });
 
 test('an asset that is not known is told by its id, in base units', () => {
-  const { gives } = rowOf(swap(), 'me', new Map());
-  assert.deepEqual([gives.symbol, gives.decimals], ['1', null]);
-  assert.match(csvOf([rowOf(swap(), 'me', new Map())]), /,100000001,1,bitcoin,/);
+  assert.match(csvOf(rowsOf([swap()], 'me', [])), /,100000001,1,bitcoin,/);
 });

@@ -1,13 +1,13 @@
-// The account's swaps: filtered, searched, and saved as CSV.
+// The account's swaps: found by state and words, and saved as CSV.
 
 import { pageLimit } from '@parley/core/limits.ts';
-import type { Asset, Swap } from '@parley/sdk/types.ts';
+import { pagesOf } from '@parley/sdk/pages.ts';
+import type { Swap } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
-import { readAll } from '../../market/pages.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
 import { Amount } from '../../parts/amount.tsx';
 import { announce } from '../../parts/announce.ts';
@@ -22,19 +22,11 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 import { csvOf } from './csv.ts';
-import {
-  type Filter,
-  filtered,
-  noFilter,
-  type Row,
-  rowOf,
-  type Side,
-  type StatusGroup,
-  statusGroups,
-} from './rows.ts';
+import { foundIn, type Row, rowsOf, type Side, type State, states } from './rows.ts';
 import './activity.css';
 
-const most = 5_000;
+const mostPages = 50;
+const most = mostPages * pageLimit.most;
 /** Rows drawn at once. */
 const step = 100;
 
@@ -46,17 +38,22 @@ export function Activity() {
   );
 }
 
+async function allSwaps(signal: AbortSignal) {
+  const rows: Swap[] = [];
+  let isCut = false;
+  const page = (from: object) => market.swaps({ limit: pageLimit.most, ...from }, { signal });
+  for await (const { swaps, nextCursor } of pagesOf(mostPages, page)) {
+    rows.push(...swaps);
+    isCut = nextCursor !== null;
+  }
+  return { rows, isCut };
+}
+
 function Swaps({ accountId }: { accountId: string }) {
   const assets = useAssets();
   const swaps = useQuery({
     queryKey: ['swaps', accountId, 'all'],
-    queryFn: ({ signal }) => {
-      const how = { signal, most, onPage: () => {} };
-      return readAll<Swap>(async (cursor, stop) => {
-        const page = await market.swaps({ limit: pageLimit.most, cursor }, { signal: stop });
-        return { rows: page.swaps, nextCursor: page.nextCursor };
-      }, how);
-    },
+    queryFn: ({ signal }) => allSwaps(signal),
     staleTime: 10_000,
   });
   return (
@@ -68,7 +65,7 @@ function Swaps({ accountId }: { accountId: string }) {
             {({ rows, isCut }) => (
               <>
                 {isCut && <Notice kind="info">{text('activity.cut', { most })}</Notice>}
-                <Found swaps={rows} accountId={accountId} known={known} />
+                <Found rows={rowsOf(rows, accountId, known)} />
               </>
             )}
           </Answer>
@@ -78,24 +75,17 @@ function Swaps({ accountId }: { accountId: string }) {
   );
 }
 
-type FoundProps = {
-  readonly swaps: readonly Swap[];
-  readonly accountId: string;
-  readonly known: readonly Asset[];
-};
+type Filter = { readonly search: string; readonly state: State };
+const noFilter: Filter = { search: '', state: 'all' };
 
-function Found({ swaps, accountId, known }: FoundProps) {
-  const [filter, setFilter] = useState(noFilter);
+function Found({ rows }: { readonly rows: readonly Row[] }) {
+  const [{ search, state }, setFilter] = useState<Filter>(noFilter);
   const [shown, setShown] = useState(step);
   const [saved, setSaved] = useState<string | null>(null);
-  const rows = useMemo(() => {
-    const byId = new Map(known.map((asset) => [asset.id, asset]));
-    return swaps.map((swap) => rowOf(swap, accountId, byId));
-  }, [swaps, accountId, known]);
-  const found = useMemo(() => filtered(rows, filter), [rows, filter]);
+  const found = foundIn(rows, search, state);
   if (rows.length === 0) return <Empty>{text('activity.none')}</Empty>;
   const change = (next: Partial<Filter>) => {
-    setFilter({ ...filter, ...next });
+    setFilter({ search, state, ...next });
     setShown(step);
     setSaved(null);
   };
@@ -109,7 +99,21 @@ function Found({ swaps, accountId, known }: FoundProps) {
   };
   return (
     <>
-      <Filters rows={rows} filter={filter} onChange={change} />
+      <search className="row activity-filters">
+        <TextField
+          label={text('activity.search')}
+          hint={text('activity.search.hint')}
+          type="search"
+          value={search}
+          onChange={(typed) => change({ search: typed })}
+        />
+        <Select
+          label={text('activity.state')}
+          value={state}
+          onChange={(chosen) => change({ state: chosen })}
+          options={states.map((value) => ({ value, label: text(`activity.status.${value}`) }))}
+        />
+      </search>
       <div className="activity-head">
         <p role="status">{text('activity.count', { shown: found.length, all: rows.length })}</p>
         <Button onPress={save}>{text('activity.csv')}</Button>
@@ -126,58 +130,6 @@ function Found({ swaps, accountId, known }: FoundProps) {
         <Button onPress={() => setShown(shown + step)}>{text('deliveries.more')}</Button>
       )}
     </>
-  );
-}
-
-type FiltersProps = {
-  readonly rows: readonly Row[];
-  readonly filter: Filter;
-  readonly onChange: (next: Partial<Filter>) => void;
-};
-
-const groups = Object.keys(statusGroups) as readonly StatusGroup[];
-
-function Filters({ rows, filter, onChange }: FiltersProps) {
-  const chains = useMemo(() => {
-    return [...new Set(rows.flatMap(({ gives, gets }) => [gives.chain, gets.chain]))].sort();
-  }, [rows]);
-  return (
-    <search className="row activity-filters">
-      <TextField
-        label={text('activity.search')}
-        hint={text('activity.search.hint')}
-        type="search"
-        value={filter.search}
-        onChange={(search) => onChange({ search })}
-      />
-      <Select
-        label={text('activity.status')}
-        value={filter.group}
-        onChange={(group) => onChange({ group })}
-        options={groups.map((value) => ({ value, label: text(`activity.status.${value}`) }))}
-      />
-      <Select
-        label={text('activity.chain')}
-        value={filter.chain}
-        onChange={(chain) => onChange({ chain })}
-        options={[
-          { value: '', label: text('activity.chain.any') },
-          ...chains.map((value) => ({ value, label: chainName(value) })),
-        ]}
-      />
-      <TextField
-        label={text('activity.from')}
-        type="date"
-        value={filter.from}
-        onChange={(from) => onChange({ from })}
-      />
-      <TextField
-        label={text('activity.to')}
-        type="date"
-        value={filter.to}
-        onChange={(to) => onChange({ to })}
-      />
-    </search>
   );
 }
 

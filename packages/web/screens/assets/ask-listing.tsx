@@ -15,30 +15,18 @@ import { Select } from '../../parts/select.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
-import {
-  type Asked,
-  answered,
-  keepListings,
-  keptListings,
-  refused,
-  withAnswer,
-  without,
-} from './listing.ts';
+import { type Asked, answered, refused, withAnswer } from './listing.ts';
 
-type AskListingProps = { readonly accountId: string; readonly chains: readonly string[] };
+type AskListingProps = { readonly chains: readonly string[] };
 
 type Token = Pick<Asked, 'chain' | 'address'>;
 
-export function AskListing({ accountId, chains }: AskListingProps) {
+export function AskListing({ chains }: AskListingProps) {
   const client = useQueryClient();
-  const [all, setAll] = useState(() => keptListings(accountId));
+  const [all, setAll] = useState<readonly Asked[]>([]);
   const [chain, setChain] = useState(chains[0] ?? '');
   const [address, setAddress] = useState('');
   const { busy, error, run } = useAct();
-  const keep = (next: readonly Asked[]) => {
-    setAll(next);
-    keepListings(accountId, next);
-  };
   const ask = (token: Token) =>
     run(async () => {
       const at = isoTime(now());
@@ -50,7 +38,7 @@ export function AskListing({ accountId, chains }: AskListingProps) {
           return told;
         },
       );
-      keep(withAnswer(all, decision));
+      setAll(withAnswer(all, decision));
       announce(sentenceOf(decision));
       if (decision.status === 'listed') await client.invalidateQueries({ queryKey: ['assets'] });
     });
@@ -94,7 +82,6 @@ export function AskListing({ accountId, chains }: AskListingProps) {
                 asked={each}
                 busy={busy}
                 onAgain={() => ask({ chain: each.chain, address: each.address })}
-                onForget={() => keep(without(all, each))}
               />
             ))}
           </ul>
@@ -114,7 +101,6 @@ type EntryProps = {
   readonly asked: Asked;
   readonly busy: boolean;
   readonly onAgain: () => void;
-  readonly onForget: () => void;
 };
 
 const inks = {
@@ -124,7 +110,7 @@ const inks = {
   refused: 'bad-ink',
 } as const;
 
-function Entry({ asked, busy, onAgain, onForget }: EntryProps) {
+function Entry({ asked, busy, onAgain }: EntryProps) {
   const { chain, address, at, status, reasons, notChecked } = asked;
   return (
     <li>
@@ -156,9 +142,6 @@ function Entry({ asked, busy, onAgain, onForget }: EntryProps) {
             {text('listing.again')}
           </Button>
         )}
-        <Button kind="quiet" label={text('listing.forget.label', { address })} onPress={onForget}>
-          {text('listing.forget')}
-        </Button>
       </div>
     </li>
   );

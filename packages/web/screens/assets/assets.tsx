@@ -3,13 +3,15 @@
 import type { Asset } from '@parley/sdk/types.ts';
 import { useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
-import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
+import { AccountNav } from '../../parts/account-screen.tsx';
 import { Answer, Empty } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
+import { OfAccount } from '../../parts/of-account.tsx';
 import { Screen } from '../../parts/screen.tsx';
+import { hasWords } from '../../parts/search.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { text } from '../../texts/texts.ts';
 import { AskListing } from './ask-listing.tsx';
@@ -26,9 +28,7 @@ export function Assets() {
         {(known) => (
           <>
             <Known assets={known} />
-            <OfAccount>
-              {({ id }) => <AskListing accountId={id} chains={tokenChains(known)} />}
-            </OfAccount>
+            <OfAccount>{() => <AskListing chains={tokenChains(known)} />}</OfAccount>
           </>
         )}
       </Answer>
@@ -45,11 +45,9 @@ function tokenChains(assets: readonly Asset[]): readonly string[] {
 function Known({ assets }: { assets: readonly Asset[] }) {
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState(step);
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = assets.filter(({ symbol, chain, address }) => {
-    const of = `${symbol} ${chain} ${chainName(chain)} ${address ?? ''}`.toLowerCase();
-    return words.every((word) => of.includes(word));
-  });
+  const found = assets.filter(({ symbol, chain, address }) =>
+    hasWords(`${symbol} ${chain} ${chainName(chain)} ${address ?? ''}`, search),
+  );
   return (
     <>
       <TextField

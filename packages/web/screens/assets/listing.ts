@@ -1,8 +1,7 @@
-// The outcome of listing requests, kept in this browser, so that a person can come back to it.
+// The outcome of listing requests.
 
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import type { ListingAnswer } from '@parley/sdk/types.ts';
-import { recalled, remember } from '../../texts/remembered.ts';
 
 export type Asked = {
   readonly chain: string;
@@ -37,33 +36,10 @@ export function refused(token: Token, error: unknown, at: string): Asked | null 
   return { ...token, at, status: 'refused', symbol: null, reasons, notChecked: [] };
 }
 
-const mostKept = 50;
-const name = (accountId: string) => `parley.listings.${accountId}`;
-
-const isAsked = (value: unknown): value is Asked => {
-  const { chain, address, at, status, reasons, notChecked } = (value ?? {}) as Partial<Asked>;
-  const texts = [chain, address, at, status].every((each) => typeof each === 'string');
-  return texts && Array.isArray(reasons) && Array.isArray(notChecked);
-};
-
-export function keptListings(accountId: string): readonly Asked[] {
-  try {
-    const found: unknown = JSON.parse(recalled('localStorage', name(accountId)) ?? '[]');
-    return Array.isArray(found) ? found.filter(isAsked).slice(0, mostKept) : [];
-  } catch {
-    return [];
-  }
-}
-
-export function keepListings(accountId: string, all: readonly Asked[]): void {
-  remember('localStorage', name(accountId), JSON.stringify(all.slice(0, mostKept)));
-}
-
 /** The newest first, one a token. */
 export function withAnswer(all: readonly Asked[], asked: Asked): readonly Asked[] {
-  return [asked, ...without(all, asked)].slice(0, mostKept);
-}
-
-export function without(all: readonly Asked[], { chain, address }: Token): readonly Asked[] {
-  return all.filter((each) => each.chain !== chain || each.address !== address);
+  const others = all.filter(
+    ({ chain, address }) => chain !== asked.chain || address !== asked.address,
+  );
+  return [asked, ...others];
 }

@@ -67,7 +67,7 @@ test('swaps that are mine to do come first, each by its nearest deadline; where 
     swap('rests', [step('initiator', 'wait', null)]),
   ];
   assert.deepEqual(
-    dueSwaps(all).map((each) => [each.swap.id, each.isMine, each.step?.action, each.before]),
+    dueSwaps(all).map((each) => [each.swap.id, each.isMine, each.step.action, each.step.before]),
     [
       ['two', true, 'refund', 300],
       ['no hurry', true, 'refund', null],

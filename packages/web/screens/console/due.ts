@@ -1,7 +1,6 @@
 // The tasks that wait for a maker: negotiations by whose move it is, swaps by their next deadline.
 
 import type { Step } from '@parley/core/next.ts';
-import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { Swap, Thread } from '@parley/sdk/types.ts';
 import { type Standing, standingOf } from '../../market/offers.ts';
 
@@ -38,10 +37,9 @@ function untilOf(standing: Standing): number {
 
 type DueSwap = {
   readonly swap: Swap;
-  readonly step: Step | null;
+  readonly step: Step;
   /** Whether it is this account's to do. */
   readonly isMine: boolean;
-  readonly before: UnixSeconds | null;
 };
 
 /** Swaps in which something is left to do, mine first, each by the nearest deadline. */
@@ -52,17 +50,16 @@ export function dueSwaps(swaps: readonly Swap[]): DueSwap[] {
       const mine = nearest(open.filter(({ by }) => by === swap.role));
       const step = mine ?? nearest(open) ?? nearest(swap.next);
       if (step === null) return [];
-      const isMine = mine !== null;
-      return [{ swap, step, isMine, before: step.before }];
+      return [{ swap, step, isMine: mine !== null }];
     })
     .sort((a, b) => {
       if (a.isMine !== b.isMine) return a.isMine ? -1 : 1;
-      return atOf(a) - atOf(b) || (a.swap.id < b.swap.id ? 1 : -1);
+      return atOf(a.step) - atOf(b.step) || (a.swap.id < b.swap.id ? 1 : -1);
     });
 }
 
 const never = Number.MAX_SAFE_INTEGER;
-const atOf = ({ before }: { readonly before: UnixSeconds | null }) => before ?? never;
+const atOf = ({ before }: Step) => before ?? never;
 
 function nearest(steps: readonly Step[]): Step | null {
   return steps.toSorted((a, b) => atOf(a) - atOf(b))[0] ?? null;

@@ -17,16 +17,15 @@ const level = (direction: string, quoteAmount: string) => ({
 test("the maker's payment is for takers who sell, its receipt for takers who buy", () => {
   const bid = level('sell_base', '64');
   const ask = level('buy_base', '65');
-  assert.deepEqual(drafted({ pays: 64n }), { levels: [bid], fault: null });
-  assert.deepEqual(drafted({ takes: 65n }), { levels: [ask], fault: null });
-  assert.deepEqual(drafted({ pays: 64n, takes: 65n }), { levels: [bid, ask], fault: null });
+  assert.deepEqual(drafted({ pays: 64n }), [bid]);
+  assert.deepEqual(drafted({ takes: 65n }), [ask]);
+  assert.deepEqual(drafted({ pays: 64n, takes: 65n }), [bid, ask]);
 });
 
-test('an empty field is no fault; an amount of nothing is one, and to pay as much as one takes', () => {
-  assert.deepEqual(drafted({}), { levels: null, fault: null });
-  assert.deepEqual(drafted({ size: null, pays: 64n }), { levels: null, fault: null });
+test('an amount that lacks or is zero is refused, and to pay as much as one takes', () => {
+  for (const each of [{}, { size: null, pays: 64n }]) assert.match(`${drafted(each)}`, /amount/);
   for (const each of [{ size: 0n, pays: 64n }, { pays: 0n }, { pays: 64n, takes: 0n }]) {
-    assert.match(drafted(each).fault ?? '', /more than nothing/);
+    assert.match(`${drafted(each)}`, /more than zero/);
   }
-  for (const takes of [64n, 63n]) assert.match(drafted({ pays: 64n, takes }).fault ?? '', /less/);
+  for (const takes of [64n, 63n]) assert.match(`${drafted({ pays: 64n, takes })}`, /less/);
 });

@@ -1,10 +1,10 @@
-// Indicative prices as they are typed: one size, and what the maker would pay and take for it.
+// Indicative prices as they are typed: one size, and the maker's payment and receipt for it.
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { WantedLevel } from '@parley/sdk/types.ts';
 import { text } from '../../texts/texts.ts';
 
-/** Base units; null where nothing, or no amount, is typed. */
+/** Base units; null where the field holds no amount. */
 export type LevelDraft = {
   readonly size: BaseUnits | null;
   /** Amounts of the quote asset for all of `size`: the maker buys it, and sells it. */
@@ -13,25 +13,16 @@ export type LevelDraft = {
   readonly validForSeconds: number;
 };
 
-/** An empty form is neither: `levels` is null then, and there is no fault. */
-type DraftedLevels = {
-  readonly levels: readonly WantedLevel[] | null;
-  readonly fault: string | null;
-};
-
-export function draftedLevels({ size, pays, takes, validForSeconds }: LevelDraft): DraftedLevels {
-  const none = { levels: null, fault: null };
-  if (size === null || (pays === null && takes === null)) return none;
-  if (size <= 0n || pays === 0n || takes === 0n) {
-    return { levels: null, fault: text('console.levels.nothing') };
-  }
+/** The levels, or why there are none. */
+export function draftedLevels(draft: LevelDraft): readonly WantedLevel[] | string {
+  const { size, pays, takes, validForSeconds } = draft;
+  if (size === null || (pays === null && takes === null)) return text('amount.empty');
+  if (size === 0n || pays === 0n || takes === 0n) return text('console.levels.zero');
   // A reader of both would sell to the maker and buy back at once.
-  if (pays !== null && takes !== null && pays >= takes) {
-    return { levels: null, fault: text('console.levels.crossed') };
-  }
+  if (pays !== null && takes !== null && pays >= takes) return text('console.levels.crossed');
   const of = (direction: WantedLevel['direction'], quoteAmount: BaseUnits | null) =>
     quoteAmount === null
       ? []
       : [{ direction, baseAmount: `${size}`, quoteAmount: `${quoteAmount}`, validForSeconds }];
-  return { levels: [...of('sell_base', pays), ...of('buy_base', takes)], fault: null };
+  return [...of('sell_base', pays), ...of('buy_base', takes)];
 }

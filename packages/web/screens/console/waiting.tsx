@@ -13,12 +13,12 @@ import { formatAmount } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { dueSwaps, type Negotiation, negotiationsOf } from './due.ts';
 
-type Assets = ReadonlyMap<string, Asset>;
+type Assets = readonly Asset[];
 
 /** In lists: eight digits are enough to tell trades apart. */
 const most = 8;
 function sideWords({ assetId, amount }: Side, assets: Assets): string {
-  const asset = assets.get(assetId);
+  const asset = assets.find(({ id }) => id === assetId);
   if (asset === undefined) return String(amount);
   return `${formatAmount(amount, asset.decimals, { most })} ${assetName(asset)}`;
 }
@@ -61,32 +61,39 @@ function NegotiationItem({ thread, standing, assets }: Negotiation & { readonly 
   );
 }
 
-export function Swaps({ swaps, assets }: { swaps: readonly Swap[]; assets: Assets }) {
+type SwapsProps = {
+  readonly swaps: readonly Swap[];
+  readonly assets: Assets;
+  readonly accountId: string;
+};
+
+export function Swaps({ swaps, assets, accountId }: SwapsProps) {
   const open = dueSwaps(swaps);
   if (open.length === 0) return <Empty>{text('console.swaps.empty')}</Empty>;
   return (
     <ul className="waiting">
-      {open.map(({ swap, step, isMine, before }) => {
+      {open.map(({ swap, step, isMine }) => {
         const { a, b } = swap.legs;
         const side = (leg: Swap['legs']['a']) => ({
           assetId: leg.assetId,
           amount: BigInt(leg.amount),
         });
-        const [own, other] = a.funder === partyOf(swap) ? [a, b] : [b, a];
+        const party = swap.makerId === accountId ? 'maker' : 'taker';
+        const [own, other] = a.funder === party ? [a, b] : [b, a];
         const at = { gives: sideWords(side(own), assets), gets: sideWords(side(other), assets) };
         return (
           <li key={swap.id} className={isMine ? 'urgent' : undefined}>
             <p className="what">
               {text(isMine ? 'console.swaps.mine' : 'console.swaps.theirs')}
-              {step !== null && `: ${text(`console.swaps.${step.action}`)}`}
+              {`: ${text(`console.swaps.${step.action}`)}`}
             </p>
             <p>{text('console.threads.at', at)}</p>
             <p>
-              {before === null ? (
+              {step.before === null ? (
                 text('console.swaps.no_limit')
               ) : (
                 <>
-                  {text('console.swaps.before')} <Clock at={before} />
+                  {text('console.swaps.before')} <Clock at={step.before} />
                 </>
               )}
             </p>
@@ -98,11 +105,4 @@ export function Swaps({ swaps, assets }: { swaps: readonly Swap[]; assets: Asset
       })}
     </ul>
   );
-}
-
-/** The initiator funds the long leg. */
-function partyOf({ legs: { a }, role }: Swap): 'maker' | 'taker' {
-  const initiator = a.long ? a.funder : a.funder === 'maker' ? 'taker' : 'maker';
-  if (role === 'initiator') return initiator;
-  return initiator === 'maker' ? 'taker' : 'maker';
 }

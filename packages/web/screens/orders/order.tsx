@@ -1,11 +1,13 @@
 // One order. Its creator sees the quotes as they come, best first; any other person with the link
 // may quote it.
 
-import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
-import type { Asset, Rfq } from '@parley/sdk/types.ts';
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { pageLimit } from '@parley/core/limits.ts';
+import { ParleyApiError } from '@parley/sdk/errors.ts';
+import { pagesOf } from '@parley/sdk/pages.ts';
+import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
@@ -18,22 +20,21 @@ import { assetAmountText } from '../../parts/amount-text.ts';
 import { announce } from '../../parts/announce.ts';
 import { Answer, Empty } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Clock } from '../../parts/clock.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
 import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
+import { Share } from '../../parts/share.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { tell, useTellState } from '../../parts/tell.ts';
 import { TellMe } from '../../parts/tell-me.tsx';
-import { formatAmount, secondsOf } from '../../texts/people.ts';
+import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Offers } from './offers.tsx';
 import { QuoteForm } from './quote-form.tsx';
-import { Share } from './share.tsx';
-import { againSearch, isLive, sidesOfOrder, statusOf } from './views.ts';
+import { isLive, sidesOfOrder, statusOf } from './views.ts';
 import './orders.css';
 
 /** How often the market is asked for quotes, and whether the order still stands. */
@@ -52,14 +53,12 @@ export function Order() {
     refetchInterval: ({ state }) =>
       state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : pollMs,
   });
-  const [dialog, setDialog] = useState<'share' | 'cancel' | null>(null);
   const userId = session.status === 'account' ? session.account.id : null;
   const isOwn = rfq.data !== undefined && rfq.data.creatorId === userId;
-  const close = () => setDialog(null);
   return (
     <Screen
       title={titleOf(rfq.data, assets.data)}
-      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} onPress={setDialog} />}
+      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} />}
     >
       <SignedIn why={text('order.stranger')}>
         {() =>
@@ -76,8 +75,6 @@ export function Order() {
           )
         }
       </SignedIn>
-      {rfq.data && <Share rfq={rfq.data} open={dialog === 'share'} onClose={close} />}
-      {rfq.data && <Cancel rfq={rfq.data} open={dialog === 'cancel'} onClose={close} />}
     </Screen>
   );
 }
@@ -113,18 +110,36 @@ function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): st
 type ActionsProps = {
   readonly rfq: Rfq;
   readonly isOwn: boolean;
-  readonly onPress: (what: 'share' | 'cancel') => void;
 };
 
-function Actions({ rfq, isOwn, onPress }: ActionsProps) {
+function Actions({ rfq, isOwn }: ActionsProps) {
   if (!isLive(rfq, useNow() * 1_000)) return null;
+  const { id, visibility, targetAddress } = rfq;
+  const cancel = async () => {
+    const cancelled = await market.cancelRfq(id);
+    queries.setQueryData(['rfq', id], cancelled);
+    void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
+    void queries.invalidateQueries({ queryKey: ['threads', id] });
+  };
   return (
     <div className="row">
-      <Button onPress={() => onPress('share')}>{text('order.share')}</Button>
+      <Share
+        title={text('order.share.title')}
+        what={
+          targetAddress === undefined
+            ? text(`order.share.${visibility}`)
+            : text('order.share.address', { address: targetAddress })
+        }
+        path={`/orders/${id}`}
+      />
       {isOwn && (
-        <Button kind="danger" onPress={() => onPress('cancel')}>
+        <Confirm
+          title={text('order.cancel.title')}
+          what={<p>{text('order.cancel.why')}</p>}
+          onConfirm={cancel}
+        >
           {text('order.cancel')}
-        </Button>
+        </Confirm>
       )}
     </div>
   );
@@ -184,7 +199,7 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
           {text('order.asked_by')}: {recordText(rfq.creatorStanding)}
         </p>
       )}
-      {!live && <Ended rfq={rfq} status={status} assets={assets} isOwn={isOwn} />}
+      {!live && <Ended status={status} isOwn={isOwn} />}
       {isOwn ? (
         <Quotes rfq={rfq} live={live} assets={assets} />
       ) : (
@@ -205,53 +220,40 @@ function SideOf({ side, asset }: { side: Sided; asset: Asset | undefined }) {
   );
 }
 
-type EndedProps = ShownProps & { readonly status: Rfq['status'] };
+type EndedProps = Pick<ShownProps, 'isOwn'> & { readonly status: Rfq['status'] };
 
-function Ended({ rfq, status, assets, isOwn }: EndedProps) {
+function Ended({ status, isOwn }: EndedProps) {
   if (status === 'open' || status === 'negotiating') return null;
-  const typed = (units: bigint, { decimals }: Asset) => formatAmount(units, decimals);
-  if (status === 'agreed') {
-    const swaps = (
-      <Link to="/swaps" className="button">
-        {text('layout.swaps')}
-      </Link>
-    );
-    return (
-      <Notice kind="info" action={isOwn ? swaps : undefined}>
-        {text(isOwn ? 'order.ended.agreed' : 'order.ended.taken')}
-      </Notice>
-    );
-  }
-  const again = isOwn && (
-    <Link to="/" search={againSearch(rfq, assets, typed)} className="button">
-      {text('order.ended.again')}
+  if (status !== 'agreed') return <Notice kind="info">{text(`order.ended.${status}`)}</Notice>;
+  const swaps = (
+    <Link to="/swaps" className="button">
+      {text('layout.swaps')}
     </Link>
   );
   return (
-    <Notice kind="info" action={again || undefined}>
-      {text(`order.ended.${status}`)}
+    <Notice kind="info" action={isOwn ? swaps : undefined}>
+      {text(isOwn ? 'order.ended.agreed' : 'order.ended.taken')}
     </Notice>
   );
 }
 
-/** Threads of a page, the most that the market gives; pages: as many as an order may have. */
-const mostThreads = 100;
 const mostPages = 20;
 
+/** All of them: the best one may be the oldest. */
 function useThreads(rfqId: string, live: boolean) {
   const telling = useTellState();
-  return useInfiniteQuery({
+  return useQuery({
     queryKey: ['threads', rfqId],
-    queryFn: ({ signal, pageParam }) => {
-      const from = pageParam === null ? {} : { cursor: pageParam };
-      return market.threadsOfRfq(rfqId, { limit: mostThreads, ...from }, { signal });
+    queryFn: async ({ signal }) => {
+      const found: Thread[] = [];
+      const page = (from: object) =>
+        market.threadsOfRfq(rfqId, { limit: pageLimit.most, ...from }, { signal });
+      for await (const { threads } of pagesOf(mostPages, page)) found.push(...threads);
+      return oneOfEach(found);
     },
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }, pages) => (pages.length < mostPages ? nextCursor : null),
-    select: ({ pages }) => oneOfEach(pages.flatMap(({ threads }) => threads)),
     // Each page is a request of the account's budget.
-    refetchInterval: ({ state: { data } }) =>
-      live ? everyMs() * Math.max(1, data?.pages.length ?? 1) : false,
+    refetchInterval: ({ state: { data = [] } }) =>
+      live && everyMs() * Math.max(1, Math.ceil(data.length / pageLimit.most)),
     // A person who wants to be told of a quote looks elsewhere meanwhile.
     refetchIntervalInBackground: telling === 'on',
   });
@@ -264,11 +266,6 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
   const price = usePrice({ baseAssetId: rfq.baseAssetId, quoteAssetId: rfq.quoteAssetId });
   const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
   const isGot = getsQuote(rfq, 'taker');
-  const more = (
-    <Button busy={threads.isFetchingNextPage} onPress={() => void threads.fetchNextPage()}>
-      {text('order.more_quotes.load')}
-    </Button>
-  );
   return (
     <section aria-labelledby="quotes">
       <h2 id="quotes">{text('order.quotes')}</h2>
@@ -290,11 +287,6 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
                 </>
               )}
               {live && <TellMe path={`/orders/${rfq.id}`} />}
-              {threads.hasNextPage && (
-                <Notice kind="warn" action={more}>
-                  {text('order.more_quotes', { count: found.length })}
-                </Notice>
-              )}
             </>
           );
         }}
@@ -325,7 +317,7 @@ function Told({ offers, quote, rfqId }: ToldProps) {
       if (before.get(id) === amount) continue;
       announce(text('order.new_quote', { amount: assetAmountText(amount, quote) }));
       const said = { title: text('tell.quote'), body: text('tell.quote.why') };
-      void tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
+      tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
     }
   });
   return null;
@@ -348,32 +340,4 @@ function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: reado
     );
   }
   return live ? <QuoteForm rfq={rfq} assets={assets} /> : null;
-}
-
-function Cancel({ rfq, open, onClose }: { rfq: Rfq; open: boolean; onClose: () => void }) {
-  const cancelling = useMutation({
-    mutationFn: () => market.cancelRfq(rfq.id),
-    onSuccess: (cancelled) => {
-      queries.setQueryData(['rfq', rfq.id], cancelled);
-      void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
-      void queries.invalidateQueries({ queryKey: ['threads', rfq.id] });
-      onClose();
-    },
-  });
-  return (
-    <Dialog
-      title={text('order.cancel.title')}
-      open={open}
-      onClose={onClose}
-      no={text('order.cancel.keep')}
-      yes={
-        <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
-          {text('order.cancel.yes')}
-        </Button>
-      }
-    >
-      <p>{text('order.cancel.why')}</p>
-      {cancelling.error !== null && <Notice kind="bad">{messageOf(cancelling.error)}</Notice>}
-    </Dialog>
-  );
 }

@@ -2,15 +2,15 @@
 
 import { pageLimit } from '@parley/core/limits.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
+import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, Rfq } from '@parley/sdk/types.ts';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
-import { Empty, Failed, Loading } from '../../parts/answer.tsx';
+import { Answer, Empty } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Countdown } from '../../parts/clock.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
@@ -20,6 +20,8 @@ import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { sidesOfOrder } from './views.ts';
 import './orders.css';
+
+const mostPages = 20;
 
 export function Orders() {
   return (
@@ -31,45 +33,39 @@ export function Orders() {
 
 function Own() {
   const assets = useAssets();
-  const pages = useInfiniteQuery({
+  const orders = useQuery({
     queryKey: ['rfqs', 'own'],
-    queryFn: ({ signal, pageParam }) =>
-      market.rfqs(
-        { own: true, limit: pageLimit.most, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        { signal },
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    queryFn: async ({ signal }) => {
+      const found: Rfq[] = [];
+      const page = (from: object) =>
+        market.rfqs({ own: true, limit: pageLimit.most, ...from }, { signal });
+      for await (const { rfqs } of pagesOf(mostPages, page)) found.push(...rfqs);
+      return found;
+    },
     refetchInterval: 5_000,
   });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = pages;
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Failed error={error} again={() => void refetch()} />;
-  }
-  const own = data.pages.flatMap((page) => page.rfqs);
   return (
-    <>
-      {error !== null && <Failed error={error} again={() => void refetch()} />}
-      {assets.error !== null && <Notice kind="warn">{messageOf(assets.error)}</Notice>}
-      {own.length === 0 && (
-        <Empty
-          action={
-            <Link to="/" className="button main">
-              {text('orders.empty.action')}
-            </Link>
-          }
-        >
-          {text('orders.empty')}
-        </Empty>
+    <Answer of={orders}>
+      {(own) => (
+        <>
+          {assets.error !== null && <Notice kind="warn">{messageOf(assets.error)}</Notice>}
+          {own.length === 0 ? (
+            <Empty
+              action={
+                <Link to="/" className="button main">
+                  {text('orders.empty.action')}
+                </Link>
+              }
+            >
+              {text('orders.empty')}
+            </Empty>
+          ) : (
+            <List rfqs={own} assets={assets.data ?? []} />
+          )}
+          <p className="hint">{text('orders.ended')}</p>
+        </>
       )}
-      {own.length > 0 && <List rfqs={own} assets={assets.data ?? []} />}
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-          {text('orders.more')}
-        </Button>
-      )}
-      <p className="hint">{text('orders.ended')}</p>
-    </>
+    </Answer>
   );
 }
 

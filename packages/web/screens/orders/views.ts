@@ -1,7 +1,7 @@
 // How an order is told. Pure.
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
-import type { Asset, Rfq } from '@parley/sdk/types.ts';
+import type { Rfq } from '@parley/sdk/types.ts';
 
 /** The creator's sides; an amount is null where quotes decide. */
 type OrderSides = {
@@ -25,25 +25,4 @@ export function isLive({ status, expiresAt }: Rfq, nowMs: number): boolean {
 export function statusOf(rfq: Rfq, nowMs: number): Rfq['status'] {
   const ends = rfq.status === 'open' || rfq.status === 'negotiating';
   return ends && !isLive(rfq, nowMs) ? 'expired' : rfq.status;
-}
-
-/** The swap box with the same order in it, for one that has ended. */
-export function againSearch(
-  rfq: Rfq,
-  assets: readonly Asset[],
-  amountTyped: (units: BaseUnits, asset: Asset) => string,
-): Readonly<Record<string, string>> {
-  const { gives, gets } = sidesOfOrder(rfq);
-  const typed = (assetId: string, units: BaseUnits | null) => {
-    const asset = assets.find(({ id }) => id === assetId);
-    return asset === undefined || units === null ? '' : amountTyped(units, asset);
-  };
-  const ask = rfq.askAmount === null ? null : BigInt(rfq.askAmount);
-  return {
-    give: gives.assetId,
-    get: gets.assetId,
-    giveAmount: typed(gives.assetId, gives.amount ?? ask),
-    getAmount: typed(gets.assetId, gets.amount ?? ask),
-    exact: rfq.direction === 'sell_base' ? 'give' : 'get',
-  };
 }

@@ -2,9 +2,10 @@
 
 import { messageOf } from '@parley/sdk/errors.ts';
 import { Link, useSearch } from '@tanstack/react-router';
-import { use, useState, useSyncExternalStore } from 'react';
+import { use, useState } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine, VaultState } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { announce } from '../../parts/announce.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -26,7 +27,7 @@ type ScreenProps = { readonly engine: Engine; readonly back?: string | undefined
 
 export function PhraseScreen({ engine, back }: ScreenProps) {
   const { state } = engine.vault;
-  const kept = useSyncExternalStore(state.subscribe, state.now);
+  const kept = useLive(state);
   return (
     <Screen title={text('phrase.title')} narrow>
       <p>{text('phrase.what')}</p>

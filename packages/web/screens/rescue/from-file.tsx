@@ -1,4 +1,4 @@
-// A rescue file, chosen or dropped. It is read here and sent nowhere.
+// A rescue file that was chosen. It is read here and sent nowhere.
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { mostBytes, type RescueFile } from '@parley/sdk/rescue/file.ts';
@@ -20,7 +20,6 @@ type Props = {
 export function FromFile({ now, open, opened, set }: Props) {
   const id = useId();
   const [error, setError] = useState<unknown>(null);
-  const [isOver, setOver] = useState(false);
   const read = async (file: File | undefined) => {
     if (file === undefined) return;
     set(null);
@@ -37,20 +36,7 @@ export function FromFile({ now, open, opened, set }: Props) {
     }
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the control for keys is the file input.
-    <div
-      className={isOver ? 'rescue-drop over' : 'rescue-drop'}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void read(event.dataTransfer.files[0]);
-      }}
-    >
+    <div className="rescue-file">
       <h3>{text('rescue.file')}</h3>
       <label htmlFor={id}>{text('rescue.file.choose')}</label>
       <input

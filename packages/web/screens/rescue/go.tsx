@@ -2,8 +2,8 @@
 
 import type { Restored } from '@parley/sdk/rescue/restore.ts';
 import { Link } from '@tanstack/react-router';
-import { useSyncExternalStore } from 'react';
 import type { Ask, Engine, SwapView } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { PayoutForm } from '../../parts/payout-form.tsx';
@@ -22,7 +22,7 @@ type GoProps = {
 
 export function Go({ engine, opened, hasPhrase, done }: GoProps) {
   const { chains } = engine.nodes;
-  const known = useSyncExternalStore(chains.subscribe, chains.now);
+  const known = useLive(chains);
   const { busy: isBusy, error, run } = useAct();
   const hasNode = (chain: string) =>
     known.some((each) => each.chain === chain && each.nodes.length > 0);
@@ -57,7 +57,7 @@ type ResultsProps = { readonly engine: Engine; readonly restored: readonly Resto
 
 export function Results({ engine, restored }: ResultsProps) {
   const { all } = engine.swaps;
-  const views = useSyncExternalStore(all.subscribe, all.now);
+  const views = useLive(all);
   if (restored.length === 0) return null;
   const ids = new Set(restored.map(({ swapId }) => swapId));
   const nameless = views.filter((each) => ids.has(each.id) && asks(each, 'name_payout'));

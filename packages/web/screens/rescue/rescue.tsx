@@ -1,16 +1,19 @@
 // Swaps brought back on this device: phrase, rescue file or market, nodes, then each goes on.
 
+import type { RescueChain } from '@parley/sdk/rescue/file.ts';
 import type { Restored } from '@parley/sdk/rescue/restore.ts';
-import { use, useState, useSyncExternalStore } from 'react';
+import { use, useState } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
+import { chainName } from '../../parts/names.ts';
+import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
 import { PhraseForm } from '../../parts/phrase-form.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
 import { FromFile, saidOf } from './from-file.tsx';
 import { FromMarket } from './from-market.tsx';
 import { Go, Results } from './go.tsx';
-import { NodesOf } from './nodes.tsx';
 import { SaveCopy } from './save-copy.tsx';
 import './rescue.css';
 import type { Opened } from './told.ts';
@@ -28,7 +31,7 @@ type Props = {
 export function RescueScreen({ engine, copyOf }: Props) {
   const isCopy = copyOf !== undefined;
   const { vault } = engine;
-  const { kind } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
+  const { kind } = useLive(vault.state);
   const [opened, setOpened] = useState<Opened | null>(copyOf ?? null);
   const [restored, setRestored] = useState<readonly Restored[]>([]);
   const [isCut, setCut] = useState(false);
@@ -63,7 +66,7 @@ export function RescueScreen({ engine, copyOf }: Props) {
       </section>
       {opened !== null && opened.file.swaps.length > 0 && (
         <>
-          <NodesOf engine={engine} chains={opened.file.chains} />
+          <Nodes engine={engine} chains={opened.file.chains} />
           <Go engine={engine} opened={opened} hasPhrase={kind !== 'none'} done={setRestored} />
         </>
       )}
@@ -71,5 +74,29 @@ export function RescueScreen({ engine, copyOf }: Props) {
       <Results engine={engine} restored={restored} />
       {!isCopy && <SaveCopy engine={engine} />}
     </Screen>
+  );
+}
+
+type NodesProps = { readonly engine: Engine; readonly chains: readonly RescueChain[] };
+
+/** A node for each chain of the file. */
+function Nodes({ engine: { nodes }, chains }: NodesProps) {
+  const known = useLive(nodes.chains);
+  const of = (chain: string) => known.find((each) => each.chain === chain);
+  return (
+    <section className="panel" aria-labelledby="rescue-nodes">
+      <h2 id="rescue-nodes">{text('rescue.nodes')}</h2>
+      <p className="soft">{text('rescue.nodes.why')}</p>
+      {chains.map(({ chain }) => {
+        const facts = of(chain);
+        return facts === undefined ? (
+          <p key={chain} className="warn-ink">
+            {text('rescue.node.unknown', { chain: chainName(chain) })}
+          </p>
+        ) : (
+          <NodesOfChain key={chain} facts={facts} nodes={nodes} />
+        );
+      })}
+    </section>
   );
 }

@@ -1,28 +1,42 @@
 // Settings of this browser alone: nodes of one's own, and the language.
 
 import { useState } from 'react';
+import type { Nodes } from '../../engine/types.ts';
 import { now } from '../../market/clock.ts';
+import { useLive } from '../../market/use-live.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
-import { Failed } from '../../parts/answer.tsx';
+import { Answer, Failed } from '../../parts/answer.tsx';
+import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Select } from '../../parts/select.tsx';
+import { useEngine } from '../../parts/use-engine.ts';
 import { useAct } from '../../parts/ways/act.ts';
 import { keepLanguage, keptLanguage } from '../../texts/kept.ts';
 import { allLanguages, type Language, languageFor, languages } from '../../texts/languages.ts';
 import { formatAmount, localTime } from '../../texts/people.ts';
 import { speak, text } from '../../texts/texts.ts';
-import { OwnNodes } from './own-nodes.tsx';
-import './settings.css';
 
 export function Settings() {
+  const engine = useEngine();
   return (
     <Screen title={text('settings.title')}>
       <AccountNav />
       <p>{text('settings.browser')}</p>
-      <OwnNodes />
+      <section className="panel">
+        <h2>{text('nodes.title')}</h2>
+        <p>{text('nodes.what')}</p>
+        <p className="hint">{text('nodes.how')}</p>
+        <Answer of={engine}>{({ nodes }) => <OwnNodes nodes={nodes} />}</Answer>
+      </section>
       <LanguageChoice />
     </Screen>
   );
+}
+
+function OwnNodes({ nodes }: { readonly nodes: Nodes }) {
+  return useLive(nodes.chains).map((each) => (
+    <NodesOfChain key={each.chain} facts={each} nodes={nodes} />
+  ));
 }
 
 /** Those of the browser where nobody chose. */

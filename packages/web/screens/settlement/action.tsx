@@ -7,7 +7,7 @@ import { isHeldUp, whyNotToPay } from '../../engine/by-wallet.ts';
 import type { Ask, Engine, Verb } from '../../engine/types.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
@@ -70,37 +70,29 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
     case 'connect_wallet':
       return <Connect ask={ask} />;
     case 'sign':
+    case 'declined': {
+      const isNew = ask.kind === 'sign';
+      const title = isNew
+        ? (`settlement.ask.sign.${ask.verb}` as const)
+        : 'settlement.ask.declined';
+      const words = isNew
+        ? wordsOf(ask.verb, seen, said)
+        : (`settlement.ask.declined.${ask.verb}` as const);
+      const go = (
+        <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
+          {text(`settlement.ask.${ask.kind}.go`)}
+        </Button>
+      );
       return (
-        <Notice
-          kind="warn"
-          title={text(`settlement.ask.sign.${ask.verb}`, said.values)}
-          action={
-            <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
-              {text('settlement.ask.sign.go')}
-            </Button>
-          }
-        >
-          {text(wordsOf(ask.verb, seen, said), said.values)}
+        <Notice kind="warn" title={text(title, said.values)} action={go}>
+          {text(words, said.values)}
         </Notice>
       );
+    }
     case 'confirm_in_wallet':
       return (
         <Notice kind="info" title={text('settlement.ask.confirm')}>
           {text(wordsOf(ask.verb, seen, said), said.values)}
-        </Notice>
-      );
-    case 'declined':
-      return (
-        <Notice
-          kind="warn"
-          title={text('settlement.ask.declined')}
-          action={
-            <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
-              {text('settlement.ask.declined.go')}
-            </Button>
-          }
-        >
-          {text(`settlement.ask.declined.${ask.verb}`, said.values)}
         </Notice>
       );
     case 'name_payout':
@@ -184,37 +176,23 @@ function Stopped({ engine, seen }: ActionProps) {
 
 /** Paid too much: the secret stays hidden until the person has said it. */
 function Extra({ engine, seen, said }: ActionProps) {
-  const [isOpen, setOpen] = useState(false);
   const [waits, setWaits] = useState(false);
   const extra = extraOf(seen.payments, sidesOf(seen.swap).own.amount);
-  const go = () => {
-    setOpen(false);
-    engine.swaps.giveExtra(seen.swap.id, extra);
-  };
   return (
     <>
       <div className="actions">
         <Button kind="main" onPress={() => setWaits(true)}>
           {text('settlement.extra.wait')}
         </Button>
-        <Button kind="danger" onPress={() => setOpen(true)}>
+        <Confirm
+          title={text('settlement.extra.title', said.values)}
+          what={<p>{text('settlement.extra.sure', said.values)}</p>}
+          onConfirm={async () => engine.swaps.giveExtra(seen.swap.id, extra)}
+        >
           {text('settlement.extra.go', said.values)}
-        </Button>
+        </Confirm>
       </div>
       {waits && <p role="status">{text('settlement.extra.waiting', said.values)}</p>}
-      <Dialog
-        title={text('settlement.extra.title', said.values)}
-        open={isOpen}
-        onClose={() => setOpen(false)}
-        no={text('settlement.extra.wait')}
-        yes={
-          <Button kind="danger" onPress={go}>
-            {text('settlement.extra.go', said.values)}
-          </Button>
-        }
-      >
-        <p>{text('settlement.extra.sure', said.values)}</p>
-      </Dialog>
     </>
   );
 }

@@ -4,10 +4,10 @@
 import { has } from '@parley/core/families.ts';
 import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useState, useSyncExternalStore } from 'react';
 import type { Engine, SwapView } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
@@ -106,32 +106,20 @@ type LeaveProps = { readonly engine: Engine; readonly seen: Seen; readonly said:
 
 /** The request to the wallet, and the way back to the code. */
 export function FromWallet({ engine, seen, said }: LeaveProps) {
-  const [isOpen, setOpen] = useState(false);
   const { swap, wallet } = seen;
-  const leave = () => {
-    setOpen(false);
-    void engine.byWallet.leave(swap.id);
-  };
   const txid = wallet?.txid ?? null;
   return (
     <>
       {txid !== null && <Sent engine={engine} chain={sidesOf(swap).own.chain} txid={txid} />}
       <div className="actions">
-        <Button onPress={() => setOpen(true)}>{text('settlement.wallet.leave')}</Button>
+        <Confirm
+          title={text('settlement.wallet.leave.title', said.values)}
+          what={<p>{text('settlement.wallet.leave.sure', said.values)}</p>}
+          onConfirm={() => engine.byWallet.leave(swap.id)}
+        >
+          {text('settlement.wallet.leave')}
+        </Confirm>
       </div>
-      <Dialog
-        title={text('settlement.wallet.leave.title', said.values)}
-        open={isOpen}
-        onClose={() => setOpen(false)}
-        no={text('settlement.wallet.leave.not')}
-        yes={
-          <Button kind="danger" onPress={leave}>
-            {text('settlement.wallet.leave.go')}
-          </Button>
-        }
-      >
-        <p>{text('settlement.wallet.leave.sure', said.values)}</p>
-      </Dialog>
     </>
   );
 }
@@ -150,7 +138,7 @@ type SentProps = { readonly engine: Engine; readonly chain: string; readonly txi
 
 function Sent({ engine, chain, txid }: SentProps) {
   const { chains } = engine.nodes;
-  const known = useSyncExternalStore(chains.subscribe, chains.now);
+  const known = useLive(chains);
   const isKnown = known.some((each) => each.chain === chain && each.isKnown);
   return <Tx txid={txid} chain={chain} isKnown={isKnown} />;
 }

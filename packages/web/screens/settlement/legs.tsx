@@ -1,7 +1,7 @@
 // Both legs as steps in words, and every payment by hand with what becomes of it.
 
-import { useSyncExternalStore } from 'react';
 import type { Engine } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
 import { explorerOf, type Listed } from '../../parts/labels.ts';
 import { chainName } from '../../parts/names.ts';
 import { Table } from '../../parts/table.tsx';
@@ -11,7 +11,7 @@ import { type Fate, fatesOf, type Seen } from './situation.ts';
 
 export function Legs({ engine, said }: { readonly engine: Engine; readonly said: Shown }) {
   const { chains } = engine.nodes;
-  const known = useSyncExternalStore(chains.subscribe, chains.now);
+  const known = useLive(chains);
   return (
     <section aria-labelledby="swap-legs">
       <h2 id="swap-legs">{text('settlement.legs')}</h2>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { text } from '../../texts/texts.ts';
 import { reminderOf } from './reminders.ts';
-import { agreedAt, deadlines, type Given, payAsk, seen, states } from './testing/views.ts';
+import { deadlines, type Given, payAsk, seen, states } from './testing/views.ts';
 import '../../texts/testing.ts';
 
 const told = (given: Given, wasOpen = true) => {
@@ -67,14 +67,6 @@ test('a fee that a wallet cannot pay is told at once, not half an hour before th
 test('an end is news to who saw the swap open', () => {
   assert.equal(reminderOf(stateOf('done'), true)?.what, 'ended');
   assert.equal(reminderOf(stateOf('done'), false), null);
-});
-
-test('one event has one key, and another one another', () => {
-  const keyOf = (given: Given) => reminderOf(seen(given), true)?.key;
-  assert.equal(keyOf(pay), keyOf({ ...pay, at: agreedAt + 90 }));
-  const soon = { ...pay, at: initiatorFundBy - 9 };
-  assert.notEqual(keyOf(pay), keyOf(soon));
-  assert.notEqual(keyOf(pay), keyOf({ ...pay, id: 'another' }));
 });
 
 test('no message holds an amount', () => {

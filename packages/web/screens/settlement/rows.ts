@@ -1,4 +1,4 @@
-// Swaps as rows of a list: open ones by their next deadline, ended ones after, newest first. Pure.
+// Swaps as rows of a list, in the order of the engine. Pure.
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { SwapView } from '../../engine/types.ts';
@@ -19,21 +19,16 @@ export function swapRows(
   now: UnixSeconds,
   listed: readonly Listed[],
 ): SwapRow[] {
-  const rows = swaps.map((swap) => {
+  return swaps.map((swap) => {
     const seen = { swap, now, payments: [] };
     const { title, clock } = shown(seen, listed);
     const { gives, gets } = amountsOf(seen, listed);
-    const row: SwapRow = {
+    return {
       id: swap.id,
       name: text('swaps.give_get', { gives, gets }),
       status: title,
       deadline: clock?.at ?? null,
       isOpen: swap.phase !== 'ended',
     };
-    return { row, at: clock?.at ?? Number.POSITIVE_INFINITY, agreedAt: swap.agreedAt };
   });
-  const open = rows.filter(({ row }) => row.isOpen).sort((one, other) => one.at - other.at);
-  const ended = rows.filter(({ row }) => !row.isOpen);
-  ended.sort((one, other) => other.agreedAt - one.agreedAt);
-  return [...open, ...ended].map(({ row }) => row);
 }

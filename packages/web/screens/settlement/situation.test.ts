@@ -5,7 +5,6 @@ import test from 'node:test';
 import type { SwapView } from '../../engine/types.ts';
 import { happenedText } from './happened.ts';
 import { receiptOf } from './receipt.ts';
-import { swapRows } from './rows.ts';
 import { shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import {
@@ -255,24 +254,4 @@ test('a receipt names every transaction of both legs, and no secret', () => {
   assert.match(said, /Given: 0.01 BTC on bitcoin-regtest/);
   assert.equal(said.match(/Collected in transaction: /g)?.length, 2);
   assert.doesNotMatch(said, /secret/i);
-});
-
-test('open swaps stand by their next deadline, ended ones below, the newest first', () => {
-  const { initiatorFundBy, counterpartyFundBy } = deadlines;
-  const { swap: pays } = seen({ id: 'pays', isByHand: true });
-  const { swap: waits } = seen({ id: 'waits', state: 'funded', btc: 'final' });
-  const { swap: free } = seen({ id: 'free', state: 'received', btc: 'final', usd: 'claimed' });
-  const over = (id: string, at: number) =>
-    seen({ id, phase: 'ended', state: 'settled', agreedAt: at }).swap;
-  const rows = swapRows([over('old', 1), free, waits, over('new', 2), pays], agreedAt, listed);
-  assert.deepEqual(
-    rows.map(({ id, deadline }) => [id, deadline]),
-    [
-      ['pays', initiatorFundBy],
-      ['waits', counterpartyFundBy],
-      ['free', null],
-      ['new', null],
-      ['old', null],
-    ],
-  );
 });

@@ -4,10 +4,11 @@ import { has } from '@parley/core/families.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useSyncExternalStore } from 'react';
-import type { Engine, Live, SwapView } from '../../engine/types.ts';
+import { useEffect } from 'react';
+import type { Engine, SwapView } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { useSends } from '../../market/sends.ts';
+import { useLive } from '../../market/use-live.ts';
 import { announce } from '../../parts/announce.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
@@ -18,7 +19,6 @@ import { text } from '../../texts/texts.ts';
 import { Action } from './action.tsx';
 import { leftWith } from './ahead.ts';
 import { useWalletPayment } from './by-wallet.tsx';
-import { Gas } from './gas.tsx';
 import { Checks, Ended, History } from './history.tsx';
 import { Fates, Legs } from './legs.tsx';
 import { PaidTo } from './paid-to.tsx';
@@ -26,8 +26,6 @@ import './settlement.css';
 import { type Shown, shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { Warnings } from './warning-list.tsx';
-
-const useLive = <T,>({ subscribe, now }: Live<T>): T => useSyncExternalStore(subscribe, now);
 
 type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
@@ -122,7 +120,6 @@ function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
         <Left swap={swap} said={said} />
       </Main>
       <Warnings engine={engine} seen={seen} said={said} which="after" />
-      <Gas engine={engine} swap={swap} />
       {swap.phase !== 'ended' && tell}
       <Fates seen={seen} said={said} listed={listed} />
       <Legs engine={engine} said={said} />

@@ -1,10 +1,11 @@
 // All swaps of this browser: open ones by their next deadline, ended ones below.
 
 import { Link } from '@tanstack/react-router';
-import { use, useSyncExternalStore } from 'react';
+import { use } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { useNow } from '../../parts/now.ts';
@@ -26,7 +27,7 @@ type Props = {
 export function SwapList({ engine, isKept = true }: Props) {
   useNow();
   const { all } = engine.swaps;
-  const swaps = useSyncExternalStore(all.subscribe, all.now);
+  const swaps = useLive(all);
   const { data: listed = [] } = useAssets();
   const rows = swapRows(swaps, engine.now(), listed);
   const open = rows.filter(({ isOpen }) => isOpen);

@@ -1,17 +1,17 @@
 // The warnings to a person, with the next step.
 
 import { Link } from '@tanstack/react-router';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
+import { useLive } from '../../market/use-live.ts';
 import { Button } from '../../parts/button.tsx';
-import { GasMissing } from '../../parts/gas-notes.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { SaveRescue } from '../../parts/save-rescue.tsx';
 import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { gasUrgency, sideOf } from './ahead.ts';
+import { gasUrgency } from './ahead.ts';
 import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { heldBy, inCoins, type WarningKind, warningsOf } from './warnings.ts';
@@ -26,10 +26,10 @@ type Props = {
 
 export function Warnings({ engine, seen, said, which }: Props) {
   const { swaps, health: live, vault, rescue } = engine;
-  const driver = useSyncExternalStore(swaps.driver.subscribe, swaps.driver.now);
-  const health = useSyncExternalStore(live.subscribe, live.now);
-  const { kind: kept } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
-  const file = useSyncExternalStore(rescue.file.subscribe, rescue.file.now);
+  const driver = useLive(swaps.driver);
+  const health = useLive(live);
+  const { kind: kept } = useLive(vault.state);
+  const file = useLive(rescue.file);
   const isOtherTab = driver.kind === 'other';
   const all = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
   const found = all.filter(({ weight }) => (weight === 'info') === (which === 'after'));
@@ -63,32 +63,12 @@ export function Warnings({ engine, seen, said, which }: Props) {
       {kind === 'gas' && typeof refused === 'string' && (
         <p>{text('settlement.warn.gas.refused', { why: refused })}</p>
       )}
-      {sentence !== null && kind === 'gas' && (
-        <GasOf engine={engine} seen={seen} sentence={sentence} coin={coin?.symbol} />
-      )}
+      {sentence !== null && kind === 'gas' && <p className="swap-told">{told(sentence)}</p>}
       {sentence !== null && kind !== 'gas' && (
         <details className="swap-told">{told(sentence)}</details>
       )}
     </Notice>
   ));
-}
-
-type GasProps = {
-  readonly engine: Engine;
-  readonly seen: Seen;
-  readonly sentence: string;
-  /** The symbol of the coin that fees are paid in. */
-  readonly coin: string | undefined;
-};
-
-/** The amount to send, and where. */
-function GasOf({ engine, seen: { swap }, sentence, coin }: GasProps) {
-  const told = coin === undefined ? sentence : inCoins(sentence, coin);
-  const { code, leg } = swap.problems.find(({ kind }) => kind === 'gas') ?? {};
-  const side = sideOf(swap, leg ?? swap.gives);
-  // That a funding would fail has more reasons than one.
-  if (code !== 'claim_unpayable') return <p className="swap-told">{told}</p>;
-  return <GasMissing engine={engine} side={side} else={told} />;
 }
 
 function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {
@@ -126,7 +106,7 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
 function TakeOver({ engine }: { readonly engine: Engine }) {
   const [isBusy, setBusy] = useState<'asking' | 'refused' | null>(null);
   const { driver } = engine.swaps;
-  const now = useSyncExternalStore(driver.subscribe, driver.now);
+  const now = useLive(driver);
   const isSilent = now.kind === 'other' && now.isSilent;
   const why = isSilent ? 'silent' : isBusy === 'refused' ? 'busy' : null;
   const take = async () => {

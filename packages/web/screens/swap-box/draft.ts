@@ -1,5 +1,5 @@
 // The form of the swap box, and the request for quotes that comes of it. The side typed first is
-// exact; quotes decide the amount of the other one, and it is optional. Pure.
+// exact; quotes decide the amount of the other one, and it is optional.
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import { asTyped } from '@parley/core/typed.ts';
@@ -8,6 +8,7 @@ import { type Price, quoteAt } from '../../market/prices.ts';
 import { chainName } from '../../parts/names.ts';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { formatAmount } from '../../texts/people.ts';
+import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
 
 export type Side = 'give' | 'get';
@@ -32,7 +33,7 @@ export type Draft = {
 export const lifetimes = ['600', '3600', '21600', '86400', '604800'] as const;
 export const standings = ['0', '1', '5', '20', '50'] as const;
 
-export const emptyDraft: Draft = {
+const emptyDraft: Draft = {
   give: '',
   get: '',
   giveAmount: '',
@@ -147,38 +148,50 @@ export function withAsk(
   return { ...draft, [amountOf[otherSide(draft.exact)]]: shown };
 }
 
-/** The form as a link keeps it: the fields that differ from an empty box. */
-type DraftSearch = { readonly [Name in keyof Draft]?: string };
-
-export function searchOf(draft: Draft): DraftSearch {
-  const differs = ([name, value]: [string, string]) => value !== emptyDraft[name as keyof Draft];
-  return Object.fromEntries(Object.entries(draft).filter(differs));
+/** Behind `#`, which a browser sends to no server. */
+export function linkOf({ give, get, base, baseAmount, askAmount }: Wanted): string {
+  const fields = {
+    give: give.id,
+    get: get.id,
+    exact: base === give ? 'give' : 'get',
+    amount: `${baseAmount}`,
+    ask: `${askAmount ?? ''}`,
+  };
+  return `/#${new URLSearchParams(fields)}`;
 }
 
-/** The form of a link, which may be forged: a field that does not parse is left out. */
-export function draftOf(search: Readonly<Record<string, unknown>>): Draft {
-  const textOf = (name: keyof Draft) => {
-    const value = search[name];
-    const typed = typeof value === 'number' ? digitsOf(value) : value;
-    return typeof typed === 'string' && typed.length <= 200 ? typed : emptyDraft[name];
+/** As many digits as an amount of any chain has. */
+const linkedAmount = /^\d{1,78}$/;
+
+/**
+ * The form as a link fills it, which may be forged: coins and amounts, which the form shows. The
+ * other fields are as in an empty form. null: the link names no two known assets.
+ */
+export function linkedDraft(hash: string, assets: readonly Asset[], locale?: string): Draft | null {
+  const fields = new URLSearchParams(hash);
+  const give = assets.find(({ id }) => id === fields.get('give'));
+  const get = assets.find(({ id }) => id === fields.get('get'));
+  if (give === undefined || get === undefined) return null;
+  const exact: Side = fields.get('exact') === 'get' ? 'get' : 'give';
+  const [base, quote] = exact === 'give' ? [give, get] : [get, give];
+  const typed = (name: string, { decimals }: Asset) => {
+    const units = fields.get(name) ?? '';
+    return linkedAmount.test(units) ? formatAmount(BigInt(units), decimals, { locale }) : '';
   };
-  const oneOf = <T extends string>(name: keyof Draft, all: readonly T[]): T =>
-    all.find((each) => each === textOf(name)) ?? (emptyDraft[name] as T);
-  return {
-    give: textOf('give'),
-    get: textOf('get'),
-    address: textOf('address'),
-    giveAmount: textOf('giveAmount'),
-    getAmount: textOf('getAmount'),
-    exact: oneOf('exact', ['give', 'get']),
-    ttl: oneOf('ttl', lifetimes),
-    audience: oneOf('audience', ['public', 'link', 'address']),
-    minSettled: oneOf('minSettled', standings),
+  const amounts = {
+    [amountOf[exact]]: typed('amount', base),
+    [amountOf[otherSide(exact)]]: typed('ask', quote),
   };
+  return { ...emptyDraft, give: give.id, get: get.id, exact, ...amounts };
 }
 
-/** A router reads bare digits as a number, which may have lost some: then there is none. */
-function digitsOf(value: number): string | null {
-  const digits = String(value);
-  return /^\d{1,15}$|^(?=.{1,16}$)\d+\.\d+$/.test(digits) ? digits : null;
+const kept = 'parley.draft';
+
+/** The form as it was left in this tab, for example before the sign-in. */
+export function keptDraft(): Draft {
+  return { ...emptyDraft, ...JSON.parse(recalled('sessionStorage', kept) ?? '{}') };
+}
+
+export function keepDraft(draft: Draft): void {
+  remember('sessionStorage', kept, JSON.stringify(draft));
 }

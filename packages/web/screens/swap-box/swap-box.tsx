@@ -5,8 +5,8 @@ import { has } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation } from '@tanstack/react-query';
-import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { useSession } from '../../market/session.ts';
@@ -14,11 +14,12 @@ import { AmountInput } from '../../parts/amount-field.tsx';
 import { Answer } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
-import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
+import { useGiving, WalletFirst } from '../../parts/giving.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Select } from '../../parts/select.tsx';
+import { Share } from '../../parts/share.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { signInPath } from '../../parts/ways/back.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
@@ -27,34 +28,39 @@ import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
   type Audience,
   type Draft,
-  draftOf,
   flipped,
+  keepDraft,
+  keptDraft,
   lifetimes,
+  linkedDraft,
+  linkOf,
   type Side,
-  searchOf,
   standings,
   type Understood,
   understood,
   type Wanted,
   withAmount,
 } from './draft.ts';
-import { LevelPrice } from './level-price.tsx';
-import { RecentPrice } from './recent-price.tsx';
+import { PriceNotes } from './price-notes.tsx';
 import './swap-box.css';
 
 export function SwapBox() {
   const assets = useAssets();
+  const { hash } = useLocation();
   return (
     <Screen title={text('swap_box.title')} narrow>
       <p className="soft">{text('swap_box.lead')}</p>
-      <Answer of={assets}>{(listed) => <Box assets={listed} />}</Answer>
+      <Answer of={assets}>{(listed) => <Box key={hash} hash={hash} assets={listed} />}</Answer>
     </Screen>
   );
 }
 
-function Box({ assets }: { readonly assets: readonly Asset[] }) {
-  const search = useSearch({ from: '/' });
-  const [draft, setDraft] = useState<Draft>(() => draftOf(search));
+type BoxProps = { readonly hash: string; readonly assets: readonly Asset[] };
+
+function Box({ hash, assets }: BoxProps) {
+  const [linked] = useState(() => linkedDraft(hash, assets));
+  const [draft, setDraft] = useState(() => linked ?? keptDraft());
+  useEffect(() => keepDraft(draft), [draft]);
   const found = understood(draft, assets);
   const chosen = (side: Side) => assets.find(({ id }) => id === draft[side]);
   const sideOf = (side: Side) => (
@@ -68,20 +74,20 @@ function Box({ assets }: { readonly assets: readonly Asset[] }) {
   );
   return (
     <>
+      {linked !== null && <Notice kind="info">{text('swap_box.linked')}</Notice>}
       <div className="swap-box">
         {sideOf('give')}
         <Button kind="quiet" label={text('swap_box.flip')} onPress={() => setDraft(flipped(draft))}>
           <span aria-hidden="true">⇅</span>
         </Button>
         {sideOf('get')}
-        <RecentPrice
+        <PriceNotes
           draft={draft}
           give={chosen('give')}
           get={chosen('get')}
           found={found}
           onChange={setDraft}
         />
-        <LevelPrice draft={draft} found={found} onChange={setDraft} />
       </div>
       <Options draft={draft} onChange={setDraft} />
       <CostsOfSwap
@@ -91,7 +97,7 @@ function Box({ assets }: { readonly assets: readonly Asset[] }) {
         found={found}
         assets={assets}
       />
-      <Asking draft={draft} found={found} give={chosen('give')} />
+      <Asking found={found} give={chosen('give')} />
     </>
   );
 }
@@ -217,42 +223,31 @@ function ttlName(ttl: string): TextKey {
 }
 
 type AskingProps = {
-  readonly draft: Draft;
   readonly found: Understood;
   readonly give: Asset | undefined;
 };
 
-function Asking({ draft, found, give }: AskingProps) {
+function Asking({ found, give }: AskingProps) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
-  const { family, hasWallet } = useGiving(give, isSignedIn);
+  const giving = useGiving(give, isSignedIn);
   const router = useRouter();
   const posting = usePosting();
-  const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
-    hasWallet === false && give !== undefined
-      ? text(has(family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+    giving.hasWallet === false && give !== undefined
+      ? text(has(giving.family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
           chain: chainName(give.chain),
         })
       : null;
   const press = () => {
     if (!found.ok) return;
     if (isSignedIn) posting.mutate(found.wanted);
-    else router.history.push(signInPath(back));
+    else router.history.push(signInPath('/'));
   };
   const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
-      {stopped !== null && has(family, 'coins') && <BitcoinKey back={back} />}
-      {stopped !== null && !has(family, 'coins') && (
-        <Notice
-          kind="warn"
-          title={stopped}
-          action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
-        >
-          {text('swap_box.no_wallet.why')}
-        </Notice>
-      )}
+      <WalletFirst giving={giving} asset={give} back="/" />
       {posting.error !== null && (
         <Notice kind="bad" title={text('swap_box.failed')}>
           {messageOf(posting.error)}
@@ -267,6 +262,13 @@ function Asking({ draft, found, give }: AskingProps) {
         {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
       </Button>
       <p className="hint">{text('swap_box.action.why')}</p>
+      {found.ok && (
+        <Share
+          title={text('swap_box.share.title')}
+          what={text('swap_box.share.what')}
+          path={linkOf(found.wanted)}
+        />
+      )}
     </div>
   );
 }

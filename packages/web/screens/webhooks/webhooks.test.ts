@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { webhookTopics } from '@parley/core/events.ts';
 import { webhookEvents as sent } from '@parley/market/edge/schemas/webhook.ts';
 import { signatureOf } from '@parley/market/webhooks/sign.ts';
-import { pythonSnippet } from './snippets.ts';
+import { pythonSnippet } from './snippet.ts';
 
 test('the events that can be chosen are those that are sent', () => {
   const { ping: _, ...events } = sent;

@@ -18,7 +18,7 @@ import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 import { Deliveries } from './deliveries.tsx';
 import { type Registered, RegisterWebhook } from './register-webhook.tsx';
-import { pythonSnippet, typescriptSnippet } from './snippets.ts';
+import { pythonSnippet } from './snippet.ts';
 import './webhooks.css';
 
 const mostWebhooks = 20;
@@ -164,23 +164,17 @@ function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProp
 }
 
 function Verify() {
+  const code = pythonSnippet(shortName);
   return (
     <section className="panel">
       <h2>{text('webhooks.verify.title')}</h2>
-      <p>{text('webhooks.verify.what')}</p>
-      {(
-        [
-          ['webhooks.verify.typescript', typescriptSnippet(shortName)],
-          ['webhooks.verify.python', pythonSnippet(shortName)],
-        ] as const
-      ).map(([title, code]) => (
-        <div key={title}>
-          <h3>
-            {text(title)} <Copy value={code} what={text('webhooks.verify.code')} />
-          </h3>
-          <pre className="code">{code}</pre>
-        </div>
-      ))}
+      <p>
+        {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
+      </p>
+      <h3>
+        {text('webhooks.verify.python')} <Copy value={code} what={text('webhooks.verify.code')} />
+      </h3>
+      <pre className="code">{code}</pre>
     </section>
   );
 }

@@ -16,7 +16,7 @@ export function evmDouble(settings: EvmSettings, told: Told): void {
   const own = privateKeyToAccount(`0x${privateKey.replace(/^0x/, '')}`);
   const chains = new Map(Object.entries(settings.chains).map(([id, url]) => [Number(id), url]));
   const listeners: [string, (value: unknown) => void][] = [];
-  let chainId = settings.startsOn ?? [...chains.keys()][0] ?? 1;
+  let chainId = [...chains.keys()][0] ?? 1;
   let accounts: readonly string[] = [];
   told.emit = (event, value) => {
     if (event === 'accountsChanged') accounts = value as string[];

@@ -64,7 +64,6 @@ function bitcoinDouble(
       return { address: wallet.address, signature: await wallet.signMessage(message), protocol };
     },
     sendTransfer: async ({ recipients }: { recipients: { address: string; amount: number }[] }) => {
-      if (told.does === 'lies') return { txid: '1e'.repeat(32) };
       const [{ address, amount }] = recipients as [{ address: string; amount: number }];
       const signal = AbortSignal.timeout(20_000);
       const { raw, txid } = await wallet.signPayment(address, BigInt(amount), signal);

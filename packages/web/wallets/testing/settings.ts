@@ -8,7 +8,6 @@ export type EvmSettings = Named & {
   readonly family: 'evm';
   /** Chains that it knows, by id; it begins on the first. */
   readonly chains: Readonly<Record<number, string>>;
-  readonly startsOn?: number;
 };
 export type TronSettings = Named & { readonly family: 'tron'; readonly url: string };
 export type SolanaSettings = Named & { readonly family: 'solana' };
@@ -28,8 +27,7 @@ export type WalletSettings = readonly (
 
 /** How a test and a wallet in a page talk: `window.walletDoubles[name]`. */
 export type Told = {
-  /** `lies`, of Bitcoin: says that it has paid, and sends nothing. */
-  does: 'signs' | 'declines' | 'hangs' | 'lies';
+  does: 'signs' | 'declines' | 'hangs';
   /** Methods that were asked of the person, the oldest first. */
   readonly prompts: string[];
   /** An event of the wallet: `accountsChanged` and the like. */

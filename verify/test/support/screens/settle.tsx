@@ -5,13 +5,13 @@ import '@parley/web/style/style.css';
 import { RescueError } from '@parley/sdk/errors.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
 import { memoryKept } from '@parley/web/engine/kept.ts';
-import { held } from '@parley/web/engine/live.ts';
 import type { Engine, SwapView, VaultState } from '@parley/web/engine/types.ts';
+import { held } from '@parley/web/live.ts';
 import { moveClock } from '@parley/web/market/clock.ts';
 import { queries } from '@parley/web/market/queries.ts';
 import { handOver } from '@parley/web/parts/page-wallets.ts';
 import { Spoken } from '@parley/web/parts/spoken.tsx';
-import { showSeen, tell } from '@parley/web/parts/tell.ts';
+import { tell } from '@parley/web/parts/tell.ts';
 import { TellMe } from '@parley/web/parts/tell-me.tsx';
 import { PhraseScreen } from '@parley/web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '@parley/web/screens/rescue/rescue.tsx';
@@ -201,7 +201,6 @@ const language = languageFor(null, navigator.languages);
 void speak(language, { isWhole: true }).then(() =>
   Object.assign(globalThis, {
     tell,
-    showSeen,
     showState: (name: string) => {
       queries.clear();
       shown.set(name);

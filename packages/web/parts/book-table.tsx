@@ -1,0 +1,96 @@
+// The public requests for quotes, live, and found by words.
+
+import type { Asset } from '@parley/sdk/types.ts';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { LiveBook } from '../market/live-book.ts';
+import { text } from '../texts/texts.ts';
+import { Empty, Loading } from './answer.tsx';
+import { AssetAmount } from './asset-amount.tsx';
+import { foundIn, type Row, rowsOf, type Side } from './book-rows.ts';
+import { Countdown } from './clock.tsx';
+import { TextField } from './field.tsx';
+import { assetName } from './names.ts';
+import { type Column, Table } from './table.tsx';
+
+type BookTableProps = { readonly live: LiveBook; readonly assets: readonly Asset[] };
+
+export function BookTable({ live, assets }: BookTableProps) {
+  const [search, setSearch] = useState('');
+  const rows = rowsOf(live.rfqs, assets);
+  const shown = foundIn(rows, search);
+  return (
+    <>
+      <State live={live} />
+      <TextField
+        label={text('book.word')}
+        value={search}
+        onChange={setSearch}
+        type="search"
+        autoComplete="off"
+        maxLength={100}
+      />
+      {rows.length === 0 && live.state === 'live' && <Empty>{text('book.empty')}</Empty>}
+      {rows.length === 0 && live.state === 'connecting' && <Loading />}
+      {rows.length > 0 && shown.length === 0 && <Empty>{text('book.none')}</Empty>}
+      {shown.length > 0 && (
+        <Table
+          caption={text('book.title')}
+          columns={columns()}
+          rows={shown}
+          keyOf={({ id }) => id}
+        />
+      )}
+    </>
+  );
+}
+
+function State({ live: { state, trouble } }: Pick<BookTableProps, 'live'>) {
+  const why = trouble ?? '';
+  const words = {
+    live: text('book.live'),
+    connecting: trouble === null ? text('book.connecting') : text('book.trouble', { why }),
+    closed: text('book.closed', { why }),
+  };
+  return (
+    <p role="status" className={state === 'live' ? 'good-ink' : 'warn-ink'}>
+      {words[state]}
+    </p>
+  );
+}
+
+/** An amount where one is named; else what quotes will name. */
+function SideOf({ side: { amount, asset } }: { readonly side: Side }) {
+  if (amount !== null) return <AssetAmount units={amount} asset={asset} withChain />;
+  return <>{text('book.by_quotes', { asset: assetName(asset) })}</>;
+}
+
+const columns = (): readonly Column<Row>[] => [
+  { key: 'gives', label: text('book.gives'), cell: ({ gives }) => <SideOf side={gives} /> },
+  { key: 'wants', label: text('book.wants'), cell: ({ wants }) => <SideOf side={wants} /> },
+  {
+    key: 'price',
+    label: text('book.price'),
+    number: true,
+    cell: ({ price }) => (price === null ? text('book.no_price') : text('book.price.of', price)),
+  },
+  {
+    key: 'closes',
+    label: text('book.closes'),
+    number: true,
+    cell: ({ closesAt }) => <Countdown at={closesAt} />,
+  },
+  {
+    key: 'go',
+    label: text('book.answer'),
+    cell: ({ id, gives, wants }) => (
+      <Link
+        to="/orders/$id"
+        params={{ id }}
+        aria-label={text('book.go.about', { give: gives.asset.symbol, want: wants.asset.symbol })}
+      >
+        {text('book.go')}
+      </Link>
+    ),
+  },
+];

@@ -1,0 +1,116 @@
+// Prices for the typed amount: of recent swaps, with how far the asking price is from that, and the
+// one at which a maker says it would quote. No promise: quotes are.
+
+import type { Asset } from '@parley/sdk/types.ts';
+import { priceOf, useLevels, usePrice } from '../../market/pairs.ts';
+import { advantageBps, indicated, isFar, priceIn, settledBy } from '../../market/prices.ts';
+import { estimateText } from '../../parts/amount-text.ts';
+import { Button } from '../../parts/button.tsx';
+import { useNow } from '../../parts/now.ts';
+import { formatDuration, formatPercent, fromNow, secondsOf } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { type Draft, estimateOf, type Understood, type Wanted, withAsk } from './draft.ts';
+
+type PriceNotesProps = {
+  readonly draft: Draft;
+  readonly give: Asset | undefined;
+  readonly get: Asset | undefined;
+  readonly found: Understood;
+  readonly onChange: (draft: Draft) => void;
+};
+
+export function PriceNotes(props: PriceNotesProps) {
+  return (
+    <>
+      <Recent {...props} />
+      <Level {...props} />
+    </>
+  );
+}
+
+function Recent({ draft, give, get, found, onChange }: PriceNotesProps) {
+  const [base, quote] = draft.exact === 'give' ? [give, get] : [get, give];
+  const isPair = base !== undefined && quote !== undefined && base.chain !== quote.chain;
+  const ids = isPair ? { baseAssetId: base.id, quoteAssetId: quote.id } : null;
+  const { data } = usePrice(ids);
+  const now = useNow();
+  if (data === undefined || !isPair) return null;
+  const price = priceOf(data);
+  if (price === null) return <p className="hint">{text('swap_box.recent.none')}</p>;
+  const newest = data.agreements[0]?.agreedAt;
+  const from = text('swap_box.recent.from', {
+    count: data.agreements.length,
+    window: formatDuration(data.windowSeconds),
+    age: newest === undefined ? '' : fromNow(secondsOf(newest), now),
+  });
+  if (!found.ok) return <p className="hint">{from}</p>;
+  const { wanted } = found;
+  const expected = estimateOf(wanted, price);
+  const use = () => onChange(withAsk(draft, wanted, expected));
+  return (
+    <Estimate said="swap_box.recent" wanted={wanted} expected={expected} from={from} use={use}>
+      <AskAgainst wanted={wanted} expected={expected} />
+    </Estimate>
+  );
+}
+
+function Level({ draft, found, onChange }: PriceNotesProps) {
+  const now = useNow();
+  const { data } = useLevels(found.ok ? queryOf(found) : null);
+  const level = indicated(data?.levels ?? []);
+  const price = level && priceIn(level);
+  if (!found.ok || level === null || price === null) return null;
+  const { wanted } = found;
+  const expected = estimateOf(wanted, price);
+  const count = settledBy(level);
+  const age = fromNow(secondsOf(level.publishedAt), now);
+  const from = text(`swap_box.level.${count > 0 ? 'known' : 'new'}`, { count, age });
+  const use = () => onChange(withAsk(draft, wanted, expected));
+  return (
+    <Estimate said="swap_box.level" wanted={wanted} expected={expected} from={from} use={use} />
+  );
+}
+
+function queryOf({ wanted }: Extract<Understood, { ok: true }>) {
+  const { direction, baseAssetId, baseAmount, quoteAssetId, minSettled = 0 } = wanted.body;
+  return { direction, baseAssetId, baseAmount, quoteAssetId, minSettled };
+}
+
+type EstimateProps = {
+  readonly said: 'swap_box.recent' | 'swap_box.level';
+  readonly wanted: Wanted;
+  readonly expected: bigint;
+  /** Where it comes from. */
+  readonly from: string;
+  /** Takes it as the asking price. */
+  readonly use: () => void;
+  readonly children?: React.ReactNode;
+};
+
+function Estimate({ said, wanted, expected, from, use, children }: EstimateProps) {
+  const { base, quote, baseAmount } = wanted;
+  const values = { quote: estimateText(expected, quote), base: estimateText(baseAmount, base) };
+  return (
+    <div className="swap-recent">
+      <p>
+        {text(said, values)}{' '}
+        <Button kind="quiet" onPress={use}>
+          {text('swap_box.recent.use')}
+        </Button>
+      </p>
+      <p className="hint">{from}</p>
+      {children}
+    </div>
+  );
+}
+
+function AskAgainst({ wanted, expected }: { wanted: Wanted; expected: bigint }) {
+  const { askAmount, body } = wanted;
+  if (askAmount === null) return null;
+  const bps = advantageBps(askAmount, expected, body.direction === 'sell_base');
+  if (bps === null || !isFar(bps)) return null;
+  const percent = formatPercent(bps);
+  return (
+    <p className="warn-ink">{text(`swap_box.ask_${bps > 0 ? 'better' : 'worse'}`, { percent })}</p>
+  );
+}
