@@ -133,23 +133,6 @@ test('stored and not sent by its time it is given up, and its nonce is free', as
   assert.equal(instead?.nonce, own?.nonce);
 });
 
-test('an own leg that cannot be read ends the funding', async () => {
-  await m.askFunding(deal);
-  const real = m.deps.adapters.get(short) as ChainAdapter;
-  const { address } = await m.escrowOn(deal);
-  m.show({
-    readEscrow: async (escrow, signal) => {
-      const facts = await real.readEscrow(escrow, signal);
-      return escrow.address === address ? { ...facts, outcome: 'unknown' } : facts;
-    },
-  });
-  await m.passes(3);
-  m.show({});
-  await m.look();
-  assert.deepEqual(await states(deal), ['dropped']);
-  assert.equal(await statusOf(deal), 'unfunded');
-});
-
 test('while the other chain is silent it keeps nothing from being sent', async () => {
   const other = await m.funded();
   await m.askFunding(deal);

@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missedEverySeconds, mostFailed } from './bounds.ts';
+import { inHandSeconds, missedEverySeconds, mostFailed } from './bounds.ts';
+import { takeDueJobs } from './db/jobs.ts';
 import { keySums } from './db/sums.ts';
 import { dayOf } from './spending.ts';
-import { type Deal, long, onMarket } from './testing/market.ts';
+import { type Deal, long, onMarket, short } from './testing/market.ts';
 import { ether } from './testing/memory.ts';
 
 const m = onMarket();
@@ -123,4 +124,18 @@ test('a day’s cap stops it, which it says once; the next day it goes on', asyn
   await m.keepAll();
   assert.equal((await onLong(deal)).length, 1);
   assert.equal(said.length, ofLong);
+});
+
+test('a job that a process had in hand as it died is done a minute later', async () => {
+  const deal = await m.public();
+  await m.hurry();
+  const now = new Date(m.deps.now());
+  const again = new Date(m.deps.now() + inHandSeconds * 1_000);
+  const of = { chain: short, what: 'others', isBusy: false, now, again } as const;
+  assert.equal((await takeDueJobs(m.deps.db, of, 20)).length, 1);
+  await m.keep();
+  assert.deepEqual(await m.attempts(deal), [], 'it is the other’s');
+  m.deps.advance(60_000);
+  await m.keep();
+  assert.equal((await m.attempts(deal)).length, 1);
 });

@@ -11,7 +11,6 @@ import { type Attempt, liveAttempts } from './db/attempts.ts';
 import { keySums } from './db/sums.ts';
 import { type Asking, withOutcomes } from './outcomes.ts';
 import type { Database } from './port.ts';
-import { realTime } from './step.ts';
 
 const limits = { timeout: 60_000 };
 const many = 16;
@@ -146,31 +145,6 @@ test(
     ]);
   },
 );
-
-test('where a block has one, silence about the others holds up nothing', limits, async () => {
-  const newest = ` 7 ${many}`;
-  const says: Says = ({ txid }) => {
-    if (txid.endsWith(newest)) return 'failed';
-    throw new ParleyError('chain_unavailable', 'of a test', {});
-  };
-  const { address, on } = keyThat(says);
-  const fresh = await withOutcomes(on(), await signed(address));
-  const outcomes = fresh.map(({ outcome }) => outcome);
-  assert.deepEqual(
-    [outcomes.at(-1), new Set(outcomes.slice(0, -1))],
-    ['failed', new Set(['gone'])],
-  );
-  assert.deepEqual(await outcomesOf(address), [
-    ['failed', 1_000, 1],
-    ['unknown', 0, many - 1],
-  ]);
-  const silent = keyThat(({ txid }) => (txid.endsWith(newest) ? 'mined' : 'unknown'));
-  const limit = () => AbortSignal.abort(new Error('of a test'));
-  const given = silent.on();
-  const hasty = { ...given, deps: { ...given.deps, signingTime: { ...realTime, limit } } };
-  const seen = await withOutcomes(hasty, await signed(silent.address));
-  assert.equal(seen.filter(({ outcome }) => outcome === 'gone').length, many - 1);
-});
 
 for (const [what, paid, charged] of [
   ['nothing', { cost: 0n, said: 1 }, 125],

@@ -8,7 +8,7 @@ import { found, rowsOfAll } from '@parley/verify/test/support/secrets.ts';
 import { relayLeadSeconds, unknownSeconds, vouchedSeconds } from './bounds.ts';
 import type { Gas } from './port.ts';
 import { nextNonce } from './sign.ts';
-import { type Loose, legOf } from './testing/desk.ts';
+import type { Loose } from './testing/desk.ts';
 import { type Deal, onMarket, short } from './testing/market.ts';
 
 const m = onMarket();
@@ -139,18 +139,6 @@ test('no transaction leaves before it is stored, both are or neither is', async 
   assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first, 'true']);
   await lands(deal);
   assert.equal((await m.swap(deal)).legs.a.claimTx, first.txid);
-});
-
-test('one of the long leg is sent after the time to reveal, as it is answered', async () => {
-  const deal = await m.funded();
-  const { deadlines } = await m.swap(deal);
-  m.deps.freeze((deadlines.revealBy + 1) * 1_000);
-  assert.equal((await m.relay(deal)).code, 'too_late_to_reveal');
-  const body = { secret: deal.secret, relay: true };
-  must(await deal.maker.post(legOf(deal, 'b', 'claim'), body));
-  await m.passes(2);
-  const { secret, legs } = await m.swap(deal);
-  assert.deepEqual([secret, legs.b.claimedBy], [deal.secret, 'keeper']);
 });
 
 test('what was sent before a restored backup keeps its nonce', async () => {

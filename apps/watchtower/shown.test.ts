@@ -274,27 +274,3 @@ test('a secret that becomes public while its relay is dropped is claimed', async
   assert.equal(isFirst, false);
   await lands();
 });
-
-test('signed again it does not wait behind relays that came after it', async () => {
-  const { db } = m.deps;
-  const crowded: typeof db = {
-    ...db,
-    rows: async <Row>(statement: Parameters<typeof db.rows>[0]) => {
-      const rows = await db.rows<Row>(statement);
-      if (statement.name !== 'keeper_sums') return rows;
-      return rows.map((each) => ({ ...each, relaysUnderWay: 16 }));
-    },
-  };
-  const busy = await m.open({ db: crowded });
-  await busy.keeper.pass(short);
-  m.short.drop();
-  const own = busy.gas.get(short) ?? assert.fail();
-  const { account: real } = own;
-  own.account = { ...real, outcome: async () => 'gone' };
-  await m.hurry();
-  await busy.keeper.pass(short);
-  own.account = real;
-  const outcomes = (await attempts()).map(({ outcome }) => outcome);
-  assert.deepEqual(outcomes, ['gone', 'unknown']);
-  await lands();
-});

@@ -9,7 +9,6 @@ import type { Gas } from './port.ts';
 import type { Loose } from './testing/desk.ts';
 import { type Deal, onMarket, quickTime, short } from './testing/market.ts';
 import { ether, gwei } from './testing/memory.ts';
-import { createWatchtower } from './watchtower.ts';
 
 const m = onMarket();
 let gas: Loose;
@@ -232,22 +231,4 @@ test('a waiting job goes first, and the soonest timelock among those', async () 
   m.mine(5);
   await m.keepAll();
   assert.deepEqual(await signed(), [0, 1, 1]);
-});
-
-test('where new work is not found what is known is done', async () => {
-  const parts = m.parts();
-  const ended = Promise.withResolvers<void>();
-  const takeUp = () => Promise.reject(new Error('of a test'));
-  const reconcile: typeof parts.market.reconcile = async () => ended.resolve();
-  const loop: typeof parts.loop = (of) => parts.loop({ ...of, everyMs: 50 });
-  const own = createWatchtower({ ...parts, loop, market: { ...parts.market, takeUp, reconcile } });
-  const deal = await m.funded();
-  own.start();
-  try {
-    must(await m.relay(deal));
-    await ended.promise;
-  } finally {
-    await own.stop();
-  }
-  assert.equal(m.short.waits((await m.attempts(deal))[0]?.txid), true);
 });

@@ -8,10 +8,10 @@ import { createTestClient, type Hex, http, publicActions, walletActions } from '
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { withAnvil } from '../evm/anvil.ts';
-import { DeploymentError, deployer, sendThroughDeployer } from '../evm/create2.ts';
+import { DeploymentError, deployer } from '../evm/create2.ts';
 import { deployDevTokens, pinnedDevTokens } from '../evm/dev-tokens.ts';
 import { type EscrowRecord, recordIn, writeRecord } from '../records.ts';
-import { deployment, initCode } from './artifacts/abi.ts';
+import { deployment } from './artifacts/abi.ts';
 import { deployContracts, evmRecordFault, evmRecordOf, verifyDeployment } from './deploy.ts';
 import { domainOf, shardOf } from './ids.ts';
 
@@ -68,28 +68,6 @@ test('two chains get the same addresses and code, and a repetition sends nothing
   }
 });
 
-test('a deployment that another was faster with sends nothing', async () => {
-  const code = { salt: deployment.salt, initCode };
-  await withAnvil(async (rpcUrl) => {
-    await deployContracts({ rpcUrl, privateKey });
-    assert.equal(await sendThroughDeployer({ rpcUrl, privateKey }, code), null);
-  });
-});
-
-test('two deployments at the same moment both end well', async () => {
-  await withAnvil(async (rpcUrl) => {
-    const other: Hex = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
-    const both = await Promise.all([
-      deployContracts({ rpcUrl, privateKey }),
-      deployContracts({ rpcUrl, privateKey: other }),
-    ]);
-    assert.deepEqual(
-      both.map((one) => one.contract),
-      [deployment.address, deployment.address],
-    );
-  });
-});
-
 test('other code at the address, and a contract of another chain, are refused', async () => {
   await withAnvil(async (rpcUrl) => {
     await deployContracts({ rpcUrl, privateKey });
@@ -121,14 +99,6 @@ test('a chain without the CREATE2 deployer, or with an impostor there, is refuse
       );
     });
   }
-});
-
-test('an aborted deployment stops', async () => {
-  await withAnvil(async (rpcUrl) => {
-    const signal = AbortSignal.abort();
-    await assert.rejects(deployContracts({ rpcUrl, privateKey, signal }));
-    assert.equal((await verifyDeployment({ rpcUrl })).ok, false);
-  });
 });
 
 test('the command deploys, says so, verifies, records, and is repeatable', async (context) => {

@@ -7,8 +7,6 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import falseToken from '@parley/contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
-import { TronWeb } from 'tronweb';
 import { recorder } from '../../devnet/testing/start.ts';
 import { supply } from './chain.ts';
 import {
@@ -192,45 +190,6 @@ test('a message is in hex, and an error names the class of java-tron', async () 
   assert.equal(error, `${name} : Validate TransferContract error, no OwnerAccount.`);
 });
 
-test('a constant call that reverts has been made, one that the machine ends has not', async () => {
-  const program = 'class org.tron.core.vm.program.Program$';
-  for (const [data, words] of [
-    ['5f5ffd', 'REVERT opcode executed'],
-    ['fe', 'IllegalOperationException : Invalid operation code'],
-    ['600756', 'BadJumpDestinationException : Operation with pc is not a jump destination'],
-    ['50', 'StackTooSmallException : Expected stack size is bigger than the actual one'],
-  ] as const) {
-    const body = { owner_address: faucetAddress, data };
-    type Tried = { result: { result?: boolean; code?: string; message: string } };
-    const said = await post<Tried>('/wallet/triggerconstantcontract', body);
-    const { message, ...how } = said.result;
-    const isMade = data === '5f5ffd';
-    assert.deepEqual(how, isMade ? { result: true } : { code: 'OTHER_ERROR' });
-    assert.equal(Buffer.from(message, 'hex').toString(), isMade ? words : program + words);
-    assert.equal(Object.keys(said).length > 1, isMade);
-  }
-});
-
-test('the fee limit is all that a call may burn, and it is burnt when it does not suffice', async () => {
-  const deploy = async (code: string): Promise<Uint8Array> => {
-    const new_contract = { origin_address: HERE, bytecode: hexToBytes(code) };
-    const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
-    const place = simulator.chain.find(txid);
-    return hexToBytes(place?.block.transactions[0]?.info.contract_address as string);
-  };
-  const ended = async (to: Uint8Array, fee_limit: bigint) => {
-    await simulator.chain.broadcast(calling(to, { fee_limit }));
-    const { receipt } = (await simulator.chain.mine()).transactions[0]?.info ?? assert.fail();
-    return [receipt.result, receipt.energy_usage_total, receipt.energy_fee];
-  };
-  const stores = await deploy('600a600c600039600a6000f360016000556001600055');
-  // 20,000 and 5,000 to store, six for the pushes of each: java-tron knows no warm slots
-  assert.deepEqual(await ended(stores, 2_501_200n), ['SUCCESS', 25_012, 2_501_200]);
-  assert.deepEqual(await ended(stores, 1_001_100n), ['OUT_OF_ENERGY', 10_011, 1_001_100]);
-  const loops = await deploy('6004600c60003960046000f35b600056');
-  assert.deepEqual(await ended(loops, 5_000_000n), ['OUT_OF_ENERGY', 50_000, 5_000_000]);
-});
-
 for (const [method, params, code] of [
   ['eth_sendRawTransaction', [], -32601],
   ['eth_getStorageAt', [`0x${'ab'.repeat(20)}`, '0x0', 'finalized'], -32602],
@@ -244,74 +203,3 @@ for (const [method, params, code] of [
     assert.equal((await post<Reply>('/jsonrpc', asked)).error.code, code);
   });
 }
-
-const tronWeb = new TronWeb({ fullHost: simulator.url, privateKey: '11'.repeat(32) });
-const alice = tronWeb.defaultAddress;
-const bob = tronWeb.address.fromPrivateKey('22'.repeat(32)) as string;
-
-/** Mines, and gives the receipt. */
-async function mined(txid: string) {
-  await simulator.chain.mine();
-  return tronWeb.trx.getUnconfirmedTransactionInfo(txid);
-}
-
-test('tronweb: a transfer activates an account and burns for it, the next one is free', async () => {
-  const to_address = hexToBytes(alice.hex as string);
-  await simulator.sendAsFaucet('TransferContract', { to_address, amount: 1_000_000_000n });
-  assert.deepEqual(await tronWeb.trx.getUnconfirmedAccount(bob), {});
-  const sent = await tronWeb.trx.sendTransaction(bob, 5_000_000);
-  assert.equal(sent.result, true);
-  const info = await mined(sent.transaction.txID);
-  assert.deepEqual([info.fee, info.receipt], [1_100_000, { net_fee: 100_000 }]);
-  assert.equal(await tronWeb.trx.getUnconfirmedBalance(bob), 5_000_000);
-  assert.equal(await tronWeb.trx.getBalance(bob), 0);
-  const again = await tronWeb.trx.sendTransaction(bob, 1_000_000);
-  assert.deepEqual((await mined(again.transaction.txID)).receipt, { net_usage: 267 });
-  // One that the node has built.
-  const body = { owner_address: alice.hex, to_address: tronWeb.address.toHex(bob), amount: 7 };
-  const built = await tronWeb.fullNode.request('wallet/createtransaction', body, 'post');
-  const signedByIt = await tronWeb.trx.sign(built as never);
-  await tronWeb.trx.sendRawTransaction(signedByIt as never);
-  assert.equal((await mined((built as { txID: string }).txID)).receipt?.net_usage, 265);
-});
-
-test('tronweb: a contract is deployed, tried, called, and its failure is on chain', async () => {
-  const { abi } = falseToken;
-  const made = await tronWeb.transactionBuilder.createSmartContract(
-    { abi: abi as never, bytecode: falseToken.bytecode.slice(2), feeLimit: 1_000_000_000 },
-    alice.base58 as string,
-  );
-  await tronWeb.trx.sendRawTransaction(await tronWeb.trx.sign(made));
-  const { contract_address: token = '' } = await mined(made.txID);
-  const uint = (value: number | string) => ({ type: 'uint256', value });
-  const to = (value: string) => ({ type: 'address', value });
-  const call = async (name: string, ...args: { type: string; value: unknown }[]) => {
-    const limit = { feeLimit: 100_000_000 };
-    const { transaction } = await tronWeb.transactionBuilder.triggerSmartContract(
-      token,
-      name,
-      limit,
-      args,
-    );
-    await tronWeb.trx.sendRawTransaction(await tronWeb.trx.sign(transaction));
-    return mined(transaction.txID);
-  };
-  await call('mint(address,uint256)', to(alice.base58 as string), uint(500));
-  const transfer = 'transfer(address,uint256)';
-  const { energy_used } = await tronWeb.transactionBuilder.triggerConstantContract(
-    token,
-    transfer,
-    {},
-    [to(bob), uint(20)],
-  );
-  const info = await call(transfer, to(bob), uint(20));
-  assert.deepEqual(info.contractResult, ['0'.repeat(64)], 'moved, and answered false');
-  assert.deepEqual([info.receipt.result, info.log?.length], ['SUCCESS', 1]);
-  assert.equal(info.receipt.energy_usage_total, energy_used, 'what its trial used');
-  const failed = await call(transfer, to(bob), uint(10_000));
-  assert.deepEqual([failed.result, failed.receipt.result], ['FAILED', 'REVERT']);
-  assert.equal(tronWeb.toUtf8(failed.resMessage as string), 'REVERT opcode executed');
-  const { energy_fee = 0, net_fee = 0 } = failed.receipt;
-  assert.ok(energy_fee > 0);
-  assert.equal(failed.fee, energy_fee + net_fee);
-});

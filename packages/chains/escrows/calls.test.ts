@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
-import snapshot from '@parley/contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { type Escrow, escrowId, legOf } from '@parley/contracts/escrows/ids.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
@@ -9,7 +8,6 @@ import { codePoint } from '@parley/verify/test/support/code-points.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import { type Abi, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
-import { evmGasPolicyOf } from '../evm/gas-policy.ts';
 import {
   callsIn,
   claimData,
@@ -19,7 +17,6 @@ import {
   fundData,
   fundedIn,
   inBatches,
-  mostInBatch,
   type Place,
   paymentOf,
   refundData,
@@ -219,68 +216,6 @@ test('a cut off call, or anything at all behind a selector, is read without a th
   );
 });
 
-test('an array that is longer than its bytes, or elsewhere, is read as far as it goes', () => {
-  const escrow = fc.sample(escrows(64), 1)[0] as Escrow;
-  const leg = legOf(escrow, escrow.terms.hashlock);
-  const data = encoded('refundMany', [[leg]]);
-  const word = (value: bigint) => value.toString(16).padStart(wordLength, '0');
-  const withWords = (place_: bigint, length: bigint) =>
-    data.slice(0, 8) + word(place_) + word(length) + data.slice(8 + 2 * wordLength);
-  assert.equal(callsIn(withWords(32n, 1n), place).length, 1);
-  assert.equal(callsIn(withWords(32n, 0xffff_ffffn), place).length, 1);
-  assert.deepEqual(callsIn(withWords(32n, 1n << 32n), place), []);
-  assert.deepEqual(callsIn(withWords(64n, 1n), place), []);
-  assert.deepEqual(callsIn(withWords(32n, 0n), place), []);
-});
-
-test('a selector that begins within another’s bytes is found', () => {
-  const [{ escrow, secret }] = fc.sample(opened(), 1) as [{ escrow: Escrow; secret: Hex }];
-  const claim = claimData(escrow, secret.slice(2)).slice(2);
-  const fund = fundData(escrow).slice(2, 10);
-  // The last digit of the one is the first of the other: the one stands at half a byte.
-  assert.equal(fund.at(-1), claim.at(0));
-  const calls = callsIn(`0${fund.slice(0, -1)}${claim}`, place);
-  assert.deepEqual(shown(calls), [['claim', idOf(escrow), secret.slice(2)]]);
-  assert.deepEqual(callsIn(`0${claim}`, place), [], 'at half a byte there is no call');
-});
-
-test('no id is computed for hashlocks that nobody asked about', () => {
-  const both = fc.sample(opened(64), 2) as { escrow: Escrow; secret: Hex }[];
-  const [one, other] = both.map(({ escrow }) => escrow) as [Escrow, Escrow];
-  const wanted = (hashlock: string) => `0x${hashlock}` === other.terms.hashlock;
-  const legs = both.map(({ escrow, secret }) => legOf(escrow, secret));
-  const refunds = both.map(({ escrow }) => legOf(escrow, escrow.terms.hashlock));
-  const data = [
-    fundData(one).slice(2),
-    fundData(other).slice(2),
-    encoded('claimMany', [legs]),
-    encoded('refundMany', [refunds]),
-  ];
-  const calls = callsIn(data.join(''), place, wanted);
-  assert.deepEqual(
-    calls.map(({ verb, id }) => [verb, id]),
-    ['fund', 'claim', 'refund'].map((verb) => [verb, idOf(other)]),
-  );
-  // Bytes that fund many are read as far as sixteen of them.
-  const many = fundData(one).slice(2).repeat(20);
-  assert.equal(callsIn(many, place).length, 20);
-  assert.equal(fundedIn(many, place).length, 16);
-});
-
-test('batches that lie across each other are read as far as one transaction could settle', () => {
-  const word = (value: bigint) => value.toString(16).padStart(wordLength, '0');
-  for (const name of ['claimMany', 'refundMany']) {
-    const header = encoded(name, [[]]).slice(0, 8) + word(32n) + word(0xffff_ffffn);
-    let asked = 0;
-    // As much as nodes take of one transaction: 1 900 batches, each of all the bytes behind it.
-    callsIn(header.repeat(Math.floor((256 * 1024) / header.length)), place, () => {
-      asked += 1;
-      return false;
-    });
-    assert.ok(asked <= 1_000, `${asked} of ${name}`);
-  }
-});
-
 test('those of one payment stand side by side, and no batch is longer than it may be', () => {
   const items = ['a', 'b', 'a', 'c', 'b', 'a'].map((payment, at) => ({ payment, at }));
   const batches = inBatches(items, ({ payment }) => payment, 4);
@@ -309,15 +244,4 @@ test('a claim pays its payout and a refund its funder, in one token each', () =>
   assert.equal(paymentOf(terms, 'claim'), 'T P');
   assert.equal(paymentOf(terms, 'refund'), 'T R');
   assert.equal(paymentOf({ ...terms, token: null }, 'refund'), 'null R');
-});
-
-test('the longest batch of one payment costs less than a gas key spends at once, on both forks', () => {
-  const { figures } = snapshot as { figures: Record<string, Record<string, { gas: number }>> };
-  const ofTen = Object.entries(figures).filter(([name]) => name.includes('of ten'));
-  assert.equal(ofTen.length, 4);
-  for (const [name, forks] of ofTen) {
-    for (const [fork, { gas }] of Object.entries(forks)) {
-      assert.ok(BigInt(gas) * BigInt(mostInBatch) <= evmGasPolicyOf(1).mostGas, `${name} ${fork}`);
-    }
-  }
 });

@@ -6,10 +6,8 @@ import devCoinArtifact from '@parley/contracts/escrows/artifacts/DevCoin.json' w
 import type { Abi, AbiFunction, Address } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
-import type { Rpc } from '../nodes/rpc.ts';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { findAbilities } from './abilities.ts';
 import { trialCode } from './artifacts/trial.ts';
 import { evmDeployment } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
@@ -225,25 +223,6 @@ test('the text of an authorization is given when it is asked for, a permit when 
   assert.deepEqual(await waysOf(await leg(devCoin, { token: null }), found), []);
 });
 
-test('an ability that the token had once and has no more is not offered but is to be tried anew', async () => {
-  const token = await put('NoNothing');
-  const found = await abilities(token);
-  const permits = { ...found, authorization: null };
-  const each = await leg(token);
-  assert.equal((await waysOf(each, permits))?.length, 1);
-  const { abi } = tokens.get('NoNothing')!;
-  const data = encodeFunctionData({ abi, functionName: 'turnOff', args: [] });
-  await send(chain, anyone, { to: token, data });
-  assert.equal(await waysOf(each, permits), null);
-  assert.equal(await waysOf(each, { ...found, permit: null }), null);
-  assert.deepEqual(await abilities(token), nothing);
-  const cannotSay = await lying(lendsNothing);
-  const coin = await abilities(devCoin);
-  assert.equal(await waysOf(await leg(devCoin), coin, {}, cannotSay), null);
-  const fresh = await waysOf(await leg(devCoin), coin, { isFresh: true }, cannotSay);
-  assert.equal(fresh?.length, 2);
-});
-
 test('a signature may open its escrow until its lane is used, or its fund-by has passed, at depth', async () => {
   const adapter = adapterOf();
   const mayOpen = (each: Leg) => adapter.ways!.mayOpen(each.escrow, signal());
@@ -277,21 +256,4 @@ test('one node alone of two takes no signature’s power away', async () => {
   assert.equal(await mayOpen(liar), false, 'what it says by itself');
   assert.equal(await mayOpen(liar, chain.rpcUrl), true);
   assert.equal(await mayOpen(chain.rpcUrl, liar), true);
-});
-
-test('with the same chance the same is tried: keys, values and nonces come from it alone', async () => {
-  const { node } = adapterOf();
-  const tried = async (byte: number) => {
-    const asked: string[] = [];
-    const call: Rpc['call'] = (...how) => {
-      asked.push(JSON.stringify(how.slice(0, 2)));
-      return node.call(...how);
-    };
-    const random = (length: number) => new Uint8Array(length).fill(byte);
-    const trying = { rpc: { ...node, call }, deployment: evmDeployment(31_337), token: devCoin };
-    await findAbilities({ ...trying, random }, signal());
-    return asked.sort();
-  };
-  assert.deepEqual(await tried(1), await tried(1));
-  assert.notDeepEqual(await tried(1), await tried(2));
 });

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ParleyError } from '@parley/core/errors.ts';
-import { runs } from '@parley/verify/test/support/runs.ts';
-import fc from 'fast-check';
 import { type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { refuses } from '../testing/refusals.ts';
@@ -63,26 +60,4 @@ test('a transaction without chain id, and one without signature, are refused', a
   const unsigned =
     '0xec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080';
   await assert.rejects(readRaw(unsigned), isNone(/signed|signature/));
-});
-
-test('no bytes end in anything but a transaction or bad_transaction', async () => {
-  await assert.rejects(readRaw({ psbtBase64: '', signaturesHex: [] }), isNone(/raw transaction/));
-  await assert.rejects(readRaw(`0x${'00'.repeat(131_073)}`), isNone(/131072 bytes/));
-  const bytes = (raw: Uint8Array) => `0x${Buffer.from(raw).toString('hex')}`;
-  const mangled = fc
-    .tuple(fc.nat(example.raw.length / 2 - 2), fc.nat(255), fc.constantFrom('02', '01', ''))
-    .map(([at, byte, type]) => {
-      const raw = Buffer.from(example.raw.slice(2), 'hex');
-      raw[at] = byte;
-      return `0x${type}${raw.toString('hex')}`;
-    });
-  const texts = fc.oneof(fc.string(), fc.uint8Array({ maxLength: 200 }).map(bytes), mangled);
-  const property = fc.asyncProperty(texts, async (text) => {
-    try {
-      await readRaw(text);
-    } catch (error) {
-      assert.ok(error instanceof ParleyError && error.code === 'bad_transaction', String(error));
-    }
-  });
-  await fc.assert(property, { numRuns: runs(500) });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { legStatus } from '@parley/core/facts.ts';
 import type { Hex } from 'viem';
-import { numberToHex } from 'viem/utils';
 import type { EvmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { accounts } from './testing/anvil.ts';
@@ -126,50 +125,6 @@ test('a claim or refund that waits with too little gas shows its secret, and hid
   const txid = await post(accounts[6]!, refundOf(old));
   await touched(adapter);
   assert.equal((await facts(adapter, old)).refunded?.txid, txid);
-});
-
-test("a waiting claim's payments besides the claim count against its gas", async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await mine(2);
-  const adapter = await following([leg]);
-  const { to, data } = claimOf(leg);
-  const call = { account: anyone, to: to as Hex, data: data as Hex };
-  // EIP-2930: 2 400 for the address and 1 900 for each key.
-  const listGas = 2_400n + 100n * 1_900n;
-  const gas = (await chain.client.estimateGas(call)) + listGas - 15_000n;
-  const storageKeys = Array.from({ length: 100 }, (_, at) => numberToHex(at, { size: 32 }));
-  const accessList = [{ address: to as Hex, storageKeys }];
-  await manual();
-  const hash = await chain.client.sendTransaction({ ...call, gas, accessList });
-  await touched(adapter);
-  const shown = await facts(adapter, leg);
-  assert.deepEqual([shown.claimed, shown.secret], [null, leg.secret]);
-  await mine();
-  const { status } = await chain.client.getTransactionReceipt({ hash });
-  assert.equal(status, 'reverted', 'it was bound to fail');
-});
-
-test('a flood of claims that are bound to fail is tried a few at a time, each once a block', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await mine(2);
-  let trials = 0;
-  const counting = await adapterOver(({ method, params }, forward) => {
-    if (method === 'eth_call' && (params[0] as { gas?: string }).gas !== undefined) trials += 1;
-    return forward();
-  });
-  const adapter = await following([leg], counting);
-  await manual();
-  const call = claimOf(leg);
-  for (let sent = 0; sent < 40; sent += 1) await post(anyone, call, 30_000n);
-  const counts: number[] = [];
-  for (let pass = 0; pass < 3; pass += 1) {
-    await touched(adapter);
-    counts.push(trials);
-  }
-  assert.deepEqual(counts, [32, 40, 40]);
-  assert.equal((await facts(adapter, leg)).claimed, null);
 });
 
 type Range = { readonly fromBlock: string; readonly toBlock: string };

@@ -3,13 +3,12 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type { LaunchPosition, LaunchReader, LaunchSource } from '@parley/tokens/launches.ts';
 import type { Hex } from 'viem';
 import { allLaunches } from '../testing/launches.ts';
-import { type Answer, answerOf, hangingNode, type Lie } from '../testing/nodes.ts';
 import type { EvmAdapterOptions } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { deployLaunchpad, type Launching } from './testing/launches.ts';
 import { evmWorld } from './testing/world.ts';
 
-const { chain, adapterOf, urlOf, mine, signal } = await evmWorld();
+const { chain, adapterOf, mine, signal } = await evmWorld();
 const depth = evmChains['evm-dev'].policy.normal.confirmations;
 const week = 7 * 86_400;
 let snapshot: Hex;
@@ -31,11 +30,6 @@ const next = (after: LaunchPosition | null, by = reader, source: LaunchSource = 
   by.read(source, after, week, signal());
 
 const all = (after: LaunchPosition, by = reader) => allLaunches(after, (at) => next(at, by));
-
-async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
-  const rpc = { attemptTimeoutMs: 500, rounds: 1 };
-  await check(readerOf({ rpcUrls: [await urlOf(lie)], rpc }));
-}
 
 test('it begins at the head; a launch is told when it is deep, and not before', async () => {
   await pad.launch('OLD');
@@ -79,78 +73,6 @@ test('launches that were taken back from below the cursor are read again as they
   await mine(depth + 5);
   const after = await all(before.position);
   for (const each of launched) assert.ok(after.tokens.includes(each));
-});
-
-test('what was read before a node fails in the middle of a page counts', async () => {
-  const { position } = await next(null);
-  const [first = ''] = await pad.launch('FIRST');
-  await mine(30);
-  const [second = ''] = await pad.launch('SECOND');
-  await deepen();
-  let answers = 0;
-  const failing: Lie = async ({ method, params }, forward) => {
-    if (method !== 'eth_getLogs') return forward();
-    const { fromBlock, toBlock } = params[0] as Record<string, string>;
-    if (Number(toBlock) - Number(fromBlock) > 8) {
-      return { error: { code: -32_602, message: 'too large' } };
-    }
-    answers += 1;
-    return answers > 2 ? undefined : forward();
-  };
-  await behind(failing, async (by) => {
-    const page = await next(position, by);
-    assert.deepEqual([page.tokens, page.isWhole], [[first], false]);
-    assert.ok(page.position.height < position.height + 30);
-    assert.deepEqual((await all(page.position)).tokens, [second]);
-  });
-});
-
-test('logs of other contracts, other events and other blocks are no launches', async () => {
-  const { position } = await next(null);
-  const [token = ''] = await pad.launch('TRUE');
-  await deepen();
-  const lying: Lie = async ({ method }, forward) => {
-    const answer = (await forward()) as { result: Record<string, unknown>[] };
-    if (method !== 'eth_getLogs') return answer as Answer;
-    const [log] = answer.result;
-    if (log === undefined) return answer;
-    const [topic, , ...rest] = log.topics as string[];
-    const fake = `0x${'0'.repeat(24)}${'66'.repeat(20)}`;
-    const made = { ...log, topics: [topic, fake, ...rest] };
-    const lies = [
-      { ...made, address: `0x${'77'.repeat(20)}` },
-      { ...made, topics: [`0x${'88'.repeat(32)}`, fake] },
-      { ...made, topics: [] },
-      { ...made, blockNumber: '0x1' },
-      { ...made, blockNumber: '0xffffff' },
-    ];
-    return { result: [...lies, log] };
-  };
-  await behind(lying, async (by) => assert.deepEqual((await next(position, by)).tokens, [token]));
-});
-
-test('a node that hangs, is behind or answers nonsense throws, or changes nothing', async () => {
-  const { position } = await next(null);
-  await pad.launch('LATER');
-  await deepen();
-  const hanging = await hangingNode();
-  const rpc = { attemptTimeoutMs: 300, rounds: 1 };
-  const silent = readerOf({ rpcUrls: [hanging.url], rpc });
-  await assert.rejects(next(position, silent), { code: 'chain_timeout' });
-  await hanging.stop();
-  await assert.rejects(next(position, silent), { code: 'chain_unavailable' });
-  const nonsense: Lie = ({ method }, forward) =>
-    method === 'eth_getLogs' ? { result: [{ address: 7 }] } : forward();
-  await behind(nonsense, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
-  const behindIt = `0x${position.height.toString(16)}`;
-  const late: Lie = ({ method, params }, forward) =>
-    method === 'eth_getBlockByNumber' && params[0] === 'latest'
-      ? answerOf(chain.rpcUrl, method, [behindIt, false])
-      : forward();
-  await behind(late, async (by) => {
-    const page = await next(position, by);
-    assert.deepEqual([page.tokens, page.position, page.isWhole], [[], position, true]);
-  });
 });
 
 test('a cursor that a lying node drove ahead of the chain comes back, and nothing is lost', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
-import type { EscrowTerms, Lane } from '@parley/core/terms.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
-import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { answerOf, type Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { probeCode } from './artifacts/probe.ts';
@@ -11,7 +11,6 @@ import { evmDeployment } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {
-  claim,
   deployToken,
   fund,
   funder,
@@ -120,15 +119,6 @@ test('a node without state overrides tries what the funder could send, and says 
   await assert.rejects(lost, refuses('bad_address', /is the escrow contract/));
 });
 
-test('a contract wallet can be the funder and be paid back', async () => {
-  const { abi, bytecode } = zoo.get('OwnedWallet')!;
-  const data = encodeDeployData({ abi, bytecode, args: [funder.address] });
-  const refund = to(await deploy(chain, data));
-  for (const token of [null, await deployToken(chain, 'DevTether')]) {
-    await tried(await termsOf({ refund, token }), 'funding');
-  }
-});
-
 test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
   const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
   const heard: string[] = [];
@@ -186,17 +176,4 @@ test('where storage is not lent, the contract itself is the one that pays in a p
   });
   await fails(tried(leg.terms, 'claim', adapterOf({ rpcUrls: [forgetful] })), words);
   assert.ok(payers.includes(contract));
-});
-
-test('a trial is no lane of anybody, and the money of others stands in no way', async () => {
-  const others = await fundedIn(await deployToken(chain, 'DevTether'));
-  const { lane, token } = others.terms;
-  const used = /the lane was used 1 times: number 1 is not its next/;
-  await fails(tried(others.terms, 'funding'), used, 'funding');
-  const next = await termsOf({ token, lane: { ...(lane as Lane), counter: 2 } });
-  // The trial does not need the lane, whose money is not settled yet; the funding does.
-  await tried(next, 'payout');
-  await fails(tried(next, 'funding'), /the lane was used 1 times/, 'funding');
-  await claim(chain, others);
-  await tried(next, 'funding');
 });

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { codePoint } from '@parley/verify/test/support/code-points.ts';
-import { runs } from '@parley/verify/test/support/runs.ts';
 import { base58 } from '@scure/base';
-import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';
-import fc from 'fast-check';
 import { encodeAbiParameters, encodeDeployData, getCreate2Address, type Hex } from 'viem';
 import { encodeFunctionData, toHex } from 'viem/utils';
 import { rpcClient } from '../nodes/rpc.ts';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { parseEvmAddress } from './address.ts';
 import { mostProofBytes, verifyEvmProof } from './proof.ts';
 import { accounts, deploy, deployRuntime, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -141,48 +136,6 @@ test('compact form and other encodings are refused by their name, with a node an
       await assert.rejects(checked, refuses('bad_signature', why));
     }
   }
-});
-
-test('beside ethers: what it signs is accepted, for no other text and with no bit changed', async () => {
-  const keys = fc
-    .uint8Array({ minLength: 32, maxLength: 32 })
-    .filter((key) => key[0] !== 0 && key[0] !== 255);
-  const texts = fc.oneof(
-    fc.string({ unit: codePoint }),
-    fc.constantFrom('', 'Nonce: 1\n\nLine', '東京 🗼 é', 'x'.repeat(10_000)),
-  );
-  const signerByEthers = (text: string, signature: string): string | null => {
-    try {
-      return verifyMessage(text, signature);
-    } catch {
-      return null;
-    }
-  };
-  await fc.assert(
-    fc.asyncProperty(keys, texts, fc.nat(64), fc.nat(7), async (key, text, at, bit) => {
-      const wallet = new Wallet(`0x${Buffer.from(key).toString('hex')}`);
-      const signature = await wallet.signMessage(text);
-      const proof = { address: wallet.address, message: text, signature };
-      assert.equal(await verifyEvmProof(proof, soon()), wallet.address);
-      await isRefused(verifyEvmProof({ ...proof, message: `${text} ` }, soon()));
-      const bytes = Buffer.from(signature.slice(2), 'hex');
-      bytes[at] = (bytes[at] as number) ^ (1 << bit);
-      const changed = `0x${bytes.toString('hex')}`;
-      // The form of EIP-155 for v passes ethers too, though no wallet gives a message such a v.
-      if (at < 64) assert.notEqual(signerByEthers(text, changed), wallet.address);
-      await isRefused(verifyEvmProof({ ...proof, signature: changed }, soon()));
-    }),
-    { numRuns: runs(60) },
-  );
-});
-
-test('beside ethers: addresses have the same checksum', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
-      const hex = `0x${Buffer.from(bytes).toString('hex')}`;
-      assert.equal(parseEvmAddress(hex), ethersAddress(hex));
-    }),
-  );
 });
 
 test('a contract wallet signs by its owner, and only for the right message and wallet', async () => {

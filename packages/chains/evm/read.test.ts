@@ -48,28 +48,6 @@ test('tokens sent by hand to the contract are no part of any escrow', async () =
   assert.deepEqual([legStatus(claimed), claimed.balance, claimed.empty], ['claimed', 0n, true]);
 });
 
-test('an unknown outcome is told by the same adapter once its node gives logs', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  const claimTx = await claim(chain, leg);
-  const lane = { number: leg.terms.lane?.number ?? '', counter: 2 };
-  await fund(chain, await newLeg(chain, { lane }));
-  await mine(3);
-  let keeps: 'pruned' | 'none' | 'all' = 'pruned';
-  const adapter = await adapterOver((call, forward) => {
-    if (keeps === 'all') return forward();
-    const pruned = { error: { code: -32_000, message: 'pruned' } };
-    const isPruned = keeps === 'pruned' && call.method === 'eth_getLogs';
-    return isPruned ? pruned : noLogs(call, forward);
-  });
-  assert.equal((await read(leg, adapter)).outcome, 'unknown');
-  keeps = 'none';
-  assert.equal((await read(leg, adapter)).outcome, 'unknown');
-  keeps = 'all';
-  const told = await read(leg, adapter);
-  assert.deepEqual([told.outcome, told.claimed?.txid], [undefined, claimTx]);
-});
-
 test('a token that takes its money out of the escrow leaves the leg seen, never funded', async () => {
   const governed = zoo.get('Governed')!;
   const token = await deploy(chain, governed.bytecode);

@@ -6,7 +6,7 @@ import { amountOf, quantity, type Rpc, rpcClient } from '../nodes/rpc.ts';
 import { lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { ask } from './ask.ts';
-import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
+import { txOf } from './node.ts';
 import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
 import { laneSlot, lends, lentOpen, openWord } from './simulate.ts';
 import { mustBeOpen, stateAt } from './state.ts';
@@ -134,31 +134,6 @@ test('a quantity is hex of a word at most, and is not parsed where it is longer'
   assert.throws(() => quantity('0xfffffffffffffff'), /gave 0xfffffffffffffff as a number/);
   const list = Array.from({ length: 3 }, () => ({ toString: () => assert.fail('was quoted') }));
   assert.throws(() => quantity(list), /gave object as a number/);
-});
-
-test('an answer of one word that is longer ends the call in a short sentence', async () => {
-  const short = (sentence: RegExp) => (error: Error & { code?: string }) => {
-    assert.equal(error.code, 'chain_unavailable');
-    assert.match(error.message, sentence);
-    assert.ok(error.message.length < 500, `${error.message.length} characters`);
-    return true;
-  };
-  // Within what is read of a few words, and beyond.
-  for (const [digits, sentence] of [
-    [10_000, /cannot be read: the node gave 9{80}… as a number/],
-    [100_000, /an answer of more than 16384 bytes/],
-  ] as const) {
-    const rpc = await saying('9'.repeat(digits));
-    await assert.rejects(chainIdOf(rpc, signal()), short(sentence));
-    await assert.rejects(transactionCount(rpc, own, signal()), short(sentence));
-    await assert.rejects(balanceAt(rpc, null, own, 'latest', signal()), short(sentence));
-  }
-  const head = { hash: '0x', parentHash: '0x', timestamp: '0x1', number: '9'.repeat(100_000) };
-  const unread = short(/eth_getBlockByNumber that cannot be read: the node gave 9{80}… as/);
-  await assert.rejects(blockAt(await saying(head), 'latest', false, signal()), unread);
-  const big = { ...head, extraData: 'f'.repeat(8 * 2 ** 20) };
-  const refused = short(/an answer of more than 8388608 bytes/);
-  await assert.rejects(blockAt(await saying(big), 'latest', false, signal()), refused);
 });
 
 test('a transaction is read up to what a block lets it be, a token’s answer up to what its gas does', async () => {

@@ -25,22 +25,3 @@ test('pages read ahead come in order, and never more at once than may be', async
   for await (const each of readAhead([1, 2, 3, 4, 5, 6, 7], 3, read, never())) found.push(each);
   assert.deepEqual([found, most], [[1, 2, 3, 4, 5, 6, 7], 3]);
 });
-
-test('a failure comes in its turn, and whoever stops ends what is read', async () => {
-  const ended: number[] = [];
-  const read = async (item: number, signal: AbortSignal) => {
-    if (item === 2) throw new Error('no second');
-    signal.addEventListener('abort', () => ended.push(item));
-    return item;
-  };
-  const found: number[] = [];
-  await assert.rejects(async () => {
-    for await (const each of readAhead([1, 2, 3, 4], 3, read, never())) found.push(each);
-  }, /no second/);
-  assert.deepEqual([found, ended], [[1], [1, 3, 4]]);
-  for await (const each of readAhead([1, 3, 4], 2, read, never())) {
-    ended.length = 0;
-    if (each === 1) break;
-  }
-  assert.deepEqual(ended, [1, 3, 4]);
-});

@@ -97,19 +97,6 @@ for (const [how, [batch, isRemembered]] of Object.entries(refusals)) {
   });
 }
 
-test('no node is asked once the request is over, and each call says so', async (t) => {
-  const own = await node(t, result);
-  const over = AbortSignal.abort();
-  const rpc = gathering(client(own), over);
-  for (const each of await Promise.allSettled(
-    both.map((method) => rpc.call(named(method), [], over)),
-  )) {
-    assert.ok(each.status === 'rejected');
-    assert.equal(each.reason.code, 'chain_timeout');
-  }
-  assert.deepEqual(own.exchanges, []);
-});
-
 test('at a snapshot the best block is its own, and a question of it is asked once, failures too', async (t) => {
   const asked: string[] = [];
   const own = await node(t, (question) => {

@@ -9,7 +9,7 @@ import { nodeOf, within } from '../testing/nodes.ts';
 import { tronNodes } from '../tron/node.ts';
 import { type Head, headsEveryMs, silentMs } from './heads.ts';
 import { inTurn, type Question } from './in-turn.ts';
-import { type Client, foundBySome, wellSources } from './sources.ts';
+import { type Client, wellSources } from './sources.ts';
 
 const never = new AbortController().signal;
 const nowSeconds = 1_000_000;
@@ -161,26 +161,6 @@ test('a node that names no head is asked again soon, and ever less often', async
   clock.ms += headsEveryMs - 1;
   await places();
   assert.deepEqual(lookedAt, []);
-});
-
-test('a node that never names a head is not waited for, and is heard once it does', async () => {
-  const { says, places, later } = world('nothing', old(100));
-  assert.deepEqual(await places(), [1]);
-  says[0] = old(100);
-  assert.deepEqual(await later(), [0]);
-});
-
-test('a walk from place to place begins with a node that is well too', async () => {
-  const { nodes } = world(old(100), old(200), old(200));
-  const asked: number[] = [];
-  const call = async () => null;
-  const ask = async (at: number) => {
-    asked.push(at);
-    return null;
-  };
-  const client: Client = { sources: 3, call, ask, order: nodes.order };
-  await foundBySome(client, (one) => one.call() as Promise<null>, never);
-  assert.deepEqual(asked, [1, 2, 0]);
 });
 
 test('two that are well are compared without a third that is not; of two none is left out', async () => {

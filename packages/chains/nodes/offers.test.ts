@@ -2,9 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '@parley/core/errors.ts';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { NotNow, TurnedAway } from './exchange.ts';
 import { offersTo, onceHeard } from './offers.ts';
 import { exchangeWith } from './transport-node.ts';
@@ -164,30 +162,6 @@ test('one that was not reached is tried again, one that refused is not', async (
   const { done, times } = offering([second, refuses('too low')]);
   assert.equal(await done, 0);
   assert.deepEqual(times, [2, 1]);
-});
-
-test('the answer does not wait for who is slow, who is offered it all the same', async () => {
-  const over: string[] = [];
-  const { promise: later, resolve: answer } = Promise.withResolvers<void>();
-  const slow: Way = async (signal) => {
-    await later;
-    signal.throwIfAborted();
-    over.push('taken');
-  };
-  const caller = new AbortController();
-  const { done, times } = offering([slow, takes], caller.signal);
-  assert.equal(await done, 1);
-  assert.deepEqual(over, []);
-  // The caller has gone by now.
-  caller.abort();
-  answer();
-  await waitUntil(() => over.length > 0);
-  assert.deepEqual(times, [1, 1]);
-});
-
-test('the first of two that take it at once is named', async () => {
-  const soon: Way = (signal) => sleep(50, undefined, { signal });
-  assert.equal(await offering([soon, takes]).done, 0);
 });
 
 test('beside a refusal one that hangs is waited for a while, and goes on after it', async () => {

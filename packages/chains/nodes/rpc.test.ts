@@ -49,18 +49,6 @@ test('a node’s own words are thrown where no other answers, with their revert 
   }
 });
 
-test('where every gateway keeps a method from us its words are thrown', async (context) => {
-  for (const status of [401, 403]) {
-    const first = { status, body: says(-32_000, 'this key may not') };
-    const { answer } = await both(context, first, first);
-    await assert.rejects(answer, { name: 'RpcError', message: 'this key may not', status });
-  }
-  const bare = { status: 401, body: 'Unauthorized' };
-  const { answer } = await both(context, bare, bare);
-  const unavailable = { code: 'chain_unavailable', message: /eth_call now: HTTP 401$/ };
-  await assert.rejects(answer, unavailable);
-});
-
 test('only a node’s own no to bytes is their refusal', () => {
   const said = (code: number, status: number, options?: ErrorOptions) =>
     new RpcError(code, 'no', null, { ...options, status });

@@ -24,7 +24,6 @@ import {
   receiver,
   signAll,
   signal,
-  solidityLag,
 } from './testing/chain.ts';
 import type { Lie, Said } from './testing/nodes.ts';
 import { tronWorld } from './testing/world.ts';
@@ -110,34 +109,6 @@ test('a claim built for an address that was never used pays for making the accou
   const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
   const [transaction] = (built as TronMaterial).transactions;
   assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(41_000n) * 100n));
-});
-
-test('deep is solid, and as many blocks as the escrow wants', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  const escrow = { ...leg.escrow, requiredConfirmations: solidityLag + 3 };
-  await fund(chain, leg);
-  await chain.solidify();
-  const deepOf = async () => {
-    const { funded } = await adapter.readEscrow(escrow, signal());
-    return [funded?.confirmations, funded?.deep];
-  };
-  assert.deepEqual(await deepOf(), [solidityLag + 1, false]);
-  await chain.dev.mine(1);
-  assert.deepEqual(await deepOf(), [solidityLag + 2, false]);
-  await chain.dev.mine(1);
-  assert.deepEqual(await deepOf(), [solidityLag + 3, true]);
-});
-
-test('a transaction is good on whatever takes the place of the newest blocks', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  await chain.dev.mine(2);
-  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
-  await chain.dev.simulator.chain.takeBack(2);
-  await chain.dev.mine(2);
-  await perform(adapter, material, funder);
-  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
 });
 
 test('another chain, no contract, other code and another domain are refused', async () => {

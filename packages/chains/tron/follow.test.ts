@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { TronAdapter } from './adapter.ts';
-import { transferCall } from './energy.ts';
-import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';
+import { claimCall, contractEscrow, fundCalls } from './plan.ts';
 import {
   anyone,
   claim,
@@ -15,7 +14,6 @@ import {
   newLeg,
   post,
   quoting,
-  receiver,
   refund,
   send,
   signal,
@@ -126,22 +124,6 @@ test('logs that a node keeps back do not hide a funding or a claim', async () =>
   assert.equal(facts.secret, leg.secret);
 });
 
-test('a block whose receipts are too much for one answer is read by single ones', async () => {
-  const leg = newLeg(chain);
-  const full: Lie = ({ path }, forward) =>
-    path === 'wallet/gettransactioninfobyblocknum' ? { status: 500, body: 'full' } : forward();
-  const adapter = await adapterOver(full);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const fundTx = await fund(chain, leg);
-  await send(chain, anyone, refundCall(newLeg(chain).terms, chain.deployment));
-  const claimTx = await claim(chain, leg);
-  assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
-  const facts = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [fundTx, claimTx]);
-  assert.equal(facts.secret, leg.secret);
-});
-
 test('a stranger who quotes a funding in the same block has not made it', async () => {
   const leg = newLeg(chain);
   const [call] = fundCalls(leg.terms, chain.deployment, 0n);
@@ -149,26 +131,6 @@ test('a stranger who quotes a funding in the same block has not made it', async 
   await post(chain, quoting(chain, anyone, call.data));
   const fundTx = await fund(chain, leg);
   assert.equal((await adapterOf().readEscrow(leg.escrow, signal())).funded?.txid, fundTx);
-});
-
-test('a failed transaction, or a log of another contract, is not taken for the funding', async () => {
-  const leg = newLeg(chain);
-  const failed = await send(chain, anyone, refundCall(leg.terms, chain.deployment));
-  const token = chain.token('DevDollar');
-  await send(chain, anyone, transferCall(token, anyone.address, receiver.address, 1n));
-  const fundTx = await fund(chain, leg);
-  const moved: Lie = async ({ path }, forward) => {
-    const said = await forward();
-    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
-    const infos = said.body as { id: string; log?: object[] }[];
-    const log = infos.flatMap((each) => each.log ?? []);
-    const foreign = log.map((each) => ({ ...each, address: '00'.repeat(20) }));
-    const [first, second, ...rest] = infos;
-    return { body: [{ ...first, log }, { ...second, log: foreign }, ...rest] };
-  };
-  const facts = await (await adapterOver(moved)).readEscrow(leg.escrow, signal());
-  assert.equal(facts.funded?.txid, fundTx);
-  assert.notEqual(failed, fundTx);
 });
 
 test('a record whose transaction is nowhere is shown all the same, without its id', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refuses } from '../testing/refusals.ts';
-import { type Http, httpClient, parseAnswer, plainWords, TronRefusal } from './http.ts';
+import { type Http, httpClient, parseAnswer, TronRefusal } from './http.ts';
 import {
   accountOf,
   blockAt,
@@ -175,19 +175,6 @@ test('a revert as a node documents it: result true, a message, and FAILED', asyn
   assert.notEqual((await trial(unmarked)).failure, null);
 });
 
-test('resources are what is left of the free or the staked, whichever is more', async () => {
-  const node = await saying({
-    freeNetUsed: 557,
-    freeNetLimit: 600,
-    NetUsed: 10,
-    NetLimit: 353,
-    EnergyUsed: 100,
-    EnergyLimit: 1_500,
-    TotalNetLimit: 43_200_000_000,
-  });
-  assert.deepEqual(await resources(node), { energy: 1_400n, energyLimit: 1_500n, bandwidth: 343n });
-});
-
 test('int64 beyond what a number holds are read exactly', () => {
   const text =
     '{"balance":99000000000123457,"list":[-99000000000123457,12],"id":"9900000000012345"}';
@@ -196,27 +183,6 @@ test('int64 beyond what a number holds are read exactly', () => {
     list: ['-99000000000123457', 12],
     id: '9900000000012345',
   });
-});
-
-test('long numbers are told from texts that look like them, and a million of them', () => {
-  const long = '12345678901234567890';
-  const same = [
-    `{"a":": ${long},"}`,
-    `["\\\\",": ${long}","\\": ${long}"]`,
-    `{"${long}":1.${long}}`,
-  ];
-  for (const text of same) assert.deepEqual(parseAnswer(text), JSON.parse(text));
-  const mixed = `{"a\\"":${long},"b":[-${long} ,${long}],": ${long}":"${long}"}`;
-  const all = { 'a"': long, b: [`-${long}`, long], [`: ${long}`]: long };
-  assert.deepEqual(parseAnswer(mixed), all);
-  for (const broken of [`{"a":${long}`, `["${long}`, `${long},`]) {
-    assert.throws(() => parseAnswer(broken), SyntaxError);
-  }
-  // A parser that looks back for each number would not end.
-  for (const each of ['1,', `${long},`, `"a",`]) {
-    const list = parseAnswer(`[${each.repeat(2 ** 20)}${long}]`) as unknown[];
-    assert.deepEqual([list.length, list.at(-1)], [2 ** 20 + 1, long]);
-  }
 });
 
 const least = -(2n ** 63n);
@@ -262,15 +228,6 @@ test('no more is read of each answer than it has a reason to be', async () => {
   const sources = [{ url: await urlOf(() => ({ body: `"${'x'.repeat(2_000)}"` })) }];
   const small = httpClient({ chain: 'tron-dev', sources, rounds: 1, mostBytes: 1_000 });
   await assert.rejects(head(small), unavailable(/more than 1000 bytes/));
-});
-
-test("a node's words are read from hex or as they are, printable and cut", () => {
-  const words = 'contract validate error : No contract or not a smart contract';
-  const hex = (text: string) => Buffer.from(text).toString('hex');
-  for (const text of [words, hex(words)]) assert.equal(plainWords(text), words);
-  assert.equal(plainWords(hex('a\nb\u0000')), 'ab');
-  assert.equal(plainWords('x'.repeat(9_999)).length, 500);
-  for (const nothing of [undefined, '', 5]) assert.equal(plainWords(nothing), 'no reason given');
 });
 
 const numbered = { blockID: '00'.repeat(32), block_header: { raw_data: { number: -1.5 } } };

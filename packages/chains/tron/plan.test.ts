@@ -85,15 +85,6 @@ test('a transaction of the same call is byte for byte what a real node made', ()
   assert.equal(made.txID, captured.txID);
 });
 
-test('a reference is two bytes of the number and eight of the id, as in a capture of Nile', () => {
-  const id = '0000000003fe266bf6b6d392f654dc2e5011601546ed04623d9fcc4e9d439a25';
-  assert.deepEqual(referenceTo({ number: 66_987_627, hash: id }), {
-    refBlockBytes: '266b',
-    refBlockHash: 'f6b6d392f654dc2e',
-  });
-  assert.equal(referenceTo({ number: 65_537, hash: id }).refBlockBytes, '0001');
-});
-
 test('tronweb makes the same bytes of the JSON, for any call, and signs it', () => {
   const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
   const hex = (length: number) => bytes(length).map((each) => Buffer.from(each).toString('hex'));

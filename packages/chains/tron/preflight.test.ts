@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import snapshot from '@parley/contracts/escrows/energy.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { freshLane } from '@parley/core/testing.ts';
 import type { TronMaterial } from '../interface/material.ts';
 import { refuses } from '../testing/refusals.ts';
 import type { TronAdapter } from './adapter.ts';
@@ -12,17 +11,14 @@ import { accountOf } from './node.ts';
 import { fundCalls } from './plan.ts';
 import {
   anyone,
-  claim,
   deploy,
   funder,
   type Leg,
   newcomer,
   newLeg,
   sendAndMine,
-  signAll,
   signal,
 } from './testing/chain.ts';
-import { deployCoin } from './testing/tokens.ts';
 import { tronWorld } from './testing/world.ts';
 
 const { chain, adapterOf, adapterOver } = await tronWorld();
@@ -58,12 +54,6 @@ test('a token that takes a fee is found as soon as it is approved', async () => 
   const fee = refuses('funding_would_fail', /would gain 990 instead of 1000: a fee on transfers\?/);
   await assert.rejects(tried(leg.terms, 'funding'), fee);
   await assert.rejects(built(leg), fee);
-});
-
-test('a party that can pay for what it has to send is not warned', async () => {
-  for (const token of [null, chain.token('ReturnsFalse')]) {
-    assert.deepEqual(await adapter.warnings(termsOf({ token }), signal()), []);
-  }
 });
 
 test('addresses that were never used are named, with what they need', async () => {
@@ -155,17 +145,6 @@ test("a funder's deposit does not pay for its energy: it is told what it has, an
   assert.match(sentence, /never used.*at least 53980000 sun: 50000000 .*leg and 3980000/);
 });
 
-test('the approvals that a funding needs are part of what it takes', async () => {
-  const terms = termsOf({ token: chain.token('ReturnsFalse'), refund: to(newcomer()) });
-  const warnings = await adapter.warnings(terms, signal());
-  const { need, sentence } = warnings.find(({ verb }) => verb === 'fund') ?? assert.fail();
-  // 60 000 for the funding without its transfer, which an empty account cannot try (130 000), and
-  // 22 141 for the approval; 600 bytes for each transaction
-  const energy = (190_000n * 13n) / 10n + (22_141n * 13n + 9n) / 10n;
-  assert.equal(need, energy * 100n + 1_200_000n);
-  assert.match(sentence, new RegExp(`at least ${need} sun for energy and bandwidth$`));
-});
-
 test('a funder who is short gets its funding to sign: its money may still come', async () => {
   const coin = await built(newLeg(chain, { refund: to(newcomer()), amount: 50_000_000n }));
   assert.equal(coin.transactions[0]?.raw_data.fee_limit, 3_380_000);
@@ -176,46 +155,6 @@ test('a funder who is short gets its funding to sign: its money may still come',
 });
 
 const { figures } = snapshot;
-
-function energyOf(txid: string): number {
-  const place = chain.dev.simulator.chain.find(txid);
-  const { receipt } = place?.block.transactions[place.index]?.info ?? assert.fail();
-  assert.equal(receipt.result, 'SUCCESS');
-  return receipt.energy_usage_total as number;
-}
-
-async function fundAsBuilt(leg: Leg): Promise<number[]> {
-  const energies: number[] = [];
-  for (const signed of signAll(funder, await built(leg))) {
-    const sent = await adapter.readSigned(signed, signal());
-    await adapter.broadcast(sent, signal());
-    await chain.dev.mine(1);
-    energies.push(energyOf(sent.txid));
-  }
-  return energies;
-}
-
-test('fundings as they are built take the energy of the snapshot, and claims no more', async () => {
-  const { number } = freshLane();
-  const legIn = (counter: number, token: string | null = null) =>
-    newLeg(chain, { token, lane: { number, counter } });
-  const first = legIn(1);
-  const again = legIn(2);
-  assert.deepEqual(await fundAsBuilt(first), [figures["TRX fund, a lane's first"].energy]);
-  assert.ok(energyOf(await claim(chain, first)) <= figures['TRX claim'].energy);
-  assert.deepEqual(await fundAsBuilt(again), [figures['TRX fund'].energy]);
-  await claim(chain, again);
-  const plain = { [funder.address]: 10n ** 12n, [chain.deployment.contract]: 1n };
-  const token = await deployCoin(chain, 'DevCoin', plain);
-  const approve = figures['token approve, before such a funding'].energy;
-  const used = figures['token fund, allowance of the amount'].energy;
-  const other = legIn(3, token);
-  assert.deepEqual(await fundAsBuilt(other), [approve, used]);
-  await claim(chain, other);
-  const dearest = await deployCoin(chain, 'FalseCoin', { [funder.address]: 10n ** 12n });
-  const [, energy] = await fundAsBuilt(legIn(4, dearest));
-  assert.equal(energy, figures['token that answers false, fund, held none'].energy);
-});
 
 /** TRON's USDT, as `ownEnergy` reckons with it. Source: public figures. */
 const usdt = { balance: 935, allowance: 5_400, mostFactor: 4.4 };

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { hexToBytes } from '@noble/hashes/utils.js';
-import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { type EscrowFacts, legStatus, nothingSeen } from '@parley/core/facts.ts';
 import { freshLane } from '@parley/core/testing.ts';
-import { faucetAddress } from '@parley/dev/simulators/tron/simulator.ts';
-import { type TronAdapter, tronAdapter } from './adapter.ts';
-import { createdAddress } from './identity.ts';
-import { bareAddress, fundCalls, type TronOrigin } from './plan.ts';
-import { tronDevPolicy } from './policy.ts';
+import type { TronAdapter } from './adapter.ts';
+import { bareAddress, fundCalls } from './plan.ts';
 import {
   adapterOn,
   anyone,
   claim,
   fund,
-  funder,
   type Leg,
   newLeg,
   post,
@@ -102,32 +95,6 @@ test('a stored fact stays while the solid word has its escrow, and when it has t
   assert.deepEqual(log.slice(-2), ['no_events', 'unknown_outcome']);
 });
 
-test('an event that an index tells after a poll is told by the next one, and asked once', async () => {
-  const [first, second] = legsInLane();
-  await fund(chain, first);
-  await claim(chain, first);
-  await fund(chain, second);
-  await chain.solidify();
-  let asked = 0;
-  const slow = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<void>();
-  const adapter = await adapterOver(async ({ body }, forward) => {
-    if (body.method !== 'eth_getLogs') return forward();
-    asked += 1;
-    await slow.promise;
-    return forward().finally(answered.resolve);
-  });
-  assert.deepEqual(await read(adapter, first), unknown);
-  slow.resolve();
-  await answered.promise;
-  // The search ends while nobody looks.
-  await sleep(300);
-  const limit = signal();
-  let told = await read(adapter, first);
-  while (told.outcome === 'unknown' && !limit.aborted) told = await read(adapter, first);
-  assert.deepEqual([told.claimed?.deep, told.secret, asked], [true, first.secret, 1]);
-});
-
 for (const how of ['504', 'a refusal', 'never']) {
   test(`an index of events that answers a wide question with ${how} is asked about fewer blocks`, async () => {
     const [first, second] = legsInLane();
@@ -195,44 +162,4 @@ test("an escrow's outcome is solid although a later one waits for a block in its
     assert.deepEqual([legStatus(facts), facts.empty], ['refunded', true]);
     assert.deepEqual([facts.funded?.deep, facts.claimed, facts.outcome], [true, null, undefined]);
   }
-});
-
-test('each escrow of several contracts is followed and settled in its own', async () => {
-  const origin = hexToBytes(faucetAddress);
-  const bytecode = hexToBytes(initCode.slice(2));
-  const new_contract = { origin_address: origin, bytecode, consume_user_resource_percent: 100n };
-  const { txid } = await chain.dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
-  await chain.solidify();
-  const shard = { contract: createdAddress(txid, origin), creation: txid };
-  const of = (shards: TronOrigin['shards'] & object) => {
-    const deployment = { ...chain.deployment, shards };
-    const sources = [{ url: chain.url }];
-    return tronAdapter({ chain: 'tron-dev', deployment, sources, policy: tronDevPolicy });
-  };
-  const strange = of([{ ...shard, creation: chain.deployment.creation }]);
-  await assert.rejects(strange.open(signal()), /created T\w+, not T/);
-  const adapter = of([shard]);
-  const two = { ...chain, deployment: { ...chain.deployment, shards: [shard] } };
-  const contracts = [chain.deployment.contract, shard.contract];
-  const lane = freshLane();
-  const [one, other] = contracts.map((contract) =>
-    newLeg(two, { lane: { ...lane, contract } }),
-  ) as [Leg, Leg];
-  adapter.watch([one.escrow, other.escrow]);
-  await adapter.changes(signal());
-  await fund(two, other);
-  const counters = contracts.map(async (contract) => {
-    const of_ = { contract, funder: funder.address };
-    return (await adapter.lanes?.read(of_, [lane.number], signal()))?.[0]?.counter;
-  });
-  assert.deepEqual(await Promise.all(counters), [0, 1]);
-  assert.deepEqual((await adapter.changes(signal())).touched, [other.escrow.address]);
-  await fund(two, one);
-  await claim(two, other);
-  const { touched } = await adapter.changes(signal());
-  assert.deepEqual(new Set(touched), new Set([one.escrow.address, other.escrow.address]));
-  const idle = await read(adapter, one);
-  const claimed = await read(adapter, other);
-  assert.deepEqual([idle.claimed, idle.secret], [null, null]);
-  assert.deepEqual([claimed.claimed !== null, claimed.secret], [true, other.secret]);
 });

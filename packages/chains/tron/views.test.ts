@@ -181,8 +181,6 @@ const start = 1_700_000_000;
 const everySlot = (count: number): Seconds =>
   Array.from({ length: count }, (_, n) => start + 3 * n);
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
-
 for (const [what, seconds, numbers, most] of [
   // It, the one before, which is older, and the one behind, which is newer.
   ['where no slot was missed', everySlot(100_000), [0, 1, 50_000, 99_998, 99_999], 4],
@@ -209,28 +207,6 @@ function missing(): Seconds {
   }
   return seconds;
 }
-
-test('no more than 256 blocks of one second are read, and behind the head nobody is asked', async () => {
-  const many = chainOf([start, ...Array(400).fill(start + 1), start + 2]);
-  assert.deepEqual(await many.find(start + 1), range(1, 257));
-  const before = many.asked.length;
-  assert.deepEqual(await many.find(start + 3), []);
-  assert.equal(many.asked.length, before, 'the head says so');
-});
-
-test('blocks that were followed are not asked for again, but where their second may go on', async () => {
-  const seconds = [0, 1, 2, 2, 2, 3, 4, 4, 4, 5].map((each) => start + each);
-  const followed = chainOf(seconds, [1, 2, 3, 4, 5]);
-  assert.deepEqual(await followed.find(start + 2), [2, 3, 4]);
-  assert.deepEqual(followed.asked, []);
-  // The last that is remembered may not be the last of its second.
-  const ahead = chainOf(seconds, [4, 5, 6, 7]);
-  assert.deepEqual(await ahead.find(start + 4), [6, 7, 8]);
-  assert.deepEqual(ahead.asked, [8, 9]);
-  // Nor the oldest the first.
-  const behind = chainOf(seconds, [3, 4, 5]);
-  assert.deepEqual(await behind.find(start + 2), [2, 3, 4]);
-});
 
 test('a node that lacks a block tells nothing rather than something wrong', async () => {
   const head = blockOf(everySlot(200), 199);
