@@ -51,8 +51,8 @@ test('every wallet is found by an id that outlives a reload, and signs as the ma
   await page.reload();
   assert.deepEqual(await foundIds(), ids);
   const proofOf = async (name: string) => {
-    const sign = ([at = '', text = '']) => trader.sign(at, text);
-    return { message, ...(await page.evaluate(sign, [name, message])) };
+    const sign = ([at, text]: [string, string]) => trader.sign(at, text);
+    return { message, ...(await page.evaluate(sign, [name, message] as [string, string])) };
   };
   await verifyEvmProof(await proofOf('Fox'), AbortSignal.timeout(1_000));
   verifyTronProof(await proofOf('TronLink'));
