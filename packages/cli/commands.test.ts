@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { signatureOf } from '@parley/market/webhooks/sign.ts';
 import {
   ParleyApiError,
   RescueError,
@@ -33,6 +34,7 @@ import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '@parley/tr
 import { type Profile, readProfile, writeProfile } from '@parley/trader/profile.ts';
 import { openSession } from '@parley/trader/session.ts';
 import { tableOf } from '@parley/trader/show.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { grammar } from './grammar.ts';
 import { runParley } from './run.ts';
 import { testIo } from './testing/io.ts';
@@ -330,4 +332,36 @@ test('files are private, are never half written, and a key is never written over
   assert.equal(await chosenProfile(env, undefined), 'one');
   await writePrivate(placesOf(env, 'two').profileFile, '{}');
   await assert.rejects(chosenProfile(env, undefined), failing('needs_you', /one, two/));
+});
+
+test('deliveries are received, verified and printed, and no other ones', async () => {
+  const home = join(dir, 'hooks');
+  const secret = 'whsec_of_a_test';
+  const end = new AbortController();
+  const { io, said } = ioOf({
+    env: { HOME: home },
+    signal: end.signal,
+    readDescriptor: async () => `${secret}\n`,
+  });
+  await writePrivate(placesOf({ HOME: home }, 'one').profileFile, writeProfile(profile));
+  const ended = runParley(['webhooks', 'listen', '--port', '0', '--secret-fd', '3', '--json'], io);
+  await waitUntil(() => said.err.includes('listens on'));
+  const [url = ''] = /http:\S+\d/.exec(said.err) ?? [];
+  const delivery = { type: 'swap.created', deliveryId: 'd1', createdAt: '2026-11-27T14:05:00Z' };
+  const body = JSON.stringify(delivery);
+  const at = String(Math.floor(Date.now() / 1_000));
+  const sent = async (text: string) => {
+    const headers = {
+      'x-parley-timestamp': at,
+      'x-parley-signature': signatureOf(secret, at, body),
+    };
+    return (await fetch(url, { method: 'POST', headers, body: text })).status;
+  };
+  assert.deepEqual([await sent(body), await sent(body)], [204, 204]);
+  assert.equal(await sent(body.replace('d1', 'd2')), 400);
+  assert.equal(await sent('x'.repeat(262_145)), 413);
+  end.abort(new Error('interrupted'));
+  assert.equal(await ended, 0);
+  assert.equal(said.out, `${body}\n`);
+  assert.match(said.err, /again: d1\nnot verified \(bad_signature\)/);
 });

@@ -10,7 +10,7 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { families } from '@parley/core/families.ts';
-import { ttlSeconds, validForSeconds } from '@parley/core/limits.ts';
+import { graceSeconds, ttlSeconds, validForSeconds } from '@parley/core/limits.ts';
 import { parties, threadStatuses } from '@parley/core/trade.ts';
 import type { Cli } from '@parley/trader/io.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -20,6 +20,9 @@ const mostRows = 10_000;
 const mostLevels = 100;
 const mostSettled = 1_000;
 const mostDescriptor = 1_023;
+const mostPort = 65_535;
+/** Where webhooks are received. */
+const usualPort = 4_780;
 
 const note = `
 An ASSET is CHAIN for its own coin, such as bitcoin; else CHAIN:SYMBOL or CHAIN:CONTRACT.
@@ -66,6 +69,7 @@ export function grammar({ cli, done }: How) {
   requestCommands(program, does);
   dealCommands(program, does);
   swapCommands(program, does);
+  webhookCommands(program, does);
   tab(program as unknown as Parameters<typeof tab>[0], { completionCommandName: 'completion' });
   return program;
 }
@@ -167,6 +171,52 @@ function marketCommands(root: CommandUnknownOpts, does: Does): void {
     .option('--settled <N>', 'of makers with at least so many settled swaps', settled(0))
     .option('--limit <N>', 'at most so many a side', whole(1, mostLevels), 10)
     .action(does(async () => (await import('./do/levels.ts')).levels));
+  root
+    .command('feed')
+    .description('the maker feed: the book, each change, and what becomes of your threads')
+    .option(
+      '--cancel-after <SECONDS>',
+      'withdraws your quotes when this is gone so long',
+      whole(graceSeconds.least, graceSeconds.most),
+    )
+    .action(does(async () => (await import('./do/feed.ts')).feed));
+}
+
+function webhookCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/webhooks.ts');
+  const webhooks = root
+    .command('webhooks')
+    .description('registers webhooks, and receives them on this machine');
+  webhooks
+    .command('add')
+    .description('registers a webhook; its secret is shown once')
+    .argument('<URL>')
+    .option('--event <EVENT>', 'this event, several times; default all but thread. ones', each)
+    .action(does(async () => (await load()).add));
+  webhooks
+    .command('list')
+    .description('your webhooks, and what became of their last delivery')
+    .action(does(async () => (await load()).list));
+  webhooks
+    .command('ping')
+    .description('sends a test delivery')
+    .argument('<WEBHOOK>')
+    .action(does(async () => (await load()).ping));
+  webhooks
+    .command('remove')
+    .description('removes a webhook')
+    .argument('<WEBHOOK>')
+    .action(does(async () => (await load()).remove));
+  webhooks
+    .command('listen')
+    .summary('receives deliveries on this machine, verifies and prints them')
+    .description(
+      'Receives deliveries on this machine, verifies and prints them. Put what ends TLS before it.\n' +
+        'Deliveries that do not verify are answered 400.',
+    )
+    .option('--port <N>', 'of 127.0.0.1; 0 takes any', whole(0, mostPort), usualPort)
+    .option('--secret-fd <N>', 'reads the secret (whsec_…) from this file descriptor', descriptor)
+    .action(does(async () => (await load()).listen));
 }
 
 const valid = () =>

@@ -28,6 +28,8 @@ after(() => rm(dir, { recursive: true, force: true }));
 
 /** The listeners to a party's output. */
 const heard: Record<string, (text: string) => void> = {};
+/** And to what it says to a person. */
+const noted: Record<string, (text: string) => void> = {};
 
 type Said = { readonly status: number; readonly out: string; readonly err: string };
 
@@ -53,6 +55,7 @@ async function parleyUntil(signal: AbortSignal, home: string, ...args: string[])
     },
     err: (text) => {
       err += text;
+      noted[home]?.(text);
     },
     isAsked: false,
     env: envOf(home),
@@ -137,6 +140,17 @@ async function killedOnceFunded(): Promise<void> {
   assert.equal(killed.signal, 'SIGKILL', killed.err);
 }
 
+/** An empty book would give a feed no more to write. */
+async function mustSayWhatItWaitsFor(home: string): Promise<void> {
+  const stop = new AbortController();
+  noted[home] = (text) => {
+    if (text.includes('feed: live')) stop.abort();
+  };
+  const { err } = await parleyUntil(stop.signal, home, 'feed');
+  delete noted[home];
+  assert.match(err, /feed: live, (?:no request is|\d+) open: waits for requests, and for news of/);
+}
+
 test('two parties trade by the command, and one that is killed goes on', async () => {
   await joined('alice', '--key-file', join(dir, 'alice.words'), '--new');
   await joined('bob', '--new', '--passphrase-fd', '3');
@@ -147,6 +161,7 @@ test('two parties trade by the command, and one that is killed goes on', async (
   const wrong = await parley('bob', 'words', '--yes', '--passphrase-fd', '4');
   assert.deepEqual([wrong.status, wrong.out], [7, ''], wrong.err);
   assert.match(wrong.err, /the passphrase is wrong/);
+  await mustSayWhatItWaitsFor('bob');
   const swapId = await agreed();
   const bob = parley('bob', 'settle', '--json', '--yes', '--passphrase-fd', '3');
   await killedOnceFunded();
