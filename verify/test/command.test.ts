@@ -40,6 +40,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['market'], /"market"/],
   ],
   test: [[['core/nothing-of-that-name'], /"core\/nothing-of-that-name"/]],
+  assets: [[['reopen', 'BTC', 'ETH'], /too many arguments for 'reopen'/]],
+  doctor: [[['--swap', 'abc'], /--swap .*'abc'/]],
+  halt: [[['evm-dev'], /too many arguments for 'halt'/]],
+  resume: [[['--chain'], /--chain/]],
   ops: [
     [['asets'], /'asets'/],
     [['audit', '--limit', '0'], /--limit .*'0'/],
