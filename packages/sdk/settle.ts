@@ -333,7 +333,7 @@ function tellDoubts({ emit, doubted, ending }: Context, name: LegName, seen: Leg
   // Heights and ages in the sentences are others at each look.
   const what = `${doubts.map(({ code, node = '' }) => `${code} ${node}`).join()}${stops}`;
   if (doubted.get(name) === what) return;
-  // Each look at the end gives every node its whole time, and a pass before it does not.
+  // At the end each look waits the whole time of every node. Passes before do not.
   if (ending.isTried && doubted.get(name) === `${what}${held}`) return;
   doubted.set(name, what);
   const text = doubts.map(({ sentence }) => sentence).join('; ');

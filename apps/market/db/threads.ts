@@ -43,7 +43,7 @@ export type Thread = {
   readonly makerStanding: Standing | null;
   /** As stored: an open thread of an RFQ that is gone is closed. */
   readonly status: 'open' | 'agreed' | 'closed';
-  /** When its maker withdrew its quote and so closed it; null once it has quoted again. */
+  /** The time at which its maker closed it by withdrawing the quote; null again after a new one. */
   readonly withdrawnAt: Date | null;
   readonly price: Price;
   /** Newest last, the latest 100. */

@@ -217,7 +217,7 @@ const forms: ((shown: string) => Record<string, string>)[] = [
   (shown) => ({ 'x-api-key': shown }),
 ];
 
-test('without a valid key all but minting and the status is 401 before anything is read', async () => {
+test('without a valid key every operation but those of withoutKey is 401 before anything is read', async () => {
   const wallet = evmWallet();
   const revoked = await account(edge, wallet);
   await edge.mint(wallet);

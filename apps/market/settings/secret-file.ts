@@ -16,7 +16,9 @@ export function readFile(file: string): Read {
   return readChecked(file, () => null);
 }
 
-/** Trimmed. `anybody`: of a credential, whose folder the service manager guards. */
+/**
+ * The content, trimmed. `anybody` takes any mode: the service manager guards a credential's folder.
+ */
 export function readSecretFile(file: string, readers: keyof typeof forbidden): Read {
   const read = readChecked(file, ({ mode }) => {
     if ((mode & forbidden[readers]) === 0) return null;

@@ -48,8 +48,9 @@ export const askedTargets: readonly number[] = [...Object.values(paceTargets), 7
 type Paces = Pick<FeeEstimate, keyof typeof paceTargets>;
 
 /**
- * `estimates` are by blocks, and may have holes: each pace is no lower than any later target, and
- * as high as the last earlier one where no later one is known. Null: no estimate is known.
+ * `estimates` are keyed by their target in blocks, and some may be missing. A pace is never lower
+ * than that of a later target. With no later target it takes the last earlier one. Null means that
+ * no estimate is known.
  */
 export function pacesOf(estimates: Readonly<Record<string, unknown>>): Paces | null {
   const known = Object.entries(estimates)

@@ -1,7 +1,7 @@
 // Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
-// watched late, the mempool. One bounded, resumable pass at a time. No single answer decides: a
-// source is several machines, any of which may be behind (address-past.ts), and a shorter chain is
-// silence until the source shows that it took blocks back.
+// watched late, the mempool. One bounded, resumable pass at a time. No single answer decides, since
+// a source is several machines and any of them may be behind (address-past.ts). A shorter chain
+// counts as no answer until the source shows that it took blocks back.
 
 import { withResolvers } from '@parley/core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';

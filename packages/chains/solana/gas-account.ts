@@ -173,7 +173,7 @@ async function weighed(
   return { unsigned, cost, diesAt };
 }
 
-/** The addition of each form of a claim for a rent that has risen. The bare one needs the most. */
+/** Lamports that each form of a claim adds when the rent has risen. The bare form adds the most. */
 type Missing = { readonly whole: bigint; readonly bare: bigint };
 const nothingMissing: Missing = { whole: 0n, bare: 0n };
 
