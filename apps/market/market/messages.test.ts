@@ -200,7 +200,7 @@ describe('the text', () => {
   });
 });
 
-describe('a text for another site', () => {
+describe('a text for another site, or with what only reads like scopes', () => {
   const check = (line: string) => () =>
     checkMessage(`Parley - link this wallet\n${line}\nNonce: abc`, {
       productName: 'Parley',
@@ -241,6 +241,16 @@ describe('a text for another site', () => {
     const ours = ['market.example', 'MARKET.example:443', 'market.example/terms.html?to=a.b.html'];
     for (const host of ours) for (const line of around) check(line(host))();
   });
+
+  const scopeLike = [
+    ...of('Scope: read | - Permissions: none | Permission: view only | With access: read'),
+    ...of('Roles: viewer | Resources: | scоpe: read | scope - read | Scopes – read, taker'),
+    ...of('- Scope = read and nothing else | Access → view only, no trades | Permissions'),
+    ...of('PERMISSIOΝS: none |   * Requested permissions | Scopes read'),
+  ];
+  for (const line of scopeLike) {
+    test(`is refused: ${line}`, () => assert.throws(check(line), /a line reads like scopes \("/));
+  }
 
   test('is no text that names our sites, the product, or neither', () => {
     for (const line of [

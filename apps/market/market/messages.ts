@@ -6,6 +6,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import { type Family, has } from '@parley/core/families.ts';
 import { type Scope, scopes } from '@parley/core/scopes.ts';
+import { contradictionIn } from './contradictions.ts';
 import { asDrawn } from './look-alikes.ts';
 import { hostsIn, normal } from './named-hosts.ts';
 
@@ -38,6 +39,13 @@ const labels = {
 } as const;
 type Label = (typeof labels)[keyof typeof labels];
 
+/** Labels that would read as scopes, and are none: `Scopes:` alone is read. */
+const scopeLabels =
+  /\b(scopes?|permissions?|access|rights|privileges?|roles?|grants|capabilities|resources)\b/;
+
+/** Words that would be read as a heading. */
+const longestHeading = 3;
+
 export type Purpose = 'create an API key' | 'link this wallet' | 'authorise this wallet';
 
 /** A text that people and programs read alike. */
@@ -56,7 +64,7 @@ export function clearText(message: string): ClearText {
   return { message, drawn: asDrawn(message) };
 }
 
-/** Throws `bad_message` unless product, purpose and each address are named, and no other site. */
+/** Throws `bad_message` unless product, purpose and each address are named and not denied. */
 export function checkMessage(
   text: ClearText,
   expected: {
@@ -75,7 +83,7 @@ export function checkMessage(
     (before, at) => at + 1 < around.length && isWhole(before, around[at + 1]!),
   );
   if (!isNamed) refuse(`the message does not contain "${productName}"`);
-  mustBeForUs(message, expected);
+  mustBeForUs(text, expected);
   const lower = message.toLowerCase();
   if (!lower.includes(purpose.toLowerCase())) {
     refuse(`the message does not contain the words "${purpose}"`);
@@ -85,18 +93,26 @@ export function checkMessage(
       refuse(`the message does not contain the address ${address}`);
     }
   }
+  const terms = purpose === 'create an API key' ? keyTermsOf(text) : null;
+  const meant = { productName, purpose, scopes: terms?.scopes ?? null };
+  const contradiction = contradictionIn(message, meant);
+  if (contradiction !== null) refuse(`the message contradicts itself: ${contradiction}`);
 }
 
 function isWhole(before: string, after: string): boolean {
   return !/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after);
 }
 
-/** Another site had it signed where it names one. One that only looks like ours is not ours. */
+/**
+ * Another site had it signed where it names one; and what a person reads as scopes is what we read.
+ * One that only looks like ours is not ours.
+ */
 function mustBeForUs(
-  message: string,
+  { message, drawn }: ClearText,
   { productName, sites }: { productName: string; sites: readonly string[] },
 ): void {
   const product = productName.toLowerCase();
+  const drawnProduct = asDrawn(productName);
   const ours = [...sites, product, ...hostsIn(product)].map(normal);
   for (const line of message.toLowerCase().split('\n')) {
     const isName = line.startsWith('key name:');
@@ -105,6 +121,27 @@ function mustBeForUs(
       refuse(`the message names ${named.slice(0, 100)}, which is not a site of this market`);
     }
   }
+  for (const line of drawn.replaceAll(drawnProduct, ' ').split('\n')) {
+    if (!scopeLabels.test(line)) continue;
+    const label = labelOf(line);
+    if (line.includes(':') && label.trim() === 'scopes') continue;
+    const [scopeLike] = scopeLabels.exec(label) ?? [];
+    if (scopeLike !== undefined) {
+      refuse(`a line reads like scopes ("${scopeLike}"); only "Scopes:" is read`);
+    }
+  }
+}
+
+/**
+ * The label of a line: all before its colon; or what is too short for a sentence, before another
+ * sign or alone.
+ */
+function labelOf(line: string): string {
+  const hasColon = line.includes(':');
+  const signs = hasColon ? ':' : /[=|>\u2192]|\s[\p{Pd}\u2212]+\s/u;
+  const [label = ''] = line.trim().split(signs, 1);
+  const words = label.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return hasColon || words.length <= longestHeading ? label : '';
 }
 
 /** The addresses that a message must name: Bitcoin's may be left out. */
