@@ -36,7 +36,7 @@ const goOn: ReadonlySet<string> = new Set([
   'addPasskey',
 ]);
 
-/** New business: whatever changes something, unless it is known to go on. */
+/** New business: each change that is not known to go on. */
 export function isRefusedToBlocked(method: string, operationId: string): boolean {
   return method !== 'GET' && !goOn.has(operationId);
 }

@@ -37,7 +37,7 @@ export type Surface = {
 
 /** The errors that every operation shares: the answers of HTTP itself. */
 const anyError =
-  '405 (another method is meant; see Allow), 431 (headers too large): what HTTP itself refuses';
+  '405 (another method is meant; see Allow), 431 (headers too large): HTTP itself refuses these';
 
 const text = { schema: { type: 'string' } };
 const whole = { schema: { type: 'integer' } };

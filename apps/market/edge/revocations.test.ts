@@ -135,7 +135,7 @@ test('it is the answers that are waited for, and the limit only where one is mis
   const { accountId } = (await findLiveKeys(database.db, [hash], new Date()))[0]!;
   assert.equal(await revokeKey(database.db, deps, { accountId, keyId }), true);
   await everywhere(keyId);
-  // All of them when it began to listen: who is still connected is looked up again.
+  // All of them when it began to listen: every connected account is looked up again.
   assert.deepEqual(forgotten, [null, accountId]);
   const nobody = randomUUID();
   // The call also returns at once for an account that has no sessions.

@@ -58,7 +58,7 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
   const link = await noticesOf(db).join({
     begin: async (own) => {
       await listenForRevocations(own);
-      // Those of before it listened were missed: who stays connected is looked up again.
+      // Those of before it listened were missed: every connected account is looked up again.
       forget(null);
       if (warned) log.info('keys are remembered again');
       warned = false;

@@ -19,7 +19,7 @@ const mostLimit = 1_000;
 const mostActs = 10_000;
 
 const note = `
-What changes something is kept for ever with who did it (npm run ops -- audit). PARLEY_OPERATOR is
+Each change is kept for ever with its operator (npm run ops -- audit). PARLEY_OPERATOR is
 your name there; else the system's user. Settings as for npm start: DATABASE_URL, or PARLEY_HOME of
 a running market. Exit status: 0 done or so already, 1 refused or found something, 2 not understood.`;
 
@@ -137,8 +137,8 @@ function haltCommands(root: CommandUnknownOpts, does: Does): void {
     .command('resume')
     .summary('ends a halt, or the wait after missing time')
     .description(
-      'Ends a halt: RFQs that have not ended are back on the book; what else holds an asset closed\n' +
-        'stays.',
+      'Ends a halt: RFQs that have not ended are back on the book. Other reasons for a closed asset\n' +
+        'stay.',
     )
     .addOption(chain())
     .addOption(asset())
@@ -178,13 +178,13 @@ function accountCommands(root: CommandUnknownOpts, does: Does): void {
     .action(does(async () => (await load()).block));
   accounts
     .command('unblock')
-    .description('it may begin again; what was withdrawn does not come back')
+    .description('it may begin again; withdrawn orders do not come back')
     .argument('<ACCOUNT>', about)
     .addOption(why())
     .action(does(async () => (await load()).unblock));
   accounts
     .command('sign-out')
-    .description('ends its API keys and browser sessions: who owns it signs in again')
+    .description('ends its API keys and browser sessions: its owner signs in again')
     .argument('<ACCOUNT>', about)
     .addOption(why())
     .action(does(async () => (await load()).signOut));
