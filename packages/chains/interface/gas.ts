@@ -7,7 +7,7 @@ import type { WatchedEscrow } from './reading.ts';
 
 /** A party should hear it before money moves. It refuses nothing. */
 export type Warning = {
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'fund_stuck';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'deposit' | 'fund_stuck';
   /** A transaction that this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;

@@ -5,6 +5,7 @@ import layout from '@parley/contracts/solana/layout.json' with { type: 'json' };
 import { larger } from '@parley/core/amounts.ts';
 import { groupBy } from '@parley/core/engines.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { Warning } from '../interface/gas.ts';
 import type { FundCosts } from '../interface/material.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
 import { wouldFail } from '../kit/would-fail.ts';
@@ -120,6 +121,21 @@ export function fundCosts(
   };
 }
 
+/** Every funding has it: the rent that the funder pays beside the amount, and when it comes back. */
+async function depositWarning(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<Warning> {
+  const { address } = terms.refund;
+  const { deposit, kept } = await depositOf(watch, terms, signal);
+  const sentence =
+    `beside what it funds with, ${address} deposits ${deposit} lamports on ${watch.chain} for the ` +
+    `rent of the escrow: all come back with its refund, ${deposit - kept} with its claim and ` +
+    `${kept} more once its timelock has passed`;
+  return { code: 'deposit', verb: 'fund', address, sentence };
+}
+
 async function fundNeeds(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Needs> {
   const { refund, token, amount } = terms;
   const { accounts } = await accountsAt(watch.rpc, [refund.address], 'confirmed', signal);
@@ -129,8 +145,7 @@ async function fundNeeds(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   return { need, has: left > 0n ? left : 0n };
 }
 
-/** See ChainAdapter. */
-export const shortage = shortages<Watch>({
+const counted = shortages<Watch>({
   unit: 'lamports',
   code: 'fee_poor',
   spared: sparedLamports,
@@ -164,3 +179,12 @@ export const shortage = shortages<Watch>({
     return { ...needs, what: 'fund, beside what it funds with,', parts };
   },
 });
+
+/** See ChainAdapter. */
+export const shortage = {
+  ...counted,
+  warnings: async (watch: Watch, terms: EscrowTerms, signal: AbortSignal) => [
+    await depositWarning(watch, terms, signal),
+    ...(await counted.warnings(watch, terms, signal)),
+  ],
+};

@@ -183,11 +183,17 @@ test('a party that cannot pay for its claim or its funding is named, with what i
   const world = await newWorld(context);
   const { adapter } = world;
   for (const { terms } of [escrowIn(world), tokenEscrow(world, world.dollar)]) {
-    assert.deepEqual(await adapter.warnings?.(terms, soon()), []);
+    const [deposit, ...more] = (await adapter.warnings?.(terms, soon())) ?? [];
+    assert.deepEqual([deposit?.code, more], ['deposit', []]);
+    const [locked, back] = terms.token === null ? [2_171_520, 1_273_680] : [4_210_800, 3_312_960];
+    assert.match(
+      deposit?.sentence ?? '',
+      new RegExp(`deposits ${locked} lamports .* ${back} with its claim and 897840 more once`),
+    );
   }
   const changed = { payout: empty('nobody yet'), refund: empty('nobody else') };
   const poor = escrowIn(world, { ...changed, token: world.dollar, amount: AMOUNT });
-  const [claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
+  const [, claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
   assert.deepEqual(more, []);
   const { address } = changed.payout;
   assert.deepEqual(

@@ -88,7 +88,7 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
 
 const warning = s.group('What stands in the way of a step.', {
   code: s.oneOf(
-    ['not_activated', 'energy_poor', 'fee_poor', 'fund_stuck'],
+    ['not_activated', 'energy_poor', 'fee_poor', 'deposit', 'fund_stuck'],
     'a stable code for programs',
     'fee_poor',
   ),
@@ -104,7 +104,8 @@ const step = s.model('Step', 'What one side can do now.', {
   warnings: s.optional(
     s.list(
       'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to ' +
-        'be sent; Bitcoin: fund_stuck, a funding that no block takes',
+        'be sent; Solana: deposit, the rent that a funding takes beside the amount; Bitcoin: ' +
+        'fund_stuck, a funding that no block takes',
       warning,
     ),
   ),
