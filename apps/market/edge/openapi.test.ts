@@ -12,6 +12,9 @@ import { goldenDescriptions } from './describe.ts';
 import { testEdge } from './testing/edge.ts';
 import { inputCheck } from './validate.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: a part of a document
+type Json = Record<string, any>;
+
 const edge = await testEdge();
 const golden = await goldenDescriptions();
 const { body: api } = await edge.call('GET', '/v1/openapi.json');
@@ -64,6 +67,53 @@ test('every operation of both has an id of its own, and each describes its own p
   for (const path of Object.keys(api.paths)) assert.match(path, /^\/(v1|market)\//);
   for (const path of Object.keys(people.paths)) assert.match(path, /^\/account/);
   assert.doesNotMatch(golden.api, /cookie/i);
+});
+
+type Link = {
+  readonly operationId: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly requestBody?: string;
+};
+
+test('every link fills what its operation takes, out of what was answered', () => {
+  const all = Object.values<Json>(api.paths).flatMap((path) => Object.values<Json>(path));
+  const byId = new Map(all.map((each) => [each.operationId, each]));
+  const seen = new Set<string>();
+  for (const { operationId, responses } of all) {
+    for (const { links = {}, content } of Object.values<Json>(responses)) {
+      for (const [name, link] of Object.entries<Link>(links)) {
+        const where = `${operationId} -> ${name}`;
+        const target = byId.get(link.operationId);
+        assert.ok(target !== undefined, where);
+        const body = JSON.parse(link.requestBody ?? '{}');
+        const { $ref = '' } = target.requestBody?.content['application/json'].schema ?? {};
+        const fields = api.components.schemas[$ref.split('/').at(-1)]?.properties ?? {};
+        const taken = (target.parameters ?? []).map((each: Json) => each.name);
+        for (const field of Object.keys(link.parameters ?? {})) {
+          assert.ok(taken.includes(field), `${where}: ${field}`);
+        }
+        for (const field of Object.keys(body)) assert.ok(field in fields, `${where}: ${field}`);
+        for (const value of Object.values<string>({ ...link.parameters, ...body })) {
+          const [, place] = /^\{?\$response\.body#\/([^}]+)\}?$/.exec(value) ?? [];
+          if (place === undefined) continue;
+          const { example, examples = {} } = content['application/json'];
+          const answers = [example, ...Object.values<Json>(examples).map((each) => each.value)];
+          const found = answers.map((each) =>
+            place.split('/').reduce((at, part) => at?.[part], each),
+          );
+          // Two assets make a trade, and an example has one.
+          if (!place.includes('/1/'))
+            assert.ok(
+              found.some((each) => each !== undefined),
+              `${where}: ${value}`,
+            );
+        }
+        seen.add(link.operationId);
+      }
+    }
+  }
+  const swap = ['createRfq', 'quoteRfq', 'acceptPrice', 'setAddress', 'buildFund', 'broadcast'];
+  for (const step of [...swap, 'buildClaim', 'buildRefund']) assert.ok(seen.has(step), step);
 });
 
 test('every operation of the API is shown with curl, TypeScript and Python', () => {

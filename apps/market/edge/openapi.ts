@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
 import type { Operation } from './command.ts';
 import { contentOf, exampleOf, type Json } from './examples.ts';
+import { linksOf } from './links.ts';
 import { samplesOf } from './samples.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
@@ -228,10 +229,12 @@ function describeReply(
   const all = { ...everyRef, ...headers(operation) };
   if (status < 300) {
     const { description } = schema as { description?: string };
+    const links = linksOf(operation.operationId, schema);
     return {
       description: operation.outcomes?.[status] ?? description ?? 'done',
       headers: all,
       content: contentOf(schema, own),
+      ...(links === null ? {} : { links }),
     };
   }
   const common = errors[status];
