@@ -8,9 +8,16 @@ import { createPublicClient, type Hex, http, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { WalletError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
-import { onChains } from './testing/evm-account.ts';
 import { withChain } from './testing/honest.ts';
-import { evmKey, hastySide, isFunded, recordOf, running, until } from './testing/sides.ts';
+import {
+  evmKey,
+  hastySide,
+  isFunded,
+  onChains,
+  recordOf,
+  running,
+  until,
+} from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { asking } from './wallets/asking.ts';
 import { type EvmSendRequest, evmSender } from './wallets/evm-sender.ts';

@@ -4,9 +4,8 @@
 import assert from 'node:assert/strict';
 import { formatUnits } from '@parley/core/amounts.ts';
 import { settle } from './settle.ts';
-import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
-import { running, sideOf } from './testing/sides.ts';
+import { onChains, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 
 const on = onChains();

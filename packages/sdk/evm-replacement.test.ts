@@ -8,7 +8,6 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { parseTransaction } from 'viem';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
-import { nonceIn, onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import {
   cheapest,
@@ -17,6 +16,7 @@ import {
   hastySide,
   isFunded,
   later,
+  onChains,
   recordOf,
   running,
   until,
@@ -28,6 +28,7 @@ const on = onChains();
 const chainId = 31_337;
 const makers = () => on.chains.walletsOf.maker.evm;
 const takers = () => on.chains.walletsOf.taker.evm;
+const nonceIn = ({ raw }: Kept) => parsed({ raw } as Kept).nonce;
 const parsed = ({ raw }: Kept) => parseTransaction(raw as `0x${string}`);
 const received = ['received', 'received'];
 const ends = async (...runs: readonly ReturnType<typeof settle>[]) =>

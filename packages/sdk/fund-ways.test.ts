@@ -19,7 +19,6 @@ import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { onChains } from './testing/evm-account.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import { placed } from './testing/placed.ts';
 import {
@@ -27,6 +26,7 @@ import {
   hastySide,
   isFunded,
   later,
+  onChains,
   recordOf,
   running,
   until,

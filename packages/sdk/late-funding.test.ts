@@ -6,8 +6,16 @@ import { sleep } from '@parley/chains/nodes/turn.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept } from './stores/store.ts';
-import { onChains } from './testing/evm-account.ts';
-import { gwei, hastySide, isFunded, later, recordOf, running, until } from './testing/sides.ts';
+import {
+  gwei,
+  hastySide,
+  isFunded,
+  later,
+  onChains,
+  recordOf,
+  running,
+  until,
+} from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 
 const bitcoinKey = 'bitcoin-regtest';

@@ -7,10 +7,9 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type Chains, walletIn } from './chains.ts';
 import { rawSpend } from './rescue/raw.ts';
 import { settle } from './settle.ts';
-import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
-import { evmKey, hastySide, recordOf, running, sideOf } from './testing/sides.ts';
+import { evmKey, hastySide, onChains, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import type { BitcoinWallet } from './wallets/wallet.ts';
 

@@ -6,8 +6,7 @@ import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Progress, SettleInput } from './settle.ts';
 import type { Kept } from './stores/store.ts';
-import { onChains } from './testing/evm-account.ts';
-import { hastySide, isFunded, recordOf, until, withAdapter } from './testing/sides.ts';
+import { hastySide, isFunded, onChains, recordOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 
 const bitcoinKey = 'bitcoin-regtest';

@@ -11,9 +11,8 @@ import type { LegName } from '@parley/core/trade.ts';
 import type { ParleyClient } from './client.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { type Crashing, throughCrashes } from './testing/crashing.ts';
-import { onChains } from './testing/evm-account.ts';
 import { amountOf, type Coin, type Scene } from './testing/four-chains.ts';
-import { isFunded, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
+import { isFunded, onChains, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 
