@@ -185,23 +185,6 @@ timed(
   },
 );
 
-timed('while transactions of the account wait for a block, nothing is asked again', async () => {
-  const { maker, taker, want, person, prompts, sent } = await making();
-  await until(taker, isFunded);
-  await on.anvil.hold();
-  try {
-    person.does = 'sends, silent';
-    want();
-    await until(maker, isRefused);
-    want();
-    await until(maker, ({ text }) => /1 transactions of .* wait for a block/.test(text));
-    assert.equal(prompts.length, 1);
-  } finally {
-    await on.anvil.go();
-  }
-  await on.anvil.mined(sent[0] ?? '');
-});
-
 timed(
   "the wallet's transaction is held against what it was asked for, then and later",
   async () => {

@@ -7,7 +7,7 @@ import { keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { ParleyApiError } from '../../errors.ts';
 import { memoryStore } from '../../stores/memory.ts';
-import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
+import { inPlaceOf, type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
 import { evmView } from '../../testing/honest.ts';
 import { nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet, TxOutcome } from '../../wallets/wallet.ts';
@@ -18,6 +18,7 @@ import { send } from '../send.ts';
 import { signAndKeep } from '../sign.ts';
 import { evmHand } from './evm.ts';
 import { isGivenAway, onItsWayMs, type Slot, takenNonces } from './nonces.ts';
+import { handOf } from './of.ts';
 
 const owner = privateKeyToAccount(`0x${'01'.repeat(32)}`);
 const stranger = privateKeyToAccount(`0x${'02'.repeat(32)}`);
@@ -181,6 +182,46 @@ for (const [what, outcome, by] of stranded) {
   });
 }
 
+const raises: Partial<EvmWallet> = {
+  raise: async (kept, { cancel }) => {
+    assert.equal(cancel, true, 'a payment of nothing to oneself');
+    return inPlaceOf(kept, await signed(11));
+  },
+};
+
+test('a claim that missed its timelock gives its nonce to a payment to oneself, once it has waited', async () => {
+  for (const [replaceAfterMs, isRaised] of [
+    [60_000, false],
+    [0, true],
+  ] as const) {
+    const outcome = async () => ({ ...waits, next: true });
+    const own = side({ replaceAfterMs }, { outcome, ...raises });
+    const claim = await signed(Date.now() - 1_000);
+    await own.keepOwn({ claim });
+    await own.hand.withdrawClaim();
+    assert.deepEqual(own.context.record.claim?.former, isRaised ? [claim.txid] : undefined);
+  }
+});
+
+test('a late funding is cancelled, and forgotten once no version of it can be mined', async () => {
+  for (const [outcome, isDeep, end] of [
+    [{ ...waits, next: true }, false, 'cancelled'],
+    [{ state: 'lost' }, false, 'kept'],
+    [{ state: 'lost' }, true, 'forgotten'],
+    [{ ...waits, gap: true }, false, 'forgotten'],
+    [{ state: 'succeeded' }, true, 'kept'],
+  ] as const) {
+    const by = { outcome: async () => outcome, isNonceDeep: async () => isDeep, ...raises };
+    const own = side({ replaceAfterMs: 0 }, by);
+    const funding = await signed(10);
+    await own.keepOwn({ funding });
+    await own.hand.cancelFunding();
+    const { funding: left, cancel } = own.context.record;
+    assert.equal(left === null, end === 'forgotten', end);
+    assert.equal(Boolean(cancel), end === 'cancelled', end);
+  }
+});
+
 test('a claim is raised up to nearly all its leg once the secret is public, and no refund is', async () => {
   const most = async (slot: 'claim' | 'refund', publicSecret: string | null) => {
     const asked: unknown[] = [];
@@ -296,4 +337,27 @@ test('a lock that cannot be freed changes nothing of what was kept', async () =>
   };
   const { hand, sign } = side({ store: { ...memoryStore(), lock: async () => ({ release }) } });
   assert.equal(nonceOf(await hand.keeping(sign, false)), 3);
+});
+
+test('a claim that one of several nodes may have built in vain is made anew, elsewhere too', async () => {
+  const stub = {
+    look: async () => assert.fail('not asked'),
+    readSigned: async () => ({ txid: '' }),
+  };
+  for (const nodes of [[stub, stub], [stub]]) {
+    for (const wallet of [
+      { family: 'bitcoin', signSighashes: async () => [] },
+      { family: 'solana', address: 'own', outcome: async () => ({ ...waits, next: true }) },
+    ]) {
+      const adapter = { ...stub, broadcast: async () => '' };
+      const source = { view: { chain }, adapter, nodes } as never;
+      const own = side({
+        replaceAfterMs: 0,
+        chains: { [chain]: { source, wallet: wallet as never } },
+      });
+      await own.keepOwn({ claim: { txid: 'vain', raw: '', keptAtMs: 1 } });
+      await handOf(own.context, leg).tendSpend('claim');
+      assert.equal(own.context.record.claim === null, nodes.length > 1);
+    }
+  }
 });
