@@ -76,7 +76,7 @@ async function fetched(version: string, sha512: string): Promise<string> {
   return place;
 }
 
-/** Gives `work` the URL of a new server, which nobody but this machine can reach. */
+/** Gives `work` the URL of a new server, which takes any password, from this machine alone. */
 async function onServer<T>(place: string, work: (url: string) => Promise<T>): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
   const binaries = await findBinaries(join(place, 'lib'), place);
@@ -91,7 +91,8 @@ async function onServer<T>(place: string, work: (url: string) => Promise<T>): Pr
     const options = { cwd: '/', env: databaseEnvironment(binaries), ...who };
     return { file, args: [...all], options };
   };
-  const made = command(binaries.initdb, '-D', data, '-U', 'parley', '--auth=trust');
+  const utf8 = ['--encoding=UTF8', '--locale=C'];
+  const made = command(binaries.initdb, '-D', data, '-U', 'parley', '--auth=trust', ...utf8);
   await run(made.file, made.args, made.options);
   const port = await freePort();
   const settings = [
@@ -114,7 +115,7 @@ async function onServer<T>(place: string, work: (url: string) => Promise<T>): Pr
   });
   try {
     await ready;
-    return await work(`postgres://parley@127.0.0.1:${port}/postgres`);
+    return await work(`postgres://parley:parley@127.0.0.1:${port}/postgres`);
   } finally {
     child.kill('SIGINT');
     await ended;
