@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { Failure, needsYou } from '../failures.ts';
+import type { WalletKeys } from './words.ts';
 
 /** The contents that are sealed. */
-export type Sealed = { readonly words: string };
+export type Sealed = { readonly words: string; readonly imported?: Partial<WalletKeys> };
 
 /** As OpenSSL computes it (RFC 7914), off the main thread. */
 const derive: (
