@@ -3,8 +3,8 @@
 import { formatUnits } from 'viem/utils';
 import type { Answer } from './give.ts';
 import type { Gift } from './settings.ts';
-import { words } from './texts.ts';
 
+const title = 'Faucet of the test market';
 /** An address of no chain is longer. */
 export const longestAddress = 128;
 
@@ -39,17 +39,15 @@ export const nameOf = ({ chain, token }: Pick<Gift, 'chain' | 'token'>) =>
 const coinsOf = ({ amount, decimals }: Pick<Gift, 'amount' | 'decimals'>) =>
   formatUnits(amount, decimals);
 
-export function saidOf(answer: Answer, { decimals, amount }: Gift): string[] {
-  const { symbol, address, txid } = answer;
-  const values = { symbol, address, amount: coinsOf({ amount, decimals }) };
-  return [words(answer.sent ? 'sent' : 'waits', values), words('transaction', { txid })];
+export function saidOf({ symbol, address, txid }: Answer, gift: Gift): string[] {
+  return [`${coinsOf(gift)} ${symbol} are on their way to ${address}.`, `Transaction ${txid}`];
 }
 
 export function pageOf({ gifts, said, address }: Shown): string {
   const options = gifts.map(({ gift, left }) => {
     const isOut = left < gift.amount;
     const label = `${coinsOf(gift)} ${gift.symbol} (${gift.chain})`;
-    const text = isOut ? `${label}: ${words('none')}` : label;
+    const text = isOut ? `${label}: used up for now` : label;
     const value = escaped(nameOf(gift));
     return `<option value="${value}"${isOut ? ' disabled' : ''}>${escaped(text)}</option>`;
   });
@@ -59,23 +57,23 @@ export function pageOf({ gifts, said, address }: Shown): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(words('title'))}</title>
+<title>${title}</title>
 <link rel="stylesheet" href="style.css">
 </head>
 <body>
 <main>
-<h1>${escaped(words('title'))}</h1>
-<p>${escaped(words('worthless'))}</p>
+<h1>${title}</h1>
+<p>These coins are of test networks: they are worth nothing, and nobody buys them.</p>
 ${lines === '' ? '' : `<div class="said" role="status">${lines}</div>`}
 <form method="post" action="gifts">
-<label for="asset">${escaped(words('what'))}</label>
+<label for="asset">Coin</label>
 <select id="asset" name="asset">${options.join('')}</select>
-<label for="address">${escaped(words('address'))}</label>
+<label for="address">Your address</label>
 <input id="address" name="address" required maxlength="${longestAddress}" autocomplete="off"
  spellcheck="false" value="${escaped(address)}">
-<button>${escaped(words('give'))}</button>
+<button>Give me coins</button>
 </form>
-<p>${escaped(words('each'))}</p>
+<p>Each address gets each of them once in 24 hours.</p>
 </main>
 </body>
 </html>

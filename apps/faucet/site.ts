@@ -5,11 +5,11 @@ import { clientNetwork } from '@parley/market/edge/budgets.ts';
 import { clientOf } from '@parley/market/edge/forwarded.ts';
 import { createMemoryBuckets } from '@parley/market/edge/memory-buckets.ts';
 import type { Settings } from '@parley/market/settings/config.ts';
+import { formatDuration } from '@parley/sdk/people.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Faucet, Refused } from './give.ts';
 import { longestAddress, nameOf, pageOf, saidOf, style } from './page.ts';
 import type { Gift } from './settings.ts';
-import { type TextKey, words } from './texts.ts';
 
 /** A form with the longest address takes 300 bytes. */
 const bodyLimitBytes = 2_048;
@@ -101,7 +101,7 @@ export function createSite(
       tries(client);
       const asked = readAsked(request.body);
       const answer = await faucet.give({ ...asked, client });
-      if (!wantsPage(request)) return reply.code(answer.sent ? 200 : 202).send(answer);
+      if (!wantsPage(request)) return reply.send(answer);
       const gift = faucet.gifts.find((each) => nameOf(each) === nameOf(asked)) as Gift;
       return sendPage(request, reply, 200, saidOf(answer, gift));
     } catch (error) {
@@ -140,7 +140,8 @@ export function createSite(
     if (typeof seconds === 'number') reply.header('retry-after', Math.max(1, Math.ceil(seconds)));
     if (!wantsPage(request))
       return reply.code(status).send({ error: { code, sentence, ...facts } });
-    return sendPage(request, reply, status, [inWords(code, sentence, facts)]);
+    const wait = typeof seconds === 'number' ? ` Try again in ${timeOf(seconds)}.` : '';
+    return sendPage(request, reply, status, [`${sentence}.${wait}`]);
   };
   return app;
 }
@@ -197,13 +198,6 @@ function readAsked(body: unknown) {
   throw new Wrong('bad_request', '"chain" must be a text, and "token" a text or null');
 }
 
-function inWords(code: Code, sentence: string, facts: Said['facts']): string {
-  const { seconds = 0, txid = '' } = facts;
-  const key: TextKey = code === 'bad_request' ? 'unavailable' : code;
-  return words(key, { why: sentence, time: timeOf(Number(seconds)), txid: String(txid) });
-}
-
 function timeOf(seconds: number): string {
-  if (seconds >= 3_600) return words('hours', { n: String(Math.ceil(seconds / 3_600)) });
-  return words('minutes', { n: String(Math.ceil(seconds / 60)) });
+  return formatDuration(Math.ceil(seconds / 60) * 60, { locale: 'en' });
 }
