@@ -1,14 +1,14 @@
-// The machine's own streams. A hidden answer is read letter by letter, and echoed nowhere.
+// The machine's own streams. A hidden answer is echoed nowhere.
 
 import { read } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Failure, needsYou } from './failures.ts';
 import type { Io } from './io.ts';
 
-/** Bytes that `parley` reads of a descriptor, and of a hidden answer. */
+/** Bytes that `parley` reads of a descriptor. */
 const mostRead = 65_536;
-const mostTyped = 2_048;
 
 export function terminalIo(signal: AbortSignal): Io {
   const { stdin, stdout, stderr } = process;
@@ -20,14 +20,20 @@ export function terminalIo(signal: AbortSignal): Io {
     cwd: process.cwd(),
     signal,
     ask: (question) => asked(question, signal),
-    askHidden: (question) => hidden(question, signal),
+    askHidden: (question) => asked(question, signal, true),
     readDescriptor,
   };
 }
 
 /** Ctrl-C and Ctrl-D are the terminal's own here: both are a no. */
-async function asked(question: string, signal: AbortSignal): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+async function asked(question: string, signal: AbortSignal, isHidden = false): Promise<string> {
+  const { stdin: input, stderr } = process;
+  const unseen = new Writable({ write: (_, __, done) => done() });
+  // Before the question is seen: a quick person would otherwise see the typed text.
+  const lines = isHidden
+    ? createInterface({ input, output: unseen, terminal: true, historySize: 0 })
+    : createInterface({ input, output: stderr });
+  if (isHidden) stderr.write(question);
   const no = new AbortController();
   const refuse = () => no.abort(needsYou('declined', 'the answer was no: the command did nothing'));
   lines.once('SIGINT', refuse).once('close', refuse);
@@ -37,6 +43,7 @@ async function asked(question: string, signal: AbortSignal): Promise<string> {
     throw no.signal.aborted ? no.signal.reason : error;
   } finally {
     lines.close();
+    if (isHidden) stderr.write('\n');
   }
 }
 
@@ -63,50 +70,4 @@ async function readDescriptor(descriptor: number): Promise<string> {
   } finally {
     buffer.fill(0);
   }
-}
-
-const enter = 13;
-const newline = 10;
-const endOfText = 3;
-const endOfInput = 4;
-const backspace = 8;
-const del = 127;
-
-function hidden(question: string, signal: AbortSignal): Promise<string> {
-  const { stdin, stderr } = process;
-  // Before the question is seen: a quick person would otherwise see the typed text.
-  stdin.setRawMode(true);
-  stdin.resume();
-  stderr.write(question);
-  return new Promise<string>((accept, reject) => {
-    let typed: number[] = [];
-    const end = (work: () => void) => {
-      stdin.off('data', take);
-      signal.removeEventListener('abort', stop);
-      stdin.setRawMode(false);
-      stdin.pause();
-      stderr.write('\n');
-      work();
-      typed = [];
-    };
-    const stop = () =>
-      end(() => reject(needsYou('declined', 'the answer was no: the command did nothing')));
-    const take = (chunk: Buffer) => {
-      for (const byte of chunk) {
-        if (byte === endOfText || byte === endOfInput) return stop();
-        if (byte === enter || byte === newline) {
-          return end(() => accept(Buffer.from(typed).toString('utf8')));
-        }
-        if (byte === backspace || byte === del) typed = withoutLast(typed);
-        else if (typed.length < mostTyped) typed.push(byte);
-      }
-    };
-    stdin.on('data', take);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-}
-
-/** A letter may be several bytes of UTF-8. */
-function withoutLast(typed: readonly number[]): number[] {
-  return [...Buffer.from([...Buffer.from(typed).toString('utf8')].slice(0, -1).join(''))];
 }
