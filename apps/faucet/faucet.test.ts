@@ -10,9 +10,8 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { Kept } from '@parley/sdk/stores/store.ts';
 import { daySeconds, openBook } from './book.ts';
 import { type Asked, createFaucet, type Payer, Refused } from './give.ts';
-import { longestAddress } from './page.ts';
 import type { Gift } from './settings.ts';
-import { createSite, mostTries } from './site.ts';
+import { createSite, longestAddress, mostTries } from './site.ts';
 
 const gift: Gift = {
   chain: 'testchain',

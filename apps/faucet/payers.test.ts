@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nodeOf, within } from '@parley/chains/testing/nodes.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
-import { openPayers } from './payers.ts';
-import { tronPayment } from './tron.ts';
+import { openPayers, tronPayment } from './payers.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

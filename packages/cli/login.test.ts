@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test';
 import { opened } from '@parley/trader/keys/keystore.ts';
 import { placesOf, writePrivate } from '@parley/trader/places.ts';
 import { type Profile, writeProfile } from '@parley/trader/profile.ts';
-import { encrypt, pbkdf2 } from 'ox/Keystore';
 import { runParley } from './run.ts';
 import { testIo } from './testing/io.ts';
 
@@ -72,8 +71,20 @@ test('keys come from one place, and from one that fits the network', async () =>
 test('the EVM key of a Web3 keystore comes into the keystore, beside new words', async () => {
   const evm = '7a'.repeat(32);
   const file = join(home, 'web3.json');
-  const [key, how] = pbkdf2({ password: 'testpassword', iterations: 1_000 });
-  await writeFile(file, JSON.stringify(encrypt(`0x${evm}`, key, how)));
+  const crypto = {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '3c6186d7359b425d3feca910dfd24426' },
+    ciphertext: '58f98daf3b7d297cfd9b133a40b96e50bd4bea491299f3156e10072c0c3d4079',
+    kdf: 'pbkdf2',
+    kdfparams: {
+      c: 1_000,
+      dklen: 32,
+      prf: 'hmac-sha256',
+      salt: '1d3f4157343ff7b28a6f2c252d0c18aa647eb802954af094f4f95b5ffb77984e',
+    },
+    mac: 'a77cec2345f6ba5500ba3a615f741e83d9df7fc5bd7ac85a04507ee7a947edc2',
+  };
+  await writeFile(file, JSON.stringify({ crypto, version: 3 }));
   const said = await login('testnet', '--web3', file, '--passphrase-fd', '4', '--yes');
   assert.match(said.err, /has no chain of evm/);
   const { keystore } = placesOf({ HOME: home }, 'testnet');

@@ -25,9 +25,9 @@ export function createDoubts(given: {
   readonly now: () => Millis;
 }) {
   const { log, metrics, now } = given;
-  /** Of each swap, as its looks told it. */
+  /** By swap, as its looks told it. */
   const told = new Map<string, readonly ToldDoubt[]>();
-  /** Of each swap, and of each holding that is read. */
+  /** By swap, and by holding that is read. */
   const met = new Map<string, readonly Met[]>();
   const known = new Map<string, { readonly sinceMs: Millis; isLogged: boolean }>();
 
