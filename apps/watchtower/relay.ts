@@ -179,15 +179,13 @@ async function relayed(
   const [mostCost, reserve] = await within(signal, chain, asking);
   mustBeWorth(about, mostCost);
   const wish = { ...about, reserve };
-  return inPlace(deps, { chain, accountId }, (isHead) =>
-    signedInTime(deps, { gas, signal, isHead }, wish, keep),
-  );
+  return inPlace(deps, { chain, accountId }, () => signedInTime(deps, { gas, signal }, wish, keep));
 }
 
 /** Waits for what is in flight. */
 async function signedInTime(
   deps: Parts,
-  { gas, signal, isHead }: Looking & { readonly isHead: () => boolean },
+  { gas, signal }: Looking,
   wish: Wish,
   keep: Asking['keep'],
 ): Promise<Relayed> {
@@ -202,8 +200,8 @@ async function signedInTime(
     try {
       // Without nonces nothing waits for what is in flight.
       if (hasNonces) await mustBeNext(deps, wish);
-      // Nodes are asked once; once a second by who waits longest; and where nothing is in flight.
-      const isDue = askedAtMs === null || (isHead() && elapsedMs() - askedAtMs >= pauseMs);
+      // Nodes are asked once a second, and where nothing is in flight.
+      const isDue = askedAtMs === null || elapsedMs() - askedAtMs >= pauseMs;
       if (!isDue && (await isStoredBusy(deps, gas))) throw new TooShort('busy');
       askedAtMs = elapsedMs();
       await roomFor(deps, { gas, signal }, wish);

@@ -55,12 +55,11 @@ export type Looking = Pick<Lease, 'gas' | 'signal'>;
 
 type Waiting = { readonly patienceMs: number; readonly signal: AbortSignal };
 
-type InQueue = { readonly accountId: string };
-/** By chain, the requests that wait in this process, the longest first. */
-const queues = new WeakMap<Parts['gas'], Map<string, InQueue[]>>();
+/** By chain, the accounts whose requests wait in this process. */
+const queues = new WeakMap<Parts['gas'], Map<string, string[]>>();
 
-function queueOf({ gas }: Parts, chain: string): InQueue[] {
-  const all = queues.get(gas) ?? new Map<string, InQueue[]>();
+function queueOf({ gas }: Parts, chain: string): string[] {
+  const all = queues.get(gas) ?? new Map<string, string[]>();
   queues.set(gas, all);
   const queue = all.get(chain) ?? [];
   all.set(chain, queue);
@@ -94,18 +93,17 @@ export async function leased<Result>(
 export async function inPlace<Result>(
   deps: Parts,
   { chain, accountId }: { readonly chain: ChainKey; readonly accountId: string },
-  wait: (isHead: () => boolean) => Promise<Result>,
+  wait: () => Promise<Result>,
 ): Promise<Result> {
   const queue = queueOf(deps, chain);
-  const own = queue.filter((each) => each.accountId === accountId).length;
+  const own = queue.filter((each) => each === accountId).length;
   if (own >= mostWaitingOf) throw tooManyWait(chain, mostWaitingOf, ' of this account');
   if (queue.length >= mostWaiting) throw tooManyWait(chain, mostWaiting, '');
-  const place = { accountId };
-  queue.push(place);
+  queue.push(accountId);
   try {
-    return await wait(() => queue[0] === place);
+    return await wait();
   } finally {
-    queue.splice(queue.indexOf(place), 1);
+    queue.splice(queue.indexOf(accountId), 1);
   }
 }
 
