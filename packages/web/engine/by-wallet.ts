@@ -6,7 +6,7 @@ import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { readKept, writeKept } from '@parley/sdk/stores/store.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from './keeping.ts';
 import {
   type ByWallet,
   EngineError,

@@ -12,7 +12,7 @@ import type { VerifiedSwap } from '@parley/sdk/trade.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import { held } from '../live.ts';
 import { cameOf, type DealsParts, dealsOf } from './deals.ts';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 import type { Deal } from './types.ts';
 
 const acceptedAt = 1_800_000_000;

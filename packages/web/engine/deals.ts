@@ -22,12 +22,11 @@ import {
 } from '@parley/sdk/trade.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { fitted, isOfTimes } from '@parley/trader/fitting.ts';
-import { mostClockOffSeconds } from '../market/clock.ts';
-import { standingOf } from '../market/offers.ts';
-import type { Kept } from './kept.ts';
+import { mostClockOffSeconds } from '../market/config.ts';
+import { standingOf } from '../market/prices.ts';
+import { roomFault } from './drive.ts';
+import { dealsKey, type Kept } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
-import { roomFault } from './places.ts';
-import { dealsKey } from './stake.ts';
 import {
   type Check,
   type CheckName,

@@ -9,14 +9,13 @@ import { storeWith } from '@parley/sdk/rescue/store.ts';
 import type { StoreHealth } from '@parley/sdk/stores/indexed-db.ts';
 import type { Store } from '@parley/sdk/stores/store.ts';
 import { held } from '../live.ts';
-import { mostClockOffSeconds } from '../market/clock.ts';
+import { mostClockOffSeconds } from '../market/config.ts';
 import { byWalletOf } from './by-wallet.ts';
 import { dealsOf, escrowKey } from './deals.ts';
-import type { Kept } from './kept.ts';
+import { chainsAtStake, type Kept } from './keeping.ts';
 import { openNodes } from './nodes.ts';
 import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
-import { chainsAtStake } from './stake.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
 import type { Engine, Health, Problem } from './types.ts';
@@ -25,7 +24,7 @@ import { handsOf, keyWallet } from './wallets.ts';
 
 const gasMs = 20_000;
 
-export type EngineParts = {
+type EngineParts = {
   /** One for all tabs of a person. */
   readonly name: string;
   readonly network: Network;

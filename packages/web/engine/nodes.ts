@@ -10,8 +10,7 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import { titleOf, worldFault, worldOf } from '@parley/trader/known.ts';
 import { openSource } from '@parley/trader/sources.ts';
 import { held } from '../live.ts';
-import type { Kept } from './kept.ts';
-import { asAgreed } from './stake.ts';
+import { asAgreed, type Kept } from './keeping.ts';
 import { type ChainFacts, EngineError, type NodeCheck, type Nodes } from './types.ts';
 
 export type OpenNodes = Nodes & {
@@ -29,7 +28,7 @@ export type OpenNodes = Nodes & {
   close(): Promise<void>;
 };
 
-export type NodesParts = {
+type NodesParts = {
   readonly chains: readonly AppChain[];
   /** Chains of open swaps: they stay as they are known. A dev network has none of them. */
   readonly atStake: ReadonlySet<ChainKey>;
@@ -183,7 +182,7 @@ function firstOfEach(all: readonly AppChain[]): readonly AppChain[] {
   return all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
 }
 
-export function urlFault(text: string, isServed: boolean): string | null {
+function urlFault(text: string, isServed: boolean): string | null {
   if (text.length > mostUrlLength || !URL.canParse(text)) return 'this is no address of a node';
   const { protocol, hostname } = new URL(text);
   if (!/^https?:$/.test(protocol)) return `a node is asked by https or http, not by ${protocol}`;

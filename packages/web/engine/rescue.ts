@@ -20,11 +20,11 @@ import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { rescueText } from '@parley/trader/rescue.ts';
 import { held } from '../live.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
 import type { Rescue, RescueFileState } from './types.ts';
 
-export type OpenRescue = Rescue & {
+type OpenRescue = Rescue & {
   /** Swaps have changed: writes it again, one after the other. */
   due(): void;
   /** Reads the state again, when another tab has changed it. */
@@ -36,7 +36,7 @@ type TronPinned = Pick<
   'chainId' | 'contract' | 'creation' | 'shards' | 'formerContracts'
 >;
 
-export type RescueParts = {
+type RescueParts = {
   readonly client: ParleyClient;
   readonly kept: Kept;
   readonly nodes: OpenNodes;

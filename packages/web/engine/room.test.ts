@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeKept } from '@parley/sdk/stores/store.ts';
 import { type Deals, type DealsParts, dealsOf } from './deals.ts';
-import { memoryKept } from './kept.ts';
-import { mostDriven } from './places.ts';
+import { mostDriven } from './drive.ts';
+import { memoryKept } from './keeping.ts';
 import type { Deal, Health } from './types.ts';
 
 async function deals(

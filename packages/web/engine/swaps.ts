@@ -14,14 +14,22 @@ import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { chainsIn } from '@parley/trader/sides.ts';
 import { type Held, held } from '../live.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
-import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
-import { type Ended, endedOf, endedView } from './ended.ts';
-import { type Histories, historiesOf } from './history.ts';
-import type { Kept } from './kept.ts';
+import {
+  type Begun,
+  type Drive,
+  drive,
+  type Histories,
+  historiesOf,
+  mostDriven,
+  type Open,
+  type Ready,
+  relayedOf,
+  toDrive,
+  verbDone,
+} from './drive.ts';
+import { endedKey, type Kept, readable } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
-import { mostDriven, type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
-import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import {
   EngineError,
@@ -32,7 +40,15 @@ import {
   type SwapView,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { inOrder, isLookedAtAgain, type Told, viewOf } from './view.ts';
+import {
+  type Ended,
+  endedOf,
+  endedView,
+  inOrder,
+  isLookedAtAgain,
+  type Told,
+  viewOf,
+} from './view.ts';
 import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 
 export type OpenSwaps = Swaps & {
@@ -44,7 +60,7 @@ export type OpenSwaps = Swaps & {
   close(): Promise<void>;
 };
 
-export type SwapsParts = {
+type SwapsParts = {
   readonly name: string;
   readonly client: ParleyClient;
   readonly store: Store;

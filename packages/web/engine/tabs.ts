@@ -19,7 +19,7 @@ export type Said =
   | { readonly kind: 'asks' }
   | { readonly kind: 'alive'; readonly as: 'driver' | 'deputy'; readonly from: string };
 
-export type Driver = ReturnType<Swaps['driver']['now']>;
+type Driver = ReturnType<Swaps['driver']['now']>;
 
 const follows: Driver = { kind: 'other', isSilent: false };
 const isLost: Driver = { kind: 'other', isSilent: true };
@@ -31,7 +31,7 @@ export type Tabs = {
   close(): Promise<void>;
 };
 
-export type TabsParts = {
+type TabsParts = {
   readonly name: string;
   readonly store: Pick<Store, 'lock'>;
   readonly hear: (said: Said) => void;

@@ -419,7 +419,7 @@ export type Rescue = {
   ): Promise<{ readonly swaps: readonly Restored[]; readonly isWhole: boolean }>;
 };
 
-export type EngineFault =
+type EngineFault =
   | 'no_phrase'
   | 'phrase_unchecked'
   | 'has_phrase'

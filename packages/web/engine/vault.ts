@@ -7,7 +7,7 @@ import { asTyped } from '@parley/core/typed.ts';
 import { type PhraseKeys, phraseKeys } from '@parley/sdk/rescue/derive.ts';
 import { checkPhrase, newPhrase, phraseWords } from '@parley/sdk/rescue/phrase.ts';
 import { held } from '../live.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from './keeping.ts';
 import { EngineError, type Vault, type VaultState } from './types.ts';
 
 export type OpenVault = Vault & {
@@ -17,7 +17,7 @@ export type OpenVault = Vault & {
   read(): Promise<void>;
 };
 
-export type VaultParts = {
+type VaultParts = {
   readonly kept: Kept;
   readonly network: Network;
   readonly now: () => UnixSeconds;

@@ -28,7 +28,7 @@ export type Hands = {
   isOpen(): boolean;
 };
 
-export type HandsParts = {
+type HandsParts = {
   /** An account was connected, or has gone: legs of it are signed by another wallet. */
   readonly onLink: (isOf: (leg: Pick<LegView, 'family' | 'ownAddress'>) => boolean) => void;
 };

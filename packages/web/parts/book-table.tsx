@@ -5,13 +5,11 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { LiveBook } from '../market/live-book.ts';
 import { text } from '../texts/texts.ts';
-import { Empty, Loading } from './answer.tsx';
-import { AssetAmount } from './asset-amount.tsx';
 import { foundIn, type Row, rowsOf, type Side } from './book-rows.ts';
-import { Countdown } from './clock.tsx';
-import { TextField } from './field.tsx';
-import { assetName } from './names.ts';
-import { type Column, Table } from './table.tsx';
+import { TextField } from './controls.tsx';
+import { Empty, Loading } from './page.tsx';
+import { AssetAmount, type Column, Countdown, Table } from './shown.tsx';
+import { assetName } from './words.ts';
 
 type BookTableProps = { readonly live: LiveBook; readonly assets: readonly Asset[] };
 

@@ -7,15 +7,13 @@ import type { GasLook, GasSide } from '@parley/sdk/gas.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import type { Engine } from '../engine/types.ts';
-import { useAssets } from '../market/assets.ts';
-import { now } from '../market/clock.ts';
-import { useSends } from '../market/sends.ts';
+import { useAssets, useSends } from '../market/answers.ts';
+import { now } from '../market/config.ts';
 import { localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
-import { assetAmountText, estimateText } from './amount-text.ts';
+import { Notice } from './controls.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
-import { chainName } from './names.ts';
-import { Notice } from './notice.tsx';
+import { assetAmountText, chainName, estimateText } from './words.ts';
 
 type SideOfSwap = GasSide & { readonly chain: string };
 

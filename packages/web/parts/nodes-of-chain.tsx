@@ -5,10 +5,8 @@ import { type FormEvent, useState } from 'react';
 import { mostNodes } from '../engine/nodes.ts';
 import type { ChainFacts, NodeCheck, Nodes } from '../engine/types.ts';
 import { text } from '../texts/texts.ts';
-import { Failed } from './answer.tsx';
-import { Button } from './button.tsx';
-import { TextArea } from './field.tsx';
-import { Notice } from './notice.tsx';
+import { Button, Notice, TextArea } from './controls.tsx';
+import { Failed } from './page.tsx';
 import { useAct } from './ways/act.ts';
 import './nodes-of-chain.css';
 

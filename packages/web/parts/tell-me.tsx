@@ -1,7 +1,7 @@
 // The one place where a page asks whether it may notify: by a click, and said what becomes of it.
 
 import { text } from '../texts/texts.ts';
-import { Button } from './button.tsx';
+import { Button } from './controls.tsx';
 import { startTelling, stopTelling, useTellState } from './tell.ts';
 import { useAct } from './ways/act.ts';
 

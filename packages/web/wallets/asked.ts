@@ -1,7 +1,7 @@
 // One question to a wallet: with a limit, and with an answer or a WalletError.
 
 import { messageOf, WalletError, type WalletFault } from '@parley/sdk/errors.ts';
-import { wordsOf } from './plain.ts';
+import type { Wallet } from '@wallet-standard/base';
 
 /** A person unlocks a wallet, chooses an account, or reads what is to be signed. */
 export const personMs = 120_000;
@@ -147,3 +147,54 @@ export function gone() {
 }
 
 export type Gone = ReturnType<typeof gone>;
+
+const mostNameCharacters = 40;
+/** Announced icons are a few KiB; a page keeps each as long as it is open. */
+const mostIconCharacters = 131_072;
+const mostWordsCharacters = 160;
+
+/** Control, zero-width and bidirectional marks: with them one name looks like another. */
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]+/gu;
+
+function plain(said: unknown, most: number): string {
+  if (typeof said !== 'string') return '';
+  // Cut first: the next steps take time by its length.
+  const text = said
+    .slice(0, most * 4)
+    .replace(invisible, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
+}
+
+export function nameOf(said: unknown): string {
+  return plain(said, mostNameCharacters) || 'Unnamed wallet';
+}
+
+/** Words of a wallet in a sentence of ours. */
+function wordsOf(said: unknown): string {
+  return plain(said, mostWordsCharacters) || 'no reason given';
+}
+
+const rasters = /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/;
+const drawing = /^data:image\/svg\+xml(?:;charset=[\w-]+|;utf8)?(?:;base64)?,[\x21-\x7e ]+$/i;
+
+/** For `<img src>` alone, where a drawing runs no script and loads nothing. */
+export function iconOf(said: unknown): string | null {
+  if (typeof said !== 'string' || said.length > mostIconCharacters) return null;
+  const text = said.trim();
+  return rasters.test(text) || drawing.test(text) ? text : null;
+}
+
+export const signsTransactions = 'solana:signTransaction';
+export const signsMessages = 'solana:signMessage';
+export const connects = 'standard:connect';
+
+export function isOfSolana(wallet: unknown): wallet is Wallet {
+  const chains = fieldOf(wallet, 'chains');
+  const features = fieldOf(wallet, 'features');
+  const isThere = (name: string) => fieldOf(features, name) !== undefined;
+  const isSolana = Array.isArray(chains) && chains.some((each) => `${each}`.startsWith('solana:'));
+  return isSolana && [connects, signsTransactions, signsMessages].every(isThere);
+}

@@ -5,8 +5,19 @@ import { accountAddress, mustBeSigned, type ProofPlace } from '@parley/sdk/walle
 import { solanaWallet } from '@parley/sdk/wallets/solana.ts';
 import { base58 } from '@scure/base';
 import type { Wallet as StandardWallet, WalletAccount } from '@wallet-standard/base';
-import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
-import { connects, signsMessages, signsTransactions } from './solana-standard.ts';
+import {
+  asked,
+  connects,
+  failed,
+  fieldOf,
+  type Gone,
+  gone,
+  lied,
+  machineMs,
+  personMs,
+  signsMessages,
+  signsTransactions,
+} from './asked.ts';
 import type { AccountLink, FoundWallet, Place, SdkWallet, SolanaPlace } from './types.ts';
 
 /** By genesis hash; every other cluster is a local one. */

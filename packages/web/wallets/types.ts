@@ -93,8 +93,6 @@ export type BitcoinPayment = {
 
 export type Link = AccountLink | BitcoinLink;
 
-export type BitcoinNetworkName = 'mainnet' | 'testnet' | 'signet' | 'regtest';
-
 export type BrowserWallets = {
   /** Told at once what is there, and again whenever that changes. Returns how to stop. */
   listen(onChange: (found: readonly FoundWallet[]) => void): () => void;

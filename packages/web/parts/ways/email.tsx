@@ -4,16 +4,13 @@
 import { asTyped } from '@parley/core/typed.ts';
 import { type FormEvent, useEffect, useState } from 'react';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
-import { now } from '../../market/clock.ts';
-import { config } from '../../market/config.ts';
+import { config, now } from '../../market/config.ts';
 import { secondsOf } from '../../texts/people.ts';
 import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
-import { Failed } from '../answer.tsx';
-import { Button } from '../button.tsx';
-import { Clock } from '../clock.tsx';
-import { TextField } from '../field.tsx';
-import { Notice } from '../notice.tsx';
+import { Button, Notice, TextField } from '../controls.tsx';
+import { Failed } from '../page.tsx';
+import { Clock } from '../shown.tsx';
 import { useAct } from './act.ts';
 import './ways.css';
 

@@ -5,7 +5,7 @@ import { createContext, type ReactNode, useCallback, useContext, useState } from
 import { isRefused, type Way } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
-import { Dialog } from '../dialog.tsx';
+import { Dialog } from '../controls.tsx';
 import { Cancelled, type Freshly } from './act.ts';
 import { WaysIn } from './ways.tsx';
 

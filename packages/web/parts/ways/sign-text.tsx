@@ -3,18 +3,35 @@
 
 import type { Family } from '@parley/core/families.ts';
 import { asTyped } from '@parley/core/typed.ts';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import type { MessageSigner } from '@parley/sdk/keys.ts';
+import { type FormEvent, type ReactNode, useState, useSyncExternalStore } from 'react';
 import type { SignedText, WalletName } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { Failed } from '../answer.tsx';
-import { Button } from '../button.tsx';
-import { Copy } from '../copy.tsx';
-import { TextArea, TextField } from '../field.tsx';
-import { Select } from '../select.tsx';
+import { Button, Copy, Select, TextArea, TextField } from '../controls.tsx';
+import { Failed } from '../page.tsx';
+import { connectWallet, pageWallets } from '../page-wallets.ts';
 import { type Act, useAct } from './act.ts';
-import { signerOf, usePrograms } from './programs.ts';
 import './ways.css';
+
+let found: readonly FoundWallet[] = [];
+
+function subscribe(changed: () => void): () => void {
+  return pageWallets.listen((now) => {
+    found = now;
+    changed();
+  });
+}
+
+export function usePrograms(families: readonly Family[]): readonly FoundWallet[] {
+  const all = useSyncExternalStore(subscribe, () => found);
+  return all.filter(({ family }) => families.includes(family));
+}
+
+/** Asks the person for an account. Throws WalletError. */
+async function signerOf(id: string): Promise<MessageSigner> {
+  return (await connectWallet(id)).signer;
+}
 
 type Begun = { readonly message: string };
 

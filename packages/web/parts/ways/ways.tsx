@@ -12,9 +12,8 @@ import {
 } from '../../market/account.ts';
 import { startAnew } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
-import { Answer, Failed } from '../answer.tsx';
-import { Button } from '../button.tsx';
-import { Notice } from '../notice.tsx';
+import { Button, Notice } from '../controls.tsx';
+import { Answer, Failed } from '../page.tsx';
 import { type Freshly, useAct } from './act.ts';
 import { rememberPath, signInPath } from './back.ts';
 import { EmailWay } from './email.tsx';

@@ -1,28 +1,24 @@
 // The account that is signed in: its name, its logins and sessions, its data, and its end.
 
-import { useQuery } from '@tanstack/react-query';
+import { isoTime } from '@parley/sdk/people.ts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { account } from '../../market/account.ts';
+import { account, type Session } from '../../market/account.ts';
+import { now } from '../../market/config.ts';
 import { lookAgain, type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
-import { AccountNav } from '../../parts/account-screen.tsx';
-import { announce } from '../../parts/announce.ts';
-import { Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { OfAccount } from '../../parts/of-account.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { market } from '../../market/site.ts';
+import { AccountNav, OfAccount, returned } from '../../parts/account-screen.tsx';
+import { announce, Button, Copy, Notice } from '../../parts/controls.tsx';
+import { Confirm, fileName, saveFile } from '../../parts/forms.tsx';
+import { Answer, Failed, Screen } from '../../parts/page.tsx';
+import { type Column, Table, When } from '../../parts/shown.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { signInPath, takeRememberedPath } from '../../parts/ways/back.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
-import { returned } from '../../parts/ways/returned.ts';
-import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
-import { DataExport } from './data-export.tsx';
+import { collected } from './collect.ts';
 import { Logins } from './logins.tsx';
-import { Sessions } from './sessions.tsx';
 
 export function Account() {
   const came = useReturn();
@@ -166,6 +162,124 @@ function End({ account: { name, leavesAt } }: { account: SignedInAccount }) {
       >
         {text('delete.go')}
       </Confirm>
+    </section>
+  );
+}
+
+function Sessions({ accountId }: { accountId: string }) {
+  const sessions = useQuery({
+    queryKey: ['sessions', accountId],
+    queryFn: ({ signal }) => account.sessions(signal),
+  });
+  return (
+    <section className="panel">
+      <h2>{text('sessions.title')}</h2>
+      <p>{text('sessions.what')}</p>
+      <Answer of={sessions}>{({ sessions: live }) => <List live={live} />}</Answer>
+    </section>
+  );
+}
+
+function List({ live }: { live: readonly Session[] }) {
+  const client = useQueryClient();
+  const act = useAct();
+  const changed = async () => {
+    announce(text('sessions.ended'));
+    await client.invalidateQueries({ queryKey: ['sessions'] });
+  };
+  const end = ({ id, current }: Session) =>
+    act.run(async () => {
+      await account.endSession(id);
+      if (current) await startAnew();
+      else await changed();
+    });
+  const all = async () => {
+    await account.endOtherSessions();
+    await changed();
+  };
+  const columns: readonly Column<Session>[] = [
+    {
+      key: 'device',
+      label: text('sessions.device'),
+      cell: ({ device, current }) =>
+        current ? (
+          <>
+            {device} <span className="hint">({text('sessions.this')})</span>
+          </>
+        ) : (
+          device
+        ),
+    },
+    { key: 'place', label: text('sessions.place'), cell: ({ place }) => place },
+    { key: 'since', label: text('sessions.since'), cell: ({ madeAt }) => <When at={madeAt} /> },
+    { key: 'used', label: text('sessions.used'), cell: (each) => <When at={each.lastUsedAt} /> },
+    { key: 'ends', label: text('sessions.ends'), cell: (each) => <When at={each.expiresAt} /> },
+    {
+      key: 'end',
+      label: text('sessions.end'),
+      cell: (each) => (
+        <Button
+          kind="quiet"
+          busy={act.busy}
+          label={text('sessions.end.label', { device: each.device, place: each.place })}
+          onPress={() => end(each)}
+        >
+          {text('sessions.end')}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Table
+        caption={text('sessions.title')}
+        columns={columns}
+        rows={live}
+        keyOf={({ id }) => id}
+      />
+      {act.error !== null && <Failed error={act.error} />}
+      <div className="actions">
+        {live.length > 1 ? (
+          <Confirm
+            title={text('sessions.all.title')}
+            what={<p>{text('sessions.all.what')}</p>}
+            onConfirm={all}
+          >
+            {text('sessions.all')}
+          </Confirm>
+        ) : (
+          <p className="hint">{text('sessions.only')}</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+function DataExport({ account: signedIn }: { account: SignedInAccount }) {
+  const { busy, error, run } = useAct();
+  const [said, setSaid] = useState('');
+  const reading = useRef<AbortController>(null);
+  useEffect(() => () => reading.current?.abort(), []);
+  const go = () =>
+    run(async () => {
+      reading.current = new AbortController();
+      const told = (part: string) => setSaid(text('export.part', { part }));
+      const all = await collected({ market, account }, reading.current.signal, told);
+      const about = { madeAt: isoTime(now()), market: market.baseUrl, account: signedIn };
+      const name = fileName('account', 'json');
+      saveFile(name, 'application/json', JSON.stringify({ ...about, ...all }));
+      const parts = all.cut.join(', ');
+      setSaid(text(parts === '' ? 'export.done' : 'export.cut', { name, parts }));
+    });
+  return (
+    <section className="panel">
+      <h2>{text('export.title')}</h2>
+      <p>{text('export.what')}</p>
+      <Button busy={busy} onPress={go}>
+        {text('export.go')}
+      </Button>
+      <p role="status">{said}</p>
+      {error !== null && <Failed error={error} />}
     </section>
   );
 }

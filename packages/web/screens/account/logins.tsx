@@ -1,21 +1,18 @@
 // The ways into the account: shown, added, removed.
 
+import { families } from '@parley/core/families.ts';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { account, type Login, type SignedIn } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
-import { announce } from '../../parts/announce.ts';
-import { Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { announce, Button, Notice, TextField } from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Failed } from '../../parts/page.tsx';
+import { When } from '../../parts/shown.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { addPasskey, passkeysHere } from '../../parts/ways/passkey.ts';
 import { WaysIn } from '../../parts/ways/ways.tsx';
-import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
-import { kindOf } from './login-kind.ts';
 
 export function Logins({ account: { logins } }: { account: SignedInAccount }) {
   const [adding, setAdding] = useState(false);
@@ -202,4 +199,14 @@ function AddPasskey({ onAdded }: Pick<AddingProps, 'onAdded'>) {
       {error !== null && <Failed error={error} />}
     </section>
   );
+}
+
+function kindOf({ way, issuer, id }: Pick<Login, 'way' | 'issuer' | 'id'>): string {
+  if (way === 'wallet') {
+    const family = families.find((each) => id.startsWith(`${each}:`)) ?? 'evm';
+    return text('logins.wallet', { family: text(`family.${family}`) });
+  }
+  if (way !== 'provider') return text(`logins.${way}`);
+  const host = issuer !== null && URL.canParse(issuer) ? new URL(issuer).host : (issuer ?? '');
+  return text('logins.provider', { host });
 }

@@ -7,38 +7,37 @@ import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '@parley/sdk/trade.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Link, useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useId, useState } from 'react';
 import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
-import { now } from '../../market/clock.ts';
-import { useMe, usePayouts } from '../../market/me.ts';
-import { standingOf } from '../../market/offers.ts';
-import { queries } from '../../market/queries.ts';
+import { config, now } from '../../market/config.ts';
+import { standingOf } from '../../market/prices.ts';
+import { useMe, usePayouts } from '../../market/session.ts';
+import { queries } from '../../market/site.ts';
 import { useLive } from '../../market/use-live.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { Answer, Failed, Loading } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button, Dialog, Notice, Select, TextField } from '../../parts/controls.tsx';
+import { PhraseFirst, useEngine } from '../../parts/engine.tsx';
 import { GasNotes } from '../../parts/gas-notes.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
+import { Answer, Failed, Loading } from '../../parts/page.tsx';
 import { isConnected } from '../../parts/page-wallets.ts';
-import { PhraseFirst } from '../../parts/phrase-first.tsx';
-import { useEngine } from '../../parts/use-engine.ts';
+import { Clock } from '../../parts/shown.tsx';
 import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
+import { assetAmountText, chainName } from '../../parts/words.ts';
 import { localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { chosenAddress, needsOf, type Unsure, unsureOf } from './addresses.ts';
-import { AddressesOfDeal } from './addresses-of-deal.tsx';
-import { confirmationsOf } from './confirmations.ts';
 import {
+  type AddressNeed,
+  chosenAddress,
+  confirmationsOf,
   type DealProps,
   lookOf,
+  needsOf,
   type Reference,
   stepsOf,
   type Terms,
   type TermsLeg,
+  type Unsure,
+  unsureOf,
 } from './terms.ts';
 
 type AcceptanceProps = DealProps & {
@@ -336,5 +335,86 @@ function NotAccepted({ error }: { readonly error: unknown }) {
       {isUnsure && <p>{text('deal.accept.unsure')}</p>}
       <p>{messageOf(error)}</p>
     </Notice>
+  );
+}
+
+/** People who try the market have no address of its Bitcoin chain. */
+const devAddress = config.dev?.bitcoinAddress ?? null;
+
+type AddressesProps = {
+  readonly needs: readonly AddressNeed[];
+  /** By chain; the likeliest one where the person chose none. */
+  readonly chosen: Readonly<Record<string, string>>;
+  readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
+};
+
+function AddressesOfDeal({ needs, chosen, onChange }: AddressesProps) {
+  const id = useId();
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <h2 id={id}>{text('deal.addresses')}</h2>
+      {needs.map((need) => (
+        <AddressOf
+          key={need.chain}
+          need={need}
+          value={chosenAddress(need, chosen)}
+          onChange={(address) => onChange({ ...chosen, [need.chain]: address })}
+        />
+      ))}
+    </section>
+  );
+}
+
+type AddressProps = {
+  readonly need: AddressNeed;
+  readonly value: string;
+  readonly onChange: (address: string) => void;
+};
+
+function AddressOf({ need, value, onChange }: AddressProps) {
+  const { use, options, isFree } = need;
+  const chain = chainName(need.chain);
+  const label = text(`deal.address.${use}`, { chain });
+  if (isFree) {
+    return (
+      <>
+        <TextField
+          mono
+          label={label}
+          hint={text('deal.address.bitcoin.hint')}
+          value={value}
+          onChange={onChange}
+          autoComplete="off"
+          maxLength={128}
+        />
+        {devAddress !== null && (
+          <p className="deal-dev-address">
+            <Button kind="quiet" onPress={() => onChange(devAddress)}>
+              {text('deal.address.dev')}
+            </Button>
+          </p>
+        )}
+      </>
+    );
+  }
+  if (options.length === 0) {
+    return (
+      <Notice
+        kind="warn"
+        title={text('deal.address.none', { chain })}
+        action={<Link to="/wallets">{text('deal.address.none.action')}</Link>}
+      >
+        {text(use === 'funder' ? 'deal.address.funder.hint' : 'deal.address.paid.hint')}
+      </Notice>
+    );
+  }
+  return (
+    <Select
+      label={label}
+      hint={text(use === 'funder' ? 'deal.address.funder.hint' : 'deal.address.paid.hint')}
+      value={value}
+      onChange={onChange}
+      options={options.map((each) => ({ value: each, label: each }))}
+    />
   );
 }

@@ -6,27 +6,20 @@ import type { Asset, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
-import { now } from '../../market/clock.ts';
-import { isTakenBack, type Standing, standingOf } from '../../market/offers.ts';
-import { priceOf, usePrice } from '../../market/pairs.ts';
+import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
+import { now } from '../../market/config.ts';
+import { getsQuote, isTakenBack, type Standing, standingOf } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { Answer } from '../../parts/answer.tsx';
-import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Countdown } from '../../parts/clock.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { useNow } from '../../parts/now.ts';
-import { recordText } from '../../parts/record.ts';
-import { Screen } from '../../parts/screen.tsx';
+import { market, queries } from '../../market/site.ts';
+import { Notice } from '../../parts/controls.tsx';
+import { Answer, Screen } from '../../parts/page.tsx';
+import { PriceForm, WithdrawQuote } from '../../parts/quoting.tsx';
+import { AssetAmount, Countdown, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { WithdrawQuote } from '../../parts/withdraw-quote.tsx';
+import { assetAmountText, chainName, recordText } from '../../parts/words.ts';
 import { formatPercent, localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
-import { Counter } from './counter.tsx';
 import {
   type DealProps,
   partyIn,
@@ -300,5 +293,27 @@ function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
         ))}
       </ol>
     </section>
+  );
+}
+
+function Counter({ thread, party, quote, standing }: DealProps & { standing: Standing }) {
+  if (standing.is === 'waits_for_them') {
+    const until = localTime(Math.floor(standing.untilMs / 1_000), now());
+    return <p className="hint">{text('deal.counter.bound', { until })}</p>;
+  }
+  const name = async (units: bigint) => {
+    const moved = await market.propose(thread.id, units.toString());
+    queries.setQueryData(['thread', thread.id], moved);
+  };
+  return (
+    <PriceForm
+      title={text('deal.counter')}
+      label={text(getsQuote(thread.rfq, party) ? 'deal.counter.get' : 'deal.counter.give')}
+      hint={text('deal.counter.hint')}
+      go={text('deal.counter.action')}
+      quote={quote}
+      stands={thread.quoteAmount}
+      send={name}
+    />
   );
 }

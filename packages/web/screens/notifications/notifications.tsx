@@ -5,8 +5,8 @@ import { Link } from '@tanstack/react-router';
 import { account, type Login } from '../../market/account.ts';
 import type { SignedInAccount } from '../../market/session.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { Notice } from '../../parts/controls.tsx';
+import { type Column, Table } from '../../parts/shown.tsx';
 import { TellMe } from '../../parts/tell-me.tsx';
 import { text } from '../../texts/texts.ts';
 

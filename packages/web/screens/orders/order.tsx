@@ -8,32 +8,22 @@ import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
-import { now } from '../../market/clock.ts';
-import { type Offer, offersOf, oneOfEach } from '../../market/offers.ts';
-import { priceOf, usePrice } from '../../market/pairs.ts';
-import { getsQuote } from '../../market/prices.ts';
-import { queries } from '../../market/queries.ts';
+import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
+import { now } from '../../market/config.ts';
+import { getsQuote, type Offer, offersOf, oneOfEach } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { announce } from '../../parts/announce.ts';
-import { Answer, Empty } from '../../parts/answer.tsx';
-import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { useNow } from '../../parts/now.ts';
-import { recordText } from '../../parts/record.ts';
-import { Screen } from '../../parts/screen.tsx';
-import { Share } from '../../parts/share.tsx';
+import { market, queries } from '../../market/site.ts';
+import { announce, Notice, Share } from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Answer, Empty, Screen } from '../../parts/page.tsx';
+import { QuoteForm } from '../../parts/quoting.tsx';
+import { AssetAmount, Clock, Countdown, Table, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { tell, useTellState } from '../../parts/tell.ts';
 import { TellMe } from '../../parts/tell-me.tsx';
-import { secondsOf } from '../../texts/people.ts';
+import { assetAmountText, recordText } from '../../parts/words.ts';
+import { formatPercent, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { Offers } from './offers.tsx';
-import { QuoteForm } from './quote-form.tsx';
 import { isLive, sidesOfOrder, statusOf } from './views.ts';
 import './orders.css';
 
@@ -340,4 +330,102 @@ function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: reado
     );
   }
   return live ? <QuoteForm rfq={rfq} assets={assets} /> : null;
+}
+
+type OffersProps = {
+  readonly offers: readonly Offer[];
+  readonly quote: Asset | undefined;
+  /** Whether the taker is paid in the asset of the price. */
+  readonly isGot: boolean;
+};
+
+function Offers({ offers, quote, isGot }: OffersProps) {
+  return (
+    <Table
+      caption={text('order.quotes')}
+      rows={offers}
+      keyOf={({ thread }) => thread.id}
+      columns={[
+        {
+          key: 'amount',
+          label: text(isGot ? 'order.col.get' : 'order.col.give'),
+          cell: (offer) => (
+            <>
+              {offer.quoteAmount === null ? (
+                text('order.unknown')
+              ) : (
+                <AssetAmount units={offer.quoteAmount} asset={quote} />
+              )}
+              {isBest(offers, offer) && <span className="order-best">{text('order.best')}</span>}
+            </>
+          ),
+        },
+        {
+          key: 'recent',
+          label: text('order.col.recent'),
+          cell: ({ advantageBps }) => <Against bps={advantageBps} />,
+        },
+        {
+          key: 'maker',
+          label: text('order.col.maker'),
+          cell: ({ thread }) => recordText(thread.makerStanding),
+        },
+        {
+          key: 'move',
+          label: text('order.col.move'),
+          cell: (offer) => <Move offer={offer} quote={quote} />,
+        },
+        {
+          key: 'open',
+          label: text('order.col.open'),
+          cell: ({ thread, quoteAmount }) => (
+            <Link
+              to="/deals/$id"
+              params={{ id: thread.id }}
+              className="button"
+              aria-label={text('order.view.of', {
+                amount: assetAmountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
+              })}
+            >
+              {text('order.view')}
+            </Link>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+/** The first of several: alone, "best" says nothing. */
+function isBest(offers: readonly Offer[], offer: Offer): boolean {
+  const { is } = offer.standing;
+  return offers.length > 1 && offers[0] === offer && is !== 'closed' && is !== 'price_over';
+}
+
+type MoveProps = { readonly offer: Offer; readonly quote: Asset | undefined };
+
+/** The party whose move it is, and for how long the price still holds. */
+function Move({ offer: { standing, countered }, quote }: MoveProps) {
+  if (standing.is === 'my_price') {
+    return <>{text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) })}</>;
+  }
+  const said = text(`order.move.${standing.is}`);
+  if (standing.is !== 'their_price' || standing.holdsUntilMs === null) return <>{said}</>;
+  return (
+    <>
+      {said} <span className="soft">{text('order.holds')}</span>{' '}
+      <Countdown at={Math.floor(standing.holdsUntilMs / 1_000)} />
+    </>
+  );
+}
+
+function Against({ bps }: { readonly bps: number | null }) {
+  if (bps === null) return <span className="soft">{text('order.unknown')}</span>;
+  if (bps === 0) return <>{text('order.even')}</>;
+  const percent = formatPercent(bps);
+  return (
+    <span className={bps > 0 ? 'good-ink' : 'warn-ink'}>
+      {text(bps > 0 ? 'order.better' : 'order.worse', { percent })}
+    </span>
+  );
 }

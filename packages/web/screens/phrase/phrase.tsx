@@ -4,18 +4,13 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import { Link, useSearch } from '@tanstack/react-router';
 import { use, useState } from 'react';
 import { pageEngine } from '../../engine/page.ts';
-import type { Engine, VaultState } from '../../engine/types.ts';
+import type { Engine, Vault, VaultState } from '../../engine/types.ts';
 import { useLive } from '../../market/use-live.ts';
-import { announce } from '../../parts/announce.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { PhraseForm } from '../../parts/phrase-form.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { announce, Button, Dialog, Notice, TextField } from '../../parts/controls.tsx';
+import { PhraseForm } from '../../parts/forms.tsx';
+import { Screen } from '../../parts/page.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { TypeBack } from './type-back.tsx';
-import { Words } from './words.tsx';
 import './phrase.css';
 
 export function Phrase() {
@@ -170,5 +165,151 @@ function Forget({ engine: { vault } }: Props) {
         )}
       </Dialog>
     </>
+  );
+}
+
+type TypeBackProps = {
+  readonly vault: Pick<Vault, 'asked' | 'check'>;
+  readonly done: () => void;
+};
+
+function TypeBack({ vault, done }: TypeBackProps) {
+  const [asked] = useState(() => vault.asked());
+  const [typed, setTyped] = useState<Readonly<Record<number, string>>>({});
+  const [wrong, setWrong] = useState<readonly number[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+  const check = async () => {
+    try {
+      const answer = await vault.check(typed);
+      setWrong(answer.wrong);
+      if (answer.wrong.length > 0) return;
+      setTyped({});
+      done();
+    } catch (error) {
+      setFault(messageOf(error));
+    }
+  };
+  return (
+    <form
+      className="panel"
+      aria-labelledby="phrase-check"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void check();
+      }}
+    >
+      <h2 id="phrase-check">{text('phrase.check.title')}</h2>
+      <p>{text('phrase.check.how')}</p>
+      {asked.map((at) => (
+        <TextField
+          key={at}
+          label={text('phrase.check.word', { at })}
+          error={wrong.includes(at) ? text('phrase.check.wrong', { at }) : null}
+          value={typed[at] ?? ''}
+          onChange={(word) => {
+            setTyped({ ...typed, [at]: word });
+            setWrong(wrong.filter((each) => each !== at));
+          }}
+          mono
+          autoComplete="off"
+          maxLength={20}
+          required
+        />
+      ))}
+      {fault !== null && <p role="alert">{fault}</p>}
+      <Button type="submit" kind="main">
+        {text('phrase.check.go')}
+      </Button>
+    </form>
+  );
+}
+
+type WordsProps = { readonly vault: Vault; readonly written: () => void };
+
+const places = Array.from({ length: 12 }, (_, at) => at + 1);
+
+function Words({ vault, written }: WordsProps) {
+  const [words, setWords] = useState<readonly string[] | null>(null);
+  const [wasShown, setShown] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isCopying, setCopying] = useState(false);
+  const show = async () => {
+    try {
+      setWords(await vault.words());
+      setShown(true);
+    } catch (error) {
+      setFault(messageOf(error));
+    }
+  };
+  return (
+    <section className="panel" aria-labelledby="phrase-words">
+      <h2 id="phrase-words">{text('phrase.write.title')}</h2>
+      <p>{text('phrase.write.how')}</p>
+      {fault !== null && <p role="alert">{fault}</p>}
+      <ol
+        className={words === null ? 'phrase-words hidden' : 'phrase-words'}
+        aria-label={text('phrase.words')}
+        onCopy={(event) => {
+          event.preventDefault();
+          setCopying(true);
+        }}
+      >
+        {places.map((at) => (
+          <li key={at}>
+            <span className="soft">{at}</span>{' '}
+            {words === null ? (
+              <span className="phrase-mask">{text('phrase.hidden')}</span>
+            ) : (
+              <strong>{words[at - 1]}</strong>
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className="actions">
+        {words === null ? (
+          <Button kind={wasShown ? 'plain' : 'main'} onPress={() => void show()}>
+            {text('phrase.show')}
+          </Button>
+        ) : (
+          <Button onPress={() => setWords(null)}>{text('phrase.hide')}</Button>
+        )}
+        <Button
+          kind={wasShown ? 'main' : 'plain'}
+          blocked={wasShown ? null : text('phrase.written.first')}
+          onPress={written}
+        >
+          {text('phrase.written')}
+        </Button>
+      </div>
+      <Copying words={words} isOpen={isCopying} close={() => setCopying(false)} />
+    </section>
+  );
+}
+
+type CopyingProps = {
+  readonly words: readonly string[] | null;
+  readonly isOpen: boolean;
+  readonly close: () => void;
+};
+
+function Copying({ words, isOpen, close }: CopyingProps) {
+  const copy = async () => {
+    await navigator.clipboard.writeText((words ?? []).join(' ')).catch(() => undefined);
+    close();
+  };
+  return (
+    <Dialog
+      title={text('phrase.copy.title')}
+      open={isOpen}
+      onClose={close}
+      no={text('phrase.copy.leave')}
+      yes={
+        <Button kind="danger" onPress={() => void copy()}>
+          {text('phrase.copy.go')}
+        </Button>
+      }
+    >
+      <p>{text('phrase.copy.why')}</p>
+    </Dialog>
   );
 }

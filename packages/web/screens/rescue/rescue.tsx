@@ -1,22 +1,27 @@
 // Swaps brought back on this device: phrase, rescue file or market, nodes, then each goes on.
 
-import type { RescueChain } from '@parley/sdk/rescue/file.ts';
+import type { RescueChain, RescueSwap } from '@parley/sdk/rescue/file.ts';
+import type { RawSpend } from '@parley/sdk/rescue/raw.ts';
 import type { Restored } from '@parley/sdk/rescue/restore.ts';
+import { Link } from '@tanstack/react-router';
 import { use, useState } from 'react';
 import { pageEngine } from '../../engine/page.ts';
-import type { Engine } from '../../engine/types.ts';
+import type { Ask, Engine, SwapView } from '../../engine/types.ts';
+import { useAssets } from '../../market/answers.ts';
+import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
-import { chainName } from '../../parts/names.ts';
+import { Button, Copy, Dialog } from '../../parts/controls.tsx';
+import { Fault, PayoutForm, PhraseForm, SaveRescue } from '../../parts/forms.tsx';
 import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
-import { PhraseForm } from '../../parts/phrase-form.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { Screen } from '../../parts/page.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { chainName } from '../../parts/words.ts';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { FromFile, saidOf } from './from-file.tsx';
-import { FromMarket } from './from-market.tsx';
-import { Go, Results } from './go.tsx';
-import { SaveCopy } from './save-copy.tsx';
+import { FromFile, faultOf, saidOf } from './from-file.tsx';
+import { amountsOf, contractsOf, type Opened, paidAtOf } from './told.ts';
 import './rescue.css';
-import type { Opened } from './told.ts';
 
 export function Rescue() {
   return <RescueScreen engine={use(pageEngine())} />;
@@ -97,6 +102,263 @@ function Nodes({ engine: { nodes }, chains }: NodesProps) {
           <NodesOfChain key={chain} facts={facts} nodes={nodes} />
         );
       })}
+    </section>
+  );
+}
+
+type Answer = { readonly swaps: readonly Restored[]; readonly isWhole: boolean };
+type FromMarketProps = {
+  readonly engine: Engine;
+  readonly hasPhrase: boolean;
+  readonly done: (answer: Answer) => void;
+};
+
+type Question = { readonly swap: RescueSwap; readonly answer: (isMine: boolean) => void };
+
+function FromMarket({ engine, hasPhrase, done }: FromMarketProps) {
+  const { data: listed = [] } = useAssets();
+  const [question, setQuestion] = useState<Question | null>(null);
+  const { busy: isBusy, error, run } = useAct();
+  const ask = (swap: RescueSwap) =>
+    new Promise<boolean>((resolve) => {
+      const answer = (isMine: boolean) => {
+        setQuestion(null);
+        resolve(isMine);
+      };
+      setQuestion({ swap, answer });
+    });
+  const go = () => run(async () => done(await engine.rescue.fromMarket(ask)));
+  const no = () => question?.answer(false);
+  return (
+    <div>
+      <h3>{text('rescue.market')}</h3>
+      <p className="soft">{text('rescue.market.why')}</p>
+      <SignedIn>
+        {() => (
+          <Button busy={isBusy} blocked={hasPhrase ? null : text('rescue.go.phrase')} onPress={go}>
+            {text('rescue.market.go')}
+          </Button>
+        )}
+      </SignedIn>
+      <Fault error={error} words={faultOf} />
+      <Dialog
+        title={text('rescue.market.ask.title')}
+        open={question !== null}
+        onClose={no}
+        no={text('rescue.market.no')}
+        yes={
+          <Button kind="main" onPress={() => question?.answer(true)}>
+            {text('rescue.market.yes')}
+          </Button>
+        }
+      >
+        {question !== null && (
+          <>
+            <p>
+              {text('rescue.market.ask', {
+                ...amountsOf(question.swap, listed),
+                at: localTime(question.swap.swap.agreedAt, engine.now()),
+              })}
+            </p>
+            <PaidAt engine={engine} swap={question.swap} />
+            {contractsOf(question.swap, listed).map(({ id, contract }) => (
+              <p key={id} className="warn-ink">
+                {text('rescue.market.ask.contract', { contract })}
+              </p>
+            ))}
+          </>
+        )}
+      </Dialog>
+    </div>
+  );
+}
+
+type PaidAtProps = { readonly engine: Engine; readonly swap: RescueSwap };
+
+function PaidAt({ engine, swap }: PaidAtProps) {
+  const paidAt = paidAtOf(swap);
+  if (paidAt === null) return null;
+  const { chain, address } = paidAt;
+  const { title = chain } = engine.nodes.chains.now().find((each) => each.chain === chain) ?? {};
+  return (
+    <p>
+      {text('rescue.market.ask.paid', { chain: title })} <code className="mono">{address}</code>
+    </p>
+  );
+}
+
+type GoProps = {
+  readonly engine: Engine;
+  readonly opened: Opened;
+  readonly hasPhrase: boolean;
+  readonly done: (restored: readonly Restored[]) => void;
+};
+
+function Go({ engine, opened, hasPhrase, done }: GoProps) {
+  const { chains } = engine.nodes;
+  const known = useLive(chains);
+  const { busy: isBusy, error, run } = useAct();
+  const hasNode = (chain: string) =>
+    known.some((each) => each.chain === chain && each.nodes.length > 0);
+  const isRead = opened.file.swaps.map(
+    ({ swap: { legs } }) => hasNode(legs.a.chain) && hasNode(legs.b.chain),
+  );
+  const hasNodes = isRead.includes(true);
+  const { length } = opened.file.swaps;
+  const count =
+    length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
+  const go = () => run(async () => done(await engine.rescue.fromFile(opened.text)));
+  return (
+    <section className="panel" aria-labelledby="rescue-go">
+      <h2 id="rescue-go">{text('rescue.go.title')}</h2>
+      <p>{text('rescue.go.what')}</p>
+      <Button
+        kind="main"
+        busy={isBusy}
+        blocked={hasPhrase ? (hasNodes ? null : text('rescue.go.nodes')) : text('rescue.go.phrase')}
+        onPress={go}
+      >
+        {text('rescue.go', { count })}
+      </Button>
+      {hasNodes && isRead.includes(false) && <p className="warn-ink">{text('rescue.go.some')}</p>}
+      {isBusy && <p role="status">{text('rescue.go.searching')}</p>}
+      <Fault error={error} words={faultOf} />
+    </section>
+  );
+}
+
+type ResultsProps = { readonly engine: Engine; readonly restored: readonly Restored[] };
+
+function Results({ engine, restored }: ResultsProps) {
+  const { all } = engine.swaps;
+  const views = useLive(all);
+  if (restored.length === 0) return null;
+  const ids = new Set(restored.map(({ swapId }) => swapId));
+  const nameless = views.filter((each) => ids.has(each.id) && asks(each, 'name_payout'));
+  const payTo = async (address: string) => {
+    for (const { id } of nameless) await engine.swaps.payTo(id, address);
+  };
+  return (
+    <section aria-labelledby="rescue-results">
+      <h2 id="rescue-results">{text('rescue.result.title')}</h2>
+      {nameless.length > 0 && (
+        <section className="panel" aria-labelledby="rescue-payout">
+          <h3 id="rescue-payout">{text('settlement.ask.payout')}</h3>
+          <p className="warn-ink">{text('rescue.payout.why', { count: nameless.length })}</p>
+          <PayoutForm keep={payTo} />
+        </section>
+      )}
+      <ul className="rescue-results">
+        {restored.map((each) => (
+          <li key={each.swapId} className="panel">
+            <Result
+              engine={engine}
+              restored={each}
+              view={views.find(({ id }) => id === each.swapId)}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function asks(view: SwapView | undefined, kind: Ask['kind']): boolean {
+  return view?.asks.some((each) => each.kind === kind) ?? false;
+}
+
+/** A swap that waits for the person does not go on by itself. */
+function outcomeOf({ outcome, why }: Restored, view: SwapView | undefined): string {
+  const isHere = outcome === 'restored' || outcome === 'kept';
+  if (isHere && asks(view, 'name_payout')) return text('rescue.result.nameless');
+  if (isHere && (['connect_wallet', 'sign'] as const).some((kind) => asks(view, kind))) {
+    return text('rescue.result.wallet');
+  }
+  return text(`rescue.result.${outcome}`, { why });
+}
+
+type ResultProps = {
+  readonly engine: Engine;
+  readonly restored: Restored;
+  readonly view: SwapView | undefined;
+};
+
+function Result({ engine, restored, view }: ResultProps) {
+  const { swapId: id, outcome, secret } = restored;
+  const isHere = outcome === 'restored' || outcome === 'kept';
+  return (
+    <>
+      <h3>{text('settlement.id', { id })}</h3>
+      <p>{outcomeOf(restored, view)}</p>
+      {secret === 'missing' && <p className="warn-ink">{text('rescue.result.missing')}</p>}
+      {isHere && (
+        <>
+          <Link className="button" to="/swaps/$id" params={{ id }}>
+            {text('rescue.result.look')}
+          </Link>
+          <AsText engine={engine} swapId={id} />
+        </>
+      )}
+    </>
+  );
+}
+
+type AsTextProps = { readonly engine: Engine; readonly swapId: string };
+
+function AsText({ engine, swapId }: AsTextProps) {
+  const [spend, setSpend] = useState<RawSpend | null>(null);
+  const { error, run } = useAct();
+  const make = (verb: 'claim' | 'refund') =>
+    run(async () => {
+      setSpend(null);
+      setSpend(await engine.swaps.raw(swapId, verb));
+    });
+  return (
+    <details>
+      <summary>{text('rescue.texts')}</summary>
+      <p className="soft">{text('rescue.texts.why')}</p>
+      <div className="actions">
+        {(['refund', 'claim'] as const).map((verb) => (
+          <Button key={verb} onPress={() => make(verb)}>
+            {text(`rescue.texts.${verb}`)}
+          </Button>
+        ))}
+      </div>
+      <Fault error={error} words={faultOf} />
+      {spend !== null && <Text spend={spend} now={engine.now()} />}
+    </details>
+  );
+}
+
+function Text({ spend, now }: { readonly spend: RawSpend; readonly now: number }) {
+  const value = spend.is === 'signed' ? spend.raw : JSON.stringify(spend.call, null, 1);
+  return (
+    <div>
+      <p>
+        {spend.is === 'signed'
+          ? text('rescue.texts.signed')
+          : text('rescue.texts.call', { chainId: spend.chainId })}
+      </p>
+      {spend.notBefore !== null && (
+        <p>{text('rescue.texts.from', { at: localTime(spend.notBefore, now) })}</p>
+      )}
+      <pre className="rescue-raw">{value}</pre>
+      <Copy value={value} what={text('rescue.texts.what')} />
+    </div>
+  );
+}
+
+function SaveCopy({ engine }: { readonly engine: Engine }) {
+  return (
+    <section className="panel" aria-labelledby="rescue-save">
+      <h2 id="rescue-save">{text('rescue.save.title')}</h2>
+      <p>{text('rescue.save.why')}</p>
+      <div className="actions">
+        <a className="button" href="/app/rescue.html" download={`${config.shortName}-rescue.html`}>
+          {text('rescue.save')}
+        </a>
+        <SaveRescue save={engine.rescue.save} />
+      </div>
     </section>
   );
 }

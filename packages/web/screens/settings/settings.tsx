@@ -2,17 +2,22 @@
 
 import { useState } from 'react';
 import type { Nodes } from '../../engine/types.ts';
-import { now } from '../../market/clock.ts';
+import { now } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
-import { Answer, Failed } from '../../parts/answer.tsx';
+import { Select } from '../../parts/controls.tsx';
+import { useEngine } from '../../parts/engine.tsx';
 import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { Select } from '../../parts/select.tsx';
-import { useEngine } from '../../parts/use-engine.ts';
+import { Answer, Failed, Screen } from '../../parts/page.tsx';
 import { useAct } from '../../parts/ways/act.ts';
-import { keepLanguage, keptLanguage } from '../../texts/kept.ts';
-import { allLanguages, type Language, languageFor, languages } from '../../texts/languages.ts';
+import {
+  allLanguages,
+  keepLanguage,
+  keptLanguage,
+  type Language,
+  languageFor,
+  languages,
+} from '../../texts/languages.ts';
 import { formatAmount, localTime } from '../../texts/people.ts';
 import { speak, text } from '../../texts/texts.ts';
 

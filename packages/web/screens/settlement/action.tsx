@@ -1,22 +1,26 @@
 // The one thing that a person does next.
 
+import { has } from '@parley/core/families.ts';
+import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import { extraOf } from '@parley/sdk/settle/extra.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isHeldUp, whyNotToPay } from '../../engine/by-wallet.ts';
-import type { Ask, Engine, Verb } from '../../engine/types.ts';
-import { Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { chainName, shortAddress } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
+import type { Ask, Engine, SwapView, Verb } from '../../engine/types.ts';
+import { useLive } from '../../market/use-live.ts';
+import { Button, Copy, Notice, Qr } from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Failed } from '../../parts/page.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
-import { useAct } from '../../parts/ways/act.ts';
-import { Programs } from '../../parts/ways/sign-text.tsx';
+import { Clock } from '../../parts/shown.tsx';
+import { type Act, useAct } from '../../parts/ways/act.ts';
+import { Programs, usePrograms } from '../../parts/ways/sign-text.tsx';
+import { chainName, shortAddress } from '../../parts/words.ts';
+import { formatAmount } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { LateWallet } from './by-wallet.tsx';
-import { Pay } from './pay.tsx';
+import { Tx } from './legs.tsx';
 import type { Shown } from './shown.ts';
 import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
 
@@ -195,4 +199,208 @@ function Extra({ engine, seen, said }: ActionProps) {
       {waits && <p role="status">{text('settlement.extra.waiting', said.values)}</p>}
     </>
   );
+}
+
+const decimals = 8;
+
+type PayAsk = Extract<Ask, { kind: 'pay_by_hand' }>;
+type PayProps = {
+  readonly engine: Engine;
+  readonly ask: PayAsk;
+  readonly seen: Seen;
+  readonly said: Shown;
+};
+
+function Pay({ engine, ask, seen, said }: PayProps) {
+  const by = usePayByWallet(engine, seen.swap.id);
+  // A code beside a wallet that may have paid would be paid too.
+  if (seen.wallet === undefined) return null;
+  if (seen.wallet !== null) return <FromWallet engine={engine} seen={seen} said={said} />;
+  if (said.situation === 'pay') return <Payment ask={ask} seen={seen} said={said} by={by} />;
+  // A second payment is a decision: a person must not take it for the next step.
+  return (
+    <details className="swap-again">
+      <summary>{text('settlement.pay.again')}</summary>
+      <Payment ask={ask} seen={seen} said={said} by={by} />
+    </details>
+  );
+}
+
+type PaymentProps = Omit<PayProps, 'engine'> & { readonly by: PayByWallet };
+
+function Payment({ ask, seen, said, by }: PaymentProps) {
+  const { address, amount, uri, notAfter } = ask;
+  const exact = formatAmount(amount, decimals);
+  const values = { ...said.values, amount: `${exact}\u00a0BTC`, address };
+  return (
+    <div className="swap-pay">
+      <div>
+        <Qr value={uri} label={text('settlement.pay.qr', values)} />
+        <a className="button" href={uri}>
+          {text('settlement.pay.open')}
+        </a>
+      </div>
+      <div>
+        <dl className="swap-exact">
+          <div>
+            <dt>{text('settlement.pay.exact')}</dt>
+            <dd>
+              <strong className="swap-amount">{values.amount}</strong>{' '}
+              <Copy value={plain(exact)} what={text('settlement.pay.what_amount')} />
+            </dd>
+          </div>
+          <div>
+            <dt>{text('settlement.pay.to')}</dt>
+            <dd>
+              <code className="swap-address">{address}</code>{' '}
+              <Copy value={address} what={text('settlement.pay.what_address')} />
+            </dd>
+          </div>
+          <div>
+            <dt>{text('settlement.pay.before')}</dt>
+            <dd>
+              <Clock at={notAfter} />
+            </dd>
+          </div>
+        </dl>
+        <ChooseWallet by={by} seen={seen} />
+      </div>
+      <ul className="swap-rules">
+        {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
+          <li key={rule}>
+            {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** As a field of an exchange takes it: no spaces between thousands, a point before decimals. */
+function plain(shown: string): string {
+  return shown.replace(/[\u202f\s]/g, '').replace(',', '.');
+}
+
+const lookMs = 1_000;
+
+/** undefined: not read yet. Other tabs ask too: it is read again and again. */
+export function useWalletPayment({ byWallet }: Engine, swap: SwapView) {
+  const { id, phase } = swap;
+  const { data, isError } = useQuery({
+    queryKey: ['by wallet', id],
+    queryFn: () => byWallet.of(id),
+    enabled: has(sidesOf(swap).own, 'coins') && phase !== 'ended',
+    refetchInterval: lookMs,
+    networkMode: 'always',
+  });
+  // A browser that reads nothing asks no wallet either: the code is there all the same.
+  return isError ? (data ?? null) : data;
+}
+
+type PayByWallet = {
+  readonly act: Act;
+  readonly asks: (wallet: FoundWallet) => void;
+};
+
+/** Beside the code, so that its refusal is still there when the code comes back. */
+function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
+  const act = useAct();
+  const asks = ({ id, name }: FoundWallet) =>
+    act.run(async () => {
+      const link = await connectWallet(id);
+      if (!has(link, 'coins')) throw new Error(`${name} is no wallet of Bitcoin`);
+      const pay = link.pay.bind(link);
+      await engine.byWallet.pay(swapId, { name, pay });
+    });
+  return { act, asks };
+}
+
+type ChooseProps = { readonly by: PayByWallet; readonly seen: Seen };
+
+/** A button for each wallet; null where this browser has none. */
+function ChooseWallet({ by: { act, asks }, seen }: ChooseProps) {
+  const programs = usePrograms(['bitcoin']);
+  return (
+    <>
+      {programs.length > 0 && (
+        <div className="swap-wallets">
+          <p className="soft">{text('settlement.wallet.or')}</p>
+          <ul className="programs">
+            {programs.map((each) => (
+              <li key={each.id}>
+                <Button busy={act.busy} onPress={() => asks(each)}>
+                  {each.icon !== null && <img src={each.icon} alt="" width={20} height={20} />}
+                  {text('settlement.wallet.pay', { name: each.name })}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {act.busy && <p role="status">{text('settlement.wallet.look')}</p>}
+      {act.error !== null && <Refused error={act.error} chain={sidesOf(seen.swap).own.chain} />}
+    </>
+  );
+}
+
+function Refused({ error, chain }: { readonly error: unknown; readonly chain: string }) {
+  const code = error instanceof WalletError ? error.code : null;
+  const said = messageOf(error);
+  if (code === 'declined') {
+    return <Notice kind="info" title={text('settlement.wallet.declined')} />;
+  }
+  if (code === 'wrong_network') {
+    const title = text('settlement.wallet.network', { chain: chainName(chain) });
+    return (
+      <Notice kind="bad" title={title}>
+        {said}
+      </Notice>
+    );
+  }
+  return (
+    <Notice kind="bad" title={text('settlement.wallet.refused')}>
+      {said}
+    </Notice>
+  );
+}
+
+type LeaveProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
+
+/** The request to the wallet, and the way back to the code. */
+function FromWallet({ engine, seen, said }: LeaveProps) {
+  const { swap, wallet } = seen;
+  const txid = wallet?.txid ?? null;
+  return (
+    <>
+      {txid !== null && <Sent engine={engine} chain={sidesOf(swap).own.chain} txid={txid} />}
+      <div className="actions">
+        <Confirm
+          title={text('settlement.wallet.leave.title', said.values)}
+          what={<p>{text('settlement.wallet.leave.sure', said.values)}</p>}
+          onConfirm={() => engine.byWallet.leave(swap.id)}
+        >
+          {text('settlement.wallet.leave')}
+        </Confirm>
+      </div>
+    </>
+  );
+}
+
+/** The time to pay is over, and a wallet that was asked in time may still pay. */
+function LateWallet({ seen, said }: Omit<LeaveProps, 'engine'>) {
+  if (seen.wallet?.is !== 'asked') return null;
+  return (
+    <Notice kind="warn" title={text('settlement.wallet.too_late', said.values)}>
+      {text('settlement.wallet.too_late.why', said.values)}
+    </Notice>
+  );
+}
+
+type SentProps = { readonly engine: Engine; readonly chain: string; readonly txid: string };
+
+function Sent({ engine, chain, txid }: SentProps) {
+  const { chains } = engine.nodes;
+  const known = useLive(chains);
+  const isKnown = known.some((each) => each.chain === chain && each.isKnown);
+  return <Tx txid={txid} chain={chain} isKnown={isKnown} />;
 }

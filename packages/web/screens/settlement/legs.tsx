@@ -1,12 +1,23 @@
 // Both legs as steps in words, and every payment by hand with what becomes of it.
 
-import type { Engine } from '../../engine/types.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import type { Engine, SwapView } from '../../engine/types.ts';
+import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
-import { explorerOf, type Listed } from '../../parts/labels.ts';
-import { chainName } from '../../parts/names.ts';
-import { Table } from '../../parts/table.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { saveFile } from '../../parts/forms.tsx';
+import { Table } from '../../parts/shown.tsx';
+import { chainName, explorerOf, type Listed } from '../../parts/words.ts';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { amountsOf, type LegShown, type Shown, type StepShown } from './shown.ts';
+import {
+  amountsOf,
+  happenedText,
+  type LegShown,
+  receiptOf,
+  type Shown,
+  type StepShown,
+} from './shown.ts';
 import { type Fate, fatesOf, type Seen } from './situation.ts';
 
 export function Legs({ engine, said }: { readonly engine: Engine; readonly said: Shown }) {
@@ -130,6 +141,68 @@ export function Fates({ seen, said, listed }: FatesProps) {
       {fates.length > mostFates && (
         <p className="soft">{text('settlement.fate.more', { count: fates.length - mostFates })}</p>
       )}
+    </section>
+  );
+}
+
+export function Checks({ swap }: { readonly swap: SwapView }) {
+  if (swap.checks.length === 0) return null;
+  const hasFailed = swap.checks.some(({ ok }) => !ok);
+  return (
+    <details className="panel" open={hasFailed}>
+      <summary>{text('settlement.checks')}</summary>
+      <ul className="swap-checks">
+        {swap.checks.map(({ name, ok, sentence }) => (
+          <li key={name} className={ok ? 'ok' : 'bad-ink'}>
+            <span className="unseen">{text(`settlement.checks.${ok ? 'ok' : 'bad'}`)}</span>
+            <strong>{text(`settlement.check.${name}`)}</strong> {sentence}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+type EndedProps = { readonly swap: SwapView; readonly listed: readonly Listed[] };
+type HistoryProps = EndedProps & { readonly now: UnixSeconds };
+
+export function History({ swap, now, listed }: HistoryProps) {
+  const { history } = swap;
+  return (
+    <details className="panel">
+      <summary>{text('settlement.history')}</summary>
+      {history.length === 0 ? (
+        <p className="soft">{text('settlement.history.empty')}</p>
+      ) : (
+        <ol className="swap-history">
+          {history.map((each, index) => {
+            const { said, detail } = happenedText(each, swap, listed);
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
+              <li key={index}>
+                <span className="soft">{localTime(each.at, now)}</span> {said}
+                {detail !== null && <span className="hint swap-detail">{detail}</span>}
+                {each.txid !== null && <code>{each.txid}</code>}
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </details>
+  );
+}
+
+export function Ended({ swap, listed }: EndedProps) {
+  if (swap.phase !== 'ended') return null;
+  const receipt = receiptOf(swap, config.productName, listed);
+  const name = `${config.shortName}-receipt-${swap.id.slice(0, 8)}.txt`;
+  return (
+    <section className="panel" aria-labelledby="swap-receipt">
+      <h2 id="swap-receipt">{text('settlement.receipt')}</h2>
+      <pre className="swap-receipt">{receipt}</pre>
+      <Button onPress={() => saveFile(name, 'text/plain', receipt)}>
+        {text('settlement.receipt.save')}
+      </Button>
     </section>
   );
 }

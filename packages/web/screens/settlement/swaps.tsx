@@ -4,15 +4,12 @@ import { Link } from '@tanstack/react-router';
 import { use } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine } from '../../engine/types.ts';
-import { useAssets } from '../../market/assets.ts';
+import { useAssets } from '../../market/answers.ts';
 import { useLive } from '../../market/use-live.ts';
-import { Empty } from '../../parts/answer.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { useNow } from '../../parts/now.ts';
-import { Screen } from '../../parts/screen.tsx';
-import { Table } from '../../parts/table.tsx';
+import { Empty, Screen } from '../../parts/page.tsx';
+import { Clock, Table, useNow } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
-import { type SwapRow, swapRows } from './rows.ts';
+import { type SwapRow, swapRows } from './shown.ts';
 
 export function Swaps() {
   return <SwapList engine={use(pageEngine())} />;

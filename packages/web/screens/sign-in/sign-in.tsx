@@ -4,16 +4,13 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { account } from '../../market/account.ts';
 import { type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
-import { Failed, Loading } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { returned } from '../../parts/account-screen.tsx';
+import { Button, Notice } from '../../parts/controls.tsx';
+import { Failed, Loading, Screen } from '../../parts/page.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { ownPath } from '../../parts/ways/back.ts';
-import { returned } from '../../parts/ways/returned.ts';
 import { WaysIn } from '../../parts/ways/ways.tsx';
 import { text } from '../../texts/texts.ts';
-import '../../parts/account-screen.css';
 
 export function SignIn() {
   const session = useSession();

@@ -12,7 +12,7 @@ import {
   Popover,
   Text,
 } from 'react-aria-components/ComboBox';
-import { assetName, chainName, shortAddress } from '../../parts/names.ts';
+import { assetName, chainName, shortAddress } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
 
 export type AssetFieldProps = {

@@ -6,25 +6,25 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation } from '@tanstack/react-query';
 import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useAssets } from '../../market/answers.ts';
 import { useSession } from '../../market/session.ts';
-import { AmountInput } from '../../parts/amount-field.tsx';
-import { Answer } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Field, TextField } from '../../parts/field.tsx';
+import { market } from '../../market/site.ts';
+import {
+  AmountInput,
+  Button,
+  Field,
+  Notice,
+  Select,
+  Share,
+  TextField,
+} from '../../parts/controls.tsx';
 import { useGiving, WalletFirst } from '../../parts/giving.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { Select } from '../../parts/select.tsx';
-import { Share } from '../../parts/share.tsx';
-import { typedAmount } from '../../parts/typed-amount.ts';
+import { Answer, Screen } from '../../parts/page.tsx';
 import { signInPath } from '../../parts/ways/back.ts';
+import { assetName, chainName, typedAmount } from '../../parts/words.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
-import { AssetField } from './asset-field.tsx';
-import { CostsOfSwap } from './costs-of-swap.tsx';
+import type { AssetFieldProps } from './asset-combo.tsx';
 import {
   type Audience,
   type Draft,
@@ -41,7 +41,7 @@ import {
   type Wanted,
   withAmount,
 } from './draft.ts';
-import { PriceNotes } from './price-notes.tsx';
+import { CostsOfSwap, PriceNotes } from './price-notes.tsx';
 import './swap-box.css';
 
 export function SwapBox() {
@@ -285,4 +285,30 @@ function usePosting() {
     },
     onSuccess: ({ id }) => navigate({ to: '/orders/$id', params: { id } }),
   });
+}
+
+const AssetCombo = lazy(async () => ({
+  default: (await import('./asset-combo.tsx')).AssetCombo,
+}));
+
+/** The field has the same size while it is loaded: the page below it does not move. */
+function AssetField(props: AssetFieldProps) {
+  const chosen = props.assets.find(({ id }) => id === props.value);
+  const meanwhile = (
+    <Field label={props.label}>
+      {(tied) => (
+        <input
+          {...tied}
+          readOnly
+          placeholder={text('common.loading')}
+          value={chosen === undefined ? '' : assetName(chosen)}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <Suspense fallback={meanwhile}>
+      <AssetCombo {...props} />
+    </Suspense>
+  );
 }

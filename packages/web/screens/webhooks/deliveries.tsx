@@ -3,14 +3,10 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { account, type Delivery } from '../../market/account.ts';
-import { announce } from '../../parts/announce.ts';
-import { Empty, Failed, Loading } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { announce, Button, Copy, Notice } from '../../parts/controls.tsx';
+import { Empty, Failed, Loading } from '../../parts/page.tsx';
+import { type Column, Table, When } from '../../parts/shown.tsx';
 import { useAct } from '../../parts/ways/act.ts';
-import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 
 const limit = 20;

@@ -1,22 +1,21 @@
 // Tests only: screens of a settlement, of the phrase and of a rescue in every state, by an engine
 // of fixtures. `showState(name)` shows one of `states`, or of `screenOf` below.
 
-import '@parley/web/style/style.css';
 import { RescueError } from '@parley/sdk/errors.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
-import { memoryKept } from '@parley/web/engine/kept.ts';
+import { memoryKept } from '@parley/web/engine/keeping.ts';
 import type { Engine, SwapView, VaultState } from '@parley/web/engine/types.ts';
 import { held } from '@parley/web/live.ts';
-import { moveClock } from '@parley/web/market/clock.ts';
-import { queries } from '@parley/web/market/queries.ts';
+import { moveClock } from '@parley/web/market/config.ts';
+import { queries } from '@parley/web/market/site.ts';
 import { handOver } from '@parley/web/parts/page-wallets.ts';
 import { Spoken } from '@parley/web/parts/spoken.tsx';
 import { tell } from '@parley/web/parts/tell.ts';
 import { TellMe } from '@parley/web/parts/tell-me.tsx';
 import { PhraseScreen } from '@parley/web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '@parley/web/screens/rescue/rescue.tsx';
+import { SwapPage } from '@parley/web/screens/settlement/settlement.tsx';
 import type { Seen } from '@parley/web/screens/settlement/situation.ts';
-import { SwapPage } from '@parley/web/screens/settlement/swap-page.tsx';
 import { SwapList } from '@parley/web/screens/settlement/swaps.tsx';
 import {
   agreedAt,
@@ -38,6 +37,7 @@ import {
 } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
+import '@parley/web/style/style.css';
 
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 

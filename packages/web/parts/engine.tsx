@@ -1,11 +1,21 @@
-// Content that needs a rescue phrase that was typed back; until there is one, the way to it.
+// The engine of the page, for screens: opened when the first one asks for it.
 
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Engine } from '../engine/types.ts';
 import { useLive } from '../market/use-live.ts';
 import { text } from '../texts/texts.ts';
-import { Notice } from './notice.tsx';
+import { Notice } from './controls.tsx';
+
+export function useEngine() {
+  return useQuery({
+    queryKey: ['engine'],
+    queryFn: async () => (await import('../engine/page.ts')).pageEngine(),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+}
 
 type PhraseFirstProps = {
   readonly engine: Pick<Engine, 'vault'>;

@@ -1,14 +1,38 @@
-// An answer of the market, in every state: still asked, refused, unreachable, old, there.
+// The frame of a screen, and an answer of the market in every state: asked, refused, old, there.
 
 import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
+import { config } from '../market/config.ts';
 import { formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
-import { Button } from './button.tsx';
-import { Notice } from './notice.tsx';
+import { Button, Notice } from './controls.tsx';
 import { signInPath } from './ways/back.ts';
+
+type ScreenProps = {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** One column for reading and forms. */
+  readonly narrow?: boolean;
+  /** Beside the heading. */
+  readonly aside?: ReactNode;
+};
+
+export function Screen({ title, children, narrow = false, aside }: ScreenProps) {
+  useEffect(() => {
+    document.title = `${title} · ${config.productName}`;
+  }, [title]);
+  return (
+    <section className={narrow ? 'screen narrow' : 'screen'}>
+      <div className="screen-head">
+        <h1 tabIndex={-1}>{title}</h1>
+        {aside}
+      </div>
+      {children}
+    </section>
+  );
+}
 
 export function Loading() {
   return (

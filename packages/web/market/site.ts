@@ -1,9 +1,37 @@
-// Requests of this page to the market that served it. They carry what only its own pages can send,
-// and name the account that is shown: the market does nothing to another one.
+// The market that served this app, and what its answers tell of the account's budget. Requests carry
+// what only its own pages can send, and name the account that is shown: the market does nothing to
+// another one.
 
+import { parleyClient } from '@parley/sdk/client.ts';
 import type { Fetch } from '@parley/sdk/http.ts';
-import { count } from './budget.ts';
+import { QueryClient } from '@tanstack/react-query';
+import { held } from '../live.ts';
 import { config } from './config.ts';
+
+type Budget = {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until all of it is back. */
+  readonly resetSeconds: number;
+};
+
+export const budget = held<Budget | null>(null);
+
+/** Answers without the numbers, such as those of screens and files, change nothing. */
+function count(headers: Headers): void {
+  const told = (name: string) => Number(headers.get(`ratelimit-${name}`) ?? Number.NaN);
+  const next = {
+    limit: told('limit'),
+    remaining: told('remaining'),
+    resetSeconds: told('reset'),
+  };
+  if (Object.values(next).every(Number.isFinite)) budget.set(next);
+}
+
+/** A fifth: the rest is for quotes and acceptances. */
+export function isLow({ limit, remaining }: Budget): boolean {
+  return remaining * 5 < limit;
+}
 
 export const { shortName, productName } = config;
 
@@ -57,3 +85,13 @@ export const ownSite = {
   shortName,
   productName,
 } as const;
+
+export const market = parleyClient(ownSite);
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    // The client repeats by itself what is safe to repeat.
+    queries: { retry: false, staleTime: 2_000 },
+    mutations: { retry: false },
+  },
+});
