@@ -72,6 +72,12 @@ export async function startAnew(): Promise<void> {
   await queries.resetQueries();
 }
 
+/** Ends the session of this browser. */
+export async function signOut(): Promise<void> {
+  await account.signOut();
+  await startAnew();
+}
+
 /**
  * Whether the account that was displayed has been signed out of elsewhere, or another one was
  * signed in to.

@@ -19,10 +19,27 @@ import { text } from '../texts/texts.ts';
 import { typedAmount } from './words.ts';
 import './share.css';
 
-type ButtonProps = {
+type PanelProps = {
+  readonly title: string;
+  readonly className?: string;
+  readonly children?: ReactNode;
+};
+
+/** A part of a screen under its own heading. */
+export function Panel({ title, className = '', children }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={`panel ${className}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+export type ButtonProps = {
   readonly children: ReactNode;
   readonly onPress?: (() => void) | undefined;
-  readonly kind?: 'plain' | 'main' | 'danger' | 'quiet';
+  readonly kind?: 'plain' | 'main' | 'danger' | 'quiet' | undefined;
   readonly type?: 'button' | 'submit';
   /** Something runs: the button stays where it is, and does nothing. */
   readonly busy?: boolean;
@@ -348,12 +365,9 @@ export function Dialog(props: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const dialog = place.current;
-    if (!open || dialog === null || dialog.open) return;
-    dialog.showModal();
-    return () => dialog.close();
+    if (open) place.current?.showModal();
+    else place.current?.close();
   }, [open]);
-  if (!open) return null;
   return (
     <dialog
       ref={place}
@@ -364,14 +378,18 @@ export function Dialog(props: DialogProps) {
         if (!busy) onClose();
       }}
     >
-      <h2 id={id}>{title}</h2>
-      <div>{children}</div>
-      <div className="actions">
-        <Button busy={busy} onPress={onClose}>
-          {no}
-        </Button>
-        {yes}
-      </div>
+      {open && (
+        <>
+          <h2 id={id}>{title}</h2>
+          <div>{children}</div>
+          <div className="actions">
+            <Button busy={busy} onPress={onClose}>
+              {no}
+            </Button>
+            {yes}
+          </div>
+        </>
+      )}
     </dialog>
   );
 }

@@ -8,9 +8,9 @@ import type { PhraseCheck } from '@parley/sdk/rescue/phrase.ts';
 import { type ReactNode, useState } from 'react';
 import { config, now } from '../market/config.ts';
 import { text } from '../texts/texts.ts';
+import { Do, Form, useAct } from './act.tsx';
 import { Button, Dialog, TextArea, TextField } from './controls.tsx';
 import { Failed } from './page.tsx';
-import { useAct } from './ways/act.ts';
 
 type ConfirmProps = {
   readonly children: ReactNode;
@@ -59,7 +59,7 @@ export function Confirm({
         }
       >
         {what}
-        {error !== null && <Failed error={error} />}
+        <Failed error={error} />
       </Dialog>
     </>
   );
@@ -83,27 +83,14 @@ function TypedForm(props: TypedFormProps) {
   const { label, hint, maxLength, go, take, long = false, children } = props;
   const [typed, setTyped] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
   const send = async () => {
-    setBusy(true);
-    try {
-      const wrong = await take(typed);
-      setFault(wrong);
-      if (wrong === null) setTyped('');
-    } catch (error) {
-      setFault(messageOf(error));
-    } finally {
-      setBusy(false);
-    }
+    const wrong = await take(typed).catch(messageOf);
+    setFault(wrong);
+    if (wrong === null) setTyped('');
   };
   const Typed = long ? TextArea : TextField;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
+    <Form className="" go={go} kind="main" send={send} more={children}>
       <Typed
         label={label}
         hint={hint}
@@ -117,13 +104,7 @@ function TypedForm(props: TypedFormProps) {
         autoComplete="off"
         maxLength={maxLength}
       />
-      <div className="actions">
-        <Button type="submit" kind="main" busy={isBusy}>
-          {go}
-        </Button>
-        {children}
-      </div>
-    </form>
+    </Form>
   );
 }
 
@@ -228,13 +209,7 @@ type SaveRescueProps = {
 };
 
 export function SaveRescue({ save }: SaveRescueProps) {
-  const { error, run } = useAct();
-  const go = () =>
-    run(async () => void saveFile(fileName('rescue', 'json'), 'application/json', await save()));
-  return (
-    <>
-      <Button onPress={go}>{text('settlement.rescue.save')}</Button>
-      <Fault error={error} />
-    </>
-  );
+  const go = async () =>
+    void saveFile(fileName('rescue', 'json'), 'application/json', await save());
+  return <Do work={go}>{text('settlement.rescue.save')}</Do>;
 }

@@ -54,8 +54,9 @@ export function Empty({ children, action }: { children: ReactNode; action?: Reac
 
 type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
 
-/** An error as a person meets it. The market's words are never taken for markup. */
+/** An error as a person meets it; null draws nothing. The market's words are never taken for markup. */
 export function Failed({ error, again }: FailedProps) {
+  if (error === null) return null;
   const retry = again && <Button onPress={again}>{text('failed.again')}</Button>;
   const answer = error instanceof ParleyApiError ? error : null;
   if (answer?.status === 401) {

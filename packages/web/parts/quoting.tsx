@@ -1,14 +1,13 @@
 // A maker's quote: named, for somebody else's order, and taken back.
 
-import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
+import { ParleyApiError } from '@parley/sdk/errors.ts';
 import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
-import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { getsQuote, type Standing } from '../market/prices.ts';
 import { market, queries } from '../market/site.ts';
 import { text } from '../texts/texts.ts';
-import { AmountField, announce, Button, Notice } from './controls.tsx';
+import { Do, Form } from './act.tsx';
+import { AmountField, announce, Notice } from './controls.tsx';
 import { useGiving, WalletFirst } from './giving.tsx';
 import { assetAmountText, typedAmount } from './words.ts';
 
@@ -29,23 +28,20 @@ type PriceFormProps = {
 export function PriceForm(props: PriceFormProps) {
   const { title, label, hint, go, quote, stands, send, children } = props;
   const [typed, setTyped] = useState('');
-  const sending = useMutation({ mutationFn: send, onSuccess: () => setTyped('') });
   const { units, fault } = typedAmount(typed, quote);
   const wrong =
-    units === 0n
-      ? text('price.zero')
-      : units?.toString() === stands && units !== null
-        ? text('price.same')
-        : null;
-  const blocked = fault ?? wrong ?? (units === null ? text('amount.empty') : null);
+    units === 0n ? text('price.zero') : `${units}` === stands ? text('price.same') : null;
+  const sends = async () => {
+    await send(units ?? 0n);
+    setTyped('');
+  };
   return (
-    <form
+    <Form
       className="panel"
-      aria-label={title}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (units !== null && blocked === null && !sending.isPending) sending.mutate(units);
-      }}
+      label={title}
+      go={go}
+      blocked={fault ?? wrong ?? (units === null ? text('amount.empty') : null)}
+      send={sends}
     >
       <h2>{title}</h2>
       {children}
@@ -58,15 +54,7 @@ export function PriceForm(props: PriceFormProps) {
         hint={hint}
         error={wrong}
       />
-      {sending.error !== null && (
-        <Notice kind="bad" title={text('price.failed')}>
-          {messageOf(sending.error)}
-        </Notice>
-      )}
-      <Button type="submit" busy={sending.isPending} blocked={blocked}>
-        {go}
-      </Button>
-    </form>
+    </Form>
   );
 }
 
@@ -75,15 +63,20 @@ function isForAnother(error: unknown): boolean {
   return error instanceof ParleyApiError && error.code === 'not_addressed';
 }
 
-export function QuoteForm({ rfq, assets }: { rfq: Rfq; assets: readonly Asset[] }) {
+type QuoteFormProps = {
+  readonly rfq: Rfq;
+  readonly assets: readonly Asset[];
+  readonly sent: (threadId: string) => unknown;
+};
+
+export function QuoteForm({ rfq, assets, sent }: QuoteFormProps) {
   const [isNotYours, setNotYours] = useState(false);
-  const navigate = useNavigate();
   const base = assets.find(({ id }) => id === rfq.baseAssetId);
   const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
   const send = async (units: bigint) => {
     try {
       const { id } = await market.quote(rfq.id, units.toString());
-      await navigate({ to: '/deals/$id', params: { id } });
+      await sent(id);
     } catch (error) {
       setNotYours(isForAnother(error));
       throw error;
@@ -123,31 +116,16 @@ type Props = { readonly thread: Thread; readonly standing: Standing; readonly la
 
 /** Draws nothing where no quote can be taken back, or the maker's own acceptance stands. */
 export function WithdrawQuote({ thread, standing, label }: Props) {
-  const taking = useMutation({
-    mutationFn: () => market.withdrawQuote(thread.id),
-    onSuccess: (withdrawn) => {
-      queries.setQueryData(['thread', thread.id], withdrawn);
-      void queries.invalidateQueries({ queryKey: ['quotes'] });
-      announce(text('deal.withdraw.done'));
-    },
-  });
+  const take = async () => {
+    queries.setQueryData(['thread', thread.id], await market.withdrawQuote(thread.id));
+    void queries.invalidateQueries({ queryKey: ['quotes'] });
+    announce(text('deal.withdraw.done'));
+  };
   if (!isFree(standing)) return null;
   return (
-    <>
-      <Button
-        kind="quiet"
-        busy={taking.isPending}
-        onPress={() => taking.mutate()}
-        {...(label === undefined ? {} : { label })}
-      >
-        {text('deal.withdraw')}
-      </Button>
-      {taking.error !== null && (
-        <Notice kind="bad" title={text('deal.withdraw.failed')}>
-          {messageOf(taking.error)}
-        </Notice>
-      )}
-    </>
+    <Do kind="quiet" work={take} {...(label === undefined ? {} : { label })}>
+      {text('deal.withdraw')}
+    </Do>
   );
 }
 

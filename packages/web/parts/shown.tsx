@@ -112,7 +112,6 @@ export function When({ at }: { readonly at: string }) {
 }
 
 export type Column<Row> = {
-  readonly key: string;
   readonly label: string;
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand to the right. */
@@ -123,10 +122,14 @@ type TableProps<Row> = {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
+  /** Default its `id`. */
+  readonly keyOf?: (row: Row) => string;
 };
 
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+const idOf = (row: object) => (row as { readonly id: string }).id;
+
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns, rows, keyOf = idOf as (row: Row) => string } = props;
   const looks = (each: Column<Row>) => (each.number ? 'number' : undefined);
   return (
     // biome-ignore-start lint/a11y/noRedundantRoles: `display` takes the implied ones away.
@@ -135,7 +138,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((each) => (
-            <th key={each.key} role="columnheader" scope="col" className={looks(each)}>
+            <th key={each.label} role="columnheader" scope="col" className={looks(each)}>
               {each.label}
             </th>
           ))}
@@ -145,7 +148,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
             {columns.map((each) => (
-              <td key={each.key} role="cell" data-label={each.label} className={looks(each)}>
+              <td key={each.label} role="cell" data-label={each.label} className={looks(each)}>
                 <div>{each.cell(row)}</div>
               </td>
             ))}

@@ -12,10 +12,10 @@ import type { WalletName } from '../market/account.ts';
 import { lookAgain, useMe, usePayouts, useSession } from '../market/session.ts';
 import { market, queries } from '../market/site.ts';
 import { text } from '../texts/texts.ts';
+import { useAct } from './act.tsx';
 import { Button, Notice, Select } from './controls.tsx';
 import { Answer, Failed } from './page.tsx';
-import { useAct } from './ways/act.ts';
-import { FreshGate, useFreshly } from './ways/fresh.tsx';
+import { FreshGate } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 import { WaysIn } from './ways/ways.tsx';
 
@@ -88,7 +88,6 @@ function Vouch({ signer, wallets }: VouchProps) {
   const [chosen, setChosen] = useState(0);
   const [begun, setBegun] = useState<Begun | null>(null);
   const { busy, error, run } = useAct();
-  const freshly = useFreshly();
   const { href: here } = useLocation();
   const login = logins[chosen];
   const added = async () => {
@@ -97,7 +96,7 @@ function Vouch({ signer, wallets }: VouchProps) {
   const begin = (by: WalletName) => run(async () => setBegun(await textsOf(signer, by)));
   const give = async ({ proof, message, login: { address } }: Begun, signature: string) => {
     const authorization = { address, message, signature };
-    await freshly(() => market.proveWallet(signer.family, { ...proof, authorization }));
+    await market.proveWallet(signer.family, { ...proof, authorization });
     await Promise.all(
       [['payouts'], ['me']].map((queryKey) => queries.invalidateQueries({ queryKey })),
     );
@@ -109,7 +108,7 @@ function Vouch({ signer, wallets }: VouchProps) {
       {login === undefined && (
         <>
           <p>{text('vouch.none')}</p>
-          <WaysIn purpose="add" only={['wallet']} here={here} freshly={freshly} after={added} />
+          <WaysIn purpose="add" only={['wallet']} here={here} after={added} />
         </>
       )}
       {logins.length > 1 && begun === null && (
@@ -125,7 +124,7 @@ function Vouch({ signer, wallets }: VouchProps) {
           {text('vouch.action')}
         </Button>
       )}
-      {error !== null && <Failed error={error} />}
+      <Failed error={error} />
       {begun !== null && (
         <SignOne
           {...begun.login}

@@ -1,15 +1,13 @@
 // An action that needs a sign-in of the last ten minutes: asked for on the spot, and done then.
 // Typed text stays where it is.
 
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { type ReactNode, useCallback, useContext, useState } from 'react';
 import { isRefused, type Way } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
+import { Cancelled, Fresh, type Freshly } from '../act.tsx';
 import { Dialog } from '../controls.tsx';
-import { Cancelled, type Freshly } from './act.ts';
 import { WaysIn } from './ways.tsx';
-
-const Fresh = createContext<Freshly>((work) => work());
 
 export const useFreshly = () => useContext(Fresh);
 

@@ -8,10 +8,10 @@ import { type FormEvent, type ReactNode, useState, useSyncExternalStore } from '
 import type { SignedText, WalletName } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
+import { type Act, Form, useAct } from '../act.tsx';
 import { Button, Copy, Select, TextArea, TextField } from '../controls.tsx';
 import { Failed } from '../page.tsx';
 import { connectWallet, pageWallets } from '../page-wallets.ts';
-import { type Act, useAct } from './act.ts';
 import './ways.css';
 
 let found: readonly FoundWallet[] = [];
@@ -63,7 +63,7 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
     <div className="way">
       <Programs families={families} act={act} onChoose={by} />
       {asking !== null && <p role="status">{text('ways.wallet.look', { name: asking })}</p>}
-      {act.error !== null && <Failed error={act.error} />}
+      <Failed error={act.error} />
       <ByHand families={families} begin={begin} prove={prove} />
     </div>
   );
@@ -100,14 +100,13 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
   const [begun, setBegun] = useState<{ readonly wallet: WalletName; readonly text: B } | null>(
     null,
   );
-  const { busy, error, run } = useAct();
-  const show = (event: FormEvent) => {
-    event.preventDefault();
+  const show = async () => {
     const wallet = { family, address: asTyped(address).trim() };
-    run(async () => setBegun({ wallet, text: await begin(wallet) }));
+    setBegun({ wallet, text: await begin(wallet) });
   };
+  const act = useAct();
   const give = (signature: string) =>
-    run(async () => {
+    act.run(async () => {
       if (begun === null) return;
       setBegun(null);
       await prove(begun.wallet, { message: begun.text.message, signature }, begun.text);
@@ -116,7 +115,7 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
     <details className="by-hand">
       <summary>{text('ways.hand.title')}</summary>
       <p className="hint">{text('ways.hand.why')}</p>
-      <form className="way" onSubmit={show}>
+      <Form go={text('ways.hand.show')} send={show} failed={(error) => <UsedUp error={error} />}>
         <Select
           label={text('ways.hand.family')}
           value={family}
@@ -131,26 +130,28 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
           value={address}
           onChange={setAddress}
         />
-        <Button type="submit" busy={busy}>
-          {text('ways.hand.show')}
-        </Button>
-      </form>
+      </Form>
       {begun !== null && (
         <SignedElsewhere
           key={begun.text.message}
           family={begun.wallet.family}
           message={begun.text.message}
-          busy={busy}
+          busy={act.busy}
           onSigned={give}
         />
       )}
-      {error !== null && (
-        <>
-          <Failed error={error} />
-          <p className="hint">{text('ways.hand.used_up')}</p>
-        </>
-      )}
+      {act.error !== null && <UsedUp error={act.error} />}
     </details>
+  );
+}
+
+/** The text is good once: another one is asked for. */
+function UsedUp({ error }: { readonly error: unknown }) {
+  return (
+    <>
+      <Failed error={error} />
+      <p className="hint">{text('ways.hand.used_up')}</p>
+    </>
   );
 }
 
@@ -214,7 +215,7 @@ export function SignOne({ family, address, message, onSigned }: SignOneProps) {
   return (
     <div className="way">
       <Programs families={[family]} act={act} onChoose={by} />
-      {act.error !== null && <Failed error={act.error} />}
+      <Failed error={act.error} />
       <SignedElsewhere
         family={family}
         message={message}

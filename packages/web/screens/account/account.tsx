@@ -6,16 +6,21 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { account, type Session } from '../../market/account.ts';
 import { now } from '../../market/config.ts';
-import { lookAgain, type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
+import {
+  lookAgain,
+  type SignedInAccount,
+  signOut,
+  startAnew,
+  useSession,
+} from '../../market/session.ts';
 import { market } from '../../market/site.ts';
 import { AccountNav, OfAccount, returned } from '../../parts/account-screen.tsx';
-import { announce, Button, Copy, Notice } from '../../parts/controls.tsx';
+import { Do, useAct } from '../../parts/act.tsx';
+import { announce, Button, Copy, Notice, Panel } from '../../parts/controls.tsx';
 import { Confirm, fileName, saveFile } from '../../parts/forms.tsx';
 import { Answer, Failed, Screen } from '../../parts/page.tsx';
 import { type Column, Table, When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
 import { signInPath, takeRememberedPath } from '../../parts/ways/back.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { text } from '../../texts/texts.ts';
 import { collected } from './collect.ts';
 import { Logins } from './logins.tsx';
@@ -70,7 +75,6 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
 }
 
 function AboutYou({ account: { id, name, session, recovery } }: { account: SignedInAccount }) {
-  const act = useAct();
   const payouts = useQuery({
     queryKey: ['payouts', id],
     queryFn: ({ signal }) => account.payouts(signal),
@@ -78,14 +82,8 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
   const waits = (payouts.data?.payouts ?? []).some(
     ({ waiting, leaving }) => waiting.length + leaving.length > 0,
   );
-  const leave = () =>
-    act.run(async () => {
-      await account.signOut();
-      await startAnew();
-    });
   return (
-    <section className="panel">
-      <h2>{name}</h2>
+    <Panel title={name}>
       <p>
         {text('account.signed_in', { way: text(`account.by.${session.signedInBy}`) })}{' '}
         <When at={session.signedInAt} />
@@ -108,19 +106,15 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
         {text('account.number')}: <code>{id}</code>{' '}
         <Copy value={id} what={text('account.number')} />
       </p>
-      <Button busy={act.busy} onPress={leave}>
-        {text('account.sign_out')}
-      </Button>
-      {act.error !== null && <Failed error={act.error} />}
-    </section>
+      <Do work={signOut}>{text('account.sign_out')}</Do>
+    </Panel>
   );
 }
 
 /** The person who sees it may not have asked for it. */
 function Leaves({ at }: { readonly at: string }) {
-  const freshly = useFreshly();
   const keep = async () => {
-    await freshly(() => account.keepAccount());
+    await account.keepAccount();
     announce(text('delete.kept'));
     await lookAgain();
   };
@@ -144,16 +138,14 @@ function Leaves({ at }: { readonly at: string }) {
 }
 
 function End({ account: { name, leavesAt } }: { account: SignedInAccount }) {
-  const freshly = useFreshly();
   const end = async () => {
-    await freshly(() => account.deleteAccount());
+    await account.deleteAccount();
     announce(text('delete.asked'));
     await lookAgain();
   };
   if (leavesAt !== null) return null;
   return (
-    <section className="panel">
-      <h2>{text('delete.title')}</h2>
+    <Panel title={text('delete.title')}>
       <p>{text('delete.what')}</p>
       <Confirm
         title={text('delete.sure', { name })}
@@ -162,7 +154,7 @@ function End({ account: { name, leavesAt } }: { account: SignedInAccount }) {
       >
         {text('delete.go')}
       </Confirm>
-    </section>
+    </Panel>
   );
 }
 
@@ -172,11 +164,10 @@ function Sessions({ accountId }: { accountId: string }) {
     queryFn: ({ signal }) => account.sessions(signal),
   });
   return (
-    <section className="panel">
-      <h2>{text('sessions.title')}</h2>
+    <Panel title={text('sessions.title')}>
       <p>{text('sessions.what')}</p>
       <Answer of={sessions}>{({ sessions: live }) => <List live={live} />}</Answer>
-    </section>
+    </Panel>
   );
 }
 
@@ -199,7 +190,6 @@ function List({ live }: { live: readonly Session[] }) {
   };
   const columns: readonly Column<Session>[] = [
     {
-      key: 'device',
       label: text('sessions.device'),
       cell: ({ device, current }) =>
         current ? (
@@ -210,12 +200,11 @@ function List({ live }: { live: readonly Session[] }) {
           device
         ),
     },
-    { key: 'place', label: text('sessions.place'), cell: ({ place }) => place },
-    { key: 'since', label: text('sessions.since'), cell: ({ madeAt }) => <When at={madeAt} /> },
-    { key: 'used', label: text('sessions.used'), cell: (each) => <When at={each.lastUsedAt} /> },
-    { key: 'ends', label: text('sessions.ends'), cell: (each) => <When at={each.expiresAt} /> },
+    { label: text('sessions.place'), cell: ({ place }) => place },
+    { label: text('sessions.since'), cell: ({ madeAt }) => <When at={madeAt} /> },
+    { label: text('sessions.used'), cell: (each) => <When at={each.lastUsedAt} /> },
+    { label: text('sessions.ends'), cell: (each) => <When at={each.expiresAt} /> },
     {
-      key: 'end',
       label: text('sessions.end'),
       cell: (each) => (
         <Button
@@ -231,13 +220,8 @@ function List({ live }: { live: readonly Session[] }) {
   ];
   return (
     <>
-      <Table
-        caption={text('sessions.title')}
-        columns={columns}
-        rows={live}
-        keyOf={({ id }) => id}
-      />
-      {act.error !== null && <Failed error={act.error} />}
+      <Table caption={text('sessions.title')} columns={columns} rows={live} />
+      <Failed error={act.error} />
       <div className="actions">
         {live.length > 1 ? (
           <Confirm
@@ -256,30 +240,24 @@ function List({ live }: { live: readonly Session[] }) {
 }
 
 function DataExport({ account: signedIn }: { account: SignedInAccount }) {
-  const { busy, error, run } = useAct();
   const [said, setSaid] = useState('');
   const reading = useRef<AbortController>(null);
   useEffect(() => () => reading.current?.abort(), []);
-  const go = () =>
-    run(async () => {
-      reading.current = new AbortController();
-      const told = (part: string) => setSaid(text('export.part', { part }));
-      const all = await collected({ market, account }, reading.current.signal, told);
-      const about = { madeAt: isoTime(now()), market: market.baseUrl, account: signedIn };
-      const name = fileName('account', 'json');
-      saveFile(name, 'application/json', JSON.stringify({ ...about, ...all }));
-      const parts = all.cut.join(', ');
-      setSaid(text(parts === '' ? 'export.done' : 'export.cut', { name, parts }));
-    });
+  const go = async () => {
+    reading.current = new AbortController();
+    const told = (part: string) => setSaid(text('export.part', { part }));
+    const all = await collected({ market, account }, reading.current.signal, told);
+    const about = { madeAt: isoTime(now()), market: market.baseUrl, account: signedIn };
+    const name = fileName('account', 'json');
+    saveFile(name, 'application/json', JSON.stringify({ ...about, ...all }));
+    const parts = all.cut.join(', ');
+    setSaid(text(parts === '' ? 'export.done' : 'export.cut', { name, parts }));
+  };
   return (
-    <section className="panel">
-      <h2>{text('export.title')}</h2>
+    <Panel title={text('export.title')}>
       <p>{text('export.what')}</p>
-      <Button busy={busy} onPress={go}>
-        {text('export.go')}
-      </Button>
+      <Do work={go}>{text('export.go')}</Do>
       <p role="status">{said}</p>
-      {error !== null && <Failed error={error} />}
-    </section>
+    </Panel>
   );
 }

@@ -1,15 +1,13 @@
 // The ways into the account: shown, added, removed.
 
 import { families } from '@parley/core/families.ts';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { account, type Login, type SignedIn } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
-import { announce, Button, Notice, TextField } from '../../parts/controls.tsx';
+import { Form } from '../../parts/act.tsx';
+import { announce, Button, Notice, Panel, TextField } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
-import { Failed } from '../../parts/page.tsx';
 import { When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { addPasskey, passkeysHere } from '../../parts/ways/passkey.ts';
 import { WaysIn } from '../../parts/ways/ways.tsx';
 import { text } from '../../texts/texts.ts';
@@ -23,8 +21,7 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
     await lookAgain();
   };
   return (
-    <section className="panel">
-      <h2>{text('logins.title')}</h2>
+    <Panel title={text('logins.title')}>
       <p>{text('logins.what')}</p>
       {said !== null && <Notice kind="good">{said}</Notice>}
       <ul className="entries">
@@ -44,7 +41,7 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
           {text('logins.add')}
         </Button>
       )}
-    </section>
+    </Panel>
   );
 }
 
@@ -54,9 +51,8 @@ type KeepProps = { readonly login: Login; readonly onKept: (sentence: string) =>
 
 function LoginEntry({ login, onChanged }: LoginEntryProps) {
   const { label } = login;
-  const freshly = useFreshly();
   const remove = async () => {
-    const { leavesAt } = await freshly(() => account.removeLogin(login.id));
+    const { leavesAt } = await account.removeLogin(login.id);
     onChanged(text(leavesAt === null ? 'logins.removed' : 'logins.leaving'));
     await lookAgain();
   };
@@ -98,9 +94,8 @@ function LoginEntry({ login, onChanged }: LoginEntryProps) {
 }
 
 function Keep({ login: { id, label }, onKept }: KeepProps) {
-  const freshly = useFreshly();
   const keep = async () => {
-    await freshly(() => account.keepLogin(id));
+    await account.keepLogin(id);
     onKept(text('logins.kept'));
     await lookAgain();
   };
@@ -150,12 +145,11 @@ type AddingProps = {
 };
 
 function Adding({ onAdded, back }: AddingProps) {
-  const freshly = useFreshly();
   return (
     <div>
       <p>{text('logins.add.what')}</p>
       <AddPasskey onAdded={onAdded} />
-      <WaysIn purpose="add" here="/account" freshly={freshly} after={onAdded} />
+      <WaysIn purpose="add" here="/account" after={onAdded} />
       <div className="actions">
         <Button kind="quiet" onPress={back}>
           {text('logins.add.done')}
@@ -166,22 +160,17 @@ function Adding({ onAdded, back }: AddingProps) {
 }
 
 function AddPasskey({ onAdded }: Pick<AddingProps, 'onAdded'>) {
-  const freshly = useFreshly();
   const [name, setName] = useState('');
-  const { busy, error, run } = useAct();
-  const add = (event: FormEvent) => {
-    event.preventDefault();
-    run(async () => {
-      const done = await addPasskey(name.trim(), () => freshly(() => account.beginPasskey()));
-      announce(text('logins.added.said'));
-      await onAdded(done);
-    });
+  const add = async () => {
+    const done = await addPasskey(name.trim(), account.beginPasskey);
+    announce(text('logins.added.said'));
+    await onAdded(done);
   };
   return (
     <section className="panel">
       <h3>{text('logins.passkey.title')}</h3>
       {passkeysHere() ? (
-        <form className="way" onSubmit={add}>
+        <Form go={text('logins.passkey.add')} send={add}>
           <TextField
             label={text('logins.passkey.name')}
             required
@@ -189,14 +178,10 @@ function AddPasskey({ onAdded }: Pick<AddingProps, 'onAdded'>) {
             value={name}
             onChange={setName}
           />
-          <Button type="submit" busy={busy}>
-            {text('logins.passkey.add')}
-          </Button>
-        </form>
+        </Form>
       ) : (
         <p className="hint">{text('ways.passkey.none')}</p>
       )}
-      {error !== null && <Failed error={error} />}
     </section>
   );
 }

@@ -128,26 +128,22 @@ function Found({ rows }: { readonly rows: readonly Row[] }) {
 
 function List({ rows }: { rows: readonly Row[] }) {
   const columns: readonly Column<Row>[] = [
-    { key: 'at', label: text('activity.at'), cell: ({ swap }) => <When at={swap.createdAt} /> },
+    { label: text('activity.at'), cell: ({ swap }) => <When at={swap.createdAt} /> },
     {
-      key: 'gave',
       label: text('activity.gave'),
       number: true,
       cell: ({ gives }) => <OneSide side={gives} />,
     },
     {
-      key: 'got',
       label: text('activity.got'),
       number: true,
       cell: ({ gets }) => <OneSide side={gets} />,
     },
     {
-      key: 'state',
       label: text('activity.state'),
       cell: ({ swap }) => text(`activity.${swap.status}`),
     },
     {
-      key: 'swap',
       label: text('activity.swap'),
       cell: ({ id }) => (
         <Link to="/swaps/$id" params={{ id }}>
@@ -156,9 +152,7 @@ function List({ rows }: { rows: readonly Row[] }) {
       ),
     },
   ];
-  return (
-    <Table caption={text('activity.title')} columns={columns} rows={rows} keyOf={({ id }) => id} />
-  );
+  return <Table caption={text('activity.title')} columns={columns} rows={rows} />;
 }
 
 function OneSide({ side: { units, decimals, symbol, chain } }: { side: Side }) {

@@ -4,15 +4,15 @@ import { asTyped } from '@parley/core/typed.ts';
 import { isoTime } from '@parley/sdk/people.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useAssets } from '../../market/answers.ts';
 import { now } from '../../market/config.ts';
 import { market } from '../../market/site.ts';
 import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
-import { announce, Button, Copy, Select, TextField } from '../../parts/controls.tsx';
-import { Answer, Empty, Failed, Screen } from '../../parts/page.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import { announce, Button, Copy, Panel, Select, TextField } from '../../parts/controls.tsx';
+import { Answer, Empty, Screen } from '../../parts/page.tsx';
 import { type Column, Table, When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
 import { chainName, hasWords, shortAddress } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
 import { type Asked, answered, refused, withAnswer } from './listing.ts';
@@ -64,12 +64,7 @@ function Known({ assets }: { assets: readonly Asset[] }) {
       {found.length === 0 ? (
         <Empty>{text('assets.none')}</Empty>
       ) : (
-        <Table
-          caption={text('assets.title')}
-          columns={columns()}
-          rows={found.slice(0, shown)}
-          keyOf={({ id }) => id}
-        />
+        <Table caption={text('assets.title')} columns={columns()} rows={found.slice(0, shown)} />
       )}
       {found.length > shown && (
         <Button onPress={() => setShown(shown + step)}>{text('assets.more')}</Button>
@@ -86,13 +81,11 @@ function kindOf({ verified, source }: Asset): string {
 
 const columns = (): readonly Column<Asset>[] => [
   {
-    key: 'symbol',
     label: text('assets.symbol'),
     cell: ({ symbol }) => <strong>{symbol}</strong>,
   },
-  { key: 'chain', label: text('assets.chain'), cell: ({ chain }) => chainName(chain) },
+  { label: text('assets.chain'), cell: ({ chain }) => chainName(chain) },
   {
-    key: 'contract',
     label: text('assets.contract'),
     cell: ({ address }) =>
       address === null ? (
@@ -104,9 +97,8 @@ const columns = (): readonly Column<Asset>[] => [
         </>
       ),
   },
-  { key: 'kind', label: text('assets.kind'), cell: kindOf },
+  { label: text('assets.kind'), cell: kindOf },
   {
-    key: 'open',
     label: text('assets.open'),
     cell: ({ enabled }) => (
       <span className={enabled ? 'good-ink' : 'warn-ink'}>
@@ -125,31 +117,29 @@ function AskListing({ chains }: AskListingProps) {
   const [all, setAll] = useState<readonly Asked[]>([]);
   const [chain, setChain] = useState(chains[0] ?? '');
   const [address, setAddress] = useState('');
-  const { busy, error, run } = useAct();
-  const ask = (token: Token) =>
-    run(async () => {
-      const at = isoTime(now());
-      const decision = await market.listAsset(token).then(
-        (answer) => answered(token, answer, at),
-        (failure: unknown) => {
-          const told = refused(token, failure, at);
-          if (told === null) throw failure;
-          return told;
-        },
-      );
-      setAll(withAnswer(all, decision));
-      announce(sentenceOf(decision));
-      if (decision.status === 'listed') await client.invalidateQueries({ queryKey: ['assets'] });
-    });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    ask({ chain, address: asTyped(address).trim() });
+  const ask = async (token: Token) => {
+    const at = isoTime(now());
+    const decision = await market.listAsset(token).then(
+      (answer) => answered(token, answer, at),
+      (failure: unknown) => {
+        const told = refused(token, failure, at);
+        if (told === null) throw failure;
+        return told;
+      },
+    );
+    setAll((before) => withAnswer(before, decision));
+    announce(sentenceOf(decision));
+    if (decision.status === 'listed') await client.invalidateQueries({ queryKey: ['assets'] });
   };
   return (
-    <section className="panel">
-      <h2>{text('listing.title')}</h2>
+    <Panel title={text('listing.title')}>
       <p>{text('listing.what')}</p>
-      <form className="way" onSubmit={send}>
+      <Form
+        go={text('listing.go')}
+        kind="main"
+        going={text('listing.going')}
+        send={() => ask({ chain, address: asTyped(address).trim() })}
+      >
         <Select
           label={text('listing.chain')}
           value={chain}
@@ -165,28 +155,18 @@ function AskListing({ chains }: AskListingProps) {
           value={address}
           onChange={setAddress}
         />
-        <Button type="submit" kind="main" busy={busy}>
-          {text('listing.go')}
-        </Button>
-        {busy && <p role="status">{text('listing.going')}</p>}
-        {error !== null && <Failed error={error} />}
-      </form>
+      </Form>
       {all.length > 0 && (
         <>
           <h3>{text('listing.asked')}</h3>
           <ul className="entries">
             {all.map((each) => (
-              <Entry
-                key={`${each.chain} ${each.address}`}
-                asked={each}
-                busy={busy}
-                onAgain={() => ask({ chain: each.chain, address: each.address })}
-              />
+              <Entry key={`${each.chain} ${each.address}`} asked={each} ask={ask} />
             ))}
           </ul>
         </>
       )}
-    </section>
+    </Panel>
   );
 }
 
@@ -198,8 +178,7 @@ function sentenceOf({ status, symbol, reasons }: Asked): string {
 
 type EntryProps = {
   readonly asked: Asked;
-  readonly busy: boolean;
-  readonly onAgain: () => void;
+  readonly ask: (token: Token) => Promise<void>;
 };
 
 const inks = {
@@ -209,7 +188,7 @@ const inks = {
   refused: 'bad-ink',
 } as const;
 
-function Entry({ asked, busy, onAgain }: EntryProps) {
+function Entry({ asked, ask }: EntryProps) {
   const { chain, address, at, status, reasons, notChecked } = asked;
   return (
     <li>
@@ -237,9 +216,9 @@ function Entry({ asked, busy, onAgain }: EntryProps) {
       </div>
       <div className="actions">
         {(status === 'pending' || status === 'closed') && (
-          <Button busy={busy} label={text('listing.again.label', { address })} onPress={onAgain}>
+          <Do label={text('listing.again.label', { address })} work={() => ask({ chain, address })}>
             {text('listing.again')}
-          </Button>
+          </Do>
         )}
       </div>
     </li>

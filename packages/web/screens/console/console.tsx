@@ -1,17 +1,19 @@
 // The makers' console: the live book, what waits for the maker, and indicative prices.
 
 import { pageLimit } from '@parley/core/limits.ts';
-import type { Asset, Swap, Thread } from '@parley/sdk/types.ts';
+import type { Asset, Rfq, Swap, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useAssets } from '../../market/answers.ts';
 import { useLiveBook } from '../../market/live-book.ts';
 import { type Side, sidesOf } from '../../market/prices.ts';
 import { budget, isLow, market, queries } from '../../market/site.ts';
 import { useLive } from '../../market/use-live.ts';
 import { BookTable } from '../../parts/book-table.tsx';
+import { announce, Dialog } from '../../parts/controls.tsx';
 import { Answer, Empty, Screen } from '../../parts/page.tsx';
-import { WithdrawQuote } from '../../parts/quoting.tsx';
+import { QuoteForm, WithdrawQuote } from '../../parts/quoting.tsx';
 import { Clock, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { assetName } from '../../parts/words.ts';
@@ -53,6 +55,7 @@ type DeskProps = { readonly assets: readonly Asset[]; readonly accountId: string
 
 function Desk({ assets, accountId }: DeskProps) {
   const live = useLiveBook(threadsMoved);
+  const [quoted, setQuoted] = useState<Rfq | null>(null);
   const left = useLive(budget);
   const isSlow = left !== null && isLow(left);
   const quotes = useQuery({
@@ -65,12 +68,29 @@ function Desk({ assets, accountId }: DeskProps) {
     queryFn: async ({ signal }) => (await market.swaps(page, { signal })).swaps,
     refetchInterval: isSlow ? slowMs : swapsMs,
   });
+  const sent = () => {
+    setQuoted(null);
+    announce(text('order.quote.sent'));
+    threadsMoved();
+  };
   return (
     <>
       <Budget />
       <div className="desk">
         <section aria-label={text('book.title')} className="desk-book">
-          <BookTable live={live} assets={assets} />
+          <BookTable
+            live={live}
+            assets={assets}
+            quote={(id) => setQuoted(live.rfqs.find((each) => each.id === id) ?? null)}
+          />
+          <Dialog
+            title={text('order.quote.title')}
+            open={quoted !== null}
+            onClose={() => setQuoted(null)}
+            no={text('confirm.no')}
+          >
+            {quoted !== null && <QuoteForm rfq={quoted} assets={assets} sent={sent} />}
+          </Dialog>
         </section>
         <section aria-label={text('console.threads')} className="panel">
           <h2>{text('console.threads')}</h2>

@@ -11,7 +11,7 @@ import { now } from '../../market/config.ts';
 import { getsQuote, isTakenBack, type Standing, standingOf } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
 import { market, queries } from '../../market/site.ts';
-import { Notice } from '../../parts/controls.tsx';
+import { Notice, Panel } from '../../parts/controls.tsx';
 import { Answer, Screen } from '../../parts/page.tsx';
 import { PriceForm, WithdrawQuote } from '../../parts/quoting.tsx';
 import { AssetAmount, Countdown, useNow } from '../../parts/shown.tsx';
@@ -159,8 +159,7 @@ type LegProps = {
 
 function Leg({ title, leg, asset, locked }: LegProps) {
   return (
-    <section className="panel">
-      <h2>{title}</h2>
+    <Panel title={title}>
       <p className="deal-amount">
         <AssetAmount units={leg.amount} asset={asset} />
       </p>
@@ -180,7 +179,7 @@ function Leg({ title, leg, asset, locked }: LegProps) {
           <Until seconds={leg.timelockSeconds} />
         </dd>
       </dl>
-    </section>
+    </Panel>
   );
 }
 

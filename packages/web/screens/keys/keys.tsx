@@ -2,10 +2,11 @@
 
 import { type Scope, scopes } from '@parley/core/scopes.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { type Account, account, type ShownKey } from '../../market/account.ts';
 import type { SignedInAccount } from '../../market/session.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
+import { Do, Form } from '../../parts/act.tsx';
 import {
   announce,
   Button,
@@ -13,13 +14,12 @@ import {
   Copy,
   Dialog,
   Notice,
+  Panel,
   TextField,
 } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
-import { Answer, Empty, Failed } from '../../parts/page.tsx';
+import { Answer, Empty } from '../../parts/page.tsx';
 import { type Column, Table, When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { text } from '../../texts/texts.ts';
 
 export function Keys() {
@@ -95,35 +95,30 @@ function Minted({ secret, onDone }: { readonly secret: string; readonly onDone: 
 type LiveProps = { readonly keys: readonly ShownKey[]; readonly onRevoked: () => Promise<void> };
 
 function Live({ keys, onRevoked }: LiveProps) {
-  const freshly = useFreshly();
   if (keys.length === 0) return <Empty>{text('keys.none')}</Empty>;
   const revoke = async (id: string) => {
-    await freshly(() => account.revokeKey(id));
+    await account.revokeKey(id);
     await onRevoked();
   };
   const columns: readonly Column<ShownKey>[] = [
     {
-      key: 'name',
       label: text('keys.name'),
       cell: ({ name }) => name ?? <span className="hint">{text('keys.unnamed')}</span>,
     },
     {
-      key: 'prefix',
       label: text('keys.prefix'),
       cell: ({ prefix }) => <code>{`${prefix}…`}</code>,
     },
-    { key: 'scopes', label: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
+    { label: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
     {
-      key: 'used',
       label: text('keys.used'),
       cell: ({ usedOn, usedFrom }) =>
         usedOn === null
           ? text('keys.used.never')
           : text('keys.used.on', { day: usedOn, place: usedFrom ?? '' }),
     },
-    { key: 'ends', label: text('keys.expires'), cell: (each) => <When at={each.expiresAt} /> },
+    { label: text('keys.expires'), cell: (each) => <When at={each.expiresAt} /> },
     {
-      key: 'revoke',
       label: text('keys.revoke'),
       cell: ({ id, prefix }) => (
         <Confirm
@@ -137,9 +132,7 @@ function Live({ keys, onRevoked }: LiveProps) {
       ),
     },
   ];
-  return (
-    <Table caption={text('keys.title')} columns={columns} rows={keys} keyOf={({ id }) => id} />
-  );
+  return <Table caption={text('keys.title')} columns={columns} rows={keys} />;
 }
 
 const mostKeys = 10;
@@ -158,38 +151,42 @@ type MintKeyProps = {
 };
 
 function MintKey({ kind, live, onMinted }: MintKeyProps) {
-  const freshly = useFreshly();
   const [name, setName] = useState('');
   const [typedDays, setDays] = useState(String(mostDays));
   const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set(scopes));
   const [sure, setSure] = useState(false);
-  const { busy, error, run } = useAct();
   const days = daysIn(typedDays);
-  const isFull = kind === 'browser' && live.length >= mostKeys;
   const replaces = kind === 'wallet' ? live[0] : undefined;
-  const mint = () =>
-    run(async () => {
-      if (days === null) return;
-      const allowed = scopes.filter((each) => chosen.has(each));
-      const wanted = { name: name.trim(), scopes: allowed, lifeDays: days };
-      const { key } = await freshly(() => account.makeKey(wanted));
-      setName('');
-      await onMinted(key);
+  const mint = async () => {
+    const allowed = scopes.filter((each) => chosen.has(each));
+    const { key } = await account.makeKey({
+      name: name.trim(),
+      scopes: allowed,
+      lifeDays: days ?? mostDays,
     });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    if (days === null || chosen.size === 0 || isFull) return;
-    if (replaces === undefined) mint();
-    else setSure(true);
+    setSure(false);
+    setName('');
+    await onMinted(key);
   };
-  const nothing = chosen.size === 0 ? text('keys.mint.scopes.none') : null;
+  const blocked =
+    kind === 'browser' && live.length >= mostKeys
+      ? text('keys.mint.full')
+      : chosen.size === 0
+        ? text('keys.mint.scopes.none')
+        : days === null
+          ? text('keys.mint.days.bad')
+          : null;
   return (
-    <section className="panel">
-      <h2>{text('keys.mint.title')}</h2>
+    <Panel title={text('keys.mint.title')}>
       <p className="hint">
         {text(kind === 'wallet' ? 'keys.mint.one' : 'keys.mint.ten', { count: live.length })}
       </p>
-      <form className="way" onSubmit={send}>
+      <Form
+        go={text('keys.mint.go')}
+        kind="main"
+        blocked={blocked}
+        send={async () => (replaces === undefined ? mint() : setSure(true))}
+      >
         <TextField
           label={text('keys.mint.name')}
           required
@@ -200,7 +197,6 @@ function MintKey({ kind, live, onMinted }: MintKeyProps) {
         <TextField
           label={text('keys.mint.days')}
           hint={text('keys.mint.days.hint')}
-          error={days === null ? text('keys.mint.days.bad') : null}
           inputMode="numeric"
           value={typedDays}
           onChange={setDays}
@@ -213,35 +209,20 @@ function MintKey({ kind, live, onMinted }: MintKeyProps) {
         >
           {(scope) => text(`keys.scope.${scope}`)}
         </CheckBoxes>
-        <Button
-          type="submit"
-          kind="main"
-          busy={busy}
-          blocked={isFull ? text('keys.mint.full') : nothing}
-        >
-          {text('keys.mint.go')}
-        </Button>
-        {error !== null && <Failed error={error} />}
-      </form>
+      </Form>
       <Dialog
         title={text('keys.mint.replace.title', { prefix: replaces?.prefix ?? '' })}
         open={sure}
         onClose={() => setSure(false)}
         no={text('confirm.no')}
         yes={
-          <Button
-            kind="danger"
-            onPress={() => {
-              setSure(false);
-              mint();
-            }}
-          >
+          <Do kind="danger" work={mint}>
             {text('keys.mint.go')}
-          </Button>
+          </Do>
         }
       >
         <p>{text('keys.mint.replace.what')}</p>
       </Dialog>
-    </section>
+    </Panel>
   );
 }

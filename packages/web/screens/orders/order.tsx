@@ -6,7 +6,7 @@ import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
 import { now } from '../../market/config.ts';
@@ -315,6 +315,8 @@ function Told({ offers, quote, rfqId }: ToldProps) {
 
 function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
   const threads = useThreads(rfq.id, live);
+  const navigate = useNavigate();
+  const sent = (id: string) => navigate({ to: '/deals/$id', params: { id } });
   const mine = threads.data?.[0];
   if (mine !== undefined) {
     return (
@@ -329,7 +331,7 @@ function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: reado
       />
     );
   }
-  return live ? <QuoteForm rfq={rfq} assets={assets} /> : null;
+  return live ? <QuoteForm rfq={rfq} assets={assets} sent={sent} /> : null;
 }
 
 type OffersProps = {
@@ -347,7 +349,6 @@ function Offers({ offers, quote, isGot }: OffersProps) {
       keyOf={({ thread }) => thread.id}
       columns={[
         {
-          key: 'amount',
           label: text(isGot ? 'order.col.get' : 'order.col.give'),
           cell: (offer) => (
             <>
@@ -361,22 +362,18 @@ function Offers({ offers, quote, isGot }: OffersProps) {
           ),
         },
         {
-          key: 'recent',
           label: text('order.col.recent'),
           cell: ({ advantageBps }) => <Against bps={advantageBps} />,
         },
         {
-          key: 'maker',
           label: text('order.col.maker'),
           cell: ({ thread }) => recordText(thread.makerStanding),
         },
         {
-          key: 'move',
           label: text('order.col.move'),
           cell: (offer) => <Move offer={offer} quote={quote} />,
         },
         {
-          key: 'open',
           label: text('order.col.open'),
           cell: ({ thread, quoteAmount }) => (
             <Link

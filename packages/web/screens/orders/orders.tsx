@@ -86,12 +86,10 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
     <Table
       caption={text('orders.title')}
       rows={rfqs}
-      keyOf={({ id }) => id}
       columns={[
-        { key: 'give', label: text('orders.give'), cell: (rfq) => side(rfq, 'gives') },
-        { key: 'get', label: text('orders.get'), cell: (rfq) => side(rfq, 'gets') },
+        { label: text('orders.give'), cell: (rfq) => side(rfq, 'gives') },
+        { label: text('orders.get'), cell: (rfq) => side(rfq, 'gets') },
         {
-          key: 'status',
           label: text('orders.status'),
           cell: ({ status, visibility }) => (
             <>
@@ -103,12 +101,10 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
           ),
         },
         {
-          key: 'closes',
           label: text('orders.closes'),
           cell: ({ expiresAt }) => <Countdown at={secondsOf(expiresAt)} />,
         },
         {
-          key: 'open',
           label: text('order.col.open'),
           cell: (rfq) => {
             const { gives } = sidesOfOrder(rfq);

@@ -6,7 +6,8 @@ import { use, useState } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine, Vault, VaultState } from '../../engine/types.ts';
 import { useLive } from '../../market/use-live.ts';
-import { announce, Button, Dialog, Notice, TextField } from '../../parts/controls.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import { announce, Button, Dialog, Notice, Panel, TextField } from '../../parts/controls.tsx';
 import { PhraseForm } from '../../parts/forms.tsx';
 import { Screen } from '../../parts/page.tsx';
 import { localTime } from '../../texts/people.ts';
@@ -37,29 +38,25 @@ type Props = { readonly engine: Engine };
 
 function None({ engine: { vault } }: Props) {
   const [isTyping, setTyping] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
-  const make = () => vault.make().catch((error: unknown) => setFault(messageOf(error)));
   if (isTyping) {
     return (
-      <section className="panel" aria-labelledby="phrase-restore">
-        <h2 id="phrase-restore">{text('phrase.restore.title')}</h2>
+      <Panel title={text('phrase.restore.title')}>
         <PhraseForm restore={vault.restore} done={() => announce(text('phrase.restored'))} />
         <Button kind="quiet" onPress={() => setTyping(false)}>
           {text('phrase.back')}
         </Button>
-      </section>
+      </Panel>
     );
   }
   return (
     <>
       <p>{text('phrase.who')}</p>
       <p className="soft">{text('phrase.not')}</p>
-      {fault !== null && <Notice kind="bad" title={fault} />}
       <div className="phrase-ways">
         <div>
-          <Button kind="main" onPress={() => void make()}>
+          <Do kind="main" work={vault.make}>
             {text('phrase.make')}
-          </Button>
+          </Do>
           <p className="hint">{text('phrase.make.hint')}</p>
         </div>
         <div>
@@ -177,50 +174,35 @@ function TypeBack({ vault, done }: TypeBackProps) {
   const [asked] = useState(() => vault.asked());
   const [typed, setTyped] = useState<Readonly<Record<number, string>>>({});
   const [wrong, setWrong] = useState<readonly number[]>([]);
-  const [fault, setFault] = useState<string | null>(null);
   const check = async () => {
-    try {
-      const answer = await vault.check(typed);
-      setWrong(answer.wrong);
-      if (answer.wrong.length > 0) return;
-      setTyped({});
-      done();
-    } catch (error) {
-      setFault(messageOf(error));
-    }
+    const answer = await vault.check(typed);
+    setWrong(answer.wrong);
+    if (answer.wrong.length > 0) return;
+    setTyped({});
+    done();
   };
   return (
-    <form
-      className="panel"
-      aria-labelledby="phrase-check"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void check();
-      }}
-    >
-      <h2 id="phrase-check">{text('phrase.check.title')}</h2>
+    <Panel title={text('phrase.check.title')}>
       <p>{text('phrase.check.how')}</p>
-      {asked.map((at) => (
-        <TextField
-          key={at}
-          label={text('phrase.check.word', { at })}
-          error={wrong.includes(at) ? text('phrase.check.wrong', { at }) : null}
-          value={typed[at] ?? ''}
-          onChange={(word) => {
-            setTyped({ ...typed, [at]: word });
-            setWrong(wrong.filter((each) => each !== at));
-          }}
-          mono
-          autoComplete="off"
-          maxLength={20}
-          required
-        />
-      ))}
-      {fault !== null && <p role="alert">{fault}</p>}
-      <Button type="submit" kind="main">
-        {text('phrase.check.go')}
-      </Button>
-    </form>
+      <Form className="" go={text('phrase.check.go')} kind="main" send={check}>
+        {asked.map((at) => (
+          <TextField
+            key={at}
+            label={text('phrase.check.word', { at })}
+            error={wrong.includes(at) ? text('phrase.check.wrong', { at }) : null}
+            value={typed[at] ?? ''}
+            onChange={(word) => {
+              setTyped({ ...typed, [at]: word });
+              setWrong(wrong.filter((each) => each !== at));
+            }}
+            mono
+            autoComplete="off"
+            maxLength={20}
+            required
+          />
+        ))}
+      </Form>
+    </Panel>
   );
 }
 
@@ -231,21 +213,14 @@ const places = Array.from({ length: 12 }, (_, at) => at + 1);
 function Words({ vault, written }: WordsProps) {
   const [words, setWords] = useState<readonly string[] | null>(null);
   const [wasShown, setShown] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
   const [isCopying, setCopying] = useState(false);
   const show = async () => {
-    try {
-      setWords(await vault.words());
-      setShown(true);
-    } catch (error) {
-      setFault(messageOf(error));
-    }
+    setWords(await vault.words());
+    setShown(true);
   };
   return (
-    <section className="panel" aria-labelledby="phrase-words">
-      <h2 id="phrase-words">{text('phrase.write.title')}</h2>
+    <Panel title={text('phrase.write.title')}>
       <p>{text('phrase.write.how')}</p>
-      {fault !== null && <p role="alert">{fault}</p>}
       <ol
         className={words === null ? 'phrase-words hidden' : 'phrase-words'}
         aria-label={text('phrase.words')}
@@ -267,9 +242,9 @@ function Words({ vault, written }: WordsProps) {
       </ol>
       <div className="actions">
         {words === null ? (
-          <Button kind={wasShown ? 'plain' : 'main'} onPress={() => void show()}>
+          <Do kind={wasShown ? 'plain' : 'main'} work={show}>
             {text('phrase.show')}
-          </Button>
+          </Do>
         ) : (
           <Button onPress={() => setWords(null)}>{text('phrase.hide')}</Button>
         )}
@@ -282,7 +257,7 @@ function Words({ vault, written }: WordsProps) {
         </Button>
       </div>
       <Copying words={words} isOpen={isCopying} close={() => setCopying(false)} />
-    </section>
+    </Panel>
   );
 }
 

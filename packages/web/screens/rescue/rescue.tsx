@@ -10,12 +10,12 @@ import type { Ask, Engine, SwapView } from '../../engine/types.ts';
 import { useAssets } from '../../market/answers.ts';
 import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
-import { Button, Copy, Dialog } from '../../parts/controls.tsx';
+import { Do } from '../../parts/act.tsx';
+import { Button, Copy, Dialog, Panel } from '../../parts/controls.tsx';
 import { Fault, PayoutForm, PhraseForm, SaveRescue } from '../../parts/forms.tsx';
 import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
 import { Screen } from '../../parts/page.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { useAct } from '../../parts/ways/act.ts';
 import { chainName } from '../../parts/words.ts';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
@@ -43,16 +43,14 @@ export function RescueScreen({ engine, copyOf }: Props) {
   return (
     <Screen title={text('rescue.title')} narrow>
       <p>{text('rescue.intro')}</p>
-      <section className="panel" aria-labelledby="rescue-phrase">
-        <h2 id="rescue-phrase">{text('rescue.phrase')}</h2>
+      <Panel title={text('rescue.phrase')}>
         {kind === 'none' ? (
           <PhraseForm restore={vault.restore} done={() => undefined} />
         ) : (
           <p>{text('rescue.phrase.there')}</p>
         )}
-      </section>
-      <section className="panel" aria-labelledby="rescue-from">
-        <h2 id="rescue-from">{text('rescue.from')}</h2>
+      </Panel>
+      <Panel title={text('rescue.from')}>
         {isCopy ? (
           <p>{saidOf(copyOf, engine.now())}</p>
         ) : (
@@ -68,7 +66,7 @@ export function RescueScreen({ engine, copyOf }: Props) {
             }}
           />
         )}
-      </section>
+      </Panel>
       {opened !== null && opened.file.swaps.length > 0 && (
         <>
           <Nodes engine={engine} chains={opened.file.chains} />
@@ -89,8 +87,7 @@ function Nodes({ engine: { nodes }, chains }: NodesProps) {
   const known = useLive(nodes.chains);
   const of = (chain: string) => known.find((each) => each.chain === chain);
   return (
-    <section className="panel" aria-labelledby="rescue-nodes">
-      <h2 id="rescue-nodes">{text('rescue.nodes')}</h2>
+    <Panel title={text('rescue.nodes')}>
       <p className="soft">{text('rescue.nodes.why')}</p>
       {chains.map(({ chain }) => {
         const facts = of(chain);
@@ -102,7 +99,7 @@ function Nodes({ engine: { nodes }, chains }: NodesProps) {
           <NodesOfChain key={chain} facts={facts} nodes={nodes} />
         );
       })}
-    </section>
+    </Panel>
   );
 }
 
@@ -118,7 +115,6 @@ type Question = { readonly swap: RescueSwap; readonly answer: (isMine: boolean) 
 function FromMarket({ engine, hasPhrase, done }: FromMarketProps) {
   const { data: listed = [] } = useAssets();
   const [question, setQuestion] = useState<Question | null>(null);
-  const { busy: isBusy, error, run } = useAct();
   const ask = (swap: RescueSwap) =>
     new Promise<boolean>((resolve) => {
       const answer = (isMine: boolean) => {
@@ -127,7 +123,7 @@ function FromMarket({ engine, hasPhrase, done }: FromMarketProps) {
       };
       setQuestion({ swap, answer });
     });
-  const go = () => run(async () => done(await engine.rescue.fromMarket(ask)));
+  const go = async () => done(await engine.rescue.fromMarket(ask));
   const no = () => question?.answer(false);
   return (
     <div>
@@ -135,12 +131,11 @@ function FromMarket({ engine, hasPhrase, done }: FromMarketProps) {
       <p className="soft">{text('rescue.market.why')}</p>
       <SignedIn>
         {() => (
-          <Button busy={isBusy} blocked={hasPhrase ? null : text('rescue.go.phrase')} onPress={go}>
+          <Do blocked={hasPhrase ? null : text('rescue.go.phrase')} work={go} failed={fault}>
             {text('rescue.market.go')}
-          </Button>
+          </Do>
         )}
       </SignedIn>
-      <Fault error={error} words={faultOf} />
       <Dialog
         title={text('rescue.market.ask.title')}
         open={question !== null}
@@ -187,6 +182,8 @@ function PaidAt({ engine, swap }: PaidAtProps) {
   );
 }
 
+const fault = (error: unknown) => <Fault error={error} words={faultOf} />;
+
 type GoProps = {
   readonly engine: Engine;
   readonly opened: Opened;
@@ -197,7 +194,6 @@ type GoProps = {
 function Go({ engine, opened, hasPhrase, done }: GoProps) {
   const { chains } = engine.nodes;
   const known = useLive(chains);
-  const { busy: isBusy, error, run } = useAct();
   const hasNode = (chain: string) =>
     known.some((each) => each.chain === chain && each.nodes.length > 0);
   const isRead = opened.file.swaps.map(
@@ -207,23 +203,21 @@ function Go({ engine, opened, hasPhrase, done }: GoProps) {
   const { length } = opened.file.swaps;
   const count =
     length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
-  const go = () => run(async () => done(await engine.rescue.fromFile(opened.text)));
+  const go = async () => done(await engine.rescue.fromFile(opened.text));
   return (
-    <section className="panel" aria-labelledby="rescue-go">
-      <h2 id="rescue-go">{text('rescue.go.title')}</h2>
+    <Panel title={text('rescue.go.title')}>
       <p>{text('rescue.go.what')}</p>
-      <Button
+      <Do
         kind="main"
-        busy={isBusy}
         blocked={hasPhrase ? (hasNodes ? null : text('rescue.go.nodes')) : text('rescue.go.phrase')}
-        onPress={go}
+        work={go}
+        going={text('rescue.go.searching')}
+        failed={fault}
       >
         {text('rescue.go', { count })}
-      </Button>
+      </Do>
       {hasNodes && isRead.includes(false) && <p className="warn-ink">{text('rescue.go.some')}</p>}
-      {isBusy && <p role="status">{text('rescue.go.searching')}</p>}
-      <Fault error={error} words={faultOf} />
-    </section>
+    </Panel>
   );
 }
 
@@ -307,24 +301,21 @@ type AsTextProps = { readonly engine: Engine; readonly swapId: string };
 
 function AsText({ engine, swapId }: AsTextProps) {
   const [spend, setSpend] = useState<RawSpend | null>(null);
-  const { error, run } = useAct();
-  const make = (verb: 'claim' | 'refund') =>
-    run(async () => {
-      setSpend(null);
-      setSpend(await engine.swaps.raw(swapId, verb));
-    });
+  const make = async (verb: 'claim' | 'refund') => {
+    setSpend(null);
+    setSpend(await engine.swaps.raw(swapId, verb));
+  };
   return (
     <details>
       <summary>{text('rescue.texts')}</summary>
       <p className="soft">{text('rescue.texts.why')}</p>
       <div className="actions">
         {(['refund', 'claim'] as const).map((verb) => (
-          <Button key={verb} onPress={() => make(verb)}>
+          <Do key={verb} work={() => make(verb)}>
             {text(`rescue.texts.${verb}`)}
-          </Button>
+          </Do>
         ))}
       </div>
-      <Fault error={error} words={faultOf} />
       {spend !== null && <Text spend={spend} now={engine.now()} />}
     </details>
   );
@@ -350,8 +341,7 @@ function Text({ spend, now }: { readonly spend: RawSpend; readonly now: number }
 
 function SaveCopy({ engine }: { readonly engine: Engine }) {
   return (
-    <section className="panel" aria-labelledby="rescue-save">
-      <h2 id="rescue-save">{text('rescue.save.title')}</h2>
+    <Panel title={text('rescue.save.title')}>
       <p>{text('rescue.save.why')}</p>
       <div className="actions">
         <a className="button" href="/app/rescue.html" download={`${config.shortName}-rescue.html`}>
@@ -359,6 +349,6 @@ function SaveCopy({ engine }: { readonly engine: Engine }) {
         </a>
         <SaveRescue save={engine.rescue.save} />
       </div>
-    </section>
+    </Panel>
   );
 }

@@ -9,12 +9,12 @@ import { useState } from 'react';
 import { isHeldUp, whyNotToPay } from '../../engine/by-wallet.ts';
 import type { Ask, Engine, SwapView, Verb } from '../../engine/types.ts';
 import { useLive } from '../../market/use-live.ts';
+import { type Act, useAct } from '../../parts/act.tsx';
 import { Button, Copy, Notice, Qr } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
 import { Failed } from '../../parts/page.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
 import { Clock } from '../../parts/shown.tsx';
-import { type Act, useAct } from '../../parts/ways/act.ts';
 import { Programs, usePrograms } from '../../parts/ways/sign-text.tsx';
 import { chainName, shortAddress } from '../../parts/words.ts';
 import { formatAmount } from '../../texts/people.ts';
@@ -145,7 +145,7 @@ function Connect({ ask: { family, chain, address } }: ConnectProps) {
     <Notice kind="warn" title={text('settlement.ask.connect', account)}>
       <p>{text('settlement.ask.connect.why')}</p>
       <Programs families={[family]} act={act} onChoose={connect} />
-      {act.error !== null && <Failed error={act.error} />}
+      <Failed error={act.error} />
     </Notice>
   );
 }

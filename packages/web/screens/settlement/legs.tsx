@@ -4,7 +4,7 @@ import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { Engine, SwapView } from '../../engine/types.ts';
 import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
-import { Button } from '../../parts/controls.tsx';
+import { Button, Panel } from '../../parts/controls.tsx';
 import { saveFile } from '../../parts/forms.tsx';
 import { Table } from '../../parts/shown.tsx';
 import { chainName, explorerOf, type Listed } from '../../parts/words.ts';
@@ -116,22 +116,19 @@ export function Fates({ seen, said, listed }: FatesProps) {
           required: said.values.required ?? '',
         });
   return (
-    <section className="panel swap-fates" aria-labelledby="swap-fates">
-      <h2 id="swap-fates">{text('settlement.fates')}</h2>
+    <Panel title={text('settlement.fates')} className="swap-fates">
       <Table
         caption={text('settlement.fates')}
         keyOf={({ payment }) => `${payment.txid}:${payment.vout}`}
         rows={fates.slice(0, mostFates)}
         columns={[
           {
-            key: 'amount',
             label: text('settlement.fate.amount'),
             cell: ({ payment }) => inOwn(payment.amount),
             number: true,
           },
-          { key: 'seen', label: text('settlement.fate.seen'), cell: seenText },
+          { label: text('settlement.fate.seen'), cell: seenText },
           {
-            key: 'fate',
             label: text('settlement.fate.becomes'),
             cell: ({ fate, extra }) =>
               text(`settlement.fate.${fate}`, { ...said.values, extra: inOwn(extra) }),
@@ -141,7 +138,7 @@ export function Fates({ seen, said, listed }: FatesProps) {
       {fates.length > mostFates && (
         <p className="soft">{text('settlement.fate.more', { count: fates.length - mostFates })}</p>
       )}
-    </section>
+    </Panel>
   );
 }
 
@@ -197,12 +194,11 @@ export function Ended({ swap, listed }: EndedProps) {
   const receipt = receiptOf(swap, config.productName, listed);
   const name = `${config.shortName}-receipt-${swap.id.slice(0, 8)}.txt`;
   return (
-    <section className="panel" aria-labelledby="swap-receipt">
-      <h2 id="swap-receipt">{text('settlement.receipt')}</h2>
+    <Panel title={text('settlement.receipt')}>
       <pre className="swap-receipt">{receipt}</pre>
       <Button onPress={() => saveFile(name, 'text/plain', receipt)}>
         {text('settlement.receipt.save')}
       </Button>
-    </section>
+    </Panel>
   );
 }

@@ -9,7 +9,7 @@ import { pageEngine } from '../../engine/page.ts';
 import type { Engine, LegView, SwapView } from '../../engine/types.ts';
 import { useAssets, useSends } from '../../market/answers.ts';
 import { useLive } from '../../market/use-live.ts';
-import { announce, Button, Notice } from '../../parts/controls.tsx';
+import { announce, Button, Notice, Panel } from '../../parts/controls.tsx';
 import { PayoutForm, SaveRescue } from '../../parts/forms.tsx';
 import { Empty, Screen } from '../../parts/page.tsx';
 import { handOver } from '../../parts/page-wallets.ts';
@@ -226,8 +226,7 @@ function PaidTo({ engine, swap, said }: PaidToProps) {
     setOpen(false);
   };
   return (
-    <section className="panel" aria-labelledby="swap-paid-to">
-      <h2 id="swap-paid-to">{text(key)}</h2>
+    <Panel title={text(key)}>
       {!isAsked && (
         <p>
           <code className="swap-address">{leg.ownAddress}</code>
@@ -238,7 +237,7 @@ function PaidTo({ engine, swap, said }: PaidToProps) {
       {!isAsked && !isOpen && (
         <Button onPress={() => setOpen(true)}>{text('settlement.payto.change')}</Button>
       )}
-    </section>
+    </Panel>
   );
 }
 

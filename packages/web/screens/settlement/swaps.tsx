@@ -71,10 +71,8 @@ function Rows({
     <Table
       caption={text(`swaps.${what}`)}
       rows={rows}
-      keyOf={({ id }) => id}
       columns={[
         {
-          key: 'swap',
           label: text('swaps.swap'),
           cell: ({ id, name }) => (
             <Link to="/swaps/$id" params={{ id }}>
@@ -82,9 +80,8 @@ function Rows({
             </Link>
           ),
         },
-        { key: 'status', label: text('swaps.status'), cell: ({ status }) => status },
+        { label: text('swaps.status'), cell: ({ status }) => status },
         {
-          key: 'deadline',
           label: text('swaps.deadline'),
           cell: ({ deadline }) =>
             deadline === null ? text('swaps.no_deadline') : <Clock at={deadline} />,

@@ -126,23 +126,20 @@ function withDelay(chain: Chain, at: string): string {
 }
 
 const columns = (at: string): readonly Column<Chain>[] => [
-  { key: 'chain', label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
-  { key: 'state', label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
+  { label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
+  { label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
   {
-    key: 'height',
     label: text('status.height'),
     number: true,
     cell: ({ height }) => (height === null ? text('status.never') : String(height)),
   },
   {
-    key: 'seen',
     label: text('status.seen'),
     number: true,
     cell: ({ seenAt }) =>
       seenAt === null ? text('status.never') : <Clock at={parseIsoTime(seenAt)} />,
   },
   {
-    key: 'delay',
     label: text('status.delay'),
     number: true,
     cell: (chain) => {
@@ -151,7 +148,6 @@ const columns = (at: string): readonly Column<Chain>[] => [
     },
   },
   {
-    key: 'usual',
     label: text('status.usual'),
     number: true,
     cell: ({ blockSeconds }) =>

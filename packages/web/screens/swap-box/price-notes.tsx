@@ -4,7 +4,7 @@
 import type { Asset } from '@parley/sdk/types.ts';
 import { priceOf, useLevels, usePair, usePrice, useSends } from '../../market/answers.ts';
 import { advantageBps, indicated, isFar, priceIn, settledBy } from '../../market/prices.ts';
-import { Button } from '../../parts/controls.tsx';
+import { Button, Panel } from '../../parts/controls.tsx';
 import { enough } from '../../parts/gas.ts';
 import { Failed, Loading } from '../../parts/page.tsx';
 import { useNow } from '../../parts/shown.tsx';
@@ -149,8 +149,7 @@ export function CostsOfSwap({ draft, give, get, found, assets }: CostsOfSwapProp
   );
   const { data, error, refetch } = pair;
   return (
-    <section className="panel swap-costs" aria-labelledby="swap-costs">
-      <h2 id="swap-costs">{text('swap_box.costs')}</h2>
+    <Panel title={text('swap_box.costs')} className="swap-costs">
       {!isPair && <p className="hint">{text('swap_box.costs.none')}</p>}
       {isPair && data === undefined && error === null && <Loading />}
       {isPair && error !== null && <Failed error={error} again={() => void refetch()} />}
@@ -164,7 +163,7 @@ export function CostsOfSwap({ draft, give, get, found, assets }: CostsOfSwapProp
           get={get}
         />
       )}
-    </section>
+    </Panel>
   );
 }
 

@@ -2,14 +2,13 @@
 // can be filled in signed out.
 
 import { has } from '@parley/core/families.ts';
-import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
-import { useMutation } from '@tanstack/react-query';
 import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useAssets } from '../../market/answers.ts';
 import { useSession } from '../../market/session.ts';
 import { market } from '../../market/site.ts';
+import { Do } from '../../parts/act.tsx';
 import {
   AmountInput,
   Button,
@@ -38,7 +37,6 @@ import {
   standings,
   type Understood,
   understood,
-  type Wanted,
   withAmount,
 } from './draft.ts';
 import { CostsOfSwap, PriceNotes } from './price-notes.tsx';
@@ -232,35 +230,31 @@ function Asking({ found, give }: AskingProps) {
   const isSignedIn = session.status === 'account';
   const giving = useGiving(give, isSignedIn);
   const router = useRouter();
-  const posting = usePosting();
+  const navigate = useNavigate();
+  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
   const stopped =
     giving.hasWallet === false && give !== undefined
       ? text(has(giving.family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
           chain: chainName(give.chain),
         })
       : null;
-  const press = () => {
-    if (!found.ok) return;
-    if (isSignedIn) posting.mutate(found.wanted);
-    else router.history.push(signInPath('/'));
+  const ask = async () => {
+    if (!found.ok || session.status === 'loading') return;
+    if (!isSignedIn) return router.history.push(signInPath('/'));
+    const { body } = found.wanted;
+    const said = JSON.stringify(body);
+    // Asked again after no answer came, it is the same request: there is one order, not two.
+    if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
+    const { id } = await market.createRfq(body, { idempotencyKey: last.current.key });
+    await navigate({ to: '/orders/$id', params: { id } });
   };
   const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
       <WalletFirst giving={giving} asset={give} back="/" />
-      {posting.error !== null && (
-        <Notice kind="bad" title={text('swap_box.failed')}>
-          {messageOf(posting.error)}
-        </Notice>
-      )}
-      <Button
-        kind="main"
-        busy={posting.isPending || session.status === 'loading'}
-        blocked={found.ok ? stopped : found.why}
-        onPress={press}
-      >
+      <Do kind="main" blocked={found.ok ? stopped : found.why} work={ask}>
         {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
-      </Button>
+      </Do>
       <p className="hint">{text('swap_box.action.why')}</p>
       {found.ok && (
         <Share
@@ -271,20 +265,6 @@ function Asking({ found, give }: AskingProps) {
       )}
     </div>
   );
-}
-
-/** Asked again after no answer came, it is the same request: there is one order, not two. */
-function usePosting() {
-  const navigate = useNavigate();
-  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
-  return useMutation({
-    mutationFn: ({ body }: Wanted) => {
-      const said = JSON.stringify(body);
-      if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
-      return market.createRfq(body, { idempotencyKey: last.current.key });
-    },
-    onSuccess: ({ id }) => navigate({ to: '/orders/$id', params: { id } }),
-  });
 }
 
 const AssetCombo = lazy(async () => ({

@@ -15,11 +15,11 @@ import { now } from '../../market/config.ts';
 import { lookAgain, type SignedInAccount, startAnew } from '../../market/session.ts';
 import { market } from '../../market/site.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { Button, Copy, Notice, Select } from '../../parts/controls.tsx';
+import { Do } from '../../parts/act.tsx';
+import { Button, Copy, Notice, Panel, Select } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
 import { Answer, Failed } from '../../parts/page.tsx';
 import { When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
 import { signInPath } from '../../parts/ways/back.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { SignOne, SignText } from '../../parts/ways/sign-text.tsx';
@@ -72,9 +72,8 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
 }
 
 function Waiting({ count, onStopped }: { readonly count: number; readonly onStopped: Changed }) {
-  const freshly = useFreshly();
   const stop = async () => {
-    await freshly(() => account.stopAllPayouts());
+    await account.stopAllPayouts();
     await onStopped(text('wallets.stopped'));
   };
   const all = (
@@ -101,8 +100,7 @@ type OfFamilyProps = { readonly wallets: FamilyWallets; readonly onChanged: Chan
 function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps) {
   const isPaid = rows.some((each) => each.isPaid);
   return (
-    <section className="panel">
-      <h2>{text(`family.${family}`)}</h2>
+    <Panel title={text(`family.${family}`)}>
       {!isPaid && (
         <p className="soft">
           {text(has(family, 'coins') ? 'wallets.paid.each_swap' : 'wallets.paid.nowhere')}
@@ -113,7 +111,7 @@ function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps) {
           <WalletEntry key={row.address} row={row} onChanged={onChanged} />
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 }
 
@@ -159,9 +157,8 @@ function WalletEntry({ row, onChanged }: { readonly row: WalletRow; readonly onC
 type StopProps = { readonly row: WalletRow; readonly onStopped: Changed };
 
 function Stop({ row: { family, address }, onStopped }: StopProps) {
-  const freshly = useFreshly();
   const stop = async () => {
-    await freshly(() => account.stopPayout({ family, address }));
+    await account.stopPayout({ family, address });
     await onStopped(text('wallets.stopped'));
   };
   return (
@@ -177,9 +174,8 @@ function Stop({ row: { family, address }, onStopped }: StopProps) {
 }
 
 function Remove({ address, onRemoved }: { readonly address: string; readonly onRemoved: Changed }) {
-  const freshly = useFreshly();
   const remove = async () => {
-    await freshly(() => market.removeWallet(address));
+    await market.removeWallet(address);
     await onRemoved(text('logins.removed'));
   };
   return (
@@ -201,16 +197,14 @@ type NameWalletProps = {
 
 function NameWallet({ account: signedIn, onDone }: NameWalletProps) {
   return (
-    <section className="panel">
-      <h2>{text('wallets.change.title')}</h2>
+    <Panel title={text('wallets.change.title')}>
       {signedIn.walletSession ? <Naming onDone={onDone} /> : <WalletSession account={signedIn} />}
-    </section>
+    </Panel>
   );
 }
 
 function WalletSession({ account: { logins, session } }: Pick<NameWalletProps, 'account'>) {
   const router = useRouter();
-  const act = useAct();
   if (!logins.some(({ way }) => way === 'wallet')) {
     return (
       <Notice
@@ -220,25 +214,18 @@ function WalletSession({ account: { logins, session } }: Pick<NameWalletProps, '
       />
     );
   }
-  const leave = () =>
-    act.run(async () => {
-      await account.signOut();
-      router.history.push(signInPath('/wallets'));
-      await startAnew();
-    });
+  const leave = async () => {
+    await account.signOut();
+    router.history.push(signInPath('/wallets'));
+    await startAnew();
+  };
   const way = text(`account.by.${session.signedInBy}`);
   return (
     <Notice
       kind="info"
       title={text('wallets.change.session', { way })}
-      action={
-        <Button busy={act.busy} onPress={leave}>
-          {text('wallets.change.session.go')}
-        </Button>
-      }
-    >
-      {act.error !== null && <Failed error={act.error} />}
-    </Notice>
+      action={<Do work={leave}>{text('wallets.change.session.go')}</Do>}
+    />
   );
 }
 
@@ -312,7 +299,6 @@ type SecondProps = {
 };
 
 function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: SecondProps) {
-  const act = useAct();
   const { family, address, message } = voucher;
   return (
     <div>
@@ -325,14 +311,11 @@ function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: 
         onSigned={(signature) => send(wallet, signed, { message, signature })}
       />
       <div className="actions">
-        <Button busy={act.busy} onPress={() => act.run(() => send(wallet, signed))}>
-          {text('wallets.second.wait')}
-        </Button>
+        <Do work={() => send(wallet, signed)}>{text('wallets.second.wait')}</Do>
         <Button kind="quiet" onPress={back}>
           {text('wallets.second.back')}
         </Button>
       </div>
-      {act.error !== null && <Failed error={act.error} />}
     </div>
   );
 }
@@ -340,20 +323,18 @@ function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: 
 type ProveWalletProps = { readonly onDone: (sentence: string) => Promise<void> };
 
 function ProveWallet({ onDone }: ProveWalletProps) {
-  const freshly = useFreshly();
   const begin = async ({ address }: WalletName) => {
     const { nonce } = await market.walletNonce('link');
     return { message: linkMessage({ address, nonce, productName: market.productName }) };
   };
   const prove = async ({ family, address }: WalletName, signed: SignedText) => {
-    await freshly(() => market.proveWallet(family, { address, ...signed }));
+    await market.proveWallet(family, { address, ...signed });
     await onDone(text('wallets.proved'));
   };
   return (
-    <section className="panel">
-      <h2>{text('wallets.prove.title')}</h2>
+    <Panel title={text('wallets.prove.title')}>
       <p>{text('wallets.prove.what')}</p>
       <SignText families={families} begin={begin} prove={prove} />
-    </section>
+    </Panel>
   );
 }

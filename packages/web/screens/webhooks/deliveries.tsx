@@ -3,10 +3,10 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { account, type Delivery } from '../../market/account.ts';
+import { Do } from '../../parts/act.tsx';
 import { announce, Button, Copy, Notice } from '../../parts/controls.tsx';
 import { Empty, Failed, Loading } from '../../parts/page.tsx';
 import { type Column, Table, When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
 import { text } from '../../texts/texts.ts';
 
 const limit = 20;
@@ -73,27 +73,18 @@ type LogProps = {
 function Log({ rows, onAgain }: LogProps) {
   const columns: readonly Column<Delivery>[] = [
     {
-      key: 'made',
       label: text('deliveries.made'),
       cell: ({ createdAt }) => <When at={createdAt} />,
     },
-    { key: 'event', label: text('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
-    { key: 'state', label: text('deliveries.state'), cell: (each) => <State delivery={each} /> },
-    { key: 'answer', label: text('deliveries.answer'), cell: answerOf },
+    { label: text('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
+    { label: text('deliveries.state'), cell: (each) => <State delivery={each} /> },
+    { label: text('deliveries.answer'), cell: answerOf },
     {
-      key: 'details',
       label: text('deliveries.details'),
       cell: (each) => <Details delivery={each} onAgain={onAgain} />,
     },
   ];
-  return (
-    <Table
-      caption={text('deliveries.title')}
-      columns={columns}
-      rows={rows}
-      keyOf={({ id }) => id}
-    />
-  );
+  return <Table caption={text('deliveries.title')} columns={columns} rows={rows} />;
 }
 
 const inks = { waiting: 'warn-ink', delivered: 'good-ink', dropped: 'bad-ink' } as const;
@@ -126,13 +117,11 @@ function answerOf({ attempts: [last] }: Delivery): string {
 type DetailsProps = { readonly delivery: Delivery; readonly onAgain: LogProps['onAgain'] };
 
 function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsProps) {
-  const { busy, error, run } = useAct();
   const [isSent, setSent] = useState(false);
-  const again = () =>
-    run(async () => {
-      await onAgain(id);
-      setSent(true);
-    });
+  const again = async () => {
+    await onAgain(id);
+    setSent(true);
+  };
   return (
     <details className="delivery-details">
       <summary aria-label={text('deliveries.details.label', { id })}>
@@ -152,12 +141,11 @@ function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsPr
         ))}
       </ol>
       {state !== 'waiting' && (
-        <Button busy={busy} label={text('deliveries.again.label', { id })} onPress={again}>
+        <Do label={text('deliveries.again.label', { id })} work={again}>
           {text('deliveries.again')}
-        </Button>
+        </Do>
       )}
       {isSent && <Notice kind="good">{text('deliveries.again.said')}</Notice>}
-      {error !== null && <Failed error={error} />}
     </details>
   );
 }

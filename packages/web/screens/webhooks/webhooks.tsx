@@ -4,15 +4,22 @@ import { type WebhookTopic, webhookTopics } from '@parley/core/events.ts';
 import { longestUrl, pageLimit } from '@parley/core/limits.ts';
 import type { ListedWebhook } from '@parley/sdk/types.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { market, shortName } from '../../market/site.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { Button, CheckBoxes, Copy, Notice, Select, TextField } from '../../parts/controls.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import {
+  Button,
+  CheckBoxes,
+  Copy,
+  Notice,
+  Panel,
+  Select,
+  TextField,
+} from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
-import { Answer, Empty, Failed } from '../../parts/page.tsx';
+import { Answer, Empty } from '../../parts/page.tsx';
 import { When } from '../../parts/shown.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { text } from '../../texts/texts.ts';
 import { Deliveries } from './deliveries.tsx';
 import { pythonSnippet } from './snippet.ts';
@@ -89,20 +96,17 @@ type HookProps = { readonly hook: ListedWebhook; readonly onChanged: () => Promi
 
 function Hook({ hook, onChanged }: HookProps) {
   const { id, url, events, enabled } = hook;
-  const freshly = useFreshly();
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const [said, setSaid] = useState<'ok' | 'failed' | null>(null);
-  const { busy, error, run } = useAct();
-  const ping = () =>
-    run(async () => {
-      setSaid(null);
-      const { ok } = await market.pingWebhook(id);
-      setSaid(ok ? 'ok' : 'failed');
-      await Promise.all([onChanged(), client.invalidateQueries({ queryKey: ['deliveries', id] })]);
-    });
+  const ping = async () => {
+    setSaid(null);
+    const { ok } = await market.pingWebhook(id);
+    setSaid(ok ? 'ok' : 'failed');
+    await Promise.all([onChanged(), client.invalidateQueries({ queryKey: ['deliveries', id] })]);
+  };
   const remove = async () => {
-    await freshly(() => market.removeWebhook(id));
+    await market.removeWebhook(id);
     await onChanged();
   };
   return (
@@ -121,9 +125,9 @@ function Hook({ hook, onChanged }: HookProps) {
         </Notice>
       )}
       <div className="actions">
-        <Button busy={busy} label={text('webhooks.test.label', { url })} onPress={ping}>
+        <Do label={text('webhooks.test.label', { url })} work={ping}>
           {text('webhooks.test')}
-        </Button>
+        </Do>
         <Button
           label={text(isOpen ? 'deliveries.close.label' : 'webhooks.log.label', { url })}
           onPress={() => setOpen(!isOpen)}
@@ -142,7 +146,6 @@ function Hook({ hook, onChanged }: HookProps) {
       {said !== null && (
         <Notice kind={said === 'ok' ? 'good' : 'warn'}>{text(`webhooks.test.${said}`)}</Notice>
       )}
-      {error !== null && <Failed error={error} />}
       {isOpen && <Deliveries webhookId={id} />}
     </section>
   );
@@ -163,8 +166,7 @@ function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProp
 function Verify() {
   const code = pythonSnippet(shortName);
   return (
-    <section className="panel">
-      <h2>{text('webhooks.verify.title')}</h2>
+    <Panel title={text('webhooks.verify.title')}>
       <p>
         {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
       </p>
@@ -172,7 +174,7 @@ function Verify() {
         {text('webhooks.verify.python')} <Copy value={code} what={text('webhooks.verify.code')} />
       </h3>
       <pre className="code">{code}</pre>
-    </section>
+    </Panel>
   );
 }
 
@@ -184,29 +186,24 @@ type RegisterWebhookProps = {
 };
 
 function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) {
-  const freshly = useFreshly();
   const [url, setUrl] = useState('');
   const [which, setWhich] = useState<'all' | 'some'>('all');
   const [chosen, setChosen] = useState<ReadonlySet<WebhookTopic>>(new Set());
-  const { busy, error, run } = useAct();
-  const isNone = which === 'some' && chosen.size === 0;
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    if (isFull || isNone) return;
-    run(async () => {
-      const events = which === 'all' ? [] : webhookTopics.filter((each) => chosen.has(each));
-      const { webhook, secret } = await freshly(() =>
-        market.registerWebhook({ url: url.trim(), events }),
-      );
-      setUrl('');
-      await onRegistered({ url: webhook.url, secret });
-    });
+  const send = async () => {
+    const events = which === 'all' ? [] : webhookTopics.filter((each) => chosen.has(each));
+    const { webhook, secret } = await market.registerWebhook({ url: url.trim(), events });
+    setUrl('');
+    await onRegistered({ url: webhook.url, secret });
   };
-  const none = isNone ? text('webhooks.new.some.none') : null;
+  const none = which === 'some' && chosen.size === 0 ? text('webhooks.new.some.none') : null;
   return (
-    <section className="panel">
-      <h2>{text('webhooks.new')}</h2>
-      <form className="way" onSubmit={send}>
+    <Panel title={text('webhooks.new')}>
+      <Form
+        go={text('webhooks.new.go')}
+        kind="main"
+        blocked={isFull ? text('webhooks.new.full') : none}
+        send={send}
+      >
         <TextField
           label={text('webhooks.new.url')}
           hint={text('webhooks.new.url.hint')}
@@ -241,16 +238,7 @@ function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) {
             )}
           </CheckBoxes>
         )}
-        <Button
-          type="submit"
-          kind="main"
-          busy={busy}
-          blocked={isFull ? text('webhooks.new.full') : none}
-        >
-          {text('webhooks.new.go')}
-        </Button>
-        {error !== null && <Failed error={error} />}
-      </form>
-    </section>
+      </Form>
+    </Panel>
   );
 }
