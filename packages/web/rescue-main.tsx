@@ -15,7 +15,7 @@ import {
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { copyEngine } from './engine/copy.ts';
-import type { Engine } from './engine/types.ts';
+import type { Engine } from './engine/engine.ts';
 import { held } from './live.ts';
 import { now } from './market/config.ts';
 import { queries } from './market/site.ts';

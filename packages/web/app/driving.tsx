@@ -3,8 +3,8 @@
 import { messageOf } from '@parley/sdk/errors.ts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Engine } from '../engine/engine.ts';
 import { pageEngine } from '../engine/page.ts';
-import type { Engine } from '../engine/types.ts';
 import { now } from '../market/config.ts';
 import { Notice } from '../parts/controls.tsx';
 import { handOver } from '../parts/page-wallets.ts';

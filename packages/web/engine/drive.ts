@@ -25,7 +25,6 @@ import {
   type Problem,
   type ProblemKind,
   type Relayed,
-  type SwapView,
   type Verb,
 } from './types.ts';
 import { isLookedAtAgain, type Prompt, type Told, viewOf } from './view.ts';
@@ -59,22 +58,14 @@ export type DriveParts = {
   readonly onStoreFault: (error: StoreError) => void;
 };
 
-export type Drive = {
-  view(): SwapView;
-  /** With nodes, wallets and addresses as they are now. */
-  again(): void;
-  /** Looks at once: the person wants something. */
-  hurry(): void;
-  stop(): Promise<void>;
-  readonly ended: Promise<void>;
-};
+export type Drive = ReturnType<typeof drive>;
 
 /** The market's refusal may end with a new session, which is told to no swap. */
 const againMs = 60_000;
 /** A payment by hand that was late may still come. */
 const lateLookMs = 60_000;
 
-export function drive(parts: DriveParts): Drive {
+export function drive(parts: DriveParts) {
   const { begun } = parts;
   const over = new AbortController();
   let told: Told = {
@@ -175,7 +166,9 @@ export function drive(parts: DriveParts): Drive {
       const problems = [...told.problems, ...parts.problems()];
       return viewOf({ ...told, prompts: parts.prompts(), problems }, parts.now());
     },
+    /** With nodes, wallets and addresses as they are now. */
     again,
+    /** Looks at once: the person wants something. */
     hurry: () => hurried.resolve(),
     stop: async () => {
       over.abort(new Error('this page settles no more'));
@@ -269,25 +262,21 @@ export function verbDone({ step }: Progress): Verb | null {
 export const mostHistory = 200;
 const mostText = 500;
 
-export type Histories = {
-  of(swapId: string): Promise<readonly Happened[]>;
-  /** Is written soon, one after the other. */
-  add(swapId: string, happened: Happened): void;
-  /** Resolves when all that was added is kept. */
-  written(): Promise<void>;
-};
+export type Histories = ReturnType<typeof historiesOf>;
 
 const keyOf = (swapId: string) => `history ${swapId}`;
 const rowsOf = (text: string | null) => (text === null ? [] : readKept<Happened[]>(text));
 
-export function historiesOf(kept: Kept, onFault: (error: unknown) => void): Histories {
+export function historiesOf(kept: Kept, onFault: (error: unknown) => void) {
   let writing: Promise<void> = Promise.resolve();
   return {
-    of: async (swapId) => rowsOf(await kept.get(keyOf(swapId))),
-    add: (swapId, happened) => {
+    of: async (swapId: string) => rowsOf(await kept.get(keyOf(swapId))),
+    /** Is written soon, one after the other. */
+    add: (swapId: string, happened: Happened) => {
       const next = (text: string | null) => writeKept(withNews(rowsOf(text), happened));
       writing = writing.then(() => kept.change(keyOf(swapId), next)).catch(onFault);
     },
+    /** Resolves when all that was added is kept. */
     written: () => writing,
   };
 }

@@ -3,9 +3,9 @@
 import { account } from '../market/account.ts';
 import { config, moveClock } from '../market/config.ts';
 import { market, show } from '../market/site.ts';
+import type { Engine } from './engine.ts';
 import { openEngine } from './engine.ts';
 import { keepingOf, networkNow } from './keeping.ts';
-import type { Engine } from './types.ts';
 
 let opening: Promise<Engine> | null = null;
 

@@ -1,7 +1,7 @@
 // All swaps of this browser: those that are open settle themselves in the tab that has the turn.
 
 import { type ChainKey, has } from '@parley/core/families.ts';
-import type { UnixSeconds } from '@parley/core/nominal.ts';
+import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
@@ -12,7 +12,7 @@ import type { EscrowPayment, Outcome, Progress, SettleInput } from '@parley/sdk/
 import { readKept, type Store, type SwapRecord, writeKept } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { chainsIn } from '@parley/trader/sides.ts';
-import { type Held, held } from '../live.ts';
+import { type Held, held, type Live } from '../live.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
 import {
   type Begun,
@@ -36,8 +36,8 @@ import {
   type Happened,
   type LegView,
   type Problem,
-  type Swaps,
   type SwapView,
+  type Verb,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
 import {
@@ -51,14 +51,7 @@ import {
 } from './view.ts';
 import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 
-export type OpenSwaps = Swaps & {
-  /** How many are not over. */
-  open(): Promise<number>;
-  /** Something of what they read or sign by is other now: those with such a leg begin again. */
-  restart(isOf?: (leg: LegView) => boolean): void;
-  say(said: Said): void;
-  close(): Promise<void>;
-};
+export type OpenSwaps = ReturnType<typeof opened>;
 
 type SwapsParts = {
   readonly name: string;
@@ -91,7 +84,7 @@ const noPhrase = 'the rescue phrase is missing';
 const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
-export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
+export async function openSwaps(parts: SwapsParts) {
   const of: All = {
     parts,
     all: held<readonly SwapView[]>([]),
@@ -359,7 +352,7 @@ function hear(of: All, said: Said): void {
   }
 }
 
-function opened(of: All): OpenSwaps {
+function opened(of: All) {
   const { parts } = of;
   const tell = (said: Said) => {
     if (of.turn === null) of.tabs?.say(said);
@@ -375,19 +368,32 @@ function opened(of: All): OpenSwaps {
   });
   of.tabs = tabs;
   return {
-    all: of.all,
+    /** Open and ended ones of this browser, the next deadline first, ended ones last. */
+    all: of.all as Live<readonly SwapView[]>,
     driver: tabs.driver,
     takeOver: tabs.takeOver,
     say: tabs.say,
-    one: (swapId) => of.all.now().find(({ id }) => id === swapId) ?? null,
-    again: (swapId) => tell({ kind: 'again', swapId }),
-    sign: (swapId, verb) => tell({ kind: 'sign', swapId, verb }),
-    giveExtra: (swapId, extra) => tell({ kind: 'extra', swapId, extra }),
-    payTo: (swapId, address) => payTo(of, swapId, address, tell),
-    payments: (swapId) => paymentsOf(of, swapId),
-    raw: (swapId, verb) => rawOf(of, swapId, verb),
+    one: (swapId: string) => of.all.now().find(({ id }) => id === swapId) ?? null,
+    /** Goes on with what was stopped. */
+    again: (swapId: string) => tell({ kind: 'again', swapId }),
+    /** The person wants its wallet to be asked for this now, in the tab that settles. */
+    sign: (swapId: string, verb: Verb) => tell({ kind: 'sign', swapId, verb }),
+    /**
+     * Bitcoin, paid too much or twice: the person says that so many sats beyond the amount may be
+     * lost (`givesExtra` of settle). Until then the secret is not shown (problem `paid_too_much`).
+     */
+    giveExtra: (swapId: string, extra: BaseUnits) => tell({ kind: 'extra', swapId, extra }),
+    /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
+    payTo: (swapId: string, address: string) => payTo(of, swapId, address, tell),
+    /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
+    payments: (swapId: string) => paymentsOf(of, swapId),
+    /** A claim or refund as text, to be sent elsewhere. Throws RescueError `not_as_text`. */
+    raw: (swapId: string, verb: 'claim' | 'refund') => rawOf(of, swapId, verb),
+    /** How many are not over. */
     open: async () => of.all.now().filter(({ phase }) => phase !== 'ended').length,
-    restart: (isOf) => restart(of, isOf),
+    /** Something of what they read or sign by is other now: those with such a leg begin again. */
+    restart: (isOf?: (leg: LegView) => boolean) => restart(of, isOf),
+    /** Looks for what was accepted or restored, in whichever tab settles. Resolves once it has. */
     look: () => look(of),
     close: tabs.close,
   };

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Engine } from '../engine/types.ts';
+import type { Engine } from '../engine/engine.ts';
 import { useLive } from '../market/use-live.ts';
 import { text } from '../texts/texts.ts';
 import { Notice } from './controls.tsx';

@@ -6,7 +6,7 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import type { GasLook, GasSide } from '@parley/sdk/gas.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
-import type { Engine } from '../engine/types.ts';
+import type { Engine } from '../engine/engine.ts';
 import { useAssets, useSends } from '../market/answers.ts';
 import { now } from '../market/config.ts';
 import { localTime } from '../texts/people.ts';

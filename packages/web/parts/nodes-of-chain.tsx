@@ -2,14 +2,15 @@
 
 import { has } from '@parley/core/families.ts';
 import { useState } from 'react';
+import type { OpenNodes } from '../engine/nodes.ts';
 import { mostNodes } from '../engine/nodes.ts';
-import type { ChainFacts, NodeCheck, Nodes } from '../engine/types.ts';
+import type { ChainFacts, NodeCheck } from '../engine/types.ts';
 import { text } from '../texts/texts.ts';
 import { Do, Form } from './act.tsx';
 import { Notice, TextArea } from './controls.tsx';
 import './nodes-of-chain.css';
 
-type NodesOfChainProps = { readonly facts: ChainFacts; readonly nodes: Nodes };
+type NodesOfChainProps = { readonly facts: ChainFacts; readonly nodes: OpenNodes };
 
 export function NodesOfChain({ facts, nodes }: NodesOfChainProps) {
   const { chain, family, title, isKnown, isOwn } = facts;

@@ -7,7 +7,7 @@ import type { Proof, WalletsOfFamily } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { Engine } from '../engine/types.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { WalletName } from '../market/account.ts';
 import { lookAgain, useMe, usePayouts, useSession } from '../market/session.ts';
 import { market, queries } from '../market/site.ts';

@@ -3,8 +3,10 @@
 import { messageOf } from '@parley/sdk/errors.ts';
 import { Link, useSearch } from '@tanstack/react-router';
 import { use, useState } from 'react';
+import type { Engine } from '../../engine/engine.ts';
 import { pageEngine } from '../../engine/page.ts';
-import type { Engine, Vault, VaultState } from '../../engine/types.ts';
+import type { VaultState } from '../../engine/types.ts';
+import type { OpenVault } from '../../engine/vault.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Do, Form } from '../../parts/act.tsx';
 import { announce, Button, Dialog, Notice, Panel, TextField } from '../../parts/controls.tsx';
@@ -166,7 +168,7 @@ function Forget({ engine: { vault } }: Props) {
 }
 
 type TypeBackProps = {
-  readonly vault: Pick<Vault, 'asked' | 'check'>;
+  readonly vault: Pick<OpenVault, 'asked' | 'check'>;
   readonly done: () => void;
 };
 
@@ -206,7 +208,7 @@ function TypeBack({ vault, done }: TypeBackProps) {
   );
 }
 
-type WordsProps = { readonly vault: Vault; readonly written: () => void };
+type WordsProps = { readonly vault: OpenVault; readonly written: () => void };
 
 const places = Array.from({ length: 12 }, (_, at) => at + 1);
 

@@ -1,7 +1,7 @@
 // Settings of this browser alone: nodes of one's own, and the language.
 
 import { useState } from 'react';
-import type { Nodes } from '../../engine/types.ts';
+import type { OpenNodes } from '../../engine/nodes.ts';
 import { now } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
@@ -37,7 +37,7 @@ export function Settings() {
   );
 }
 
-function OwnNodes({ nodes }: { readonly nodes: Nodes }) {
+function OwnNodes({ nodes }: { readonly nodes: OpenNodes }) {
   return useLive(nodes.chains).map((each) => (
     <NodesOfChain key={each.chain} facts={each} nodes={nodes} />
   ));

@@ -1,7 +1,8 @@
 // Both legs as steps in words, and every payment by hand with what becomes of it.
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
-import type { Engine, SwapView } from '../../engine/types.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { SwapView } from '../../engine/types.ts';
 import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Button, Panel } from '../../parts/controls.tsx';

@@ -2,8 +2,8 @@
 
 import { Link } from '@tanstack/react-router';
 import { use } from 'react';
+import type { Engine } from '../../engine/engine.ts';
 import { pageEngine } from '../../engine/page.ts';
-import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/answers.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Empty, Screen } from '../../parts/page.tsx';

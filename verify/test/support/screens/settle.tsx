@@ -3,8 +3,9 @@
 
 import { RescueError } from '@parley/sdk/errors.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
+import type { Engine } from '@parley/web/engine/engine.ts';
 import { memoryKept } from '@parley/web/engine/keeping.ts';
-import type { Engine, SwapView, VaultState } from '@parley/web/engine/types.ts';
+import type { SwapView, VaultState } from '@parley/web/engine/types.ts';
 import { held } from '@parley/web/live.ts';
 import { moveClock } from '@parley/web/market/config.ts';
 import { queries } from '@parley/web/market/site.ts';
@@ -73,7 +74,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       make: async () => kept.set({ kind: 'unchecked', madeAt: agreedAt }),
       words: async () => words.split(' '),
       asked: () => [2, 5, 11],
-      check: async (typed) => {
+      check: async (typed: Record<number, string>) => {
         const wrong = [2, 5, 11].filter((place) => typed[place] !== words.split(' ')[place - 1]);
         if (wrong.length === 0) kept.set(checked);
         return { wrong };
@@ -94,11 +95,12 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       look: async () => undefined,
       again: () => undefined,
       sign: () => undefined,
-      payTo: async (_, address) => {
+      payTo: async (_: string, address: string) => {
         throw new Error(`"${address}" is no address of Bitcoin regtest`);
       },
       payments: async () => at?.payments ?? [],
-      giveExtra: (_, extra) => document.body.setAttribute('data-gives', String(extra)),
+      giveExtra: (_: string, extra: bigint) =>
+        document.body.setAttribute('data-gives', String(extra)),
       raw: async () => {
         throw new RescueError('not_as_text', 'the secret is not public');
       },
@@ -111,11 +113,11 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     rescue: rescueOf(),
     byWallet: at?.wallet == null ? byWallet : { ...byWallet, of: async () => at.wallet ?? null },
     ...more,
-  } as Engine;
+  } as unknown as Engine;
   return engine;
 }
 
-function rescueOf(): Engine['rescue'] {
+function rescueOf() {
   return {
     file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
     save: async () => '{}',
