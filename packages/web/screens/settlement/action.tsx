@@ -9,7 +9,6 @@ import { useState } from 'react';
 import { isHeldUp, whyNotToPay } from '../../engine/by-wallet.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Ask, SwapView, Verb } from '../../engine/types.ts';
-import { useLive } from '../../market/use-live.ts';
 import { type Act, useAct } from '../../parts/act.tsx';
 import { Button, Copy, Notice, Qr } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
@@ -21,13 +20,13 @@ import { chainName, shortAddress } from '../../parts/words.ts';
 import { formatAmount } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
+import { useHere } from './here.tsx';
 import { Tx } from './legs.tsx';
 import type { Shown } from './shown.ts';
 import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
 
-type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
-
-export function Action({ engine, seen, said }: ActionProps) {
+export function Action() {
+  const { seen, said } = useHere();
   const { swap } = seen;
   const { situation } = said;
   const pay = askOf(swap, 'pay_by_hand');
@@ -35,7 +34,7 @@ export function Action({ engine, seen, said }: ActionProps) {
     const wallet = askOf(swap, 'connect_wallet');
     return (
       <>
-        <Extra engine={engine} seen={seen} said={said} />
+        <Extra />
         {wallet !== null && <Connect ask={wallet} />}
       </>
     );
@@ -46,22 +45,22 @@ export function Action({ engine, seen, said }: ActionProps) {
       return <Notice kind="bad" title={text('settlement.pay.blind')} />;
     if (situation === 'pay_again' && isHeldUp(swap))
       return <Notice kind="warn" title={text('settlement.pay_held.title')} />;
-    return <Pay engine={engine} ask={pay} seen={seen} said={said} />;
+    return <Pay ask={pay} />;
   }
-  if (situation === 'pay_too_late') return <LateWallet seen={seen} said={said} />;
+  if (situation === 'pay_too_late') return <LateWallet />;
   const asks = swap.asks.filter(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
   const [ask, ...later] = asks;
   if (ask !== undefined) {
     return (
       <>
-        <Asked engine={engine} seen={seen} said={said} ask={ask} />
+        <Asked ask={ask} />
         {later.map(
           (each) => each.kind === 'connect_wallet' && <Connect key={each.leg} ask={each} />,
         )}
       </>
     );
   }
-  if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
+  if (swap.phase === 'stopped') return <Stopped />;
   return null;
 }
 
@@ -69,7 +68,8 @@ function isToPay(situation: Situation): boolean {
   return situation === 'pay' || situation === 'pay_again' || situation.startsWith('wallet_');
 }
 
-function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask }) {
+function Asked({ ask }: { readonly ask: Ask }) {
+  const { engine, seen, said } = useHere();
   const { swap } = seen;
   switch (ask.kind) {
     case 'connect_wallet':
@@ -160,7 +160,8 @@ function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
   return isCoin ? 'settlement.ask.fund.native' : 'settlement.ask.fund.token';
 }
 
-function Stopped({ engine, seen }: ActionProps) {
+function Stopped() {
+  const { engine, seen } = useHere();
   const { swap } = seen;
   return (
     <Notice
@@ -180,7 +181,8 @@ function Stopped({ engine, seen }: ActionProps) {
 }
 
 /** Paid too much: the secret stays hidden until the person has said it. */
-function Extra({ engine, seen, said }: ActionProps) {
+function Extra() {
+  const { engine, seen, said } = useHere();
   const [waits, setWaits] = useState(false);
   const extra = extraOf(seen.payments, sidesOf(seen.swap).own.amount);
   return (
@@ -205,31 +207,26 @@ function Extra({ engine, seen, said }: ActionProps) {
 const decimals = 8;
 
 type PayAsk = Extract<Ask, { kind: 'pay_by_hand' }>;
-type PayProps = {
-  readonly engine: Engine;
-  readonly ask: PayAsk;
-  readonly seen: Seen;
-  readonly said: Shown;
-};
+type PayProps = { readonly ask: PayAsk };
 
-function Pay({ engine, ask, seen, said }: PayProps) {
+function Pay({ ask }: PayProps) {
+  const { engine, seen, said } = useHere();
   const by = usePayByWallet(engine, seen.swap.id);
   // A code beside a wallet that may have paid would be paid too.
   if (seen.wallet === undefined) return null;
-  if (seen.wallet !== null) return <FromWallet engine={engine} seen={seen} said={said} />;
-  if (said.situation === 'pay') return <Payment ask={ask} seen={seen} said={said} by={by} />;
+  if (seen.wallet !== null) return <FromWallet />;
+  if (said.situation === 'pay') return <Payment ask={ask} by={by} />;
   // A second payment is a decision: a person must not take it for the next step.
   return (
     <details className="swap-again">
       <summary>{text('settlement.pay.again')}</summary>
-      <Payment ask={ask} seen={seen} said={said} by={by} />
+      <Payment ask={ask} by={by} />
     </details>
   );
 }
 
-type PaymentProps = Omit<PayProps, 'engine'> & { readonly by: PayByWallet };
-
-function Payment({ ask, seen, said, by }: PaymentProps) {
+function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
+  const { said } = useHere();
   const { address, amount, uri, notAfter } = ask;
   const exact = formatAmount(amount, decimals);
   const values = { ...said.values, amount: `${exact}\u00a0BTC`, address };
@@ -264,7 +261,7 @@ function Payment({ ask, seen, said, by }: PaymentProps) {
             </dd>
           </div>
         </dl>
-        <ChooseWallet by={by} seen={seen} />
+        <ChooseWallet by={by} />
       </div>
       <ul className="swap-rules">
         {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
@@ -316,10 +313,9 @@ function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
   return { act, asks };
 }
 
-type ChooseProps = { readonly by: PayByWallet; readonly seen: Seen };
-
 /** A button for each wallet; null where this browser has none. */
-function ChooseWallet({ by: { act, asks }, seen }: ChooseProps) {
+function ChooseWallet({ by: { act, asks } }: { readonly by: PayByWallet }) {
+  const { seen } = useHere();
   const programs = usePrograms(['bitcoin']);
   return (
     <>
@@ -365,15 +361,14 @@ function Refused({ error, chain }: { readonly error: unknown; readonly chain: st
   );
 }
 
-type LeaveProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
-
 /** The request to the wallet, and the way back to the code. */
-function FromWallet({ engine, seen, said }: LeaveProps) {
+function FromWallet() {
+  const { engine, seen, said } = useHere();
   const { swap, wallet } = seen;
   const txid = wallet?.txid ?? null;
   return (
     <>
-      {txid !== null && <Sent engine={engine} chain={sidesOf(swap).own.chain} txid={txid} />}
+      {txid !== null && <Tx txid={txid} chain={sidesOf(swap).own.chain} />}
       <div className="actions">
         <Confirm
           title={text('settlement.wallet.leave.title', said.values)}
@@ -388,20 +383,12 @@ function FromWallet({ engine, seen, said }: LeaveProps) {
 }
 
 /** The time to pay is over, and a wallet that was asked in time may still pay. */
-function LateWallet({ seen, said }: Omit<LeaveProps, 'engine'>) {
+function LateWallet() {
+  const { seen, said } = useHere();
   if (seen.wallet?.is !== 'asked') return null;
   return (
     <Notice kind="warn" title={text('settlement.wallet.too_late', said.values)}>
       {text('settlement.wallet.too_late.why', said.values)}
     </Notice>
   );
-}
-
-type SentProps = { readonly engine: Engine; readonly chain: string; readonly txid: string };
-
-function Sent({ engine, chain, txid }: SentProps) {
-  const { chains } = engine.nodes;
-  const known = useLive(chains);
-  const isKnown = known.some((each) => each.chain === chain && each.isKnown);
-  return <Tx txid={txid} chain={chain} isKnown={isKnown} />;
 }

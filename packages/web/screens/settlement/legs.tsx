@@ -1,46 +1,32 @@
 // Both legs as steps in words, and every payment by hand with what becomes of it.
 
-import type { UnixSeconds } from '@parley/core/nominal.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { SwapView } from '../../engine/types.ts';
 import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Button, Panel } from '../../parts/controls.tsx';
 import { saveFile } from '../../parts/forms.tsx';
 import { Table } from '../../parts/shown.tsx';
-import { chainName, explorerOf, type Listed } from '../../parts/words.ts';
+import { chainName, explorerOf } from '../../parts/words.ts';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import {
-  amountsOf,
-  happenedText,
-  type LegShown,
-  receiptOf,
-  type Shown,
-  type StepShown,
-} from './shown.ts';
-import { type Fate, fatesOf, type Seen } from './situation.ts';
+import { useHere } from './here.tsx';
+import { amountsOf, happenedText, type LegShown, receiptOf, type StepShown } from './shown.ts';
+import { type Fate, fatesOf } from './situation.ts';
 
-export function Legs({ engine, said }: { readonly engine: Engine; readonly said: Shown }) {
-  const { chains } = engine.nodes;
-  const known = useLive(chains);
+export function Legs() {
+  const { said } = useHere();
   return (
     <section aria-labelledby="swap-legs">
       <h2 id="swap-legs">{text('settlement.legs')}</h2>
       <div className="swap-legs">
         {said.legs.map((leg) => (
-          <Leg
-            key={leg.title}
-            leg={leg}
-            isKnown={known.some(({ chain, isKnown }) => chain === leg.chain && isKnown)}
-          />
+          <Leg key={leg.title} leg={leg} />
         ))}
       </div>
     </section>
   );
 }
 
-function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boolean }) {
+function Leg({ leg }: { readonly leg: LegShown }) {
   const chain = chainName(leg.chain);
   return (
     <article
@@ -52,7 +38,7 @@ function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boole
       </h3>
       <ol className="swap-steps">
         {leg.steps.map((step) => (
-          <Step key={step.label} step={step} chain={leg.chain} isKnown={isKnown} />
+          <Step key={step.label} step={step} chain={leg.chain} />
         ))}
       </ol>
       {leg.lock !== null && <p className="soft">{leg.lock}</p>}
@@ -64,24 +50,26 @@ function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boole
   );
 }
 
-type StepProps = { readonly step: StepShown; readonly chain: string; readonly isKnown: boolean };
+type StepProps = { readonly step: StepShown; readonly chain: string };
 
-function Step({ step, chain, isKnown }: StepProps) {
+function Step({ step, chain }: StepProps) {
   const { state, label, detail, txid } = step;
   return (
     <li className={state}>
       <span className="unseen">{text(`settlement.leg.state.${state}`)}</span>
       <span>
         {label}: <strong>{detail}</strong>
-        {txid !== null && <Tx txid={txid} chain={chain} isKnown={isKnown} />}
+        {txid !== null && <Tx txid={txid} chain={chain} />}
       </span>
     </li>
   );
 }
 
-type TxProps = { readonly txid: string; readonly chain: string; readonly isKnown: boolean };
+type TxProps = { readonly txid: string; readonly chain: string };
 
-export function Tx({ txid, chain, isKnown }: TxProps) {
+export function Tx({ txid, chain }: TxProps) {
+  const known = useLive(useHere().engine.nodes.chains);
+  const isKnown = known.some((each) => each.chain === chain && each.isKnown);
   const explorer = explorerOf(chain, isKnown, txid);
   return (
     <span className="swap-tx">
@@ -98,13 +86,8 @@ export function Tx({ txid, chain, isKnown }: TxProps) {
 /** More than anybody pays by hand: a stranger's dust fills no screen. */
 const mostFates = 20;
 
-type FatesProps = {
-  readonly seen: Seen;
-  readonly said: Shown;
-  readonly listed: readonly Listed[];
-};
-
-export function Fates({ seen, said, listed }: FatesProps) {
+export function Fates() {
+  const { seen, said, listed } = useHere();
   const fates = fatesOf(seen);
   const { inOwn } = amountsOf(seen, listed);
   const isPlain = fates.every(({ fate }) => fate === 'swap' || fate === 'collected');
@@ -143,7 +126,8 @@ export function Fates({ seen, said, listed }: FatesProps) {
   );
 }
 
-export function Checks({ swap }: { readonly swap: SwapView }) {
+export function Checks() {
+  const { swap } = useHere().seen;
   if (swap.checks.length === 0) return null;
   const hasFailed = swap.checks.some(({ ok }) => !ok);
   return (
@@ -161,10 +145,9 @@ export function Checks({ swap }: { readonly swap: SwapView }) {
   );
 }
 
-type EndedProps = { readonly swap: SwapView; readonly listed: readonly Listed[] };
-type HistoryProps = EndedProps & { readonly now: UnixSeconds };
-
-export function History({ swap, now, listed }: HistoryProps) {
+export function History() {
+  const { seen, listed } = useHere();
+  const { swap, now } = seen;
   const { history } = swap;
   return (
     <details className="panel">
@@ -190,7 +173,9 @@ export function History({ swap, now, listed }: HistoryProps) {
   );
 }
 
-export function Ended({ swap, listed }: EndedProps) {
+export function Ended() {
+  const { seen, listed } = useHere();
+  const { swap } = seen;
   if (swap.phase !== 'ended') return null;
   const receipt = receiptOf(swap, config.productName, listed);
   const name = `${config.shortName}-receipt-${swap.id.slice(0, 8)}.txt`;

@@ -20,8 +20,9 @@ import { chainName } from '../../parts/words.ts';
 import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Action, useWalletPayment } from './action.tsx';
+import { HereContext, useHere } from './here.tsx';
 import { Checks, Ended, Fates, History, Legs } from './legs.tsx';
-import { type Shown, shown } from './shown.ts';
+import { shown } from './shown.ts';
 import {
   askOf,
   factsOf,
@@ -128,25 +129,28 @@ function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
       title={text('settlement.title', said.values)}
       aside={<span className="soft">{text('settlement.id', { id: swap.id.slice(0, 8) })}</span>}
     >
-      <Warnings engine={engine} seen={seen} said={said} which="before" />
-      <Main said={said}>
-        <Relay swap={swap} said={said} />
-        <Action engine={engine} seen={seen} said={said} />
-        <Left swap={swap} said={said} />
-      </Main>
-      <Warnings engine={engine} seen={seen} said={said} which="after" />
-      {swap.phase !== 'ended' && tell}
-      <Fates seen={seen} said={said} listed={listed} />
-      <Legs engine={engine} said={said} />
-      <PaidTo engine={engine} swap={swap} said={said} />
-      <Ended swap={swap} listed={listed} />
-      <Checks swap={swap} />
-      <History swap={swap} now={seen.now} listed={listed} />
+      <HereContext value={{ engine, seen, said, listed }}>
+        <Warnings which="before" />
+        <Main>
+          <Relay />
+          <Action />
+          <Left />
+        </Main>
+        <Warnings which="after" />
+        {swap.phase !== 'ended' && tell}
+        <Fates />
+        <Legs />
+        <PaidTo />
+        <Ended />
+        <Checks />
+        <History />
+      </HereContext>
     </Screen>
   );
 }
 
-function Main({ said, children }: { readonly said: Shown; readonly children: React.ReactNode }) {
+function Main({ children }: { readonly children: React.ReactNode }) {
+  const { said } = useHere();
   const { title, tone, clock } = said;
   return (
     <section className={`panel swap-now ${tone}`} aria-labelledby="swap-now">
@@ -171,9 +175,10 @@ function Main({ said, children }: { readonly said: Shown; readonly children: Rea
 }
 
 /** The market's help for a person who is away. */
-function Left({ swap, said }: { readonly swap: SwapView; readonly said: Shown }) {
+function Left() {
+  const { seen, said } = useHere();
   const sends = useSends();
-  return leftWith(swap, (chain) => sends(chain).claims).map((what) => (
+  return leftWith(seen.swap, (chain) => sends(chain).claims).map((what) => (
     <p key={what} className="soft">
       {text(`settlement.left.${what}`, said.values)}
     </p>
@@ -181,7 +186,9 @@ function Left({ swap, said }: { readonly swap: SwapView; readonly said: Shown })
 }
 
 /** The market was asked to collect, since the wallet could not pay for it. */
-function Relay({ swap: { relay }, said }: { readonly swap: SwapView; readonly said: Shown }) {
+function Relay() {
+  const { seen, said } = useHere();
+  const { relay } = seen.swap;
   const isDue = said.situation === 'collect' || said.situation === 'collecting';
   if (!isDue || !relay || relay.refused !== null) return null;
   return (
@@ -201,8 +208,6 @@ function useStay(mustStay: boolean): void {
   }, [mustStay]);
 }
 
-type PaidToProps = { readonly engine: Engine; readonly swap: SwapView; readonly said: Shown };
-
 /** A leg that is collected or received is refunded no more. */
 const isPaid: readonly Situation[] = ['collecting', 'received'];
 
@@ -215,7 +220,9 @@ function openLeg(swap: SwapView, situation: Situation): LegView | null {
   return claimed === null && refunded === null ? leg : null;
 }
 
-function PaidTo({ engine, swap, said }: PaidToProps) {
+function PaidTo() {
+  const { engine, seen, said } = useHere();
+  const { swap } = seen;
   const leg = openLeg(swap, said.situation);
   const [isOpen, setOpen] = useState(false);
   // A swap that was brought back has no known address, and it is not read before it has one.
@@ -243,14 +250,13 @@ function PaidTo({ engine, swap, said }: PaidToProps) {
 }
 
 type WarningsProps = {
-  readonly engine: Engine;
-  readonly seen: Seen;
-  readonly said: Shown;
   /** Warnings that cost something stand above the action, and the rest below it. */
   readonly which: 'before' | 'after';
 };
 
-function Warnings({ engine, seen, said, which }: WarningsProps) {
+function Warnings({ which }: WarningsProps) {
+  const { engine, seen, said } = useHere();
+  const { data: assets = [] } = useAssets();
   const { swaps, health: live, vault, rescue } = engine;
   const driver = useLive(swaps.driver);
   const health = useLive(live);
@@ -261,8 +267,7 @@ function Warnings({ engine, seen, said, which }: WarningsProps) {
   const found = all.filter(({ weight }) => (weight === 'info') === (which === 'after'));
   const short = seen.swap.problems.find((each) => each.kind === 'gas');
   const { chain: gasChain } = seen.swap.legs[short?.leg ?? seen.swap.gives];
-  const { data: listed = [] } = useAssets();
-  const coin = listed.find(({ chain, address }) => chain === gasChain && address === null);
+  const coin = assets.find(({ chain, address }) => chain === gasChain && address === null);
   const { refused } = seen.swap.relay ?? {};
   const isOfGas = short?.code === 'claim_unpayable';
   const values = {
@@ -281,7 +286,7 @@ function Warnings({ engine, seen, said, which }: WarningsProps) {
         kind === 'gas' && !isOfGas ? 'settlement.warn.gas.cannot' : `settlement.warn.${kind}`,
         values,
       )}
-      action={<What kind={kind} engine={engine} />}
+      action={<What kind={kind} />}
     >
       {kind === 'gas'
         ? text(`settlement.warn.gas.${gasUrgency(seen.swap)}`, values)
@@ -297,10 +302,11 @@ function Warnings({ engine, seen, said, which }: WarningsProps) {
   ));
 }
 
-function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {
+function What({ kind }: { readonly kind: WarningKind }) {
+  const { engine } = useHere();
   switch (kind) {
     case 'other_tab':
-      return <TakeOver engine={engine} />;
+      return <TakeOver />;
     case 'phrase':
       return (
         <Link className="button" to="/phrase">
@@ -329,7 +335,8 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
   }
 }
 
-function TakeOver({ engine }: { readonly engine: Engine }) {
+function TakeOver() {
+  const { engine } = useHere();
   const [isBusy, setBusy] = useState<'asking' | 'refused' | null>(null);
   const { driver } = engine.swaps;
   const now = useLive(driver);
