@@ -7,6 +7,7 @@ import type { PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { StoreError } from '@parley/sdk/errors.ts';
 import type { RawSpend } from '@parley/sdk/rescue/raw.ts';
+import { findBitcoinKeys } from '@parley/sdk/rescue/search.ts';
 import { ownSides, watchedOf } from '@parley/sdk/settle/record.ts';
 import type { EscrowPayment, Outcome, Progress, SettleInput } from '@parley/sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '@parley/sdk/stores/store.ts';
@@ -73,8 +74,6 @@ type SwapsParts = {
 };
 
 const dealPauseMs = 3_000;
-/** Keys of the phrase that are tried for a script: as far as a restore looks. */
-const mostKeys = 200;
 const sayPauseMs = 250;
 /** The tab that settles has told by then what it found. */
 const otherTabMs = 1_500;
@@ -273,8 +272,9 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
     if (has(source.view, 'coins')) {
       if (payout === null) throw new EngineError('no_payout', noPayout);
       const keys = await vault.keys();
-      const index = keyIndex(keys, own.pubkey ?? '');
-      if (index === null) throw new EngineError('no_phrase', noPhrase);
+      const { pubkey } = own;
+      const index = findBitcoinKeys(keys, new Set([pubkey ?? ''])).get(pubkey ?? '');
+      if (index === undefined) throw new EngineError('no_phrase', noPhrase);
       chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
       continue;
     }
@@ -452,16 +452,6 @@ function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
     [gives, chains.gives, trade.refundTo],
     [otherLeg(gives), chains.gets, trade.payTo],
   ];
-}
-
-function keyIndex(
-  keys: { bitcoinKey(index: number): { readonly pubkey: string } },
-  pubkey: string,
-): number | null {
-  for (let index = 0; index < mostKeys; index += 1) {
-    if (keys.bitcoinKey(index).pubkey === pubkey) return index;
-  }
-  return null;
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {

@@ -78,7 +78,7 @@ export function openTabs(parts: TabsParts) {
     kept.resolve(true);
     try {
       await deputy.promoted();
-      await Promise.race([letGo.promise, aborted(over.signal)]);
+      await letGo.promise;
       driver.set(follows);
       await deputy.ends();
     } finally {
@@ -107,6 +107,7 @@ export function openTabs(parts: TabsParts) {
     },
     close: async () => {
       over.abort();
+      letGo.resolve();
       await Promise.all([ended, asked]);
       await deputy.down();
       channel.close();
@@ -176,11 +177,4 @@ function deputyOf(parts: TabsParts, driver: Held<Driver>, say: (said: Said) => v
       }
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

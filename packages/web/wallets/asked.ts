@@ -1,7 +1,10 @@
 // One question to a wallet: with a limit, and with an answer or a WalletError.
 
 import { messageOf, WalletError, type WalletFault } from '@parley/sdk/errors.ts';
+import type { MessageSigner } from '@parley/sdk/keys.ts';
+import type { Asks } from '@parley/sdk/wallets/wallet.ts';
 import type { Wallet } from '@wallet-standard/base';
+import type { AccountFamily, AccountLink, FoundWallet, Place, SdkWallet } from './types.ts';
 
 /** A person unlocks a wallet, chooses an account, or reads what is to be signed. */
 export const personMs = 120_000;
@@ -121,24 +124,36 @@ export function lied(name: string, what: string): WalletError {
   return failed('lied', `${name} ${what}`);
 }
 
-/** Whether an account is still the one that was linked, told to whoever listens. */
-export function gone() {
+/**
+ * Whether an account is still the one that was linked, told to whoever listens. `isHere` asks its
+ * wallet, and throws as `asked`.
+ */
+export function presenceOf(name: string, address: string, isHere: () => unknown) {
   const listeners = new Set<() => void>();
   let isGone = false;
+  const look = async () => {
+    if (isGone || (await isHere())) return;
+    isGone = true;
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
   return {
     onGone: (listener: () => void) => {
       if (isGone) queueMicrotask(listener);
       else listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    leave: () => {
-      if (isGone) return;
-      isGone = true;
-      for (const listener of listeners) listener();
-      listeners.clear();
+    /** At each of its events. One without events is looked for before each prompt. */
+    watch: (on: unknown, provider: unknown, event: string) => {
+      try {
+        // The account of some changes a moment after the event.
+        const heard = () => setTimeout(() => void look().catch(() => {}), 0);
+        if (typeof on === 'function') Reflect.apply(on, provider, [event, heard]);
+      } catch {}
     },
     /** Throws `wrong_account`. */
-    mustBeHere: (name: string, address: string) => {
+    mustBeHere: async () => {
+      await look();
       if (!isGone) return;
       const sentence = `${name} is on another account now, and not on ${address}: connect it again`;
       throw failed('wrong_account', sentence);
@@ -146,7 +161,29 @@ export function gone() {
   };
 }
 
-export type Gone = ReturnType<typeof gone>;
+type Linking<F extends AccountFamily> = Pick<AccountLink, 'onGone'> & {
+  readonly address: string;
+  readonly signMessage: MessageSigner['signMessage'];
+  /** The account on one network, for `settle`. */
+  readonly on: (place: Extract<Place, { readonly family: F }>, asks: Asks) => object;
+};
+
+export function accountLink<F extends AccountFamily>(
+  family: F,
+  found: FoundWallet,
+  { address, signMessage, onGone, on }: Linking<F>,
+): AccountLink {
+  return {
+    family,
+    found,
+    signer: { family, address, signMessage },
+    onGone,
+    on: <P extends Place>(at: P, asks: Asks) => {
+      if (at.family === family) return on(at as never, asks) as SdkWallet<P>;
+      throw new Error(`${found.name} has accounts of ${family}, not ${at.family}`);
+    },
+  };
+}
 
 const mostNameCharacters = 40;
 /** Announced icons are a few KiB; a page keeps each as long as it is open. */

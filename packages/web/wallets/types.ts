@@ -18,7 +18,7 @@ export type FoundWallet = {
 };
 
 /** The chain that a wallet has to be on, by a node of one's own. */
-type AccountFamily = Exclude<Family, Having<'coins'>>;
+export type AccountFamily = Exclude<Family, Having<'coins'>>;
 type Places = { evm: EvmPlace; tron: TronPlace; solana: SolanaPlace };
 export type Place = Places[AccountFamily];
 
