@@ -26,10 +26,8 @@ function bodyOf({ what, at }: Wanted): string {
   return text(`tell.${what}.why`, { at: localTime(at, now()) });
 }
 
-type WantsProps = { readonly wanted: readonly Wanted[]; readonly path: string | undefined };
-
 /** The most urgent one alone. The screens of the swaps say all of it by themselves. */
-function Wants({ wanted, path = '' }: WantsProps) {
+function Wants({ wanted, path = '' }: { wanted: readonly Wanted[]; path: string | undefined }) {
   const [first] = wanted.filter(({ what }) => what !== 'ended');
   if (first === undefined || /^\/swaps(?:$|\/)/.test(path)) return null;
   const go = (
@@ -44,7 +42,7 @@ function Wants({ wanted, path = '' }: WantsProps) {
   );
 }
 
-function Stands({ error }: { readonly error: unknown }) {
+function Stands({ error }: { error: unknown }) {
   return (
     <Notice kind="bad" title={text('tell.stands')}>
       <p lang="en">{messageOf(error)}</p>

@@ -23,8 +23,8 @@ const places = [
 ] as const;
 
 type AccountScreenProps = {
-  readonly title: string;
-  readonly children: (account: SignedInAccount) => ReactNode;
+  title: string;
+  children: (account: SignedInAccount) => ReactNode;
 };
 
 export function AccountScreen({ title, children }: AccountScreenProps) {
@@ -48,9 +48,7 @@ export function AccountNav() {
   );
 }
 
-type OfAccountProps = { readonly children: (account: SignedInAccount) => ReactNode };
-
-export function OfAccount({ children }: OfAccountProps) {
+export function OfAccount({ children }: { children: (account: SignedInAccount) => ReactNode }) {
   const { href } = useLocation();
   return (
     <SignedIn>

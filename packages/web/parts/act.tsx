@@ -69,11 +69,11 @@ export function useAct(): Act {
 }
 
 type DoProps = Omit<ButtonProps, 'busy' | 'onPress' | 'type'> & {
-  readonly work: () => Promise<void>;
+  work: () => Promise<void>;
   /** In the place of how every failure is shown. */
-  readonly failed?: (error: unknown) => ReactNode;
+  failed?: (error: unknown) => ReactNode;
   /** Words for as long as it runs. */
-  readonly going?: string;
+  going?: string;
 };
 
 const shown = (error: unknown) => <Failed error={error} />;
@@ -92,19 +92,19 @@ export function Do({ work, failed = shown, going, ...button }: DoProps) {
 
 type FormProps = {
   /** Its name, where no heading names it. */
-  readonly label?: string;
-  readonly className?: string;
+  label?: string;
+  className?: string;
   /** The fields. */
-  readonly children: ReactNode;
+  children: ReactNode;
   /** On the button that sends it, and Enter does too. */
-  readonly go: string;
-  readonly kind?: ButtonProps['kind'];
-  readonly blocked?: string | null;
-  readonly send: () => Promise<void>;
-  readonly going?: string;
+  go: string;
+  kind?: ButtonProps['kind'];
+  blocked?: string | null;
+  send: () => Promise<void>;
+  going?: string;
   /** Further buttons. */
-  readonly more?: ReactNode;
-  readonly failed?: DoProps['failed'];
+  more?: ReactNode;
+  failed?: DoProps['failed'];
 };
 
 export function Form(props: FormProps) {

@@ -12,10 +12,10 @@ import { AssetAmount, type Column, Countdown, Table } from './shown.tsx';
 import { assetName } from './words.ts';
 
 type BookTableProps = {
-  readonly live: LiveBook;
-  readonly assets: readonly Asset[];
+  live: LiveBook;
+  assets: readonly Asset[];
   /** Answers an order here; default on its own screen. */
-  readonly quote?: (id: string) => void;
+  quote?: (id: string) => void;
 };
 
 export function BookTable({ live, assets, quote }: BookTableProps) {
@@ -58,7 +58,7 @@ function State({ live: { state, trouble } }: Pick<BookTableProps, 'live'>) {
 }
 
 /** An amount where one is named; else what quotes will name. */
-function SideOf({ side: { amount, asset } }: { readonly side: Side }) {
+function SideOf({ side: { amount, asset } }: { side: Side }) {
   if (amount !== null) return <AssetAmount units={amount} asset={asset} withChain />;
   return <>{text('book.by_quotes', { asset: assetName(asset) })}</>;
 }

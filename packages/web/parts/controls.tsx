@@ -20,9 +20,9 @@ import { typedAmount } from './words.ts';
 import './share.css';
 
 type PanelProps = {
-  readonly title: string;
-  readonly className?: string;
-  readonly children?: ReactNode;
+  title: string;
+  className?: string;
+  children?: ReactNode;
 };
 
 /** A part of a screen under its own heading. */
@@ -37,16 +37,16 @@ export function Panel({ title, className = '', children }: PanelProps) {
 }
 
 export type ButtonProps = {
-  readonly children: ReactNode;
-  readonly onPress?: (() => void) | undefined;
-  readonly kind?: 'plain' | 'main' | 'danger' | 'quiet' | undefined;
-  readonly type?: 'button' | 'submit';
+  children: ReactNode;
+  onPress?: (() => void) | undefined;
+  kind?: 'plain' | 'main' | 'danger' | 'quiet' | undefined;
+  type?: 'button' | 'submit';
   /** Something runs: the button stays where it is, and does nothing. */
-  readonly busy?: boolean;
+  busy?: boolean;
   /** Why it can do nothing yet: a sentence, shown below. */
-  readonly blocked?: string | null;
+  blocked?: string | null;
   /** Where the words on it are not enough, such as many times in a list. */
-  readonly label?: string;
+  label?: string;
 };
 
 export function Button(props: ButtonProps) {
@@ -83,11 +83,11 @@ export function Button(props: ButtonProps) {
 }
 
 type NoticeProps = {
-  readonly kind: 'info' | 'good' | 'warn' | 'bad';
-  readonly title?: string;
-  readonly children?: ReactNode;
+  kind: 'info' | 'good' | 'warn' | 'bad';
+  title?: string;
+  children?: ReactNode;
   /** A button or link for the next step. */
-  readonly action?: ReactNode;
+  action?: ReactNode;
 };
 
 /** `bad` and `warn` are said at once by a screen reader when they appear, the others in turn. */
@@ -111,11 +111,11 @@ type Tied = {
 };
 
 type FieldProps = {
-  readonly label: string;
-  readonly hint?: ReactNode;
+  label: string;
+  hint?: ReactNode;
   /** A sentence that says what is wrong and what would be right. */
-  readonly error?: string | null | undefined;
-  readonly children: (tied: Tied) => ReactNode;
+  error?: string | null | undefined;
+  children: (tied: Tied) => ReactNode;
 };
 
 export function Field({ label, hint, error, children }: FieldProps) {
@@ -146,10 +146,10 @@ export function Field({ label, hint, error, children }: FieldProps) {
 }
 
 type TextFieldProps = Omit<FieldProps, 'children'> & {
-  readonly value: string;
-  readonly onChange: (text: string) => void;
+  value: string;
+  onChange: (text: string) => void;
   /** Addresses, keys and code: letters of one width, no corrections. */
-  readonly mono?: boolean;
+  mono?: boolean;
 } & Pick<
     InputHTMLAttributes<HTMLInputElement>,
     | 'type'
@@ -184,7 +184,7 @@ export function TextField(props: TextFieldProps) {
 }
 
 type TextAreaProps = Omit<TextFieldProps, 'type' | 'inputMode' | 'onBlur'> & {
-  readonly rows?: number;
+  rows?: number;
 };
 
 export function TextArea(props: TextAreaProps) {
@@ -207,9 +207,9 @@ export function TextArea(props: TextAreaProps) {
 }
 
 type SelectProps<T extends string> = Omit<FieldProps, 'children'> & {
-  readonly value: T;
-  readonly onChange: (value: T) => void;
-  readonly options: readonly { readonly value: T; readonly label: string }[];
+  value: T;
+  onChange: (value: T) => void;
+  options: readonly { value: T; label: string }[];
 };
 
 export function Select<T extends string>(props: SelectProps<T>) {
@@ -237,11 +237,11 @@ export function Select<T extends string>(props: SelectProps<T>) {
 }
 
 type CheckBoxesProps<Name extends string> = {
-  readonly legend: string;
-  readonly all: readonly Name[];
-  readonly chosen: ReadonlySet<Name>;
-  readonly onChange: (chosen: ReadonlySet<Name>) => void;
-  readonly children: (name: Name) => ReactNode;
+  legend: string;
+  all: readonly Name[];
+  chosen: ReadonlySet<Name>;
+  onChange: (chosen: ReadonlySet<Name>) => void;
+  children: (name: Name) => ReactNode;
 };
 
 export function CheckBoxes<Name extends string>(props: CheckBoxesProps<Name>) {
@@ -265,16 +265,16 @@ export function CheckBoxes<Name extends string>(props: CheckBoxesProps<Name>) {
 }
 
 type AmountFieldProps = {
-  readonly label: string;
-  readonly symbol: string;
-  readonly decimals: number;
-  readonly value: string;
+  label: string;
+  symbol: string;
+  decimals: number;
+  value: string;
   /** `units`: null where nothing, or no amount, is typed. */
-  readonly onChange: (typed: string, units: BaseUnits | null) => void;
-  readonly hint?: ReactNode;
+  onChange: (typed: string, units: BaseUnits | null) => void;
+  hint?: ReactNode;
   /** The fault of an amount that could be read, for example more than there is. */
-  readonly error?: string | null;
-  readonly readOnly?: boolean;
+  error?: string | null;
+  readOnly?: boolean;
 };
 
 export function AmountField(props: AmountFieldProps) {
@@ -295,7 +295,7 @@ export function AmountField(props: AmountFieldProps) {
 }
 
 type AmountInputProps = Omit<ComponentProps<'input'>, 'onChange'> & {
-  readonly onType: (typed: string) => void;
+  onType: (typed: string) => void;
 };
 
 /** Where an amount is typed, inside a `Field`. */
@@ -323,9 +323,9 @@ export function announce(sentence: string): void {
 export const useAnnounced = () => useLive(said);
 
 type CopyProps = {
-  readonly value: string;
+  value: string;
   /** The name of the copied value: `address`, `amount`. Heard as `Copy the address`. */
-  readonly what: string;
+  what: string;
 };
 
 export function Copy({ value, what }: CopyProps) {
@@ -347,17 +347,17 @@ export function Copy({ value, what }: CopyProps) {
 }
 
 type DialogProps = {
-  readonly title: string;
-  readonly open: boolean;
+  title: string;
+  open: boolean;
   /** By Esc too: it must be the answer that does nothing. */
-  readonly onClose: () => void;
-  readonly children: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
   /** On the button that closes it. */
-  readonly no: string;
+  no: string;
   /** The button beside it. */
-  readonly yes?: ReactNode;
+  yes?: ReactNode;
   /** It stays open until that is over. */
-  readonly busy?: boolean;
+  busy?: boolean;
 };
 
 export function Dialog(props: DialogProps) {
@@ -400,7 +400,7 @@ const border = 4; // modules of quiet zone (ISO/IEC 18004)
  * `label` names its content, for a person who cannot see it. The same value stands beside it as
  * text.
  */
-export function Qr({ value, label }: { readonly value: string; readonly label: string }) {
+export function Qr({ value, label }: { value: string; label: string }) {
   const { size, path } = useMemo(() => drawn(value), [value]);
   return (
     <svg className="qr" role="img" aria-label={label} viewBox={`0 0 ${size} ${size}`}>
@@ -419,10 +419,10 @@ function drawn(value: string): { size: number; path: string } {
 }
 
 type ShareProps = {
-  readonly title: string;
+  title: string;
   /** The effect of the link. */
-  readonly what: string;
-  readonly path: string;
+  what: string;
+  path: string;
 };
 
 export function Share({ title, what, path }: ShareProps) {

@@ -18,10 +18,10 @@ export function useEngine() {
 }
 
 type PhraseFirstProps = {
-  readonly engine: Pick<Engine, 'vault'>;
+  engine: Pick<Engine, 'vault'>;
   /** Where the person goes on afterwards: a path of this app. */
-  readonly back: string;
-  readonly children: ReactNode;
+  back: string;
+  children: ReactNode;
 };
 
 export function PhraseFirst({ engine, back, children }: PhraseFirstProps) {

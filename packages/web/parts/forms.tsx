@@ -13,14 +13,14 @@ import { Button, Dialog, TextArea, TextField } from './controls.tsx';
 import { Failed } from './page.tsx';
 
 type ConfirmProps = {
-  readonly children: ReactNode;
+  children: ReactNode;
   /** Heard instead of the words on the button, such as many times in a list. */
-  readonly label?: string;
-  readonly title: string;
+  label?: string;
+  title: string;
   /** The consequence. */
-  readonly what: ReactNode;
-  readonly kind?: 'danger' | 'plain';
-  readonly onConfirm: () => Promise<void>;
+  what: ReactNode;
+  kind?: 'danger' | 'plain';
+  onConfirm: () => Promise<void>;
 };
 
 export function Confirm({
@@ -66,17 +66,17 @@ export function Confirm({
 }
 
 type TypedFormProps = {
-  readonly label: string;
-  readonly hint: string;
-  readonly maxLength: number;
+  label: string;
+  hint: string;
+  maxLength: number;
   /** On the button. */
-  readonly go: string;
+  go: string;
   /** null: it is taken, and leaves this form. Else, or thrown, a sentence of what is wrong. */
-  readonly take: (typed: string) => Promise<string | null>;
+  take: (typed: string) => Promise<string | null>;
   /** The field has several lines. */
-  readonly long?: boolean;
+  long?: boolean;
   /** Further buttons. */
-  readonly children?: ReactNode;
+  children?: ReactNode;
 };
 
 function TypedForm(props: TypedFormProps) {
@@ -110,9 +110,9 @@ function TypedForm(props: TypedFormProps) {
 
 type Props = {
   /** Throws what the engine says of the address, as a sentence. */
-  readonly keep: (address: string) => Promise<void>;
+  keep: (address: string) => Promise<void>;
   /** Where there is an address already, which may stay. */
-  readonly leave?: () => void;
+  leave?: () => void;
 };
 
 export function PayoutForm({ keep, leave }: Props) {
@@ -135,8 +135,8 @@ export function PayoutForm({ keep, leave }: Props) {
 
 type PhraseFormProps = {
   /** Keeps a right phrase. */
-  readonly restore: (typed: string) => Promise<PhraseCheck>;
-  readonly done: () => void;
+  restore: (typed: string) => Promise<PhraseCheck>;
+  done: () => void;
 };
 
 export function PhraseForm({ restore, done }: PhraseFormProps) {
@@ -173,8 +173,8 @@ function faultOf(check: Exclude<PhraseCheck, { ok: true }>): string {
 
 type FaultProps = {
   /** null: draws nothing. */
-  readonly error: unknown;
-  readonly words?: (error: unknown) => string;
+  error: unknown;
+  words?: (error: unknown) => string;
 };
 
 export function Fault({ error, words = messageOf }: FaultProps) {
@@ -204,11 +204,7 @@ export function saveFile(name: string, type: string, content: string): number {
   return blob.size;
 }
 
-type SaveRescueProps = {
-  readonly save: () => Promise<string>;
-};
-
-export function SaveRescue({ save }: SaveRescueProps) {
+export function SaveRescue({ save }: { save: () => Promise<string> }) {
   const go = async () =>
     void saveFile(fileName('rescue', 'json'), 'application/json', await save());
   return <Do work={go}>{text('settlement.rescue.save')}</Do>;

@@ -29,16 +29,16 @@ type Times = {
 const lookMs = 10_000;
 
 type GasNotesProps = {
-  readonly engine: Engine;
-  readonly sides: readonly SideOfSwap[];
-  readonly times: Times;
+  engine: Engine;
+  sides: readonly SideOfSwap[];
+  times: Times;
 };
 
 export function GasNotes({ sides, ...props }: GasNotesProps) {
   return sides.map((side) => <NotesOf key={side.chain} {...props} side={side} />);
 }
 
-type OneProps = Omit<GasNotesProps, 'sides'> & { readonly side: SideOfSwap };
+type OneProps = Omit<GasNotesProps, 'sides'> & { side: SideOfSwap };
 
 function useLook(engine: Engine, side: SideOfSwap) {
   const { chain, address, amount } = side;
@@ -88,7 +88,7 @@ function NotesOf({ engine, side, times }: OneProps) {
   );
 }
 
-type NoteProps = Pick<GasNote, 'kind'> & { readonly values: Values };
+type NoteProps = Pick<GasNote, 'kind'> & { values: Values };
 
 function Note({ kind, values }: NoteProps) {
   if (kind === 'enough' || kind === 'none') {

@@ -30,10 +30,10 @@ export function useGiving(asset: Asset | undefined, isSignedIn: boolean): Giving
 }
 
 type WalletFirstProps = {
-  readonly giving: Giving;
-  readonly asset: Asset | undefined;
+  giving: Giving;
+  asset: Asset | undefined;
   /** Where the person goes on afterwards: a path of this app. */
-  readonly back: string;
+  back: string;
 };
 
 /** Draws nothing where the asset may be given: the market refuses an account without a wallet. */

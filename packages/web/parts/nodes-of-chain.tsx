@@ -10,7 +10,7 @@ import { Do, Form } from './act.tsx';
 import { Notice, TextArea } from './controls.tsx';
 import './nodes-of-chain.css';
 
-type NodesOfChainProps = { readonly facts: ChainFacts; readonly nodes: OpenNodes };
+type NodesOfChainProps = { facts: ChainFacts; nodes: OpenNodes };
 
 export function NodesOfChain({ facts, nodes }: NodesOfChainProps) {
   const { chain, family, title, isKnown, isOwn } = facts;

@@ -11,12 +11,12 @@ import { Button, Notice } from './controls.tsx';
 import { signInPath } from './ways/back.ts';
 
 type ScreenProps = {
-  readonly title: string;
-  readonly children: ReactNode;
+  title: string;
+  children: ReactNode;
   /** One column for reading and forms. */
-  readonly narrow?: boolean;
+  narrow?: boolean;
   /** Beside the heading. */
-  readonly aside?: ReactNode;
+  aside?: ReactNode;
 };
 
 export function Screen({ title, children, narrow = false, aside }: ScreenProps) {
@@ -52,10 +52,8 @@ export function Empty({ children, action }: { children: ReactNode; action?: Reac
   );
 }
 
-type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
-
 /** An error as a person meets it; null draws nothing. The market's words are never taken for markup. */
-export function Failed({ error, again }: FailedProps) {
+export function Failed({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
   if (error === null) return null;
   const retry = again && <Button onPress={again}>{text('failed.again')}</Button>;
   const answer = error instanceof ParleyApiError ? error : null;
@@ -105,8 +103,8 @@ function SignIn() {
 }
 
 type AnswerProps<T> = {
-  readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
-  readonly children: (data: T) => ReactNode;
+  of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  children: (data: T) => ReactNode;
 };
 
 /** Data that is there stays, and is marked as old where it could not be asked again. */

@@ -12,17 +12,17 @@ import { useGiving, WalletFirst } from './giving.tsx';
 import { assetAmountText, typedAmount } from './words.ts';
 
 type PriceFormProps = {
-  readonly title: string;
+  title: string;
   /** The label of the field: what this side gets or gives. */
-  readonly label: string;
-  readonly hint: string;
+  label: string;
+  hint: string;
   /** On the button. */
-  readonly go: string;
-  readonly quote: Asset;
+  go: string;
+  quote: Asset;
   /** Base units of the price that stands, which is none to name again. */
-  readonly stands?: string;
-  readonly send: (units: bigint) => Promise<unknown>;
-  readonly children?: ReactNode;
+  stands?: string;
+  send: (units: bigint) => Promise<unknown>;
+  children?: ReactNode;
 };
 
 export function PriceForm(props: PriceFormProps) {
@@ -64,9 +64,9 @@ function isForAnother(error: unknown): boolean {
 }
 
 type QuoteFormProps = {
-  readonly rfq: Rfq;
-  readonly assets: readonly Asset[];
-  readonly sent: (threadId: string) => unknown;
+  rfq: Rfq;
+  assets: readonly Asset[];
+  sent: (threadId: string) => unknown;
 };
 
 export function QuoteForm({ rfq, assets, sent }: QuoteFormProps) {
@@ -112,7 +112,7 @@ export function QuoteForm({ rfq, assets, sent }: QuoteFormProps) {
   );
 }
 
-type Props = { readonly thread: Thread; readonly standing: Standing; readonly label?: string };
+type Props = { thread: Thread; standing: Standing; label?: string };
 
 /** Draws nothing where no quote can be taken back, or the maker's own acceptance stands. */
 export function WithdrawQuote({ thread, standing, label }: Props) {

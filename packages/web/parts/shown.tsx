@@ -37,11 +37,11 @@ export function useNow(): UnixSeconds {
 }
 
 type AmountProps = {
-  readonly units: BaseUnits;
-  readonly decimals: number;
-  readonly symbol: string;
+  units: BaseUnits;
+  decimals: number;
+  symbol: string;
   /** Most decimals shown; default all. */
-  readonly most?: number;
+  most?: number;
 };
 
 export function Amount({ units, decimals, symbol, most = decimals }: AmountProps) {
@@ -63,11 +63,11 @@ export function Amount({ units, decimals, symbol, most = decimals }: AmountProps
 }
 
 type AssetAmountProps = {
-  readonly units: BaseUnits;
+  units: BaseUnits;
   /** undefined: the market lists it no more, or has not answered; base units are shown then. */
-  readonly asset: Asset | undefined;
+  asset: Asset | undefined;
   /** The same symbol is another thing on another chain. */
-  readonly withChain?: boolean;
+  withChain?: boolean;
 };
 
 export function AssetAmount({ units, asset, withChain = false }: AssetAmountProps) {
@@ -81,7 +81,7 @@ export function AssetAmount({ units, asset, withChain = false }: AssetAmountProp
 }
 
 /** `14:05 CET, in 22 minutes`. A sentence around it is the screen's. */
-export function Clock({ at }: { readonly at: UnixSeconds }) {
+export function Clock({ at }: { at: UnixSeconds }) {
   const now = useNow();
   return (
     <time dateTime={isoTime(at)} className={at <= now ? 'clock past' : 'clock'}>
@@ -91,7 +91,7 @@ export function Clock({ at }: { readonly at: UnixSeconds }) {
 }
 
 /** `22 minutes`, and seconds in the last minute; `passed` afterwards. For cells of a table. */
-export function Countdown({ at }: { readonly at: UnixSeconds }) {
+export function Countdown({ at }: { at: UnixSeconds }) {
   const left = Math.max(0, at - useNow());
   return (
     <time dateTime={isoTime(at)} className={left < 120 ? 'clock near' : 'clock'}>
@@ -101,7 +101,7 @@ export function Countdown({ at }: { readonly at: UnixSeconds }) {
 }
 
 /** `at`: RFC 3339. */
-export function When({ at }: { readonly at: string }) {
+export function When({ at }: { at: string }) {
   const seconds = secondsOf(at);
   const iso = isoTime(seconds);
   return (
@@ -119,11 +119,11 @@ export type Column<Row> = {
 };
 
 type TableProps<Row> = {
-  readonly caption: string;
-  readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
   /** Default its `id`. */
-  readonly keyOf?: (row: Row) => string;
+  keyOf?: (row: Row) => string;
 };
 
 const idOf = (row: object) => (row as { readonly id: string }).id;

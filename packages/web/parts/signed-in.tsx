@@ -10,9 +10,9 @@ import { signInPath } from './ways/back.ts';
 
 /** The content begins anew for another account: its state keeps no data of the former one. */
 type SignedInProps = {
-  readonly children: (account: SignedInAccount) => ReactNode;
+  children: (account: SignedInAccount) => ReactNode;
   /** The sentence for a stranger who has the link; default that the page is of an account. */
-  readonly why?: string;
+  why?: string;
 };
 
 export function SignedIn({ children, why = text('session.none.why') }: SignedInProps) {

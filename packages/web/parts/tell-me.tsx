@@ -6,7 +6,7 @@ import { Button, Panel } from './controls.tsx';
 import { startTelling, stopTelling, useTellState } from './tell.ts';
 
 /** `path`: where the first one leads, as those after it will. */
-export function TellMe({ path }: { readonly path: string }) {
+export function TellMe({ path }: { path: string }) {
   const state = useTellState();
   const act = useAct();
   const first = { title: text('tell.first'), body: text('tell.first.why'), path };

@@ -20,8 +20,8 @@ import { SignOne } from './ways/sign-text.tsx';
 import { WaysIn } from './ways/ways.tsx';
 
 type VouchedProps = {
-  readonly engine: Pick<Engine, 'bitcoinSigner'>;
-  readonly children: ReactNode;
+  engine: Pick<Engine, 'bitcoinSigner'>;
+  children: ReactNode;
 };
 
 /** The phrase's key that escrows pay; refused as long as there is no phrase. */
@@ -62,7 +62,7 @@ export function Vouched({ engine, children }: VouchedProps) {
 }
 
 /** A wallet is added by a session that is fresh: the sign-in is asked for on the spot. */
-function Fresh({ children }: { readonly children: ReactNode }) {
+function Fresh({ children }: { children: ReactNode }) {
   const session = useSession();
   const { href } = useLocation();
   if (session.status !== 'account') return null;
@@ -74,8 +74,8 @@ function Fresh({ children }: { readonly children: ReactNode }) {
 }
 
 type VouchProps = {
-  readonly signer: MessageSigner;
-  readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
+  signer: MessageSigner;
+  wallets: Readonly<Record<Family, WalletsOfFamily>>;
 };
 
 type Begun = { readonly login: WalletName; readonly proof: Proof; readonly message: string };

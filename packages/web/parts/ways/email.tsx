@@ -33,13 +33,13 @@ function rememberSent(purpose: Purpose, sent: Pending | null): void {
 }
 
 type EmailWayProps = {
-  readonly purpose: Purpose;
-  readonly mailIsDown: boolean;
-  readonly after: (done: SignedIn) => Promise<void>;
+  purpose: Purpose;
+  mailIsDown: boolean;
+  after: (done: SignedIn) => Promise<void>;
   /** The address is a login of another account: the market's refusal. */
-  readonly onTaken: (refusal: unknown) => void;
+  onTaken: (refusal: unknown) => void;
   /** Whether a code is awaited: other ways need not be seen then. */
-  readonly onWaiting: (waits: boolean) => void;
+  onWaiting: (waits: boolean) => void;
 };
 
 export function EmailWay(props: EmailWayProps) {
@@ -78,9 +78,9 @@ export function EmailWay(props: EmailWayProps) {
 }
 
 type CodeFormProps = Pick<EmailWayProps, 'purpose' | 'mailIsDown' | 'after' | 'onTaken'> & {
-  readonly sent: Pending;
-  readonly anew: () => Promise<void>;
-  readonly leave: () => void;
+  sent: Pending;
+  anew: () => Promise<void>;
+  leave: () => void;
 };
 
 function CodeForm(props: CodeFormProps) {

@@ -14,9 +14,9 @@ export const useFreshly = () => useContext(Fresh);
 type Asked = { readonly walletsOnly: boolean; readonly answer: (isDone: boolean) => void };
 
 type FreshGateProps = {
-  readonly account: SignedInAccount;
-  readonly here: string;
-  readonly children: ReactNode;
+  account: SignedInAccount;
+  here: string;
+  children: ReactNode;
 };
 
 export function FreshGate({ account, here, children }: FreshGateProps) {
@@ -42,7 +42,7 @@ export function FreshGate({ account, here, children }: FreshGateProps) {
   );
 }
 
-type SignInAgainProps = Omit<FreshGateProps, 'children'> & { readonly asked: Asked };
+type SignInAgainProps = Omit<FreshGateProps, 'children'> & { asked: Asked };
 
 function SignInAgain({ account, here, asked }: SignInAgainProps) {
   const only: readonly Way[] = asked.walletsOnly

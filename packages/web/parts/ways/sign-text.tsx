@@ -36,11 +36,11 @@ async function signerOf(id: string): Promise<MessageSigner> {
 type Begun = { readonly message: string };
 
 type SignTextProps<B extends Begun> = {
-  readonly families: readonly Family[];
+  families: readonly Family[];
   /** Asks for the text that this wallet is to sign. */
-  readonly begin: (wallet: WalletName) => Promise<B>;
+  begin: (wallet: WalletName) => Promise<B>;
   /** The text is used up, also if it throws. */
-  readonly prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
+  prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
 };
 
 export function SignText<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
@@ -70,9 +70,9 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
 }
 
 type ProgramsProps = {
-  readonly families: readonly Family[];
-  readonly act: Act;
-  readonly onChoose: (program: FoundWallet) => void;
+  families: readonly Family[];
+  act: Act;
+  onChoose: (program: FoundWallet) => void;
 };
 
 /** A button for each wallet program of these families. */
@@ -146,7 +146,7 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
 }
 
 /** The text is good once: another one is asked for. */
-function UsedUp({ error }: { readonly error: unknown }) {
+function UsedUp({ error }: { error: unknown }) {
   return (
     <>
       <Failed error={error} />
@@ -156,10 +156,10 @@ function UsedUp({ error }: { readonly error: unknown }) {
 }
 
 type SignedElsewhereProps = {
-  readonly family: Family;
-  readonly message: string;
-  readonly busy: boolean;
-  readonly onSigned: (signature: string) => void;
+  family: Family;
+  message: string;
+  busy: boolean;
+  onSigned: (signature: string) => void;
 };
 
 function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewhereProps) {
@@ -196,8 +196,8 @@ function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewherePro
 }
 
 type SignOneProps = Omit<SignedElsewhereProps, 'busy' | 'onSigned'> & {
-  readonly address: string;
-  readonly onSigned: (signature: string) => Promise<void>;
+  address: string;
+  onSigned: (signature: string) => Promise<void>;
 };
 
 /** One given wallet signs one given text, in this browser or elsewhere. */

@@ -22,12 +22,12 @@ import { passkeysHere, signInByPasskey } from './passkey.ts';
 import { SignText } from './sign-text.tsx';
 
 type WaysInProps = {
-  readonly purpose: Purpose;
+  purpose: Purpose;
   /** These ways alone; all that are offered unless given. */
-  readonly only?: readonly Way[];
+  only?: readonly Way[];
   /** Where the person comes back to from a way that leaves the page. */
-  readonly here: string;
-  readonly after: (done: SignedIn) => Promise<void>;
+  here: string;
+  after: (done: SignedIn) => Promise<void>;
 };
 
 export function WaysIn(props: WaysInProps) {
@@ -105,11 +105,11 @@ function WayOf({ title, bare = false, children }: WayOfProps) {
 }
 
 type ProviderWayProps = {
-  readonly id: string;
-  readonly label: string;
-  readonly messages: boolean;
-  readonly purpose: Purpose;
-  readonly here: string;
+  id: string;
+  label: string;
+  messages: boolean;
+  purpose: Purpose;
+  here: string;
 };
 
 function ProviderWay({ id, label, messages, purpose, here }: ProviderWayProps) {
@@ -129,8 +129,8 @@ function ProviderWay({ id, label, messages, purpose, here }: ProviderWayProps) {
 }
 
 type PasskeyWayProps = {
-  readonly purpose: 'sign-in' | 'renew';
-  readonly prove: (work: Promise<SignedIn>) => Promise<void>;
+  purpose: 'sign-in' | 'renew';
+  prove: (work: Promise<SignedIn>) => Promise<void>;
 };
 
 function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
@@ -143,10 +143,8 @@ function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
   );
 }
 
-type TakenProps = { readonly error: unknown; readonly here: string; readonly back: () => void };
-
 /** Accounts never become one: the way to the other one is offered. */
-function Taken({ error, here, back }: TakenProps) {
+function Taken({ error, here, back }: { error: unknown; here: string; back: () => void }) {
   const leave = async () => {
     await signOut();
     window.location.assign(signInPath(here));

@@ -112,7 +112,7 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
 }
 
 /** The person who sees it may not have asked for it. */
-function Leaves({ at }: { readonly at: string }) {
+function Leaves({ at }: { at: string }) {
   const keep = async () => {
     await account.keepAccount();
     announce(text('delete.kept'));

@@ -45,11 +45,9 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
   );
 }
 
-type LoginEntryProps = { readonly login: Login; readonly onChanged: (sentence: string) => void };
+type KeepProps = { login: Login; onKept: (sentence: string) => void };
 
-type KeepProps = { readonly login: Login; readonly onKept: (sentence: string) => void };
-
-function LoginEntry({ login, onChanged }: LoginEntryProps) {
+function LoginEntry({ login, onChanged }: { login: Login; onChanged: (sentence: string) => void }) {
   const { label } = login;
   const remove = async () => {
     const { leavesAt } = await account.removeLogin(login.id);
@@ -140,8 +138,8 @@ function LoginFacts({ login }: { login: Login }): ReactNode {
 }
 
 type AddingProps = {
-  readonly onAdded: (done: SignedIn) => Promise<void>;
-  readonly back: () => void;
+  onAdded: (done: SignedIn) => Promise<void>;
+  back: () => void;
 };
 
 function Adding({ onAdded, back }: AddingProps) {

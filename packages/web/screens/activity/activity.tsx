@@ -71,7 +71,7 @@ function Swaps({ accountId }: { accountId: string }) {
 type Filter = { readonly search: string; readonly state: State };
 const noFilter: Filter = { search: '', state: 'all' };
 
-function Found({ rows }: { readonly rows: readonly Row[] }) {
+function Found({ rows }: { rows: readonly Row[] }) {
   const [{ search, state }, setFilter] = useState<Filter>(noFilter);
   const [shown, setShown] = useState(step);
   const [saved, setSaved] = useState<string | null>(null);

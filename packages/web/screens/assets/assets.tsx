@@ -108,11 +108,9 @@ const columns = (): readonly Column<Asset>[] => [
   },
 ];
 
-type AskListingProps = { readonly chains: readonly string[] };
-
 type Token = Pick<Asked, 'chain' | 'address'>;
 
-function AskListing({ chains }: AskListingProps) {
+function AskListing({ chains }: { chains: readonly string[] }) {
   const client = useQueryClient();
   const [all, setAll] = useState<readonly Asked[]>([]);
   const [chain, setChain] = useState(chains[0] ?? '');
@@ -176,11 +174,6 @@ function sentenceOf({ status, symbol, reasons }: Asked): string {
   return text(`listing.${status}`);
 }
 
-type EntryProps = {
-  readonly asked: Asked;
-  readonly ask: (token: Token) => Promise<void>;
-};
-
 const inks = {
   listed: 'good-ink',
   pending: 'warn-ink',
@@ -188,7 +181,7 @@ const inks = {
   refused: 'bad-ink',
 } as const;
 
-function Entry({ asked, ask }: EntryProps) {
+function Entry({ asked, ask }: { asked: Asked; ask: (token: Token) => Promise<void> }) {
   const { chain, address, at, status, reasons, notChecked } = asked;
   return (
     <li>

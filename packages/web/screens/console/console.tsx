@@ -51,9 +51,7 @@ export function MakersConsole() {
   );
 }
 
-type DeskProps = { readonly assets: readonly Asset[]; readonly accountId: string };
-
-function Desk({ assets, accountId }: DeskProps) {
+function Desk({ assets, accountId }: { assets: readonly Asset[]; accountId: string }) {
   const live = useLiveBook(threadsMoved);
   const [quoted, setQuoted] = useState<Rfq | null>(null);
   const left = useLive(budget);
@@ -171,9 +169,9 @@ function NegotiationItem({ thread, standing, assets }: Negotiation & { readonly 
 }
 
 type SwapsProps = {
-  readonly swaps: readonly Swap[];
-  readonly assets: Assets;
-  readonly accountId: string;
+  swaps: readonly Swap[];
+  assets: Assets;
+  accountId: string;
 };
 
 function Swaps({ swaps, assets, accountId }: SwapsProps) {

@@ -15,7 +15,7 @@ type Lifetime = (typeof lifetimes)[number];
 
 const untyped = { size: '', pays: '', takes: '' };
 
-export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
+export function Levels({ assets }: { assets: readonly Asset[] }) {
   const [ids, setIds] = useState({ base: '', quote: '' });
   const [typed, setTyped] = useState(untyped);
   const [lifetime, setLifetime] = useState<Lifetime>('600');

@@ -42,8 +42,8 @@ import {
 } from './terms.ts';
 
 type AcceptanceProps = DealProps & {
-  readonly terms: Terms;
-  readonly reference: Reference | null;
+  terms: Terms;
+  reference: Reference | null;
 };
 
 export function Acceptance(props: AcceptanceProps) {
@@ -101,8 +101,8 @@ function pinned({ id, chain, address, decimals }: Asset): DealOfEngine['base'] {
 }
 
 type AcceptingProps = Opened & {
-  readonly addresses: Readonly<Record<string, string>>;
-  readonly unsure: readonly Unsure[];
+  addresses: Readonly<Record<string, string>>;
+  unsure: readonly Unsure[];
 };
 
 function Accepting(props: AcceptingProps) {
@@ -142,9 +142,9 @@ function Accepting(props: AcceptingProps) {
 }
 
 type QuestionProps = AcceptingProps & {
-  readonly deal: DealOfEngine;
-  readonly look: string;
-  readonly onClose: () => void;
+  deal: DealOfEngine;
+  look: string;
+  onClose: () => void;
 };
 
 function Question(props: QuestionProps) {
@@ -243,10 +243,10 @@ function boundUntil({ quoteExpiresAt }: DealProps['thread']): number {
 }
 
 type ThenProps = {
-  readonly examined: Examined;
-  readonly terms: Terms;
-  readonly give: string;
-  readonly get: string;
+  examined: Examined;
+  terms: Terms;
+  give: string;
+  get: string;
 };
 
 /** How it goes on, each step with until when. */
@@ -270,7 +270,7 @@ function Then({ examined, terms, give, get }: ThenProps) {
   );
 }
 
-type GasProps = Opened & { readonly deal: DealOfEngine; readonly examined: Examined };
+type GasProps = Opened & { deal: DealOfEngine; examined: Examined };
 
 /** Coins for fees of both own wallets, before it binds. */
 function Gas({ engine, terms, deal, examined }: GasProps) {
@@ -329,7 +329,7 @@ function Checks({ examined, error }: { examined: Examined | undefined; error: un
   );
 }
 
-function NotAccepted({ error }: { readonly error: unknown }) {
+function NotAccepted({ error }: { error: unknown }) {
   const isUnsure = error instanceof ParleyApiError && error.unreachable;
   return (
     <Notice kind="bad" title={text('deal.accept.failed')}>
@@ -343,10 +343,10 @@ function NotAccepted({ error }: { readonly error: unknown }) {
 const devAddress = config.dev?.bitcoinAddress ?? null;
 
 type AddressesProps = {
-  readonly needs: readonly AddressNeed[];
+  needs: readonly AddressNeed[];
   /** By chain; the likeliest one where the person chose none. */
-  readonly chosen: Readonly<Record<string, string>>;
-  readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
+  chosen: Readonly<Record<string, string>>;
+  onChange: (chosen: Readonly<Record<string, string>>) => void;
 };
 
 function AddressesOfDeal({ needs, chosen, onChange }: AddressesProps) {
@@ -367,9 +367,9 @@ function AddressesOfDeal({ needs, chosen, onChange }: AddressesProps) {
 }
 
 type AddressProps = {
-  readonly need: AddressNeed;
-  readonly value: string;
-  readonly onChange: (address: string) => void;
+  need: AddressNeed;
+  value: string;
+  onChange: (address: string) => void;
 };
 
 function AddressOf({ need, value, onChange }: AddressProps) {

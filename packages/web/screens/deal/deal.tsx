@@ -83,9 +83,9 @@ function titleOf(
 }
 
 type KnownProps = {
-  readonly thread: Thread;
-  readonly assets: readonly Asset[];
-  readonly userId: string;
+  thread: Thread;
+  assets: readonly Asset[];
+  userId: string;
 };
 
 function Known({ thread, assets, userId }: KnownProps) {
@@ -103,7 +103,7 @@ function Known({ thread, assets, userId }: KnownProps) {
 }
 
 /** Once, however often it is shown until the next screen is there. */
-function ToSwap({ swapId }: { readonly swapId: string }) {
+function ToSwap({ swapId }: { swapId: string }) {
   const navigate = useNavigate();
   useEffect(() => {
     void navigate({ to: '/swaps/$id', params: { id: swapId }, replace: true });
@@ -151,10 +151,10 @@ function Shown(props: DealProps) {
 }
 
 type LegProps = {
-  readonly title: string;
-  readonly leg: TermsLeg;
-  readonly asset: Asset;
-  readonly locked: 'deal.locked' | 'deal.their_locked';
+  title: string;
+  leg: TermsLeg;
+  asset: Asset;
+  locked: 'deal.locked' | 'deal.their_locked';
 };
 
 function Leg({ title, leg, asset, locked }: LegProps) {
@@ -184,7 +184,7 @@ function Leg({ title, leg, asset, locked }: LegProps) {
 }
 
 /** A time that moves on with the clock: it counts from the agreement, which is not yet. */
-function Until({ seconds }: { readonly seconds: number }) {
+function Until({ seconds }: { seconds: number }) {
   const at: UnixSeconds = useNow() + seconds;
   return (
     <>
@@ -194,9 +194,9 @@ function Until({ seconds }: { readonly seconds: number }) {
 }
 
 type AgainstProps = {
-  readonly reference: Reference | null;
-  readonly quote: Asset;
-  readonly isKnown: boolean;
+  reference: Reference | null;
+  quote: Asset;
+  isKnown: boolean;
 };
 
 function Against({ reference, quote, isKnown }: AgainstProps) {
@@ -219,9 +219,7 @@ function OtherSide({ thread, party }: { thread: Thread; party: Party }) {
   );
 }
 
-type StateProps = { readonly standing: Standing; readonly isWithdrawn: boolean };
-
-function State({ standing, isWithdrawn }: StateProps) {
+function State({ standing, isWithdrawn }: { standing: Standing; isWithdrawn: boolean }) {
   switch (standing.is) {
     case 'waits_for_them':
     case 'waits_for_me': {
@@ -266,7 +264,7 @@ function State({ standing, isWithdrawn }: StateProps) {
 }
 
 /** How long a price still holds, counted down; null where it has no end of its own. */
-function Holds({ until }: { readonly until: number | null }) {
+function Holds({ until }: { until: number | null }) {
   if (until === null) return null;
   return (
     <>

@@ -74,7 +74,7 @@ function Parts({ account: { id, kind } }: { account: SignedInAccount }) {
 }
 
 /** It leaves this component nowhere, and is gone with it. */
-function Minted({ secret, onDone }: { readonly secret: string; readonly onDone: () => void }) {
+function Minted({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Notice
       kind="warn"
@@ -92,9 +92,7 @@ function Minted({ secret, onDone }: { readonly secret: string; readonly onDone: 
   );
 }
 
-type LiveProps = { readonly keys: readonly ShownKey[]; readonly onRevoked: () => Promise<void> };
-
-function Live({ keys, onRevoked }: LiveProps) {
+function Live({ keys, onRevoked }: { keys: readonly ShownKey[]; onRevoked: () => Promise<void> }) {
   if (keys.length === 0) return <Empty>{text('keys.none')}</Empty>;
   const revoke = async (id: string) => {
     await account.revokeKey(id);
@@ -145,9 +143,9 @@ function daysIn(typed: string): number | null {
 }
 
 type MintKeyProps = {
-  readonly kind: Account['kind'];
-  readonly live: readonly ShownKey[];
-  readonly onMinted: (key: string) => Promise<void>;
+  kind: Account['kind'];
+  live: readonly ShownKey[];
+  onMinted: (key: string) => Promise<void>;
 };
 
 function MintKey({ kind, live, onMinted }: MintKeyProps) {

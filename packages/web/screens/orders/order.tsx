@@ -97,12 +97,7 @@ function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): st
   return text('order.title', { give: said(gives), get: said(gets) });
 }
 
-type ActionsProps = {
-  readonly rfq: Rfq;
-  readonly isOwn: boolean;
-};
-
-function Actions({ rfq, isOwn }: ActionsProps) {
+function Actions({ rfq, isOwn }: { rfq: Rfq; isOwn: boolean }) {
   if (!isLive(rfq, useNow() * 1_000)) return null;
   const { id, visibility, targetAddress } = rfq;
   const cancel = async () => {
@@ -135,7 +130,7 @@ function Actions({ rfq, isOwn }: ActionsProps) {
   );
 }
 
-type ShownProps = { readonly rfq: Rfq; readonly assets: readonly Asset[]; readonly isOwn: boolean };
+type ShownProps = { rfq: Rfq; assets: readonly Asset[]; isOwn: boolean };
 
 function Shown({ rfq, assets, isOwn }: ShownProps) {
   // To the second: an order ends between two answers.
@@ -210,7 +205,7 @@ function SideOf({ side, asset }: { side: Sided; asset: Asset | undefined }) {
   );
 }
 
-type EndedProps = Pick<ShownProps, 'isOwn'> & { readonly status: Rfq['status'] };
+type EndedProps = Pick<ShownProps, 'isOwn'> & { status: Rfq['status'] };
 
 function Ended({ status, isOwn }: EndedProps) {
   if (status === 'open' || status === 'negotiating') return null;
@@ -286,9 +281,9 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
 }
 
 type ToldProps = {
-  readonly offers: readonly Offer[];
-  readonly quote: Asset | undefined;
-  readonly rfqId: string;
+  offers: readonly Offer[];
+  quote: Asset | undefined;
+  rfqId: string;
 };
 
 /** A quote that comes while one looks elsewhere on the page is said once. */
@@ -335,10 +330,10 @@ function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: reado
 }
 
 type OffersProps = {
-  readonly offers: readonly Offer[];
-  readonly quote: Asset | undefined;
+  offers: readonly Offer[];
+  quote: Asset | undefined;
   /** Whether the taker is paid in the asset of the price. */
-  readonly isGot: boolean;
+  isGot: boolean;
 };
 
 function Offers({ offers, quote, isGot }: OffersProps) {
@@ -399,7 +394,7 @@ function isBest(offers: readonly Offer[], offer: Offer): boolean {
   return offers.length > 1 && offers[0] === offer && is !== 'closed' && is !== 'price_over';
 }
 
-type MoveProps = { readonly offer: Offer; readonly quote: Asset | undefined };
+type MoveProps = { offer: Offer; quote: Asset | undefined };
 
 /** The party whose move it is, and for how long the price still holds. */
 function Move({ offer: { standing, countered }, quote }: MoveProps) {
@@ -416,7 +411,7 @@ function Move({ offer: { standing, countered }, quote }: MoveProps) {
   );
 }
 
-function Against({ bps }: { readonly bps: number | null }) {
+function Against({ bps }: { bps: number | null }) {
   if (bps === null) return <span className="soft">{text('order.unknown')}</span>;
   if (bps === 0) return <>{text('order.even')}</>;
   const percent = formatPercent(bps);

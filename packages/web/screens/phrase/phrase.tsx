@@ -21,9 +21,7 @@ export function Phrase() {
   return <PhraseScreen engine={use(pageEngine())} back={back} />;
 }
 
-type ScreenProps = { readonly engine: Engine; readonly back?: string | undefined };
-
-export function PhraseScreen({ engine, back }: ScreenProps) {
+export function PhraseScreen({ engine, back }: { engine: Engine; back?: string | undefined }) {
   const { state } = engine.vault;
   const kept = useLive(state);
   return (
@@ -36,7 +34,7 @@ export function PhraseScreen({ engine, back }: ScreenProps) {
   );
 }
 
-type Props = { readonly engine: Engine };
+type Props = { engine: Engine };
 
 function None({ engine: { vault } }: Props) {
   const [isTyping, setTyping] = useState(false);
@@ -88,8 +86,8 @@ function Unchecked({ engine: { vault } }: Props) {
 }
 
 type CheckedProps = Props & {
-  readonly kept: Extract<VaultState, { kind: 'checked' }>;
-  readonly back: string | undefined;
+  kept: Extract<VaultState, { kind: 'checked' }>;
+  back: string | undefined;
 };
 
 function Checked({ engine, kept, back }: CheckedProps) {
@@ -168,8 +166,8 @@ function Forget({ engine: { vault } }: Props) {
 }
 
 type TypeBackProps = {
-  readonly vault: Pick<OpenVault, 'asked' | 'check'>;
-  readonly done: () => void;
+  vault: Pick<OpenVault, 'asked' | 'check'>;
+  done: () => void;
 };
 
 function TypeBack({ vault, done }: TypeBackProps) {
@@ -208,11 +206,9 @@ function TypeBack({ vault, done }: TypeBackProps) {
   );
 }
 
-type WordsProps = { readonly vault: OpenVault; readonly written: () => void };
-
 const places = Array.from({ length: 12 }, (_, at) => at + 1);
 
-function Words({ vault, written }: WordsProps) {
+function Words({ vault, written }: { vault: OpenVault; written: () => void }) {
   const [words, setWords] = useState<readonly string[] | null>(null);
   const [wasShown, setShown] = useState(false);
   const [isCopying, setCopying] = useState(false);
@@ -264,9 +260,9 @@ function Words({ vault, written }: WordsProps) {
 }
 
 type CopyingProps = {
-  readonly words: readonly string[] | null;
-  readonly isOpen: boolean;
-  readonly close: () => void;
+  words: readonly string[] | null;
+  isOpen: boolean;
+  close: () => void;
 };
 
 function Copying({ words, isOpen, close }: CopyingProps) {

@@ -10,11 +10,11 @@ import { text } from '../../texts/texts.ts';
 import type { Opened } from './told.ts';
 
 type Props = {
-  readonly now: () => UnixSeconds;
+  now: () => UnixSeconds;
   /** Throws RescueError. */
-  readonly open: (text: string) => Promise<RescueFile>;
-  readonly opened: Opened | null;
-  readonly set: (opened: Opened | null) => void;
+  open: (text: string) => Promise<RescueFile>;
+  opened: Opened | null;
+  set: (opened: Opened | null) => void;
 };
 
 export function FromFile({ now, open, opened, set }: Props) {

@@ -29,9 +29,9 @@ export function Rescue() {
 }
 
 type Props = {
-  readonly engine: Engine;
+  engine: Engine;
   /** The file with which a saved copy was begun; such a copy keeps nothing and has no market. */
-  readonly copyOf?: Opened;
+  copyOf?: Opened;
 };
 
 export function RescueScreen({ engine, copyOf }: Props) {
@@ -81,10 +81,8 @@ export function RescueScreen({ engine, copyOf }: Props) {
   );
 }
 
-type NodesProps = { readonly engine: Engine; readonly chains: readonly RescueChain[] };
-
 /** A node for each chain of the file. */
-function Nodes({ engine: { nodes }, chains }: NodesProps) {
+function Nodes({ engine: { nodes }, chains }: { engine: Engine; chains: readonly RescueChain[] }) {
   const known = useLive(nodes.chains);
   const of = (chain: string) => known.find((each) => each.chain === chain);
   return (
@@ -106,9 +104,9 @@ function Nodes({ engine: { nodes }, chains }: NodesProps) {
 
 type Answer = { readonly swaps: readonly Restored[]; readonly isWhole: boolean };
 type FromMarketProps = {
-  readonly engine: Engine;
-  readonly hasPhrase: boolean;
-  readonly done: (answer: Answer) => void;
+  engine: Engine;
+  hasPhrase: boolean;
+  done: (answer: Answer) => void;
 };
 
 type Question = { readonly swap: RescueSwap; readonly answer: (isMine: boolean) => void };
@@ -169,9 +167,7 @@ function FromMarket({ engine, hasPhrase, done }: FromMarketProps) {
   );
 }
 
-type PaidAtProps = { readonly engine: Engine; readonly swap: RescueSwap };
-
-function PaidAt({ engine, swap }: PaidAtProps) {
+function PaidAt({ engine, swap }: { engine: Engine; swap: RescueSwap }) {
   const paidAt = paidAtOf(swap);
   if (paidAt === null) return null;
   const { chain, address } = paidAt;
@@ -186,10 +182,10 @@ function PaidAt({ engine, swap }: PaidAtProps) {
 const fault = (error: unknown) => <Fault error={error} words={faultOf} />;
 
 type GoProps = {
-  readonly engine: Engine;
-  readonly opened: Opened;
-  readonly hasPhrase: boolean;
-  readonly done: (restored: readonly Restored[]) => void;
+  engine: Engine;
+  opened: Opened;
+  hasPhrase: boolean;
+  done: (restored: readonly Restored[]) => void;
 };
 
 function Go({ engine, opened, hasPhrase, done }: GoProps) {
@@ -222,9 +218,7 @@ function Go({ engine, opened, hasPhrase, done }: GoProps) {
   );
 }
 
-type ResultsProps = { readonly engine: Engine; readonly restored: readonly Restored[] };
-
-function Results({ engine, restored }: ResultsProps) {
+function Results({ engine, restored }: { engine: Engine; restored: readonly Restored[] }) {
   const { all } = engine.swaps;
   const views = useLive(all);
   if (restored.length === 0) return null;
@@ -273,9 +267,9 @@ function outcomeOf({ outcome, why }: Restored, view: SwapView | undefined): stri
 }
 
 type ResultProps = {
-  readonly engine: Engine;
-  readonly restored: Restored;
-  readonly view: SwapView | undefined;
+  engine: Engine;
+  restored: Restored;
+  view: SwapView | undefined;
 };
 
 function Result({ engine, restored, view }: ResultProps) {
@@ -298,9 +292,7 @@ function Result({ engine, restored, view }: ResultProps) {
   );
 }
 
-type AsTextProps = { readonly engine: Engine; readonly swapId: string };
-
-function AsText({ engine, swapId }: AsTextProps) {
+function AsText({ engine, swapId }: { engine: Engine; swapId: string }) {
   const [spend, setSpend] = useState<RawSpend | null>(null);
   const make = async (verb: 'claim' | 'refund') => {
     setSpend(null);
@@ -322,7 +314,7 @@ function AsText({ engine, swapId }: AsTextProps) {
   );
 }
 
-function Text({ spend, now }: { readonly spend: RawSpend; readonly now: number }) {
+function Text({ spend, now }: { spend: RawSpend; now: number }) {
   const value = spend.is === 'signed' ? spend.raw : JSON.stringify(spend.call, null, 1);
   return (
     <div>
@@ -340,7 +332,7 @@ function Text({ spend, now }: { readonly spend: RawSpend; readonly now: number }
   );
 }
 
-function SaveCopy({ engine }: { readonly engine: Engine }) {
+function SaveCopy({ engine }: { engine: Engine }) {
   return (
     <Panel title={text('rescue.save.title')}>
       <p>{text('rescue.save.why')}</p>

@@ -37,7 +37,7 @@ export function Settings() {
   );
 }
 
-function OwnNodes({ nodes }: { readonly nodes: OpenNodes }) {
+function OwnNodes({ nodes }: { nodes: OpenNodes }) {
   return useLive(nodes.chains).map((each) => (
     <NodesOfChain key={each.chain} facts={each} nodes={nodes} />
   ));

@@ -68,7 +68,7 @@ function isToPay(situation: Situation): boolean {
   return situation === 'pay' || situation === 'pay_again' || situation.startsWith('wallet_');
 }
 
-function Asked({ ask }: { readonly ask: Ask }) {
+function Asked({ ask }: { ask: Ask }) {
   const { engine, seen, said } = useHere();
   const { swap } = seen;
   switch (ask.kind) {
@@ -130,7 +130,7 @@ function NeedPhrase() {
   );
 }
 
-type ConnectProps = { readonly ask: Extract<Ask, { kind: 'connect_wallet' }> };
+type ConnectProps = { ask: Extract<Ask, { kind: 'connect_wallet' }> };
 
 /** The wallet of the account that was agreed, in this browser. */
 function Connect({ ask: { family, chain, address } }: ConnectProps) {
@@ -207,7 +207,7 @@ function Extra() {
 const decimals = 8;
 
 type PayAsk = Extract<Ask, { kind: 'pay_by_hand' }>;
-type PayProps = { readonly ask: PayAsk };
+type PayProps = { ask: PayAsk };
 
 function Pay({ ask }: PayProps) {
   const { engine, seen, said } = useHere();
@@ -314,7 +314,7 @@ function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
 }
 
 /** A button for each wallet; null where this browser has none. */
-function ChooseWallet({ by: { act, asks } }: { readonly by: PayByWallet }) {
+function ChooseWallet({ by: { act, asks } }: { by: PayByWallet }) {
   const { seen } = useHere();
   const programs = usePrograms(['bitcoin']);
   return (
@@ -340,7 +340,7 @@ function ChooseWallet({ by: { act, asks } }: { readonly by: PayByWallet }) {
   );
 }
 
-function Refused({ error, chain }: { readonly error: unknown; readonly chain: string }) {
+function Refused({ error, chain }: { error: unknown; chain: string }) {
   const code = error instanceof WalletError ? error.code : null;
   const said = messageOf(error);
   if (code === 'declined') {

@@ -26,7 +26,7 @@ export function Legs() {
   );
 }
 
-function Leg({ leg }: { readonly leg: LegShown }) {
+function Leg({ leg }: { leg: LegShown }) {
   const chain = chainName(leg.chain);
   return (
     <article
@@ -50,9 +50,7 @@ function Leg({ leg }: { readonly leg: LegShown }) {
   );
 }
 
-type StepProps = { readonly step: StepShown; readonly chain: string };
-
-function Step({ step, chain }: StepProps) {
+function Step({ step, chain }: { step: StepShown; chain: string }) {
   const { state, label, detail, txid } = step;
   return (
     <li className={state}>
@@ -65,9 +63,7 @@ function Step({ step, chain }: StepProps) {
   );
 }
 
-type TxProps = { readonly txid: string; readonly chain: string };
-
-export function Tx({ txid, chain }: TxProps) {
+export function Tx({ txid, chain }: { txid: string; chain: string }) {
   const known = useLive(useHere().engine.nodes.chains);
   const isKnown = known.some((each) => each.chain === chain && each.isKnown);
   const explorer = explorerOf(chain, isKnown, txid);

@@ -46,10 +46,10 @@ export function Settlement() {
 type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
 type SwapPageProps = {
-  readonly engine: Engine;
-  readonly id: string;
+  engine: Engine;
+  id: string;
   /** Whether the person wants to be told while it looks elsewhere; a saved copy tells nothing. */
-  readonly tell?: React.ReactNode;
+  tell?: React.ReactNode;
 };
 
 export function SwapPage({ engine, id, tell }: SwapPageProps) {
@@ -149,7 +149,7 @@ function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
   );
 }
 
-function Main({ children }: { readonly children: React.ReactNode }) {
+function Main({ children }: { children: React.ReactNode }) {
   const { said } = useHere();
   const { title, tone, clock } = said;
   return (
@@ -251,7 +251,7 @@ function PaidTo() {
 
 type WarningsProps = {
   /** Warnings that cost something stand above the action, and the rest below it. */
-  readonly which: 'before' | 'after';
+  which: 'before' | 'after';
 };
 
 function Warnings({ which }: WarningsProps) {
@@ -302,7 +302,7 @@ function Warnings({ which }: WarningsProps) {
   ));
 }
 
-function What({ kind }: { readonly kind: WarningKind }) {
+function What({ kind }: { kind: WarningKind }) {
   const { engine } = useHere();
   switch (kind) {
     case 'other_tab':

@@ -16,9 +16,9 @@ export function Swaps() {
 }
 
 type Props = {
-  readonly engine: Engine;
+  engine: Engine;
   /** Whether another device could show them: not where a saved copy keeps nothing. */
-  readonly isKept?: boolean;
+  isKept?: boolean;
 };
 
 export function SwapList({ engine, isKept = true }: Props) {
@@ -60,13 +60,7 @@ export function SwapList({ engine, isKept = true }: Props) {
   );
 }
 
-function Rows({
-  rows,
-  what,
-}: {
-  readonly rows: readonly SwapRow[];
-  readonly what: 'open' | 'ended';
-}) {
+function Rows({ rows, what }: { rows: readonly SwapRow[]; what: 'open' | 'ended' }) {
   return (
     <Table
       caption={text(`swaps.${what}`)}

@@ -42,9 +42,7 @@ export function SignIn() {
   );
 }
 
-type IsSignedInProps = { readonly account: SignedInAccount; readonly goOn: () => void };
-
-function IsSignedIn({ account: { name }, goOn }: IsSignedInProps) {
+function IsSignedIn({ account: { name }, goOn }: { account: SignedInAccount; goOn: () => void }) {
   return (
     <Notice
       kind="info"

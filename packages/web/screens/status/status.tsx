@@ -104,13 +104,13 @@ function Service() {
   );
 }
 
-function ClockWarning({ off }: { readonly off: number }) {
+function ClockWarning({ off }: { off: number }) {
   const by = formatDuration(Math.abs(off));
   const key = off > 0 ? 'status.clock.ahead' : 'status.clock.behind';
   return <Notice kind="bad">{text(key, { by })}</Notice>;
 }
 
-function StateOf({ chain }: { readonly chain: Chain }) {
+function StateOf({ chain }: { chain: Chain }) {
   const state = stateOf(chain);
   const tones = { good: 'good-ink', quiet: 'warn-ink', unseen: 'warn-ink', halted: 'bad-ink' };
   const since =

@@ -15,11 +15,11 @@ import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
 import { type Draft, estimateOf, type Understood, type Wanted, withAsk } from './draft.ts';
 
 type PriceNotesProps = {
-  readonly draft: Draft;
-  readonly give: Asset | undefined;
-  readonly get: Asset | undefined;
-  readonly found: Understood;
-  readonly onChange: (draft: Draft) => void;
+  draft: Draft;
+  give: Asset | undefined;
+  get: Asset | undefined;
+  found: Understood;
+  onChange: (draft: Draft) => void;
 };
 
 export function PriceNotes(props: PriceNotesProps) {
@@ -80,14 +80,14 @@ function queryOf({ wanted }: Extract<Understood, { ok: true }>) {
 }
 
 type EstimateProps = {
-  readonly said: 'swap_box.recent' | 'swap_box.level';
-  readonly wanted: Wanted;
-  readonly expected: bigint;
+  said: 'swap_box.recent' | 'swap_box.level';
+  wanted: Wanted;
+  expected: bigint;
   /** Where it comes from. */
-  readonly from: string;
+  from: string;
   /** Takes it as the asking price. */
-  readonly use: () => void;
-  readonly children?: React.ReactNode;
+  use: () => void;
+  children?: React.ReactNode;
 };
 
 function Estimate({ said, wanted, expected, from, use, children }: EstimateProps) {
@@ -119,11 +119,11 @@ function AskAgainst({ wanted, expected }: { wanted: Wanted; expected: bigint }) 
 }
 
 type CostsOfSwapProps = {
-  readonly draft: Draft;
-  readonly give: Asset | undefined;
-  readonly get: Asset | undefined;
-  readonly found: Understood;
-  readonly assets: readonly Asset[];
+  draft: Draft;
+  give: Asset | undefined;
+  get: Asset | undefined;
+  found: Understood;
+  assets: readonly Asset[];
 };
 
 export function CostsOfSwap({ draft, give, get, found, assets }: CostsOfSwapProps) {

@@ -53,9 +53,7 @@ export function SwapBox() {
   );
 }
 
-type BoxProps = { readonly hash: string; readonly assets: readonly Asset[] };
-
-function Box({ hash, assets }: BoxProps) {
+function Box({ hash, assets }: { hash: string; assets: readonly Asset[] }) {
   const [linked] = useState(() => linkedDraft(hash, assets));
   const [draft, setDraft] = useState(() => linked ?? keptDraft());
   useEffect(() => keepDraft(draft), [draft]);
@@ -101,11 +99,11 @@ function Box({ hash, assets }: BoxProps) {
 }
 
 type SideProps = {
-  readonly side: Side;
-  readonly draft: Draft;
-  readonly assets: readonly Asset[];
-  readonly asset: Asset | undefined;
-  readonly onChange: (draft: Draft) => void;
+  side: Side;
+  draft: Draft;
+  assets: readonly Asset[];
+  asset: Asset | undefined;
+  onChange: (draft: Draft) => void;
 };
 
 function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
@@ -147,7 +145,7 @@ function hintOf({ giveAmount, getAmount, exact }: Draft, side: Side): TextKey {
 }
 
 /** A symbol says nothing by itself: the contract does. */
-function Identity({ asset }: { readonly asset: Asset }) {
+function Identity({ asset }: { asset: Asset }) {
   const { address, symbol, chain, verified } = asset;
   if (address === null) return null;
   return (
@@ -220,12 +218,7 @@ function ttlName(ttl: string): TextKey {
   return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
 }
 
-type AskingProps = {
-  readonly found: Understood;
-  readonly give: Asset | undefined;
-};
-
-function Asking({ found, give }: AskingProps) {
+function Asking({ found, give }: { found: Understood; give: Asset | undefined }) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
   const giving = useGiving(give, isSignedIn);

@@ -71,7 +71,7 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
   );
 }
 
-function Waiting({ count, onStopped }: { readonly count: number; readonly onStopped: Changed }) {
+function Waiting({ count, onStopped }: { count: number; onStopped: Changed }) {
   const stop = async () => {
     await account.stopAllPayouts();
     await onStopped(text('wallets.stopped'));
@@ -95,7 +95,7 @@ function Waiting({ count, onStopped }: { readonly count: number; readonly onStop
 /** Called with the change, as a sentence. */
 type Changed = (sentence: string) => Promise<void>;
 
-type OfFamilyProps = { readonly wallets: FamilyWallets; readonly onChanged: Changed };
+type OfFamilyProps = { wallets: FamilyWallets; onChanged: Changed };
 
 function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps) {
   const isPaid = rows.some((each) => each.isPaid);
@@ -125,7 +125,7 @@ function factsOf({ isPaid, signsIn, receives, isProven }: WalletRow): string[] {
   ];
 }
 
-function WalletEntry({ row, onChanged }: { readonly row: WalletRow; readonly onChanged: Changed }) {
+function WalletEntry({ row, onChanged }: { row: WalletRow; onChanged: Changed }) {
   const { address, signsIn, isProven, isPaid, waits, leavesAt } = row;
   return (
     <li>
@@ -154,9 +154,7 @@ function WalletEntry({ row, onChanged }: { readonly row: WalletRow; readonly onC
   );
 }
 
-type StopProps = { readonly row: WalletRow; readonly onStopped: Changed };
-
-function Stop({ row: { family, address }, onStopped }: StopProps) {
+function Stop({ row: { family, address }, onStopped }: { row: WalletRow; onStopped: Changed }) {
   const stop = async () => {
     await account.stopPayout({ family, address });
     await onStopped(text('wallets.stopped'));
@@ -173,7 +171,7 @@ function Stop({ row: { family, address }, onStopped }: StopProps) {
   );
 }
 
-function Remove({ address, onRemoved }: { readonly address: string; readonly onRemoved: Changed }) {
+function Remove({ address, onRemoved }: { address: string; onRemoved: Changed }) {
   const remove = async () => {
     await market.removeWallet(address);
     await onRemoved(text('logins.removed'));
@@ -191,8 +189,8 @@ function Remove({ address, onRemoved }: { readonly address: string; readonly onR
 }
 
 type NameWalletProps = {
-  readonly account: SignedInAccount;
-  readonly onDone: (sentence: string) => Promise<void>;
+  account: SignedInAccount;
+  onDone: (sentence: string) => Promise<void>;
 };
 
 function NameWallet({ account: signedIn, onDone }: NameWalletProps) {
@@ -293,9 +291,9 @@ function Naming({ onDone }: Pick<NameWalletProps, 'onDone'>) {
 }
 
 type SecondProps = {
-  readonly half: Half;
-  readonly send: (wallet: WalletName, signed: SignedText, voucher?: SignedText) => Promise<void>;
-  readonly back: () => void;
+  half: Half;
+  send: (wallet: WalletName, signed: SignedText, voucher?: SignedText) => Promise<void>;
+  back: () => void;
 };
 
 function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: SecondProps) {
@@ -320,9 +318,7 @@ function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: 
   );
 }
 
-type ProveWalletProps = { readonly onDone: (sentence: string) => Promise<void> };
-
-function ProveWallet({ onDone }: ProveWalletProps) {
+function ProveWallet({ onDone }: { onDone: (sentence: string) => Promise<void> }) {
   const begin = async ({ address }: WalletName) => {
     const { nonce } = await market.walletNonce('link');
     return { message: linkMessage({ address, nonce, productName: market.productName }) };

@@ -66,8 +66,8 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
 }
 
 type LogProps = {
-  readonly rows: readonly Delivery[];
-  readonly onAgain: (id: string) => Promise<void>;
+  rows: readonly Delivery[];
+  onAgain: (id: string) => Promise<void>;
 };
 
 function Log({ rows, onAgain }: LogProps) {
@@ -114,7 +114,7 @@ function answerOf({ attempts: [last] }: Delivery): string {
   return last === undefined ? text('deliveries.answer.none') : answered(last);
 }
 
-type DetailsProps = { readonly delivery: Delivery; readonly onAgain: LogProps['onAgain'] };
+type DetailsProps = { delivery: Delivery; onAgain: LogProps['onAgain'] };
 
 function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsProps) {
   const [isSent, setSent] = useState(false);

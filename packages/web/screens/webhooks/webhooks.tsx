@@ -74,7 +74,7 @@ function Parts({ accountId }: { accountId: string }) {
 }
 
 /** It leaves this component nowhere, and is gone with it. */
-function Secret({ made, onDone }: { readonly made: Registered; readonly onDone: () => void }) {
+function Secret({ made, onDone }: { made: Registered; onDone: () => void }) {
   return (
     <Notice
       kind="warn"
@@ -92,7 +92,7 @@ function Secret({ made, onDone }: { readonly made: Registered; readonly onDone: 
   );
 }
 
-type HookProps = { readonly hook: ListedWebhook; readonly onChanged: () => Promise<void> };
+type HookProps = { hook: ListedWebhook; onChanged: () => Promise<void> };
 
 function Hook({ hook, onChanged }: HookProps) {
   const { id, url, events, enabled } = hook;
@@ -181,8 +181,8 @@ function Verify() {
 type Registered = { readonly url: string; readonly secret: string };
 
 type RegisterWebhookProps = {
-  readonly isFull: boolean;
-  readonly onRegistered: (made: Registered) => Promise<void>;
+  isFull: boolean;
+  onRegistered: (made: Registered) => Promise<void>;
 };
 
 function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) {
