@@ -104,54 +104,6 @@ test('close and reopen: a running market tells its makers, its book and its list
   maker.close();
 });
 
-test('an asset is named by id, symbol, chain and address, or as native', async () => {
-  const { btc, usd } = market.assets;
-  for (const name of [usd.id, 'USD', `evm-dev/${usd.address}`]) {
-    const { code, out, err } = await cli(['curate', name, '--json']);
-    assert.equal(code, 0, err);
-    assert.equal(JSON.parse(out).id, usd.id);
-  }
-  const native = await cli(['curate', 'bitcoin/native', '--high-value-from', '500', '--json']);
-  assert.equal(JSON.parse(native.out).id, btc.id);
-  const unknown = await cli(['close', 'NONE', '--reason', 'x']);
-  const nobody = 'there is no asset NONE: npm run ops -- assets list shows all\n';
-  assert.deepEqual([unknown.code, unknown.err], [1, nobody]);
-  await market.db.rows({
-    name: 'test_twin',
-    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
-      values (gen_random_uuid(), 'evm-dev', 'USD', '0xee', 6, false, 'api', now())`,
-    values: [],
-  });
-  const twins = await cli(['close', 'USD', '--reason', 'x']);
-  assert.equal(twins.code, 1);
-  assert.match(twins.err, /2 assets are called USD; name one:\n.*evm-dev\/0x0.*\n.*evm-dev\/0xee/);
-  const one = await cli(['curate', 'evm-dev/0xEE']);
-  assert.equal(one.code, 0, one.err);
-  const { body } = await taker.get('/v1/assets?address=0xee');
-  assert.deepEqual([body.assets[0].verified, body.assets[0].source], [true, 'curated']);
-});
-
-test('a command that is not understood is exit status 2, says why, and shows the usage', async () => {
-  const { usd } = market.assets;
-  const wrong: [string[], RegExp][] = [
-    [[], /^usage/],
-    [['close', usd.id], /'--reason <TEXT>' not specified/],
-    [['close', usd.id, '--reason', ' '], /1 to 500 characters, on one line/],
-    [['delist', usd.id, '--reason', 'a'], /'--for-ever' not specified/],
-    [['curate', usd.id, '--high-value-from', '1.5'], /whole number/],
-  ];
-  await Promise.all(
-    wrong.map(async ([args, why]) => {
-      const { code, out, err } = await cli(args);
-      assert.deepEqual([code, out], [2, ''], args.join(' '));
-      assert.match(err, why);
-      assert.match(err, /usage: npm run ops -- assets/);
-    }),
-  );
-  const help = await cli(['--help']);
-  assert.deepEqual([help.code, /^usage/.test(help.out)], [0, true]);
-});
-
 test('without DATABASE_URL it finds the database of a market that runs in PARLEY_HOME', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'parley-assets-'));
   t.after(() => rm(home, { recursive: true, force: true }));

@@ -3,9 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Commands, startCommands } from '@parley/verify/test/support/commands.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
@@ -13,7 +11,6 @@ import { storeOutcome } from './db/deliveries.ts';
 import type { OperatorAction } from './db/operator-actions.ts';
 import { agreeOn, type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
 import { type Act, acts } from './ops/acts.ts';
-import { grammar } from './ops/grammar.ts';
 import { reading } from './ops/operator.ts';
 
 let market: FeedMarket;
@@ -107,16 +104,6 @@ test('agreements go on by an operator alone, whose word may end every API key', 
   assert.equal(await alive(), 0);
 });
 
-test('how an account kept its agreements is told with the day before which it was counted', async () => {
-  const { accountId } = await market.trader();
-  const shown = async () => (await ops(['accounts', 'show', accountId])).out.split('\n')[0];
-  assert.match((await shown()) ?? '', / {2}not counted yet$/);
-  const counts = { settled: 4, abandoned: 1, refunded: 2, until: Date.UTC(2026, 10, 28) / 1_000 };
-  await run(`insert into standings (account_id, counted_until, counts)
-    values ('${accountId}', ${counts.until}, '${JSON.stringify(counts)}')`);
-  assert.match((await shown()) ?? '', /settled 4, abandoned 1, refunded 2 before 2026-11-28$/);
-});
-
 test('the effect and its row are one transaction: without the row nothing is done', async (t) => {
   t.after(() => run('alter table operator_actions drop constraint no_halt'));
   await run(
@@ -147,25 +134,6 @@ test('no row holds a key of a customer, and no text of another moves the cursor 
   assert.match(said.err, /^there is no account \\u009b2J:/);
 });
 
-test('where the answer to a commit is lost, no row says that it was refused', async () => {
-  const { act } = await import('./ops/operator.ts');
-  const losing: typeof market.db = {
-    ...market.db,
-    transaction: async (work) => {
-      await market.db.transaction(work);
-      throw new Error('the connection was lost');
-    },
-  };
-  const asked = { command: 'resume', arguments: { of: 'lost' } } as const;
-  const done = async () => ({ result: null, changed: true, facts: {} });
-  await assert.rejects(act(losing, asked, done), /lost/);
-  const rows = (await rowsOf('resume')).filter((each) => each.arguments.of);
-  assert.deepEqual(
-    rows.map(({ outcome }) => outcome),
-    ['done'],
-  );
-});
-
 test('rows are only added: PostgreSQL refuses to change, delete or empty them', async () => {
   for (const text of [
     `update operator_actions set operator = 'eve'`,
@@ -187,50 +155,6 @@ test('a command that only reads cannot write: its connection may not', async () 
   } finally {
     process.env = before;
   }
-});
-
-test('every command that opens a connection that may write, beside `acting`, is named here', () => {
-  const folder = join(import.meta.dirname, 'ops');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((name) => name.endsWith('.ts'));
-  const opens = sources.filter((name) => {
-    const text = readFileSync(join(folder, name), 'utf8');
-    return /\b(?:connect|withDatabase)\((?![^;]*readOnly: true)/.test(text);
-  });
-  // A block sweeps in small transactions after its row.
-  const known = ['accounts.ts', 'operator.ts'];
-  assert.deepEqual(opens.sort(), known, 'does it write a row of operator_actions?');
-});
-
-test('commands of a version that the database is too new for are refused, and change nothing', async (t) => {
-  t.after(() => run('update migrations set compatible_from = null'));
-  await run(`update migrations set compatible_from = '999' where name = '001.sql'`);
-  for (const args of [['halt', '--chain', 'evm-dev', '--reason', 'why'], ['audit']]) {
-    const { code, out, err } = await ops(args);
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /know migrations up to \d{3}, and the database .* versions that know 999/);
-  }
-  assert.deepEqual(await run('select * from halts'), []);
-});
-
-test('help names every command, and says of each how it is used', async () => {
-  const { code, out, err } = await ops(['help']);
-  assert.deepEqual([code, err], [0, '']);
-  const { commands: all } = grammar('ops', { status: 0 });
-  for (const name of all.map((each) => each.name()).filter((each) => each !== 'complete')) {
-    assert.match(out, new RegExp(`^  ${name} `, 'm'));
-    const own = await ops([name, '--help']);
-    assert.deepEqual([own.code, own.err], [0, ''], name);
-    assert.match(own.out, new RegExp(`^usage: npm run ops -- ${name} `));
-  }
-  const nothing = await ops([]);
-  assert.deepEqual([nothing.code, nothing.out], [2, '']);
-  assert.match(nothing.err, /^usage: npm run ops /);
-  const released = await ops(['halt'], { PARLEY_CALLED_AS: 'parley-ops' });
-  assert.match(released.err, /usage: parley-ops halt /);
-  assert.doesNotMatch(released.err, /npm run/);
-  const kept = await ops(['complete', '--', 'accounts', 'list', '--by', 's']);
-  assert.match(kept.out, /^settled\t/);
 });
 
 test('webhooks: those that fail are listed, what was given up is sent again, and off is off', async () => {
