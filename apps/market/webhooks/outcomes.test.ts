@@ -8,12 +8,11 @@ import { sendAgain } from '../db/deliveries.ts';
 import { listWebhooks } from '../db/webhooks.ts';
 import { webhookEvents } from '../edge/schemas/webhook.ts';
 import { prune } from '../market/prune.ts';
-import { createDelivering, retryAfterSeconds } from './deliver.ts';
+import { retryAfterSeconds } from './deliver.ts';
 import { mostWaiting } from './hand-out.ts';
 import { hostLimits } from './hosts.ts';
 import { createPinging, PingsLimited, storePing } from './ping.ts';
 import { recording, typeOf, webhookMarket } from './testing/market.ts';
-import { startReceiver } from './testing/receiver.ts';
 
 const { at, rows, account, webhook, owner, swapId, happens, agreed, delivering } = webhookMarket();
 
@@ -78,19 +77,6 @@ test('an ended delivery can be sent again by its account, where there is room: s
     log,
     numbers.map((attempt) => ({ attempt, status: attempt === 1 ? 200 : 500 })),
   );
-});
-
-test('a name of several words and any letters reaches the receiver as one token', async () => {
-  const receiver = await startReceiver();
-  try {
-    const settings = { ...at.deps.settings, productName: 'Рынок Swap  (A)' };
-    await agreed((await owner(receiver.url)).accountId);
-    await createDelivering({ ...at.deps, settings }).pass();
-    const name = `${encodeURIComponent('Рынок')}-Swap-%28A%29-Webhooks/1`;
-    assert.equal(receiver.received[0]?.headers['user-agent'], name);
-  } finally {
-    await receiver.close();
-  }
 });
 
 /** Begins and ends all that is due so much later; how many were sent. */
