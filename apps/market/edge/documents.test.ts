@@ -15,6 +15,7 @@ const contents: Readonly<Record<string, string | Buffer>> = {
   'index.html': '<title>Documents</title>',
   'api.html': '<title>API</title>',
   '404.html': '<title>None</title>',
+  'llms.txt': '# Parley',
   'assets/a.js': script,
   'assets/a.js.br': brotliCompressSync(script),
 };
@@ -83,6 +84,12 @@ test('a path that the build does not name is 404, whatever lies in the folder', 
     assert.equal(statusCode, 404, path);
     assert.doesNotMatch(body, /files|console/, path);
   }
+});
+
+test('the index for language models stands where they look for it', async () => {
+  const { app } = await served(Object.keys(contents));
+  const { headers, body } = await app.inject('/llms.txt');
+  assert.deepEqual([headers['content-type'], body], ['text/plain; charset=utf-8', '# Parley']);
 });
 
 test('where nothing was built it says how, and a newer build is served at once', async () => {
