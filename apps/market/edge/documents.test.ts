@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { registerDocuments } from './documents.ts';
 
@@ -56,19 +56,6 @@ test('a page goes by its name, with a policy that lets in no other origin and no
     const again = await app.inject({ url: url!, headers: { 'if-none-match': `${headers.etag}` } });
     assert.equal(again.statusCode, 304);
   }
-});
-
-test('a file that has its hash in its name is kept for a year, and comes packed', async () => {
-  const { app } = await served(Object.keys(contents));
-  const headers = { 'accept-encoding': 'gzip, br' };
-  const packed = await app.inject({ url: '/docs/assets/a.js', headers });
-  assert.equal(packed.headers['content-encoding'], 'br');
-  assert.equal(brotliDecompressSync(packed.rawPayload).toString(), script);
-  assert.match(String(packed.headers['cache-control']), /immutable/);
-  assert.equal(
-    (await app.inject({ url: '/docs/assets/a.js', headers: { 'accept-encoding': 'gzip' } })).body,
-    script,
-  );
 });
 
 test('a path that the build does not name is 404, whatever lies in the folder', async () => {
