@@ -28,7 +28,7 @@ import { type ConnectionLimits, type Connections, limitConnections } from './con
 import { createCors } from './cors.ts';
 import { registerDocuments } from './documents.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
-import { type FeedLimits, registerFeed } from './feed/feed.ts';
+import { registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { clientOf, createForwardedWarning, trustIn } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
@@ -46,11 +46,10 @@ import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
 import { registerLevels } from './routes/levels.ts';
-import { registerPairs } from './routes/pairs.ts';
+import { registerPairs, registerStatus } from './routes/pairs.ts';
 import { registerQuotes } from './routes/quotes.ts';
 import { registerRfqs } from './routes/rfqs.ts';
 import { registerRules } from './routes/rules.ts';
-import { registerStatus } from './routes/status.ts';
 import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
@@ -119,7 +118,6 @@ export type AppOptions = {
   readonly register?: (app: FastifyInstance, deps: Deps) => void;
   /** Instead of 30 s for a whole request. */
   readonly requestTimeoutMs?: number;
-  readonly feed?: FeedLimits;
   readonly connections?: ConnectionLimits;
   /** Instead of real requests: how pings leave. */
   readonly send?: Send;
@@ -258,7 +256,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   return app;
 }
 
-function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOptions): void {
+function registerRoutes(app: FastifyInstance, deps: Deps, { send }: AppOptions): void {
   registerKeys(app, deps);
   registerWallets(app, deps);
   registerAssets(app, deps);
@@ -282,7 +280,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerPages(app, deps);
   registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
-  registerFeed(app, deps, { ...quoting, levels }, feed);
+  registerFeed(app, deps, { ...quoting, levels });
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */
