@@ -8,9 +8,9 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { checkOf, coercingCheckOf } from '../settings/check.ts';
+import { inputCheck } from './command.ts';
 import { goldenDescriptions } from './describe.ts';
 import { testEdge } from './testing/edge.ts';
-import { inputCheck } from './validate.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a part of a document
 type Json = Record<string, any>;

@@ -1,5 +1,5 @@
 // The questions of a broadcast to an adapter, whatever the chain. The gates:
-// apps/market/edge/routes/tx.ts.
+// apps/market/edge/routes/legs.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
