@@ -69,6 +69,10 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
       kind: 'by_address',
       read: (address, part, signal) => past(get, address, part, signal),
       count: (address, signal) => minedCount(get, address, signal),
+      one: async (txid, signal) => {
+        const tx = await transaction(get, txid, signal);
+        return tx && minedTx(tx);
+      },
     },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
@@ -79,8 +83,7 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: async (txid, signal) => {
-      const body = await get('tx', [txid], signal);
-      const tx = body === null ? null : json<EsploraTx>(body);
+      const tx = await transaction(get, txid, signal);
       if (tx === null || tx.status.confirmed) return null;
       const feeSats = BigInt(tx.fee);
       const vsize = Math.ceil(tx.weight / 4);
@@ -195,6 +198,11 @@ async function minedCount(get: Get, address: string, signal: AbortSignal): Promi
   const count = json<{ chain_stats?: { tx_count?: unknown } }>(body).chain_stats?.tx_count;
   if (typeof count === 'number') return count;
   throw unavailable(esploraName, 'it does not count the transactions of an address');
+}
+
+async function transaction(get: Get, txid: string, signal: AbortSignal) {
+  const body = await get('tx', [txid], signal);
+  return body && json<EsploraTx>(body);
 }
 
 function minedTx(tx: EsploraTx): MinedTx | null {
