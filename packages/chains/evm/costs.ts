@@ -7,13 +7,15 @@ import type { Cost, Costs } from '../interface/gas.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { gasFor, margin } from './fees.ts';
 import { l1FeeOf } from './gas-fees.ts';
-import { evmGasPolicyOf, gasOnChain } from './gas-policy.ts';
+import { evmGasPolicyOf, forkUntil, gasOnChain } from './gas-policy.ts';
 import { gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
 /** The bytes of the longest call: a funding with its fourteen words. */
 const callBytes = 452;
 const longestCall = `0x${'ff'.repeat(callBytes)}`;
+/** A fork that is announced counts already. */
+const anyTime = Number.POSITIVE_INFINITY;
 const claimGas = 50_000n;
 
 /** The least that is more than its claim costs. */
@@ -26,19 +28,19 @@ export async function costs(
 ): Promise<Costs> {
   const { chainId } = watch;
   const rpc = gathering(watch.rpc, signal);
-  const policy = evmGasPolicyOf(chainId);
-  const [price, l1Fee] = await Promise.all([
+  const [price, fork, l1Fee] = await Promise.all([
     gasPrice(rpc, signal),
-    l1FeeOf(rpc, policy, longestCall, signal),
+    forkUntil(rpc, chainId, anyTime, signal),
+    l1FeeOf(rpc, evmGasPolicyOf(chainId), longestCall, signal),
   ]);
-  const { native, token: erc20, approve, newWord } = measuredGas[policy.fork];
+  const { native, token: erc20, approve, newWord } = measuredGas[fork];
   const [funding, settling] =
     token === null
       ? [native.fund + newWord, native.settle]
       : [erc20.fund + approve + newWord, erc20.settle];
   const cost = (gas: bigint, verb: 'fund' | 'claim'): Cost => {
     const usual = gasOnChain(chainId, gas) * price + l1Fee;
-    const wanted = gasFor(chainId, { token }, verb) * price;
+    const wanted = gasFor(chainId, { token }, verb, fork) * price;
     return { usual, most: larger(usual, verb === 'claim' ? margin * wanted : wanted) };
   };
   const settle = cost(settling, 'claim');

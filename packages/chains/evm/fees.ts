@@ -2,6 +2,7 @@
 // its secret.
 
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { measuredGas } from '@parley/contracts/escrows/artifacts/gas.ts';
 import { larger } from '@parley/core/amounts.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Owed, Spend } from '../interface/gas.ts';
@@ -10,8 +11,9 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { RpcError } from '../nodes/rpc.ts';
 import {
-  dearerGas,
   evmGasPolicyOf,
+  type Fork,
+  forkUntil,
   gasOnChain,
   evmTransactionGas as mostGas,
   untriedGas,
@@ -35,19 +37,24 @@ type Token = Pick<EscrowTerms, 'token'>;
 const kindOf = ({ token }: Token) => (token === null ? 'native' : 'token');
 
 /** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
-export function gasFor(chainId: number, terms: Token, verb: 'claim' | 'fund'): bigint {
+export function gasFor(
+  chainId: number,
+  terms: Token,
+  verb: 'claim' | 'fund',
+  fork: Fork,
+): bigint {
   const kind = kindOf(terms);
   const gas =
     verb === 'claim'
-      ? (untriedGas(chainId, kind) * 6n + 9n) / (5n * margin)
-      : gasOnChain(chainId, fundGas(kind));
+      ? (untriedGas(chainId, kind, fork) * 6n + 9n) / (5n * margin)
+      : gasOnChain(chainId, fundGas(kind, fork));
   return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
 }
 
 // With a lane's first use, an approval and the contract's first balance. A quarter more, rounded
 // up.
-function fundGas(kind: 'native' | 'token'): bigint {
-  const { native, token, approve, newWord } = dearerGas;
+function fundGas(kind: 'native' | 'token', fork: Fork): bigint {
+  const { native, token, approve, newWord } = measuredGas[fork];
   const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
   return (gas * 5n + 3n) / 4n;
 }
@@ -59,8 +66,11 @@ export const shortage = shortages<Watch>({
     const { offered } = owed;
     const rpc = gathering(watch.rpc, signal);
     const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
-    const price = await gasPrice(rpc, signal);
-    const usual = needOf(watch.chainId, owed, margin * price);
+    const [price, needAt] = await Promise.all([
+      gasPrice(rpc, signal),
+      needOf({ ...watch, rpc }, owed, signal),
+    ]);
+    const usual = needAt(margin * price);
     const need =
       offered === undefined
         ? usual
@@ -71,8 +81,8 @@ export const shortage = shortages<Watch>({
   },
   funding: async (watch, terms, signal) => {
     const { rpc } = watch;
-    const price = await gasPrice(rpc, signal);
-    const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price);
+    const needAt = await needOf(watch, { claims: [], fundings: [terms] }, signal);
+    const need = needAt(await gasPrice(rpc, signal));
     const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
     return { need, has, what: 'fund, gas and a native leg included,' };
   },
@@ -80,11 +90,29 @@ export const shortage = shortages<Watch>({
   pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
 });
 
-function needOf(chainId: number, { claims, fundings }: Owed, price: bigint) {
-  let need = 0n;
-  for (const terms of claims) need += gasFor(chainId, terms, 'claim') * price;
-  for (const terms of fundings) need += gasFor(chainId, terms, 'fund') * price + nativeOf(terms);
-  return need;
+/** At a price; a fork may come before the last of them is sent. */
+async function needOf(
+  { rpc, chainId }: Watch,
+  { claims, fundings }: Owed,
+  signal: AbortSignal,
+): Promise<(price: bigint) => bigint> {
+  const until = Math.max(...[...claims, ...fundings].map(({ timelock }) => timelock));
+  const fork = await forkUntil(rpc, chainId, until, signal);
+  const gas = [
+    ...claims.map((terms) => gasFor(chainId, terms, 'claim', fork)),
+    ...fundings.map((terms) => gasFor(chainId, terms, 'fund', fork)),
+  ].reduce((sum, each) => sum + each, 0n);
+  const funded = fundings.reduce((sum, terms) => sum + nativeOf(terms), 0n);
+  return (price) => gas * price + funded;
+}
+
+export async function untriedSpend(
+  { rpc, chainId }: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const fork = await forkUntil(rpc, chainId, terms.timelock, signal);
+  return untriedGas(chainId, kindOf(terms), fork);
 }
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);

@@ -127,7 +127,7 @@ test('a receipt of a block that the chain left is not believed', async () => {
 test('what must be at hand is more than it costs now, and never less than the policy says', async () => {
   const stranger = await strangerOn(chain);
   const leg = await newLeg(chain);
-  const least = dearestGas('native') * devGas.reserveFeePerGas;
+  const least = dearestGas('prague', 'native') * devGas.reserveFeePerGas;
   assert.equal(await reserve(stranger, claimOf(leg)), least);
   await fund(chain, leg);
   for (const work of [claimOf(leg), refundOf(leg)]) {

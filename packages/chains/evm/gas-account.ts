@@ -24,7 +24,7 @@ import {
   reachBlocks,
 } from './gas-fees.ts';
 import { costBy, countByAll, type Expected, outcomeOf, pendingCounts } from './gas-outcome.ts';
-import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
+import { dearestGas, type EvmGasPolicy, forkUntil, gasOnChain } from './gas-policy.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
@@ -166,15 +166,19 @@ async function trialOf(account: Account, offers: readonly (Offer | null)[], sign
 }
 
 const voidGas = 30_000n;
+/** A transaction that waits longer behind its timelock is weighed again when it is sent. */
+const sentWithinSeconds = 86_400;
 
-function usualGas({ options }: Account, work: GasWork): bigint {
+async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
-  return gasOnChain(options.adapter.chainId, dearestGas(kindOf(work)));
+  const { chainId, node } = options.adapter;
+  const fork = await forkUntil(node, chainId, work.terms.timelock + sentWithinSeconds, signal);
+  return gasOnChain(chainId, dearestGas(fork, kindOf(work)));
 }
 
 type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
 
-function kindOf(work: Moving): Parameters<typeof dearestGas>[0] {
+function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
   if (work.verb === 'fund') return 'authorized';
   return work.terms.token === null ? 'native' : 'token';
 }
@@ -187,7 +191,7 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const fee = larger(price, policy.reserveFeePerGas);
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
-  const usual = usualGas(account, work);
+  const usual = await usualGas(account, work, signal);
   const trying = trialOf(account, [], signal).then((trial) => gasOf(trial, work, signal));
   return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }

@@ -256,7 +256,7 @@ test('a policy is of the chain id: each chain of the market has its own, any oth
   for (const [chain, { chainId }] of Object.entries(evmChains)) {
     assert.equal(evmGasPolicyOf(chainId), evmGasPolicies[chain]);
   }
-  const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, fork: 'amsterdam' };
+  const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, pragueUpTo: null };
   assert.deepEqual(evmGasPolicyOf(123_456_789), unknown);
   assert.ok(Object.values(evmGasPolicies).every(({ hasBaseFee }) => hasBaseFee));
 });

@@ -17,7 +17,7 @@ import {
   preflight,
 } from './builders.ts';
 import { costs } from './costs.ts';
-import { shortage, spendGas } from './fees.ts';
+import { shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
@@ -78,6 +78,7 @@ export function evmParty(options: EvmAdapterOptions) {
         balanceAt(rpc, token, refund.address, 'latest', signal),
       decimals: ({ rpc }, token: string, signal) => decimalsOf(rpc, token, signal),
       spendGas,
+      untriedGas: untriedSpend,
       buildClaim,
       buildRefund,
       buildBatch,
