@@ -100,8 +100,7 @@ function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasP
   const { chainId, policy } = chain;
   if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
   const like = typeof policy === 'string' ? policy : policy?.like;
-  const unknown = evmGasPolicyOf(chainId);
-  return { ...(evmGasPolicies[like ?? ''] ?? unknown), hasBaseFee: unknown.hasBaseFee };
+  return evmGasPolicies[like ?? ''] ?? evmGasPolicyOf(chainId);
 }
 
 function keyIn(path: string, family: GasKey['family']): GasKey {

@@ -37,12 +37,7 @@ type Token = Pick<EscrowTerms, 'token'>;
 const kindOf = ({ token }: Token) => (token === null ? 'native' : 'token');
 
 /** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
-export function gasFor(
-  chainId: number,
-  terms: Token,
-  verb: 'claim' | 'fund',
-  fork: Fork,
-): bigint {
+export function gasFor(chainId: number, terms: Token, verb: 'claim' | 'fund', fork: Fork): bigint {
   const kind = kindOf(terms);
   const gas =
     verb === 'claim'

@@ -47,23 +47,6 @@ const post = (
     gas,
   });
 
-test('a secret that waits in a call of another contract, which names the hashlock, is found', async () => {
-  const named = await newLeg(chain);
-  const unnamed = await newLeg(chain);
-  const adapter = await following([named, unnamed]);
-  await manual();
-  for (const [{ secret }, name] of [
-    [named, named.terms.hashlock],
-    [unnamed, ''],
-  ] as const) {
-    const data = `0x12345678${'00'.repeat(12)}${name}${secret}`;
-    await post(anyone, { to: accounts[7]!.address, data });
-  }
-  assert.deepEqual(await touched(adapter), [address(named)]);
-  assert.equal((await facts(adapter, named)).secret, named.secret);
-  assert.equal((await facts(adapter, unnamed)).secret, null);
-});
-
 test('a transaction that waits for its block is seen, and when it can succeed it shows with 0 confirmations', async () => {
   const leg = await newLeg(chain);
   const adapter = await following([leg]);

@@ -139,28 +139,6 @@ test('what must be at hand is more than it costs now, and never less than the po
   assert.ok((await stranger.sign(claimOf(leg))).mostCost <= dear);
 });
 
-test('on a chain without a base fee one price is offered', async () => {
-  const policy = { ...devGas, hasBaseFee: false };
-  const stranger = await strangerBehind(
-    async ({ method }, forward) => {
-      if (method === 'eth_feeHistory') return { error: { code: -32_601, message: 'no method' } };
-      const answer = await forward();
-      if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer;
-      const { baseFeePerGas: _, ...rest } = answer.result as Record<string, unknown>;
-      return { result: rest };
-    },
-    { policy },
-  );
-  const leg = await funded();
-  await chain.client.setAutomine(false);
-  const first = await stranger.send(claimOf(leg));
-  assert.equal(parseTransaction(first.raw as Hex).type, 'legacy');
-  const second = await stranger.send(claimOf(leg), { above: first });
-  assert.ok(second.offer * 1_000n >= first.offer * 1_125n);
-  await mine();
-  assert.equal(await outcome(stranger, second), 'mined');
-});
-
 test("on an OP chain Ethereum's fee is part of what it may cost", async () => {
   const l1FeeOracle = '0x420000000000000000000000000000000000000F';
   const l1Fee = 2n ** 40n;

@@ -97,12 +97,7 @@ function blocksSince(height: number | null, now: number | null): number | null {
   return now - height;
 }
 
-async function weighed(
-  account: Account,
-  work: GasWork,
-  above: ReturnType<typeof offerIn> | null,
-  signal: AbortSignal,
-) {
+async function weighed(account: Account, work: GasWork, above: Offer | null, signal: AbortSignal) {
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   const call = callOf(work, signer.address, deployment);
@@ -132,16 +127,12 @@ async function sign(account: Account, work: GasWork, slot: GasSlot, signal: Abor
   const offer = offers.find((each) => each !== null);
   if (offer === undefined) throw aboveLimit(chain, 'wei', mostCost, slot.mostCost);
   const common = { chainId, nonce, gas, to: call.to as Hex, data: call.data as Hex, value: 0n };
-  const raw = await signer.signTransaction(
-    offer.kind === 'legacy'
-      ? { ...common, type: 'legacy', gasPrice: offer.maxFee }
-      : {
-          ...common,
-          type: 'eip1559',
-          maxFeePerGas: offer.maxFee,
-          maxPriorityFeePerGas: offer.tip,
-        },
-  );
+  const raw = await signer.signTransaction({
+    ...common,
+    type: 'eip1559',
+    maxFeePerGas: offer.maxFee,
+    maxPriorityFeePerGas: offer.tip,
+  });
   mustBeOwn(account, work, raw);
   return {
     txid: keccak256(raw),

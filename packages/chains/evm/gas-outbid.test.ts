@@ -19,11 +19,9 @@ import { evmWorld } from './testing/world.ts';
 const gwei = 10n ** 9n;
 const policy = { mostTip: 20n * gwei };
 const market = (base: bigint, tip = 1n): Present => ({
-  kind: 'market',
   base: base * gwei,
   tip: tip * gwei,
 });
-const legacy = (price: bigint): Present => ({ kind: 'legacy', price: price * gwei });
 const offered = (maxFee: bigint, tip: bigint) => ({ maxFee: maxFee * gwei, tip: tip * gwei });
 
 for (const [what, present, offer, blocks, refused, wanted] of [
@@ -38,8 +36,6 @@ for (const [what, present, offer, blocks, refused, wanted] of [
   ['its tip is at its bound', market(2n), offered(90n, 18n), 9, false, null],
   ['its tip is at its bound and refused', market(2n), offered(90n, 18n), 0, true, null],
   ['at the bound fees outgrow it', market(90n), offered(90n, 18n), 1, false, 'price'],
-  ['one price, and twice of it is offered', legacy(5n), offered(10n, 10n), 9, false, null],
-  ['one price, passed over', legacy(5n), offered(8n, 8n), 3, false, 'passed over'],
 ] as const) {
   test(`paying more: ${what}`, () => {
     assert.equal(outbidAt(present, offer, { blocks, refused }, policy), wanted);
@@ -95,7 +91,6 @@ test('a replacement that would have to tip beyond all bounds is not made', () =>
   const lower = { ...above, tip: 71n * gwei };
   const made = offerAt(market(900n), lower, 10n ** 30n, policy);
   assert.equal(made?.tip, replacing(lower.tip));
-  assert.equal(offerAt(legacy(5n), offered(9n, 9n), 10n ** 30n, policy), null);
 });
 
 const { chain, urlOf, signal, mine } = await evmWorld();
@@ -166,12 +161,7 @@ test("the highest of the nodes' costs counts, and an answer that is no number do
 });
 
 const at = (base: bigint, height = 100) => {
-  const present: Present = { kind: 'market', base, tip: 1n };
-  return { present, height };
-};
-
-const onePrice = (price: bigint, height = 100) => {
-  const present: Present = { kind: 'legacy', price };
+  const present: Present = { base, tip: 1n };
   return { present, height };
 };
 
@@ -184,12 +174,11 @@ for (const [what, said, bases, height] of [
   ['two so far apart tell no block', [at(5n), at(5n, 101 + reachBlocks)], [5n, 5n], null],
   ['two within reach do', [at(5n), at(5n, 100 + reachBlocks)], [5n, 5n], 100 + reachBlocks],
   ['three far apart', [at(1n, 1), at(1n, 1_000), at(1n, 2_000)], [1n, 1n], null],
-  ['one that leaves the base fee out', [onePrice(10n ** 30n), at(5n)], [5n], 100],
 ] as const) {
   test(`fees by what nodes say: ${what}`, () => {
     const fees = feesBy(said);
     assert.deepEqual(
-      fees.presents.map((each) => (each.kind === 'market' ? each.base : null)),
+      fees.presents.map((each) => each.base),
       bases,
     );
     assert.equal(fees.height, height);

@@ -16,8 +16,6 @@ export type EvmGasPolicy = {
   readonly leastTip: bigint;
   readonly mostTip: bigint;
   readonly reserveFeePerGas: bigint;
-  /** Whether its blocks name one: a node that leaves it out is then not believed. */
-  readonly hasBaseFee: boolean;
   /** OP stack: the contract that knows what a transaction's bytes cost on Ethereum. */
   readonly l1FeeOracle: string | null;
   /**
@@ -38,7 +36,6 @@ const ethereum: EvmGasPolicy = {
   leastTip: gwei / 100n,
   mostTip: 20n * gwei,
   reserveFeePerGas: 300n * gwei,
-  hasBaseFee: true,
   l1FeeOracle: null,
   // BPO2, 7 January 2026; no later fork had a date in November 2026 (EIP-7773).
   pragueUpTo: 1_767_747_671,
@@ -53,7 +50,6 @@ const opStack: EvmGasPolicy = {
   leastTip: gwei / 1_000n,
   mostTip: gwei,
   reserveFeePerGas: 2n * gwei,
-  hasBaseFee: true,
   l1FeeOracle: '0x420000000000000000000000000000000000000F',
   pragueUpTo: null,
 };
@@ -64,7 +60,6 @@ const arbitrum: EvmGasPolicy = {
   leastTip: 0n,
   mostTip: gwei / 100n,
   reserveFeePerGas: 5n * gwei,
-  hasBaseFee: true,
   l1FeeOracle: null,
   pragueUpTo: null,
 };
@@ -91,7 +86,7 @@ export function isKnownEvmChain(chainId: number): boolean {
   return Object.values(evmChains).some((each) => each.chainId === chainId);
 }
 
-const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false, pragueUpTo: null };
+const unknown: EvmGasPolicy = { ...ethereum, pragueUpTo: null };
 
 /** By the chain's id, whatever it is called; an unknown id has Ethereum's. */
 export function evmGasPolicyOf(chainId: number): EvmGasPolicy {

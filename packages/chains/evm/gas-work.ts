@@ -152,7 +152,6 @@ export async function estimate(
 /** With its fees a trial looks like the transaction, also to a token that asks for its price. */
 function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
   if (offer === null) return {};
-  if (offer.kind === 'legacy') return { gasPrice: hex(offer.maxFee) };
   return { maxFeePerGas: hex(offer.maxFee), maxPriorityFeePerGas: hex(offer.tip) };
 }
 

@@ -5,7 +5,7 @@ import * as evm from '../evm/watch.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as solana from '../solana/watch.ts';
 import * as tron from '../tron/watch.ts';
-import { forget, learn, newNames } from './watch.ts';
+import { forget, learn } from './watch.ts';
 
 function fields() {
   const known = new Map();
@@ -14,9 +14,8 @@ function fields() {
   const owed = new Set<string>();
   const shallow = new Map();
   const unread = new Set();
-  const names = newNames();
   const unfinal = new Map();
-  return { known, byHashlock, secrets, owed, shallow, unfinal, unread, names };
+  return { known, byHashlock, secrets, owed, shallow, unfinal, unread };
 }
 
 type Room<W> = {
@@ -72,8 +71,8 @@ for (const [family, begin] of Object.entries(families)) {
     }
     assert.equal(watch.secrets.size, 1_000);
     for (let at = 1; at <= 1_000; at += 1) forget(escrowOf(at, at).address);
-    const { known, byHashlock, secrets, owed, names } = watch;
-    for (const left of [known, byHashlock, secrets, owed, names.all, names.prints]) {
+    const { known, byHashlock, secrets, owed } = watch;
+    for (const left of [known, byHashlock, secrets, owed]) {
       assert.equal(left.size, 0);
     }
   });
