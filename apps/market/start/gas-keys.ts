@@ -82,7 +82,7 @@ function accountOf(
   }
 }
 
-/** EVM: where no node lends state, a relay that shows its secret reserves the most gas of one. */
+/** EVM: where no node lends state to an estimate, a relay that shows its secret reserves the most gas of one. */
 function takesRequests(
   chain: ChainSettings & { readonly family: GasKey['family'] },
   { reserveFeePerGas, dailyCap }: KeeperSettings,

@@ -20,7 +20,7 @@ import { trialAbi, trialCode } from './artifacts/trial.ts';
 import { ask, askWord, callData, isCallFailure, questionGas } from './ask.ts';
 import { codeAt, refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
-import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
+import { lendBalance, type Overrides, stranger } from './simulate.ts';
 import {
   authorizationData,
   checkDomain,
@@ -196,25 +196,20 @@ async function authorizationCall(
 const noncesCall = (owner: string) => callData('nonces(address)', owner);
 
 async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
-  const { rpc, token, deployment } = trying;
-  const { contract } = deployment;
+  const { rpc, token } = trying;
   const account = newKey(trying);
   const other = newKey(trying);
   const owner = account.address;
-  const [nonce, canLend] = await Promise.all([
-    askWord(rpc, token, noncesCall(owner), signal),
-    lends(rpc, signal),
-  ]);
+  const nonce = await askWord(rpc, token, noncesCall(owner), signal);
   if (nonce === null) return false;
   const permit = { owner, value: newValue(trying), nonce };
   const [right, wrong] = await Promise.all(
     [account, other].map((by) => permitCall(trying, domain, { ...permit, by })),
   );
-  const works = canLend
-    ? (call: Hex) => allowsAfter(trying, call, permit, signal)
-    : (call: Hex) => succeeds(trying, { data: call, from: contract }, null, signal);
-  const [byOwner, byOther] = await Promise.all([works(right ?? '0x'), works(wrong ?? '0x')]);
-  return byOwner && !byOther;
+  const [byOwner, byOther] = await Promise.all(
+    [right, wrong].map((call = '0x') => allowsAfter(trying, call, permit, signal)),
+  );
+  return byOwner === true && byOther === false;
 }
 
 async function allowsAfter(

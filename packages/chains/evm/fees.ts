@@ -159,9 +159,7 @@ async function triedOf(
   }
   // It is tried as open, with the money of others: so the true one must be.
   await mustBeOpen(rpc, deployment, terms, evmEscrow(terms, deployment).address, signal);
-  const tried = await unseenClaim(watch, terms, signal);
-  if (tried !== null) return tried;
-  throw refused(rpc, 'eth_estimateGas', unlent);
+  return unseenClaim(deployment, terms);
 }
 
 const unlent = new RpcError(0, 'it lends no state', null);

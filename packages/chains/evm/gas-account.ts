@@ -25,7 +25,7 @@ import {
 } from './gas-fees.ts';
 import { costBy, countByAll, type Expected, outcomeOf, pendingCounts } from './gas-outcome.ts';
 import { dearestGas, type EvmGasPolicy, forkUntil, gasOnChain } from './gas-policy.ts';
-import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
+import { callOf, fundedBySignature, gasOf } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -152,8 +152,7 @@ async function trialOf(account: Account, offers: readonly (Offer | null)[], sign
   const from = signer.address;
   const has = await balanceAt(adapter.node, null, from, 'latest', signal);
   const shown = offers.find((each) => each !== null && has >= mostGas * each.maxFee) ?? null;
-  const preflight: Trial['preflight'] = (terms, until) => adapter.preflight(terms, 'claim', until);
-  return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
+  return { rpc: adapter.node, deployment, from, mostGas, offer: shown };
 }
 
 const voidGas = 30_000n;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultPowerRules, type Inspection } from '@parley/tokens/inspection.ts';
 import { mostCodeBytes } from '@parley/tokens/program.ts';
 import { type Address, type Hex, keccak256, stringToHex } from 'viem';
-import { type Answer, hangingNode, type Lie, type Request, within } from '../testing/nodes.ts';
+import { type Answer, hangingNode, type Lie, within } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { evmDeployment } from './plan.ts';
 import { accounts, deploy } from './testing/anvil.ts';
@@ -241,17 +241,6 @@ const without =
   (...methods: string[]): Lie =>
   ({ method }, forward) =>
     methods.includes(method) ? unknownMethod : forward();
-const lends = ({ method, params }: Request) => method === 'eth_call' && params.length > 2;
-
-test('a node that lends nothing cannot try transfers, and the rest is found', async () => {
-  const token = await put('Blacklisting');
-  const refuse = { error: { code: -32_602, message: 'too many arguments' } };
-  const found = notPassed(
-    await lookBy((request, forward) => (lends(request) ? refuse : forward()), token),
-  );
-  assert.deepEqual(found.short, ['transfer: wait', 'blacklist: wait']);
-  assert.match(found.reasons, /^it cannot be tried with this node, which takes no state overrides/);
-});
 
 test('a trial whose gas ends is a finding and no failure of the node', async () => {
   const lie: Lie = ({ method, params }, forward) =>

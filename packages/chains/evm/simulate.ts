@@ -27,11 +27,11 @@ export type Failure = Revert & {
 
 const noCall = -1;
 
-/** Whether the node lends code. Asked of it once: a contract that answers 42 is put somewhere. */
+/** Whether the node lends code and storage: a contract that answers its first word, which is 42. */
 export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
-  const answer42 = '0x602a60005260206000f3';
+  const code = '0x60005460005260206000f3';
   try {
-    const overrides: Overrides = { [stranger]: { code: answer42 } };
+    const overrides: Overrides = { [stranger]: { code, stateDiff: { [word(0n)]: word(42n) } } };
     const answer = await rpc.call(
       'eth_call',
       [{ to: stranger }, 'latest', overrides],

@@ -8,7 +8,7 @@ import { cleanText } from '@parley/tokens/text.ts';
 import { innerReason, transferCall, trialEscrow, trialSecret } from './builders.ts';
 import { headBlock } from './node.ts';
 import { claimCall, fundCalls } from './plan.ts';
-import { type Failure, lendBalance, lends, tryCalls } from './simulate.ts';
+import { type Failure, lendBalance, tryCalls } from './simulate.ts';
 import type { Watch } from './watch.ts';
 
 const steps = [
@@ -27,13 +27,6 @@ export async function tryTransfer(
   signal: AbortSignal,
 ): Promise<Finding> {
   const { rpc, chain, deployment } = watch;
-  if (!(await lends(rpc, signal))) {
-    return found(
-      check,
-      'wait',
-      'it cannot be tried with this node, which takes no state overrides',
-    );
-  }
   const from = freshAddress();
   const lent = await lendBalance(rpc, token, from, amount, signal);
   if (lent === null) {
