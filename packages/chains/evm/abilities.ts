@@ -5,13 +5,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { mostNameLength } from '@parley/tokens/inspection.ts';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import {
-  bytesToHex,
-  decodeAbiParameters,
-  decodeFunctionResult,
-  getAddress,
-  numberToHex,
-} from 'viem/utils';
+import { bytesToHex, decodeAbiParameters, decodeFunctionResult, numberToHex } from 'viem/utils';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { TokenDomain, TypedData } from '../interface/material.ts';
 import { gathering } from '../nodes/gathering.ts';
@@ -57,51 +51,17 @@ export async function findAbilities(asked: Trying, signal: AbortSignal): Promise
 /** Never one of another contract or chain, whatever the token says. */
 async function domainOf({ rpc, deployment, token }: Trying, signal: AbortSignal) {
   const answerTo = (signature: string) => ask(rpc, token, callData(signature), signal);
-  const [separator, told, name, ...versions] = await Promise.all([
+  const [separator, name, ...versions] = await Promise.all([
     answerTo('DOMAIN_SEPARATOR()'),
-    answerTo('eip712Domain()'),
     answerTo('name()'),
     answerTo('version()'),
     answerTo('ERC712_VERSION()'),
   ]);
   if (separator?.length !== 66) return null;
-  const candidates = [
-    domainIn(told),
-    ...usualDomains(stringIn(name), versions.map(stringIn), deployment, token),
-  ];
+  const candidates = usualDomains(stringIn(name), versions.map(stringIn), deployment, token);
   const isOwn = (domain: TokenDomain) =>
     checkDomain(domain, { token }, deployment, separator).length === 0;
-  return candidates.find((each) => each !== null && isOwn(each)) ?? null;
-}
-
-const domainAbi = parseAbi([
-  'function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])',
-]);
-const domainField = { name: 1, version: 2, chainId: 4, verifyingContract: 8, salt: 16 } as const;
-/** Two texts and ten words, and no more. */
-const longestDomain = 4_096;
-
-/** As EIP-5267 answers; null where it is not a domain that a wallet could show. */
-function domainIn(answer: Hex | null): TokenDomain | null {
-  if (answer === null || answer.length > longestDomain) return null;
-  try {
-    const [fields, name, version, chainId, contract, salt, extensions] = decodeFunctionResult({
-      abi: domainAbi,
-      data: answer,
-    });
-    const has = (field: keyof typeof domainField) => (Number(fields) & domainField[field]) !== 0;
-    if (!has('name') || !has('verifyingContract') || extensions.length > 0) return null;
-    if (!isShowable(name) || !isShowable(version)) return null;
-    return {
-      name,
-      ...(has('version') ? { version } : {}),
-      ...(has('chainId') ? { chainId: `${chainId}` } : {}),
-      verifyingContract: getAddress(contract),
-      ...(has('salt') ? { salt } : {}),
-    };
-  } catch {
-    return null;
-  }
+  return candidates.find(isOwn) ?? null;
 }
 
 function usualDomains(
@@ -122,9 +82,12 @@ function usualDomains(
   ]);
 }
 
+/** Hex digits of a name or a version, and no more.*/
+const longestText = 4_096;
+
 /** A text of the ABI, as it is: a character less would be another hash. */
 function stringIn(answer: Hex | null): string | null {
-  if (answer === null || answer.length > longestDomain) return null;
+  if (answer === null || answer.length > longestText) return null;
   try {
     const [text] = decodeAbiParameters([{ type: 'string' }], answer);
     return text !== '' && isShowable(text) ? text : null;
