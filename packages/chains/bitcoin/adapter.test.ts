@@ -120,6 +120,7 @@ describe('readSigned and broadcast', () => {
     const bare = adapterOn(node, { coreUrl: plain.url });
     try {
       const swap = await paid();
+      bare.watch([swap.escrow]);
       await read(bare, swap);
       const claim = await claimOf(swap);
       // The same txid: it does not commit to the witness.
@@ -136,6 +137,7 @@ describe('readSigned and broadcast', () => {
       const shown = await read(bare, swap);
       assert.deepEqual([shown.claimed?.txid, shown.refunded], [claim.txid, null]);
       await node.mine(3);
+      await read(bare, swap);
       for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
     } finally {
       await plain.close();
