@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import {
-  feesBy,
-  type Offer,
-  offerAt,
-  outbidAt,
-  type Present,
-  priceOf,
-  reachBlocks,
-  replacing,
-} from './gas-fees.ts';
+import { feesBy, outbidAt, type Present, reachBlocks } from './gas-fees.ts';
 import { claimOf, strangerOn } from './testing/gas.ts';
 import { fund, newLeg } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
@@ -41,57 +32,6 @@ for (const [what, present, offer, blocks, refused, wanted] of [
     assert.equal(outbidAt(present, offer, { blocks, refused }, policy), wanted);
   });
 }
-
-function pushed(first: Offer, looks: number, at: (look: number) => [Present, number]): Offer[] {
-  const made = [first];
-  let signedAt = 0;
-  for (let look = 0; look < looks; look += 1) {
-    const [present, height] = at(look);
-    const last = made.at(-1) as Offer;
-    const since = { blocks: height - signedAt, refused: false };
-    if (outbidAt(present, last, since, policy) === null) continue;
-    const next = offerAt(present, last, 10n ** 30n, policy);
-    if (next === null) continue;
-    made.push(next);
-    signedAt = height;
-  }
-  return made;
-}
-
-const start = (present: Present) => offerAt(present, null, 10n ** 30n, policy) as Offer;
-
-test('a node without peers makes nothing dearer, however often it is asked', () => {
-  const quiet = market(1n);
-  assert.equal(pushed(start(quiet), 200, () => [quiet, 0]).length, 1);
-});
-
-test('a node that swallows what it takes makes the tip no higher than a first offer’s may be', () => {
-  const quiet = market(1n);
-  const last = pushed(start(quiet), 2_000, (look) => [quiet, look]).at(-1) as Offer;
-  assert.ok(last.tip > 10n * gwei && last.tip <= policy.mostTip, `${last.tip}`);
-});
-
-test('fees that rise are followed, two thousandfold, and the tip stays within four of its bounds', () => {
-  let base = 1n;
-  const rising = (look: number): [Present, number] => {
-    if (look % 8 === 0) base = (base * 9n) / 8n + 1n;
-    return [market(base), look];
-  };
-  const begun = start(market(1n, 20n));
-  const made = pushed(begun, 600, rising);
-  assert.ok(base > 2_000n);
-  const last = made.at(-1) as Offer;
-  assert.ok(last.maxFee >= priceOf(market(base)), 'blocks take what it offers');
-  assert.ok(last.tip <= 4n * policy.mostTip && made.length < 16, `${made.length} of ${last.tip}`);
-});
-
-test('a replacement that would have to tip beyond all bounds is not made', () => {
-  const above = { maxFee: 900n * gwei, tip: 72n * gwei };
-  assert.equal(offerAt(market(900n), above, 10n ** 30n, policy), null);
-  const lower = { ...above, tip: 71n * gwei };
-  const made = offerAt(market(900n), lower, 10n ** 30n, policy);
-  assert.equal(made?.tip, replacing(lower.tip));
-});
 
 const { chain, urlOf, signal, mine } = await evmWorld();
 
@@ -245,20 +185,4 @@ test('beside one that names fees beyond all bounds it is signed at those of the 
       assert.ok(offer > gwei / 2n && mostCost <= 10n ** 16n, `${offer}, ${mostCost}`);
     }
   }
-});
-
-test('a node that hangs over fees costs a signature less than half a second of its time', async () => {
-  let hangs = false;
-  const silent = await urlOf(({ method }, forward) =>
-    hangs && /^eth_(getBlockByNumber|feeHistory)$/.test(method) ? undefined : forward(),
-  );
-  const { account, sign, slot } = await strangerOver(chain.rpcUrl, silent);
-  const work = await funded();
-  await sign(work);
-  hangs = true;
-  const at = await slot();
-  const begun = performance.now();
-  await account.sign(work, at, AbortSignal.timeout(4_000));
-  const tookMs = performance.now() - begun;
-  assert.ok(tookMs < 2_500, `${tookMs} ms`);
 });
