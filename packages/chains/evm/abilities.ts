@@ -156,7 +156,7 @@ async function authorizationCall(
   return encodeFunctionData({ abi: permitAbi, functionName: 'receiveWithAuthorization', args });
 }
 
-const noncesCall = (owner: string) => callData('nonces(address)', owner);
+export const noncesCall = (owner: string) => callData('nonces(address)', owner);
 
 async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;

@@ -225,9 +225,9 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
 /**
  * State overrides that give a stranger the amount; null where the token's balances cannot be lent.
  */
-async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
+async function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
   if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
-  return lendBalance(rpc, token, stranger, amount, signal, slots);
+  return lendBalance(rpc, token, stranger, amount, signal);
 }
 
 async function payerOf(

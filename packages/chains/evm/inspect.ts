@@ -6,10 +6,11 @@ import { keeperIn } from '@parley/tokens/owner.ts';
 import { freshAddress, type Reads } from '@parley/tokens/reads.ts';
 import { word } from '@parley/tokens/words.ts';
 import { getAddress } from 'viem/utils';
-import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { ask, questionGas } from './ask.ts';
 import { codeAt, storageAt } from './node.ts';
+import { slotsRead } from './simulate.ts';
 import { tryTransfer } from './token-trial.ts';
 import type { Watch } from './watch.ts';
 
@@ -60,7 +61,8 @@ async function hiddenKeeper(
   const words = [freshAddress(), 1n, 1n].map(word).join('');
   for (const selector of selectors.slice(0, mostTried)) {
     const data = swallowing(token, selector + words);
-    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
+    const read = await slotsRead(rpc, { from, data, gas }, signal);
+    for (const { address, key } of read.slice(0, mostWordsRead)) {
       const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
       if (keeper !== null) return getAddress(keeper);
     }
@@ -74,18 +76,4 @@ function swallowing(to: string, data: string): string {
   // CODECOPY of what follows, CALL with it, STOP: 41 bytes.
   const call = `6000600060${size}6000600073${to.slice(2).toLowerCase()}5af1`;
   return `0x60${size}6029600039${call}00${data}`;
-}
-
-async function storageRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
-  try {
-    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
-    const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })
-      .accessList;
-    return (list ?? [])
-      .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
-      .slice(0, mostWordsRead);
-  } catch (error) {
-    if (error instanceof RpcError || error instanceof TypeError) return [];
-    throw error;
-  }
 }

@@ -91,7 +91,7 @@ async function readAt(
     await early?.history.catch(() => {});
     known.marks.clear();
     known.scannedTo = null;
-    const funded = waiting?.verb === 'fund' ? atSight(waiting.txid) : null;
+    const funded = waiting === undefined ? null : atSight(waiting);
     return { ...nothingSeen, funded, secret: secret(), empty: funded === null };
   }
   const { deepest, deep } = await (early?.depth ?? depth());
@@ -118,15 +118,14 @@ async function readAt(
   const wasSettled = deep === null || rankOf(deep) >= settledRank;
   const claimed = sight(claim, wasSettled);
   const refunded = sight(refund, wasSettled);
-  const pending = now.state === 'open' ? waiting : undefined;
   const settled = claim ?? refund;
   const isSettledDeep = (claimed ?? refunded)?.deep ?? false;
   const isDeep = deep === null || (rankOf(deep) > 0 && (deep.state !== 'open' || deep.covered));
   const funded = sight(history.fund, isDeep && (now.state !== 'open' || now.covered));
   return {
     funded: funded ?? unknownFunding(watched, head, settled),
-    claimed: claimed ?? (pending?.verb === 'claim' ? atSight(pending.txid) : null),
-    refunded: refunded ?? (pending?.verb === 'refund' ? atSight(pending.txid) : null),
+    claimed,
+    refunded,
     secret: secret(),
     balance: now.state === 'open' ? terms.amount : 0n,
     empty: isSettledDeep && (await isFinal(watch, settled, head, signal)),

@@ -12,7 +12,6 @@ import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
 import { type Block, evmNodes, type Log, type Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
-import type { Slot } from './simulate.ts';
 
 export type { Verb };
 
@@ -43,8 +42,6 @@ export type Known = {
   scannedTo: number | null;
 };
 
-export type Waiting = { readonly verb: Verb; readonly txid: string };
-
 export type Seen = Pick<Block, 'number' | 'hash'> & { readonly touched: ReadonlySet<string> };
 
 export type Watch = kit.Watching<Known> & {
@@ -58,11 +55,8 @@ export type Watch = kit.Watching<Known> & {
   readonly logRange: Width;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
-  waiting: ReadonlyMap<string, Waiting>;
-  /** Waiting transactions by hash: whether they would succeed on this block. */
-  tried: { readonly head: string; readonly works: Map<string, boolean> };
-  /** Where tokens keep the balance that a trial lends. */
-  readonly slots: Map<string, Slot>;
+  /** Fundings in the pending block, by escrow. */
+  waiting: ReadonlyMap<string, string>;
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
   followedFrom: number;
@@ -89,8 +83,6 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     unfinal: new Map(),
     waiting: new Map(),
-    tried: { head: '', works: new Map() },
-    slots: new Map(),
     blocks: [],
     followedFrom: 0,
     skippedTo: 0,
