@@ -29,8 +29,6 @@ export type Trying = {
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
   readonly token: string;
-  /** So many bytes, of which nobody can know any. */
-  readonly random?: (length: number) => Uint8Array;
 };
 
 /** No clock comes so far, and any number type of a token holds it. */
@@ -106,18 +104,13 @@ const permitAbi = parseAbi([
   'function receiveWithAuthorization(address, address, uint256, uint256, uint256, bytes32, uint8, bytes32, bytes32)',
 ]);
 
-function randomHex({ random = randomBytes }: Trying, length: number): Hex {
-  return bytesToHex(random(length));
-}
+/** Bytes of which nobody can know any. */
+const randomHex = (length: number): Hex => bytesToHex(randomBytes(length));
 
-function newKey(trying: Trying): PrivateKeyAccount {
-  return privateKeyToAccount(randomHex(trying, 32));
-}
+const newKey = (): PrivateKeyAccount => privateKeyToAccount(randomHex(32));
 
 /** The value that an allowance has by chance in one of 2^32 tokens. */
-function newValue(trying: Trying): bigint {
-  return 1n + BigInt(randomHex(trying, 4));
-}
+const newValue = (): bigint => 1n + BigInt(randomHex(4));
 
 async function partsOf(by: PrivateKeyAccount, typedData: TypedData) {
   const { v, r, s } = parseSignature(await by.signTypedData(typedDataToSign(typedData)));
@@ -149,7 +142,7 @@ async function authorizationCall(
   { from, by, value }: { readonly from: Hex; readonly by: PrivateKeyAccount; value: bigint },
 ): Promise<Hex> {
   const to = trying.deployment.contract as Hex;
-  const nonce = randomHex(trying, 32);
+  const nonce = randomHex(32);
   const values = { value, validBefore: farAhead, nonce };
   const parts = await partsOf(by, authorizationData(domain, from, to, values));
   const args = [from, to, value, 0n, BigInt(farAhead), nonce, ...parts] as const;
@@ -160,12 +153,12 @@ export const noncesCall = (owner: string) => callData('nonces(address)', owner);
 
 async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
-  const account = newKey(trying);
-  const other = newKey(trying);
+  const account = newKey();
+  const other = newKey();
   const owner = account.address;
   const nonce = await askWord(rpc, token, noncesCall(owner), signal);
   if (nonce === null) return false;
-  const permit = { owner, value: newValue(trying), nonce };
+  const permit = { owner, value: newValue(), nonce };
   const [right, wrong] = await Promise.all(
     [account, other].map((by) => permitCall(trying, domain, { ...permit, by })),
   );
@@ -196,8 +189,8 @@ function allowanceCall({ deployment }: Trying, owner: Hex): Hex {
 async function takesAuthorizations(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
   const { contract } = trying.deployment;
-  const account = newKey(trying);
-  const other = newKey(trying);
+  const account = newKey();
+  const other = newKey();
   const from = account.address;
   const triedWith = async (value: bigint, lent: Overrides | null) => {
     const works = async (by: PrivateKeyAccount, sender: string) => {
@@ -297,9 +290,9 @@ export async function stillAble(
   funder: string,
   signal: AbortSignal,
 ): Promise<bigint | null> {
-  const account = newKey(trying);
+  const account = newKey();
   const owner = account.address;
-  const value = newValue(trying);
+  const value = newValue();
   const steps = [callData('DOMAIN_SEPARATOR()')].map(byContract);
   if (permit !== null) {
     const call = await permitCall(trying, permit, { owner, by: account, value, nonce: 0n });

@@ -13,7 +13,7 @@ import { mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { parseEvmAddress } from './address.ts';
-import { leastWei } from './costs.ts';
+import { leastWei } from './fees.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
 import { tryBatch, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';

@@ -16,8 +16,7 @@ import {
   checkAmount,
   preflight,
 } from './builders.ts';
-import { costs } from './costs.ts';
-import { shortage, spendGas, untriedSpend } from './fees.ts';
+import { costs, shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';

@@ -5,8 +5,7 @@ import escrowsPinned from '@parley/contracts/escrows/deployment.json' with { typ
 import { contractId } from '@parley/core/rules.ts';
 import { policies } from '@parley/core/testing.ts';
 import { bitcoinAdapter } from '../bitcoin/adapter.ts';
-import { bitcoinContract } from '../bitcoin/contract.ts';
-import { escrowScript } from '../bitcoin/escrow-script.ts';
+import { bitcoinContract, escrowScript } from '../bitcoin/escrow-script.ts';
 import { evmAdapter } from '../evm/adapter.ts';
 import { parseEvmAddress } from '../evm/address.ts';
 import { evmContract } from '../evm/plan.ts';
