@@ -93,6 +93,7 @@ test('a wallet is asked for the gas of the fork that may be in force when it cla
     [said(1, null), 'amsterdam'],
     [{ result: null }, 'amsterdam'],
     [{ error: { code: -32_601, message: 'the method does not exist' } }, 'amsterdam'],
+    [{ status: 403 }, 'amsterdam'],
   ] as const) {
     const by = await adapterOver(({ method }, forward) =>
       method === 'eth_config' ? answer : forward(),

@@ -3,7 +3,7 @@
 
 import { measuredGas } from '@parley/contracts/escrows/artifacts/gas.ts';
 import { larger } from '@parley/core/amounts.ts';
-import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { fewMiB, type Rpc } from '../nodes/rpc.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -112,9 +112,9 @@ export async function forkUntil(
     const { current, next } = (await rpc.call('eth_config', [], signal, fewMiB)) as Config;
     const isPrague = current.activationTime <= pragueUpTo;
     return isPrague && (next === null || next.activationTime > until) ? 'prague' : 'amsterdam';
-  } catch (error) {
-    if (error instanceof RpcError || error instanceof TypeError) return 'amsterdam';
-    throw error;
+  } catch {
+    signal.throwIfAborted();
+    return 'amsterdam';
   }
 }
 
