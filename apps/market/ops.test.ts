@@ -96,6 +96,8 @@ test('agreements go on by an operator alone, whose word may end every API key', 
     assert.equal((await ops(['resume', '--agreements', ...args])).code, 2);
   }
   assert.equal((await ops(['resume', '--revoke-keys'])).code, 2);
+  const taken = await ops(['halt', '--chain', 'evm-dev', '--reason', '--asset']);
+  assert.equal(taken.code, 2, taken.err);
   assert.equal((await ops(['resume', '--agreements'])).out, 'agreements are made again\n');
   assert.doesNotMatch((await ops(['halt', 'list'])).out, held);
   const alive = async () => (await run('select 1 from api_keys where revoked_at is null')).length;

@@ -77,6 +77,8 @@ test('arguments that are not understood are named, with what is', async () => {
     [['login', '--with', 'doge'], /evm, tron, bitcoin, solana/],
     [['words', '--passphrase-fd', 'x'], /'x' is invalid.* from 0 to 1023/],
     [['--passphrase-fd', '-1', 'words'], /'-1' is invalid/],
+    [['book', '--profile', '--json'], /'--json' stands in the place of a value/],
+    [['init', '--node', 'a=b', '--node', '--dev'], /'--dev' stands in the place of a value/],
   ] as const) {
     const { io, said } = ioOf();
     assert.equal(await runParley(args, io), statuses.usage, args.join(' '));

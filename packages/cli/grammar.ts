@@ -64,6 +64,12 @@ export function grammar({ cli, done }: How) {
       done(await work({ ...cli, profile, json, yes, passphraseFd }, ...given));
     };
   const program: CommandUnknownOpts = root;
+  // Commander reads `--profile --json` as a profile of the name "--json".
+  program.hook('preAction', (_, command) => {
+    const values: unknown[] = Object.values(command.optsWithGlobals()).flat();
+    const taken = values.find((value) => typeof value === 'string' && value.startsWith('--'));
+    if (taken !== undefined) command.error(`error: '${taken}' stands in the place of a value`);
+  });
   accountCommands(program, does);
   marketCommands(program, does);
   requestCommands(program, does);
