@@ -6,6 +6,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { getAbiItem, toFunctionSelector } from 'viem/utils';
+import type { Revert } from '../escrows/calls.ts';
 import type { GasWork } from '../gas/account.ts';
 import { mustOpen, unseenMargin } from '../gas/work.ts';
 import type { Batch } from '../interface/batches.ts';
@@ -67,8 +68,11 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
     const call = callOf(work, from, deployment);
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    throw refusal(trial, work.verb, terms, address, error);
+    const { name, words } = revertOf(trial, error);
+    // Settled since it was looked at.
+    if (name === notOpen) throw nothingThere(terms, address, words);
+    const { address: paid } = work.verb === 'claim' ? terms.payout : terms.refund;
+    throw wouldFail(terms, 'wei', 'payout', paid, words);
   }
 }
 
@@ -85,10 +89,8 @@ export async function tryBatch(
     const settles = /^0x[0-9a-f]{64}$/i.test(`${answer}`) ? BigInt(`${answer}`) : 0n;
     return { settles, gas: await estimate(trial, { to, data, value: '0x0' }, null, signal) };
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (!isCallFailure(error) && !isTooLong(error)) throw refused(rpc, 'eth_call', error);
-    const { words } = readRevert(error.data, error.message);
-    throw batchFails(rpc.chain, batch, `${words} (tried with ${mostGas} gas)`);
+    const { words } = revertOf(trial, error);
+    throw batchFails(rpc.chain, batch, words);
   }
 }
 
@@ -97,17 +99,10 @@ async function gasOfFunding(trial: Trial, terms: EscrowTerms, call: EvmCall, sig
   try {
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (isTooLong(error)) throw fundingFails(terms, 'it answers too much');
-    if (!isCallFailure(error)) throw refused(trial.rpc, 'eth_estimateGas', error);
-    const { name, words } = readRevert(error.data, error.message);
+    const { name, words } = revertOf(trial, error);
     if (name === 'SignerIsNotRefund') throw signedByOther(terms);
-    throw fundingFails(terms, `${words} (tried with ${trial.mostGas} gas)`);
+    throw wouldFail(terms, 'wei', 'funding', null, words);
   }
-}
-
-function fundingFails(terms: EscrowTerms, reason: string): ParleyError {
-  return wouldFail(terms, 'wei', 'funding', null, reason);
 }
 
 function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError {
@@ -183,26 +178,12 @@ async function gasUnseen(trial: Trial, terms: EscrowTerms, signal: AbortSignal):
   }
 }
 
-function isTooLong({ message }: RpcError): boolean {
-  return /an answer of more than/.test(message);
+/** The contract's no to a trial; else throws. */
+function revertOf({ rpc, mostGas }: Pick<Trial, 'rpc' | 'mostGas'>, error: unknown): Revert {
+  if (!(error instanceof RpcError)) throw error;
+  const { data, message } = error;
+  if (/an answer of more than/.test(message)) return { name: null, words: 'it answers too much' };
+  if (!isCallFailure(error)) throw refused(rpc, 'eth_estimateGas', error);
+  const { name, words } = readRevert(data, message);
+  return { name, words: `${words} (tried with ${mostGas} gas)` };
 }
-
-function refusal(
-  { rpc, mostGas }: Trial,
-  verb: 'claim' | 'refund',
-  terms: EscrowTerms,
-  escrow: string,
-  error: RpcError,
-): ParleyError {
-  if (isTooLong(error)) {
-    return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, 'it answers too much');
-  }
-  if (!isCallFailure(error)) return refused(rpc, 'eth_estimateGas', error);
-  const { name, words } = readRevert(error.data, error.message);
-  // Settled since it was looked at.
-  if (name === notOpen) return nothingThere(terms, escrow, words);
-  const reason = `${words} (tried with ${mostGas} gas)`;
-  return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, reason);
-}
-
-const payeeOf = (verb: 'claim' | 'refund') => (verb === 'claim' ? 'payout' : 'refund');
