@@ -4,11 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import {
-  addressesOfPubkey,
-  signKeySignature,
-  verifyKeySignature,
-} from '@parley/chains/bitcoin/keys.ts';
+import { addressesOfPubkey, verifyKeySignature } from '@parley/chains/bitcoin/keys.ts';
+import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { LegName } from '@parley/core/trade.ts';

@@ -122,7 +122,7 @@ test('a node that stands still gives neither its nonce nor its base fee of long 
 
 test('a fee that a node makes up is no more than the customer allows and the account can pay', () => {
   const at = (base: bigint, has: bigint | null = 10n ** 16n) => ({
-    present: { kind: 'market' as const, base, tip: gwei },
+    present: { base, tip: gwei },
     has,
   });
   const gas = 100_000n;

@@ -82,7 +82,9 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
   const most = untriedGas(view.chainId, 'reveal');
   if (asked.verb === 'claim' && how.hasFailed && (await affords(on, most))) return most;
   const isNative = terms.token === null;
-  const least = untriedGas(view.chainId, isNative ? 'native' : 'token');
+  const told = await adapter.untriedGas?.(terms, context.limit(1 / 4)).catch(() => null);
+  context.signal?.throwIfAborted();
+  const least = told ?? untriedGas(view.chainId, isNative ? 'native' : 'token');
   const spend: Spend =
     asked.verb === 'claim'
       ? { verb: 'claim', terms, secret: how.isPublic ? asked.secret : null }
