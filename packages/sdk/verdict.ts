@@ -22,7 +22,7 @@ export type Verdict = 'again' | 'person' | 'over';
 /** The swap can never be funded under these. */
 const over: readonly SettleCode[] = ['hashlock_used', 'acceptance_lapsed', 'terms_outdated'];
 const passing: readonly RescueCode[] = ['too_fast', 'store_busy'];
-/** Of refusals of adapters. */
+/** Adapters refuse with these. */
 const passingKinds: readonly RefusalKind[] = ['conflict', 'timeout', 'unavailable'];
 
 /** The market's answers that a later request may not meet: a timeout, and a conflict. */
