@@ -21,6 +21,7 @@ import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { memoryStore } from '@parley/sdk/stores/memory.ts';
+import type { SwapRecord } from '@parley/sdk/stores/store.ts';
 import {
   bitcoinView,
   evmView,
@@ -65,8 +66,6 @@ type World = {
   /** The preflight that throws: a payout's, or (`claim`) that of a claim that shows a secret. */
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
-  /** Places of the nodes that built a claim, in turn. */
-  builders: number[];
   /** Before each look of the node at this place. */
   onLook: (place: number, chain: string) => Promise<void>;
 };
@@ -95,7 +94,6 @@ async function deskOf(party: Party, given: Partial<World>) {
     refuses: null,
     view: evmView,
     onLook: async () => {},
-    builders: [],
     ...given,
   };
   const sourceOf = (chain: string) => {
@@ -117,7 +115,6 @@ async function deskOf(party: Party, given: Partial<World>) {
       },
       claimShortage: async () => ({ sentence: 'the address has no gas' }),
       buildClaim: async ({ escrow }: { escrow: WatchedEscrow }, shown: string) => {
-        world.builders.push(place);
         return evmBuilt(escrow, claimCall(escrow.terms, evmView.deployment, shown));
       },
       buildRefund: async ({ escrow }: { escrow: WatchedEscrow }) =>
@@ -378,14 +375,18 @@ test('one swap of a request is given out, under whatever id', async () => {
 });
 
 test('two calls at once lose nothing of what was given out', async () => {
-  const { world, fund, verify, watched } = await counterparty();
-  let looks = 0;
-  world.onLook = async () => {
-    looks += 1;
-    // The first call is the slow one.
-    const turns = looks <= 2 ? 200 : 0;
-    for (let at = 0; at < turns; at += 1) await new Promise(setImmediate);
-  };
+  const { fund, verify, watched } = await counterparty();
+  const { putSwap } = watched;
+  let puts = 0;
+  Object.assign(watched, {
+    putSwap: async (record: SwapRecord) => {
+      puts += 1;
+      // The first call is the slow one.
+      const turns = puts === 1 ? 2_000 : 0;
+      for (let at = 0; at < turns; at += 1) await new Promise(setImmediate);
+      await putSwap(record);
+    },
+  });
   await Promise.all([verify(), fund()]);
   assert.equal((await watched.getSwap(swapId))?.byHand, true);
 });
