@@ -21,7 +21,6 @@ import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { memoryStore } from '@parley/sdk/stores/memory.ts';
-import type { SwapRecord } from '@parley/sdk/stores/store.ts';
 import {
   bitcoinView,
   evmView,
@@ -374,21 +373,21 @@ test('one swap of a request is given out, under whatever id', async () => {
   await assert.rejects(fund(id), { code: 'hashlock_used' });
 });
 
-test('two calls at once lose nothing of what was given out', async () => {
-  const { fund, verify, watched } = await counterparty();
-  const { putSwap } = watched;
-  let puts = 0;
-  Object.assign(watched, {
-    putSwap: async (record: SwapRecord) => {
-      puts += 1;
-      // The first call is the slow one.
-      const turns = puts === 1 ? 2_000 : 0;
-      for (let at = 0; at < turns; at += 1) await new Promise(setImmediate);
-      await putSwap(record);
-    },
-  });
-  await Promise.all([verify(), fund()]);
-  assert.equal((await watched.getSwap(swapId))?.byHand, true);
+test('one call at a time opens a swap', async () => {
+  const { world, verify, watched } = await counterparty();
+  let holders = 0;
+  watched.lock = async () => {
+    holders += 1;
+    const release = async () => {
+      holders -= 1;
+    };
+    return { release };
+  };
+  world.onLook = async () => assert.equal(holders, 1);
+  await verify();
+  assert.equal(holders, 0);
+  watched.lock = async () => null;
+  await assert.rejects(verify(), { code: 'in_use' });
 });
 
 test('a leg that could not be paid out is not funded', async () => {

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { addressesOfPubkey, signKeySignature, signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { addressesOfPubkey, signSighashes } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
+import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { base64 } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
 import {
