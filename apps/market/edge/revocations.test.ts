@@ -7,9 +7,8 @@ import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { findLiveKeys } from '../db/keys.ts';
+import { findLiveKeys, revokeOneKey } from '../db/keys.ts';
 import { revokeSessions } from '../db/sessions.ts';
-import { revokeKey } from '../market/keys.ts';
 import { openRevocations } from './revocations.ts';
 import { type ServerProcess, startServerProcess } from './testing/process.ts';
 import { evmWallet, type TestWallet } from './testing/signers.ts';
@@ -133,7 +132,7 @@ test('it is the answers that are waited for, and the limit only where one is mis
   assert.ok(isListening());
   const hash = createHash('sha256').update(key).digest();
   const { accountId } = (await findLiveKeys(database.db, [hash], new Date()))[0]!;
-  assert.equal(await revokeKey(database.db, deps, { accountId, keyId }), true);
+  assert.equal(await revokeOneKey(database.db, accountId, keyId, new Date(deps.now())), true);
   await everywhere(keyId);
   // All of them when it began to listen: every connected account is looked up again.
   assert.deepEqual(forgotten, [null, accountId]);
