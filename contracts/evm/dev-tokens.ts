@@ -3,7 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, getCreate2Address, type Hex } from 'viem';
-import { codeHashAt, type DeployOptions, deployer, reader, sendThroughDeployer } from './create2.ts';
+import {
+  codeHashAt,
+  type DeployOptions,
+  deployer,
+  reader,
+  sendThroughDeployer,
+} from './create2.ts';
 
 export const DEV_TOKENS = ['DevDollar', 'DevTether', 'ReturnsFalse', 'FeeToken'] as const;
 export type DevToken = (typeof DEV_TOKENS)[number];
