@@ -17,17 +17,28 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { tronHex } from '@parley/chains/tron/address.ts';
 import { readTronSigned, signTronTransaction } from '@parley/chains/tron/broadcast.ts';
 import { type Http, httpClient, TronRefusal } from '@parley/chains/tron/http.ts';
-import { createdAddress } from '@parley/chains/tron/identity.ts';
-import { chainIdOf, headBlock, infoOf, knows, sendHex } from '@parley/chains/tron/node.ts';
-import { referenceTo } from '@parley/chains/tron/plan.ts';
+import { createdAddress, creatorIn, tronFault } from '@parley/chains/tron/identity.ts';
+import {
+  blockOf,
+  chainIdOf,
+  headBlock,
+  infoOf,
+  knows,
+  rawDataOf,
+  sendHex,
+} from '@parley/chains/tron/node.ts';
+import { referenceTo, type TronOrigin } from '@parley/chains/tron/plan.ts';
 import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
 import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '@parley/contracts/evm/entry.ts';
 import {
   type EscrowRecord,
+  escrowCode,
   escrowRecords,
   escrowRecordsOf,
   isNetworkName,
+  type Made,
+  recordFault,
   recordFile,
   writeRecord,
 } from '@parley/contracts/records.ts';
@@ -36,7 +47,6 @@ import { rawTransaction } from '@parley/contracts/tron/transaction.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
-import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
 const defaultFeeLimitTrx = '1000';
 const usage = `usage: npm run deploy:tron -- --url URL [--network NAME] [--fee-limit TRX]
@@ -221,6 +231,60 @@ async function endOf(
   const info = await infoOf(http, txid, 'head', signal);
   if (info !== null) return info.succeeded ? 'succeeded' : 'failed';
   return timestampMs > expiration ? 'gone' : 'waits';
+}
+
+/** Read from the chain, so that it is the same whoever writes it. */
+async function tronRecordOf(
+  http: Http,
+  network: string,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<EscrowRecord> {
+  const made = await madeBy(http, deployment, signal);
+  if (typeof made === 'string') throw new Error(made);
+  const { chainId, contract, creation } = deployment;
+  return {
+    network,
+    family: 'tron',
+    chainId,
+    contract,
+    ...escrowCode,
+    transaction: creation,
+    ...made,
+  };
+}
+
+export async function tronRecordFault(
+  http: Http,
+  record: EscrowRecord,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { contract, transaction: creation } = record;
+  const chainId = await chainIdOf(http, signal);
+  return recordFault(record, { family: 'tron', chainId }, () =>
+    madeBy(http, { chainId, contract, creation }, signal),
+  );
+}
+
+async function madeBy(
+  http: Http,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<Made | string> {
+  const fault = await tronFault(http, deployment, signal);
+  if (fault !== null) return `the node ${fault.says}`;
+  const { creation } = deployment;
+  const [rawData, block] = await Promise.all([
+    rawDataOf(http, creation, signal),
+    blockOf(http, creation, signal),
+  ]);
+  const payer = rawData && creatorIn(rawData);
+  if (!payer || block === null) return `the node shows ${creation} in no block`;
+  return {
+    payer,
+    block: block.number,
+    deployedAt: new Date(block.timestampMs).toISOString(),
+  };
 }
 
 type Where = Pick<TronDeployOptions, 'url' | 'solidityUrl'>;
