@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deployment } from './escrows/artifacts/abi.ts';
 
 export type Recorded = {
   readonly network: string;
@@ -86,10 +87,30 @@ export function writeRecord(record: Recorded, folder: string): string {
   return file;
 }
 
-/** The difference between a record and the chain; null: nothing. */
-export function madeFault(record: Recorded, made: Made): string | null {
+/** The code that a record of `contracts/escrows` is of. */
+export const escrowCode = {
+  sha256: deployment.initCode.sha256.slice(2),
+  bytes: deployment.initCode.bytes,
+} as const;
+
+/** The difference between a record and the chain; null: nothing. `made`: a sentence where none. */
+export async function recordFault(
+  record: EscrowRecord,
+  { family, chainId }: Pick<EscrowRecord, 'family' | 'chainId'>,
+  made: () => Promise<Made | string>,
+): Promise<string | null> {
+  if (chainId !== record.chainId) {
+    return `the node is of chain ${chainId}, not ${record.chainId} as recorded`;
+  }
+  if (family !== record.family) return `a record of ${record.family}, and not of ${family}`;
+  if (record.sha256 !== escrowCode.sha256 || record.bytes !== escrowCode.bytes) {
+    const recorded = `${record.sha256} of ${record.bytes} bytes is recorded`;
+    return `${recorded}: other init code than ${escrowCode.sha256} of ${escrowCode.bytes}`;
+  }
+  const shown = await made();
+  if (typeof shown === 'string') return shown;
   for (const field of ['payer', 'block', 'deployedAt'] as const) {
-    const now = made[field];
+    const now = shown[field];
     const recorded = record[field];
     if (recorded !== now) return `${field} is ${now}, and ${recorded} is recorded`;
   }

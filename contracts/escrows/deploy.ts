@@ -30,16 +30,17 @@ import {
 import { isEntry } from '../evm/entry.ts';
 import {
   type EscrowRecord,
+  escrowCode,
   escrowRecords,
   escrowRecordsOf,
   isNetworkName,
   type Made,
-  madeFault,
+  recordFault,
   recordFile,
   recordIn,
   writeRecord,
 } from '../records.ts';
-import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
+import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf, mostShards, type Shard, shardAt, shardOf } from './ids.ts';
 
 export type Verification = {
@@ -262,8 +263,7 @@ export async function evmRecordOf(
     family: 'evm',
     chainId,
     contract: instance.address,
-    sha256: deployment.initCode.sha256.slice(2),
-    bytes: deployment.initCode.bytes,
+    ...escrowCode,
     transaction: hash,
     ...made,
   };
@@ -275,20 +275,11 @@ export async function evmRecordFault(
 ): Promise<string | null> {
   const client = reader(endpoint);
   const chainId = await client.getChainId();
-  const { initCode: pinned } = deployment;
-  if (chainId !== record.chainId) {
-    return `the node is of chain ${chainId}, not ${record.chainId} as recorded`;
-  }
-  const instance = shardAt(record.contract);
-  if (instance === null) return `${record.contract} is recorded, no shard of what is pinned`;
-  if (record.family !== 'evm') return `a record of ${record.family}, and not of evm`;
-  if (`0x${record.sha256}` !== pinned.sha256 || record.bytes !== pinned.bytes) {
-    const recorded = `${record.sha256} of ${record.bytes} bytes is recorded`;
-    return `${recorded}: other init code than ${pinned.sha256.slice(2)} of ${pinned.bytes}`;
-  }
-  const made = await madeIn(client, record.transaction as Hex, instance);
-  if (typeof made === 'string') return made;
-  return madeFault(record, made);
+  return recordFault(record, { family: 'evm', chainId }, async () => {
+    const instance = shardAt(record.contract);
+    if (instance === null) return `${record.contract} is recorded, no shard of what is pinned`;
+    return madeIn(client, record.transaction as Hex, instance);
+  });
 }
 
 /** A sentence where that transaction did not make the contract. */

@@ -1,12 +1,12 @@
-// Puts the development tokens on a development chain, at addresses that are always the same.
-// Anyone can mint them: only the dev network calls this.
+// Puts the development tokens on a development chain, at addresses that are always the same: they
+// follow from the init code. Anyone can mint them: only the dev network calls this.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Address, Hex } from 'viem';
+import { type Address, getCreate2Address, type Hex } from 'viem';
 import {
   codeHashAt,
-  DeploymentError,
   type DeployOptions,
+  deployer,
   reader,
   sendThroughDeployer,
 } from './create2.ts';
@@ -14,37 +14,18 @@ import {
 export const DEV_TOKENS = ['DevDollar', 'DevTether', 'ReturnsFalse', 'FeeToken'] as const;
 export type DevToken = (typeof DEV_TOKENS)[number];
 
-/** Their addresses follow from it. */
-export const devSalt = '0xdc6c2443c0abc4b8b874da31885053513a6a9317f96d119735a7e39d71214ee6';
+const salt = '0xdc6c2443c0abc4b8b874da31885053513a6a9317f96d119735a7e39d71214ee6';
 
-const artifacts = join(import.meta.dirname, 'artifacts');
-
-/** Addresses and code hashes, equal on every chain. */
-export function pinnedDevTokens(): Record<DevToken, { address: Address; codeHash: Hex }> {
-  return JSON.parse(readFileSync(join(artifacts, 'devTokens.json'), 'utf8'));
+/** Deploys it unless it is there. */
+export async function deployDevToken(options: DeployOptions, initCode: Hex): Promise<Address> {
+  const address = getCreate2Address({ from: deployer.address, salt, bytecode: initCode });
+  const isThere = async () => (await codeHashAt(reader(options), address)) !== null;
+  if (!(await isThere())) await sendThroughDeployer(options, { salt, initCode });
+  if (!(await isThere())) throw new Error(`no code was deployed at ${address}`);
+  return address;
 }
 
-/** Deploys those that are missing. Repeating it changes nothing. */
-export async function deployDevTokens(
-  options: DeployOptions,
-  names: readonly DevToken[] = DEV_TOKENS,
-): Promise<Partial<Record<DevToken, Address>>> {
-  const client = reader(options);
-  const pinned = pinnedDevTokens();
-  const deployed: Partial<Record<DevToken, Address>> = {};
-  for (const name of names) {
-    const { address, codeHash } = pinned[name];
-    if ((await codeHashAt(client, address)) === null) {
-      const artifact = JSON.parse(readFileSync(join(artifacts, `${name}.json`), 'utf8'));
-      const { bytecode } = artifact as { bytecode: Hex };
-      await sendThroughDeployer(options, { salt: devSalt, initCode: bytecode });
-    }
-    const found = await codeHashAt(client, address);
-    if (found !== codeHash) {
-      const sentence = `${name} at ${address} has code hash ${found ?? 'none'}, not ${codeHash}`;
-      throw new DeploymentError('code_differs', sentence, { name, address });
-    }
-    deployed[name] = address;
-  }
-  return deployed;
+export function initCodeOf(name: DevToken): Hex {
+  const file = join(import.meta.dirname, 'artifacts', `${name}.json`);
+  return JSON.parse(readFileSync(file, 'utf8')).bytecode;
 }

@@ -27,7 +27,14 @@ import {
   signTransactionMessageWithSigners,
 } from '@solana/kit';
 import { isEntry } from '../evm/entry.ts';
-import { isNetworkName, recordIn, solanaRecords, writeRecord } from '../records.ts';
+import {
+  isNetworkName,
+  type Made,
+  type Recorded,
+  recordIn,
+  solanaRecords,
+  writeRecord,
+} from '../records.ts';
 import { codeOf, digestOf, PROGRAM_FILE } from './build.ts';
 import { deploymentFault } from './deployed.ts';
 import { readerOf } from './deployment.ts';
@@ -43,12 +50,16 @@ import {
   writeChunk,
 } from './loader.ts';
 import { accountAt, type Rpc, rpcTo } from './node-rpc.ts';
-import { recordOf, type SolanaRecord } from './record.ts';
 
 const POLL_MS = 400;
 const WAIT_MS = 90_000;
 const AT_ONCE = 8;
 const SIGNATURE_LAMPORTS = 5_000n;
+
+type SolanaRecord = Recorded & {
+  readonly family: 'solana';
+  readonly genesisHash: string;
+};
 
 export type DeployOptions = {
   readonly rpcUrl: string;
@@ -89,7 +100,11 @@ export async function deploy(options: DeployOptions): Promise<SolanaRecord> {
   if (isThere) say(`${program.address} is there already`);
   else await putProgram(rpc, { payer, program, code, say });
   await untilVerified(rpcUrl, program.address, code);
-  const record = await recordOf(rpc, { network, genesisHash, contract: program.address, code });
+  const contract = program.address;
+  const transaction = await firstOf(rpc, contract);
+  const made = await madeIn(rpc, transaction, contract);
+  const about = { network, family: 'solana', genesisHash, contract } as const;
+  const record: SolanaRecord = { ...about, ...codeOf(code), transaction, ...made };
   say(`written to ${writeRecord(record, records)}`);
   return record;
 }
@@ -239,6 +254,43 @@ async function untilVerified(rpcUrl: string, program: string, code: Uint8Array):
     if (!mayCome || Date.now() > until) throw new Error(`${program}: ${fault}`);
     await sleep(POLL_MS);
   }
+}
+
+/** The oldest transaction of a program that succeeded: the one that made it. */
+async function firstOf(rpc: Rpc, program: string): Promise<string> {
+  type Listed = { signature: string; err: unknown };
+  let oldest: string | undefined;
+  for (;;) {
+    const config = { commitment: 'finalized', ...(oldest && { before: oldest }) };
+    const page = await rpc<Listed[]>('getSignaturesForAddress', [program, config]);
+    const last = page.findLast(({ err }) => err === null);
+    if (last === undefined) break;
+    oldest = last.signature;
+  }
+  if (oldest === undefined) throw new Error('the node does not list what made the program');
+  return oldest;
+}
+
+/** Throws where the cluster does not show that it made the program. */
+async function madeIn(rpc: Rpc, transaction: string, program: string): Promise<Made> {
+  type Shown = {
+    slot: number;
+    blockTime: number | null;
+    meta: { err: unknown };
+    transaction: { message: { accountKeys: string[] } };
+  };
+  const config = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
+  const shown = await rpc<Shown | null>('getTransaction', [transaction, config]);
+  if (shown === null) throw new Error(`the node knows no transaction ${transaction} in a block`);
+  const { accountKeys } = shown.transaction.message;
+  if (shown.meta.err !== null || !accountKeys.includes(program)) {
+    throw new Error(`${transaction} did not make ${program}`);
+  }
+  return {
+    payer: accountKeys[0] ?? '',
+    block: shown.slot,
+    deployedAt: new Date((shown.blockTime ?? 0) * 1_000).toISOString(),
+  };
 }
 
 const usage = `usage: node contracts/solana/deploy.ts --rpc URL --network NAME --program-key FILE

@@ -51,6 +51,45 @@ test('layout.json lists the errors of the source, and each is said by some test'
   for (const name of Object.keys(errors)) assert.match(text, new RegExp(`\\b${name}\\b`));
 });
 
+type IdlInstruction = {
+  readonly name: string;
+  readonly arguments: readonly [{ readonly defaultValue: { readonly number: number } }];
+  readonly accounts: readonly Readonly<Record<string, unknown>>[];
+  readonly discriminators: readonly { readonly kind: string; readonly size?: number }[];
+};
+type Verb = { readonly verb: number; readonly bytes: number } & Readonly<Record<string, string[]>>;
+
+test('idl.json lists the errors, verbs, sizes and account roles that layout.json has', () => {
+  const { program: idl } = json('idl.json');
+  const { instructions, constants } = json('layout.json');
+  assert.equal(idl.publicKey, PROGRAM);
+  const listed = idl.errors.map(({ name, code }: { name: string; code: number }) => [
+    name.charAt(0).toUpperCase() + name.slice(1),
+    code,
+  ]);
+  assert.deepEqual(listed, Object.entries(errors));
+  const sizes = idl.accounts.map(({ size }: { size: number }) => size);
+  assert.deepEqual(sizes, [constants.stateBytes, constants.tombstoneBytes]);
+  for (const form of idl.instructions as readonly IdlInstruction[]) {
+    const verb: Verb = instructions[form.name.replace('Tokens', '')];
+    assert.equal(form.arguments[0].defaultValue.number, verb.verb, form.name);
+    const sized = form.discriminators.find(({ kind }) => kind === 'sizeDiscriminatorNode');
+    assert.equal(sized?.size, verb.bytes, form.name);
+    const accounts = form.name.endsWith('Tokens') ? verb.token : (verb.sol ?? verb.accounts);
+    const roles = form.accounts.map(({ isWritable, isSigner, isOptional }) => ({
+      isWritable,
+      isSigner: isSigner === true,
+      isOptional,
+    }));
+    const expected = (accounts ?? []).map((text) => ({
+      isWritable: / ws?(,|$)/.test(text),
+      isSigner: / ws$/.test(text),
+      isOptional: text.endsWith('may be left out'),
+    }));
+    assert.deepEqual(roles, expected, form.name);
+  }
+});
+
 type Row = {
   readonly data: string;
   readonly accounts: readonly { address: string; role: string }[];

@@ -2,24 +2,13 @@
 
 import devCoin from '@parley/contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import { deployContracts as deployEscrows } from '@parley/contracts/escrows/deploy.ts';
-import {
-  type DeployOptions,
-  deployer,
-  sendThroughDeployer,
-} from '@parley/contracts/evm/create2.ts';
+import type { DeployOptions } from '@parley/contracts/evm/create2.ts';
 import {
   type DevToken as Contract,
-  deployDevTokens,
-  devSalt,
+  deployDevToken,
+  initCodeOf,
 } from '@parley/contracts/evm/dev-tokens.ts';
-import {
-  type Address,
-  createPublicClient,
-  erc20Abi,
-  getCreate2Address,
-  type Hex,
-  http,
-} from 'viem';
+import { createPublicClient, erc20Abi, type Hex, http } from 'viem';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken } from './dev-chain.ts';
 import type { Contracts } from './evm-chain.ts';
@@ -38,9 +27,9 @@ export async function deployContracts(
     ...(signal === undefined ? {} : { signal }),
   };
   const { contract } = await deployEscrows(options);
-  const addresses = await deployDevTokens(options);
   const client = createPublicClient({ transport: http(rpcUrl) });
-  const describe = async (contract: string, address: Address): Promise<DevToken> => {
+  const put = async (contract: string, initCode: Hex): Promise<DevToken> => {
+    const address = await deployDevToken(options, initCode);
     const read = { address, abi: erc20Abi } as const;
     const [symbol, name, decimals] = await Promise.all([
       client.readContract({ ...read, functionName: 'symbol' }),
@@ -49,19 +38,14 @@ export async function deployContracts(
     ]);
     return { contract, symbol, name, decimals, address };
   };
-  const all = (names: readonly Contract[]) =>
-    names.map((name) => describe(name, addresses[name] as Address));
-  // It takes permits and authorizations, as USDC does.
-  const signed = describe('DevCoin', await deployDevCoin(options));
-  return {
-    escrows: contract,
-    tokens: await Promise.all([...all(toTrade), signed]),
-    hostileTokens: await Promise.all(all(hostile)),
+  // One after the other: each is a transaction of the same key.
+  const all = async (names: readonly Contract[]) => {
+    const tokens: DevToken[] = [];
+    for (const name of names) tokens.push(await put(name, initCodeOf(name)));
+    return tokens;
   };
-}
-
-async function deployDevCoin(options: DeployOptions): Promise<Address> {
-  const bytecode = devCoin.bytecode as Hex;
-  await sendThroughDeployer(options, { salt: devSalt, initCode: bytecode });
-  return getCreate2Address({ from: deployer.address, salt: devSalt, bytecode });
+  const tokens = await all(toTrade);
+  // It takes permits and authorizations, as USDC does.
+  tokens.push(await put('DevCoin', devCoin.bytecode as Hex));
+  return { escrows: contract, tokens, hostileTokens: await all(hostile) };
 }

@@ -1,13 +1,18 @@
 // Checks of a token contract of an EVM-like chain: its own words, the code that runs for it, its
 // owner, and one transfer in and out, which its family tries.
 
-import { judgeFace, type Said } from './face.ts';
-import { type Finding, found, type Inspection, notAToken, type PowerRules } from './inspection.ts';
-import { powerFindings } from './power-findings.ts';
+import {
+  type Finding,
+  found,
+  type Inspection,
+  notAToken,
+  type PowerRules,
+  passed,
+} from './inspection.ts';
+import { powerFindings, rebaseFinding } from './powers.ts';
 import { mostCodeBytes, ownerOf, programOf } from './program.ts';
 import { freshAddress, type Reads, wordAt } from './reads.ts';
-import { judgeRebase } from './rebase.ts';
-import { hiddenOf, textOf } from './text.ts';
+import { hiddenOf, hiddenSentence, textOf } from './text.ts';
 import { dataOf } from './words.ts';
 
 export const transferCheck = 'transfer';
@@ -32,7 +37,7 @@ export async function inspectContract(
   const why = `its code has more than the ${mostCodeBytes} bytes read`;
   const findings = [isUnread ? found(finding.check, 'wait', why) : finding];
   if (supply > 0n) findings.push(await transfer(amountOf(supply)));
-  findings.push(judgeRebase(program.selectors));
+  findings.push(rebaseFinding(program));
   findings.push(...(await powerFindings({ reads, token, program, owner, rules })));
   return { symbol, name, decimals, findings };
 }
@@ -62,4 +67,36 @@ async function faceOf(reads: Reads, token: string): Promise<Face> {
   const texts = { symbol: textOf(symbol), name: textOf(name) };
   const said = { ...texts, decimals: Number(decimals), supply };
   return { code, ...said, finding: judgeFace(said, balance, hiddenOf(symbol)) };
+}
+
+/** More decimals than this leave a number of 256 bits no room for whole units. */
+export const mostDecimals = 36;
+
+/** A token's own words; texts are '' where they cannot be read. */
+type Said = {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  readonly supply: bigint;
+};
+
+/** `balance`: that of an address never used; `hidden`: its symbol's first invisible character. */
+export function judgeFace(
+  { symbol, name, decimals, supply }: Said,
+  balance: bigint,
+  hidden: string | null,
+): Finding {
+  if (hidden !== null) return found('contract', 'reject', hiddenSentence(hidden));
+  if (decimals > mostDecimals) {
+    return found('contract', 'reject', `it has ${decimals} decimals; the most is ${mostDecimals}`);
+  }
+  if (balance !== 0n) {
+    const sentence = `it shows a balance of ${balance} for an address that nobody ever used`;
+    return found('contract', 'reject', sentence);
+  }
+  if (supply === 0n)
+    return found('contract', 'wait', 'its total supply is 0: there is none of it yet');
+  if (symbol === '') return found('contract', 'wait', 'its symbol() gives no readable text');
+  if (name === '') return found('contract', 'wait', 'its name() gives no readable text');
+  return passed('contract');
 }

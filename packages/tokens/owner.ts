@@ -1,6 +1,6 @@
 // Whether anybody could use the powers in a token's code, on EVM-like chains. Pure.
 
-import { accessSignals, namesIn } from './powers.ts';
+import { accessSignals, namesIn } from './signals.ts';
 import { addressIn } from './words.ts';
 
 export type Owner = {
@@ -8,10 +8,6 @@ export type Owner = {
   /** In words, for the beginning of a sentence. */
   readonly who: string;
 };
-
-/** How a token names its owner, and who may become one. */
-const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
-const heirGetter = 'pendingOwner()';
 
 /** Addresses without a known key. TRON writes the first T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb. */
 const dead: ReadonlySet<string> = new Set([
@@ -44,20 +40,6 @@ export function judgeOwner(asked: Asked, shown: (address: string) => string): Ow
   const [access] = namesIn(accessSignals, selectors);
   if (access !== undefined) return { gone: false, who: `who has a right by ${access}` };
   return { gone: named.length > 0 && !changes, who: 'somebody' };
-}
-
-/** Asks a token for its owner. `ask` gives what a getter answers; null: no address. */
-export async function askOwner(
-  ask: (getter: string) => Promise<string | null>,
-  code: Pick<Asked, 'selectors' | 'changes'>,
-  shown: (address: string) => string,
-): Promise<Owner> {
-  const named: string[] = [];
-  for (const getter of ownerGetters) {
-    const owner = await ask(getter);
-    if (owner !== null) named.push(owner);
-  }
-  return judgeOwner({ ...code, named, heir: await ask(heirGetter) }, shown);
 }
 
 /** Smaller ones are amounts, counters and flags; no address is so small by chance. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { judgePower } from './powers.ts';
 import {
   accessSignals,
-  judgePower,
   namesIn,
   powerSignals,
   rebaseSignals,
   type Signals,
   successor,
   upgradeSignals,
-} from './powers.ts';
+} from './signals.ts';
 import { selectorOf } from './words.ts';
 
 /** As compilers and explorers have them. */

@@ -1,127 +1,54 @@
-// Functions that give somebody a power over a token, by their usual names on EVM-like chains. Pure.
+// Checks `pausable`, `blacklist`, `mintable`, `upgradeable` and `rebase`, by the names of functions
+// in the code that runs and by who owns it.
 
-import { type Finding, found, type Outcome, type Power, passed } from './inspection.ts';
-import { selectorOf } from './words.ts';
+import { type Finding, found, type Outcome, type PowerRules, passed } from './inspection.ts';
+import { isDead, type Owner } from './owner.ts';
+import { ownerOf, type Program, programOf } from './program.ts';
+import { flagAt, type Reads } from './reads.ts';
+import {
+  namesIn,
+  type Plain,
+  plainPowers,
+  powerSignals,
+  rebaseSignals,
+  type Signals,
+  successor,
+  successorSignals,
+  upgradeSignals,
+} from './signals.ts';
 
-/** Selector without `0x` -> the function's name. */
-export type Signals = ReadonlyMap<string, string>;
-
-function signals(text: string): Signals {
-  const signatures = text.trim().split(/\s+/);
-  return new Map(signatures.map((each) => [selectorOf(each), `${each.split('(')[0] ?? each}()`]));
-}
-
-export const plainPowers = ['pausable', 'blacklist', 'mintable'] as const satisfies Power[];
-export type Plain = (typeof plainPowers)[number];
-
-export const powerSignals: Readonly<Record<Plain, Signals>> = {
-  pausable: signals(`
-    paused() pause() unpause() pause(bool) setPaused(bool) setPause(bool) pauseTransfers()
-    unpauseTransfers() pauseTransfer() unpauseTransfer() pauseContract() unpauseContract()
-    pauseTrading() unpauseTrading() setTradingPaused(bool) stopped() stop() emergencyPause()
-    emergencyStop() setTransferEnabled(bool) setTransfersEnabled(bool) enableTransfers(bool)
-    enableTransfer(bool) disableTransfers() disableTransfers(bool) disableTrading()
-    setTradingEnabled(bool) setTrading(bool) setTradingStatus(bool) setTradingOpen(bool)
-    tradingStatus(bool) toggleTrading() togglePause() haltTrading() halt() lockTransfers()
-    unlockTransfers() setLocked(bool) setTransferable(bool) globalFreeze() freezeAll()
-    freezeToken() setFrozen(bool) freezeTransfers()
-  `),
-  blacklist: signals(`
-    blacklist(address) blackList(address) unBlacklist(address) unblacklist(address)
-    isBlacklisted(address) isBlackListed(address) _isBlacklisted(address) blacklisted(address)
-    _blacklist(address) _isBlackListedBot(address) getBlackListStatus(address)
-    addBlackList(address) removeBlackList(address) addToBlacklist(address)
-    removeFromBlacklist(address) addToBlackList(address) removeFromBlackList(address)
-    addBlacklist(address) removeBlacklist(address) setBlacklist(address,bool)
-    setBlacklisted(address,bool) setBlackList(address,bool) setIsBlacklisted(address,bool)
-    blacklist(address,bool) blacklistAddress(address,bool) blacklistAccount(address,bool)
-    setBlacklist(address[],bool) blacklistMultiple(address[]) multiBlacklist(address[],bool)
-    blacklistUpdate(address,bool) updateBlacklist(address,bool) manage_blacklist(address[],bool)
-    isBlocked(address) blocked(address) block(address) unblock(address) blockAccount(address)
-    unblockAccount(address) blockUser(address) unblockUser(address) addToBlockedList(address)
-    removeFromBlockedList(address) blockAddress(address) setBlocked(address,bool)
-    addBlockedAddress(address) blockList(address) addToBlocklist(address) blocklist(address)
-    isFrozen(address) frozen(address) frozenAccount(address) freezeAccount(address,bool)
-    freezeAccount(address) unfreezeAccount(address) freeze(address) unfreeze(address)
-    freezeAddress(address) unfreezeAddress(address) freeze(address,uint256) frozenOf(address)
-    denyList(address) isDenied(address) addToDenyList(address) denylist(address) deny(address)
-    isDenylisted(address) setDenied(address,bool) isBanned(address) ban(address) unban(address)
-    isSanctioned(address) isRestricted(address) setRestricted(address,bool) isBot(address)
-    bots(address) addBot(address) delBot(address) addBots(address[]) delBots(address[])
-    setBots(address[]) setBot(address,bool) blockBots(address[]) setBots(address[],bool)
-    setAntiBot(address,bool) destroyBlackFunds(address) wipeFrozenAddress(address)
-    wipeBlacklistedAddress(address) forceTransfer(address,address,uint256)
-    forcedTransfer(address,address,uint256) seize(address) confiscate(address)
-    burnBlackFunds(address) clawback(address,uint256) lockAccount(address)
-    blacklistAddress(address)
-  `),
-  mintable: signals(`
-    mint(address,uint256) mint(uint256) mint(address) mint() mint(uint256,address) issue(uint256)
-    issue(address,uint256) mintTo(address,uint256) mintFor(address,uint256)
-    mintToken(address,uint256) mintTokens(address,uint256) mintTokens(uint256)
-    mint(address,uint256,bytes) mint(address,uint256,string) _mint(address,uint256)
-    mintBatch(address[],uint256[]) batchMint(address[],uint256[]) bridgeMint(address,uint256)
-    crosschainMint(address,uint256) operatorMint(address,uint256,bytes,bytes)
-    generateTokens(address,uint256) increaseSupply(uint256) addSupply(uint256)
-    createTokens(address,uint256) emitTokens(address,uint256) addMinter(address)
-    setMinter(address) setMinter(address,bool) configureMinter(address,uint256) minter()
-    isMinter(address) masterMinter() minters(address) MINTER_ROLE() finishMinting()
-    mintingFinished() setMintingEnabled(bool) inflate(uint256)
-    mintFreshToken(address,uint256) issueTokens(address,uint256) adminMint(address,uint256)
-    ownerMint(address,uint256) ownerMint(uint256) devMint(uint256)
-  `),
-};
-
-/** Somebody besides `owner()` may have a right, or an owner may come back. */
-export const accessSignals = signals(`
-  hasRole(bytes32,address) grantRole(bytes32,address) getRoleAdmin(bytes32) DEFAULT_ADMIN_ROLE()
-  authority() setAuthority(address) wards(address) rely(address) minter() addMinter(address)
-  setMinter(address) setMinter(address,bool) isMinter(address) minters(address) masterMinter()
-  pauser() isPauser(address) addPauser(address) blacklister() governance() gov() governor() admin()
-  getAdmin() isAdmin(address) operator() isOperator(address) operators(address) controller()
-  controllers(address) manager() owners(address) isOwner(address) getOwners() authorize(address)
-  isAuthorized(address) authorized(address) dev() deployer() superOwner() realOwner()
-  unlock() lock(uint256) geUnlockTime() getUnlockTime() reclaimOwnership() claimOwnership()
-  setOwner(address) takeOwnership() originalOwner() creator() getCreator() initializeOwner(address)
-  configureMinter(address,uint256) updatePauser(address) updateBlacklister(address)
-  updateMasterMinter(address) transferOperator(address)
-`);
-
-/** Balances that are a share of something, and so change by themselves. */
-export const rebaseSignals = signals(`
-  rebase(uint256,int256) rebase(int256) rebase(uint256) rebase() sharesOf(address)
-  getSharesByPooledEth(uint256) getPooledEthByShares(uint256) getTotalShares() totalShares()
-  scaledBalanceOf(address) scaledTotalSupply() gonsForBalance(uint256) gonsPerFragment()
-  rebasingCreditsPerToken() creditsBalanceOf(address) reflectionFromToken(uint256,bool)
-  tokenFromReflection(uint256) scaledBalanceToBalance(uint256)
-`);
-
-/** Replaces the code that answers, or the contract that keeps the balances. */
-export const upgradeSignals = signals(`
-  upgradeTo(address) upgradeToAndCall(address,bytes)
-  diamondCut((address,uint8,bytes4[])[],address,bytes)
-  setImplementation(address) changeImplementation(address) upgradeImplementation(address)
-  upgrade(address) setTarget(address) deprecate(address) changeProxyAdmin(address,address)
-  upgradeTo(string,address) upgradeToAndCall(string,address,bytes) updateImplementation(address)
-`);
-
-/** By which a token such as USDT hands its calls on to a successor. */
-export const successor = 'deprecate()';
-export const successorSignals: Signals = new Map(
-  [...upgradeSignals].filter(([, name]) => name === successor),
-);
-/** True once it did. */
-export const successionFlag = 'deprecated()';
-
+/** True once a token has handed its calls on to its successor. */
+const successionFlag = 'deprecated()';
 /** True while all transfers are stopped. */
 const stoppingFlags = ['paused()', 'stopped()'] as const;
 
-/** The answer of a function without arguments; null: neither true nor false. */
-type Flag = (name: string) => Promise<boolean | null>;
+type Subject = {
+  readonly reads: Reads;
+  readonly token: string;
+  readonly program: Program;
+  readonly owner: Owner;
+  readonly rules: PowerRules;
+};
+
+export async function powerFindings(subject: Subject): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const power of plainPowers) findings.push(await powerFinding(power, subject));
+  return [...findings, await upgradeableFinding(subject)];
+}
+
+async function powerFinding(power: Plain, subject: Subject): Promise<Finding> {
+  const { reads, token, program, rules } = subject;
+  const now = power === 'pausable' ? await stoppedNow(reads, token) : null;
+  const names = namesIn(powerSignals[power], program.selectors);
+  const who = names.length === 0 ? null : await userOf(powerSignals[power], subject);
+  return judgePower(power, { names, who, now }, rules[power]);
+}
 
 /** Part of a sentence; null: no sign shows that all transfers are stopped. */
-export async function stoppedNow(flag: Flag): Promise<string | null> {
-  for (const name of stoppingFlags) if (await flag(name)) return `${name} answers true`;
+async function stoppedNow(reads: Reads, token: string): Promise<string | null> {
+  for (const name of stoppingFlags) {
+    if (await flagAt(reads, token, name)) return `${name} answers true`;
+  }
   return null;
 }
 
@@ -129,21 +56,62 @@ export async function stoppedNow(flag: Flag): Promise<string | null> {
  * The party that could use one of these functions, for the beginning of a sentence; null: no party
  * could.
  */
-export async function userOf(
-  found: Signals,
-  selectors: ReadonlySet<string>,
-  owner: { readonly gone: boolean; readonly who: string },
-  hiddenKeeper: (used: readonly string[]) => Promise<string | null>,
+async function userOf(
+  signals: Signals,
+  { reads, token, program, owner }: Subject,
 ): Promise<string | null> {
   if (!owner.gone) return owner.who;
-  const keeper = await hiddenKeeper([...found.keys()].filter((each) => selectors.has(each)));
+  const used = [...signals.keys()].filter((each) => program.selectors.has(each));
+  const keeper = (await reads.keeper?.(token, used)) ?? null;
   return keeper === null ? null : `${keeper}, whom its owner() does not name,`;
 }
 
-/** Names of these functions in some code, most telling first. */
-export function namesIn(found: Signals, selectors: ReadonlySet<string>): string[] {
-  const names = [...found].flatMap(([selector, name]) => (selectors.has(selector) ? [name] : []));
-  return [...new Set(names)];
+const check = 'upgradeable';
+
+async function upgradeableFinding(subject: Subject): Promise<Finding> {
+  const { program, rules } = subject;
+  if (rules.upgradeable === 'pass') return passed(check);
+  const replaced = await replacedFinding(subject, rules.upgradeable);
+  if (replaced.outcome !== 'pass' || !program.destroys) return replaced;
+  const how = 'can destroy itself (SELFDESTRUCT) and may be put anew with other contents';
+  return found(check, 'wait', `its code ${how}`);
+}
+
+async function replacedFinding(
+  subject: Subject,
+  outcome: Exclude<Outcome, 'pass'>,
+): Promise<Finding> {
+  const { reads, program } = subject;
+  const { change, selectors, beneath } = program;
+  if (change === null) return succession(subject, outcome);
+  // The code itself may upgrade (UUPS): its permission for that is not checked.
+  const itself = namesIn(upgradeSignals, beneath).length > 0;
+  if (!itself && (await adminGone(reads, change.admin))) return passed(check);
+  const names = namesIn(upgradeSignals, selectors);
+  const by = names.length > 0 ? `, by ${names.join(', ')}` : '';
+  return found(check, change.sure ? outcome : 'wait', `its code ${change.how}${by}`);
+}
+
+async function succession(subject: Subject, outcome: Exclude<Outcome, 'pass'>): Promise<Finding> {
+  const { reads, token, program } = subject;
+  if (namesIn(successorSignals, program.selectors).length === 0) return passed(check);
+  const who = await userOf(successorSignals, subject);
+  if (who !== null) {
+    return found(check, outcome, `its code can be replaced by ${successor}: ${who} may`);
+  }
+  // The successor's powers, and its owner, are not checked.
+  if ((await flagAt(reads, token, successionFlag)) !== true) return passed(check);
+  const sentence = `it hands its calls on to a successor: ${successionFlag} answers true`;
+  return found(check, 'wait', sentence);
+}
+
+/** Whether the admin of a transparent proxy is a contract whose owner gave it up, or nobody. */
+async function adminGone(reads: Reads, admin: string | null): Promise<boolean> {
+  if (admin === null) return false;
+  if (isDead(admin)) return true;
+  const code = await reads.code(admin);
+  if (code === '0x') return false;
+  return (await ownerOf(reads, admin, await programOf(reads, admin, code))).gone;
 }
 
 const can: Readonly<Record<Plain, string>> = {
@@ -172,4 +140,12 @@ export function judgePower(power: Plain, { names, who, now }: Use, rule: Outcome
   return now === null
     ? passed(power)
     : found(power, 'wait', `its transfers are stopped: ${now} now`);
+}
+
+/** Balances that may change by themselves. */
+export function rebaseFinding({ selectors }: Program): Finding {
+  const names = namesIn(rebaseSignals, selectors);
+  if (names.length === 0) return passed('rebase');
+  const sentence = `its balances may change by themselves: its code has ${names.join(', ')}`;
+  return found('rebase', 'wait', sentence);
 }

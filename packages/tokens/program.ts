@@ -1,7 +1,7 @@
 // The code that really runs for a token, and who could put another there.
 
 import { type Scan, scanCode } from './code.ts';
-import { askOwner, type Owner } from './owner.ts';
+import { judgeOwner, type Owner } from './owner.ts';
 import { proxyAt } from './proxy-slots.ts';
 import { type Reads, wordAt } from './reads.ts';
 import { addressIn, contractIn, dataOf, word } from './words.ts';
@@ -126,11 +126,21 @@ function facetsIn(answer: string | null): string[] {
   return addresses.flatMap((each) => (each === null ? [] : [each]));
 }
 
+/** How a token names its owner, and who may become one. */
+const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
+const heirGetter = 'pendingOwner()';
+
 export async function ownerOf(
   reads: Reads,
   token: string,
   { selectors, change }: Program,
 ): Promise<Owner> {
   const ask = async (name: string) => addressIn(await wordAt(reads, token, dataOf(name)));
-  return askOwner(ask, { selectors, changes: change !== null }, reads.shown);
+  const named: string[] = [];
+  for (const getter of ownerGetters) {
+    const owner = await ask(getter);
+    if (owner !== null) named.push(owner);
+  }
+  const heir = await ask(heirGetter);
+  return judgeOwner({ named, heir, selectors, changes: change !== null }, reads.shown);
 }

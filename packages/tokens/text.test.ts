@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { encodeAbiParameters, stringToHex, toHex } from 'viem';
-import { judgeFace } from './face.ts';
+import { judgeFace } from './contracts.ts';
 import { mostNameLength } from './inspection.ts';
 import { cleanText, hiddenIn, hiddenOf, textOf } from './text.ts';
 

@@ -37,6 +37,11 @@ export function hiddenOf(answer: string | null): string | null {
   return answer === null ? null : hiddenIn(rawText(answer));
 }
 
+/** The sentence for a symbol that looks like another and is not. */
+export function hiddenSentence(character: string): string {
+  return `its symbol has the character ${character}, which nobody sees`;
+}
+
 function stringIn(bytes: Buffer): Buffer {
   const offset = numberAt(bytes, 0);
   if (offset === null || offset % word !== 0) return Buffer.alloc(0);

@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   for (const path of staleFiles()) {
     wrong.push(`${path} differs from the source; run node contracts/escrows/build.ts`);
   }
-  for (const path of await staleTokens()) {
+  for (const path of staleTokens()) {
     wrong.push(`contracts/evm/${path} differs; run node contracts/evm/build.ts`);
   }
   const forge = await forgeTest(profile, join(import.meta.dirname, '..'));

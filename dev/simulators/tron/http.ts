@@ -59,8 +59,6 @@ function waitingJson({ chain, view, body, visible }: Asked): JsonObject {
   return { ret: [{ contractRet: waiting.contractRet }], ...json };
 }
 
-const named = ({ header, id }: Block): string => `Num:${header.number},ID:${id}`;
-
 function numbered({ chain, view }: Asked, number: unknown): Block | undefined {
   const at = Number(number ?? 0);
   return at > chain.tip(view).header.number ? undefined : chain.block(at);
@@ -116,11 +114,6 @@ const fullNode: Readonly<Record<string, Answer>> = {
   getcontractinfo: getContractInfo,
   getchainparameters: () => ({
     chainParameter: Object.entries(parameters).map(([key, value]) => ({ key, value })),
-  }),
-  getnodeinfo: ({ chain }) => ({
-    block: named(chain.tip('head')),
-    solidityBlock: named(chain.tip('solid')),
-    configNodeInfo: { codeVersion: 'parley-tron-simulator' },
   }),
   gettransactionfrompending: waitingJson,
 };

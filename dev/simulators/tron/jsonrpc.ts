@@ -1,4 +1,4 @@
-// java-tron's Ethereum-like JSON-RPC: logs, storage and calls. Source:
+// java-tron's Ethereum-like JSON-RPC: logs and storage. Source:
 // framework/src/main/java/org/tron/core/services/jsonrpc/TronJsonRpcImpl.java; documented in
 // tronprotocol/documentation-en, docs/api/json-rpc.
 
@@ -7,10 +7,7 @@ import { slotKey } from '@parley/contracts/tron/testing/state.ts';
 import type { Log } from '@parley/host/log.ts';
 import type { Block } from './blocks.ts';
 import type { TronChain } from './chain.ts';
-import { callOf, outcome, runCall } from './execution.ts';
-import { constantEnergyLimit } from './parameters.ts';
 import { parseAddress } from './protobuf.ts';
-import { Refusal } from './refusal.ts';
 
 type Parts = { readonly chain: TronChain; readonly log: Log };
 
@@ -20,13 +17,11 @@ const resultsLimit = 10_000;
 
 class RpcFailure extends Error {
   readonly code: number;
-  readonly data: string;
 
-  constructor(code: number, message: string, data = '{}') {
+  constructor(code: number, message: string) {
     super(message);
     this.name = 'RpcFailure';
     this.code = code;
-    this.data = data;
   }
 }
 
@@ -129,33 +124,7 @@ function getLogs(chain: TronChain, [given]: Params): LogJson[] {
   throw new RpcFailure(-32005, `query returned more than ${resultsLimit} results`);
 }
 
-type CallArguments = { from?: string; to?: string; value?: string; data?: string; input?: string };
-
-async function called(chain: TronChain, [given, tag]: Params): Promise<string> {
-  onlyLatest(tag);
-  const { from, to, value = '0x0', data, input } = (given ?? {}) as CallArguments;
-  const contract = {
-    owner_address: hexToBytes(`41${from === undefined ? '0'.repeat(40) : addressOf(from)}`),
-    contract_address: hexToBytes(`41${addressOf(to)}`),
-    data: hexToBytes((input ?? data ?? '').replace(/^0x/, '')),
-    call_value: BigInt(value),
-  };
-  const txid = '0'.repeat(64);
-  const result = await chain
-    .look('head', async (ledger, block) => {
-      const call = callOf(ledger.state, { kind: 'TriggerSmartContract', contract, txid });
-      return runCall(ledger, call, constantEnergyLimit, txid, block);
-    })
-    .catch((error: unknown) => {
-      throw error instanceof Refusal ? new RpcFailure(-32600, error.detail) : error;
-    });
-  const output = `0x${bytesToHex(result.output)}`;
-  if (result.failure === 'none') return output;
-  throw new RpcFailure(-32000, outcome(result).words, output);
-}
-
 const methods: Readonly<Record<string, Method>> = {
-  eth_chainId: (chain) => quantity(chain.chainId),
   eth_getLogs: getLogs,
   eth_getStorageAt: (chain, [who, slot, tag]) => {
     onlyLatest(tag);
@@ -164,7 +133,6 @@ const methods: Readonly<Record<string, Method>> = {
       return `0x${(state.get(slotKey(addressOf(who), word)) ?? '').padStart(64, '0')}`;
     });
   },
-  eth_call: called,
 };
 
 type Request = { id?: unknown; method?: unknown; params?: unknown };
@@ -181,8 +149,8 @@ async function answerOne({ chain, log }: Parts, request: Request): Promise<objec
     return { ...reply, result: await method(chain, params) };
   } catch (error) {
     if (error instanceof RpcFailure) {
-      const { code, message, data } = error;
-      return { ...reply, error: { code, message, data } };
+      const { code, message } = error;
+      return { ...reply, error: { code, message, data: '{}' } };
     }
     const facts = { method: name, reason: (error as Error).message };
     log.warn(facts, 'TRON simulator: a JSON-RPC call failed');

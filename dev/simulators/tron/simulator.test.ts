@@ -195,7 +195,6 @@ for (const [method, params, code] of [
   ['eth_getStorageAt', [`0x${'ab'.repeat(20)}`, '0x0', 'finalized'], -32602],
   ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x0' }], -32602],
   ['eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x1389' }], -32602],
-  ['eth_call', [{ to: `0x${'ab'.repeat(20)}`, data: '0x' }, 'latest'], -32600],
 ] as const) {
   test(`JSON-RPC refuses ${method} of ${JSON.stringify(params)} as java-tron does`, async () => {
     type Reply = { error: { code: number } };

@@ -4,15 +4,17 @@ import { brokenInequalities } from '@parley/core/deadlines.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
 import { bitcoinPolicies } from '../bitcoin/policy.ts';
 import { evmChains } from '../evm/policy.ts';
+import { solanaChains } from '../solana/policy.ts';
 import { tronChains, tronDevPolicy } from '../tron/policy.ts';
 
 const evm: readonly ChainPolicy[] = Object.values(evmChains).map(({ policy }) => policy);
 const tron = [...Object.values(tronChains).map(({ policy }) => policy), tronDevPolicy];
+const solana = Object.values(solanaChains).map(({ policy }) => policy);
 const timings = (policy: ChainPolicy) =>
   [policy.normal, policy.high].map((depth) => ({ policy, depth }));
 
-test('each inequality holds for EVM and TRON, short or long at either depth, and below Bitcoin', () => {
-  const shorts = [...evm, ...tron];
+test('each inequality holds for EVM, TRON and Solana, short or long at either depth, and below Bitcoin', () => {
+  const shorts = [...evm, ...tron, ...solana];
   const longs = [...shorts, ...Object.values(bitcoinPolicies)];
   for (const short of shorts.flatMap(timings)) {
     for (const long of longs.flatMap(timings)) {

@@ -11,10 +11,10 @@ import { parseGasKey } from '../gas/keys.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { createSolanaGasAccount } from './gas-account.ts';
-import { type SolanaGasPolicy, solanaGasPolicies } from './gas-policy.ts';
 import { readTransaction } from './message.ts';
 import { accountsAt } from './node.ts';
 import { decodeInstruction, encodeTerms, solanaDeployment, solanaEscrow } from './plan.ts';
+import { type SolanaGasPolicy, solanaGasPolicies } from './policy.ts';
 import {
   associatedTokenAccount,
   associatedTokenProgram,

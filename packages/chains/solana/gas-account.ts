@@ -23,7 +23,6 @@ import { oneSource } from '../nodes/sources.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { isPlain, whatIs } from './builders.ts';
 import { missingRent } from './fees.ts';
-import type { SolanaGasPolicy } from './gas-policy.ts';
 import { readTransaction } from './message.ts';
 import {
   accountsAt,
@@ -46,6 +45,7 @@ import {
   unitLimits,
   type Wanted,
 } from './plan.ts';
+import type { SolanaGasPolicy } from './policy.ts';
 import { reasonOf, tokenProgramOf } from './preflight.ts';
 import { signatureLamports, usualPrice } from './prices.ts';
 import {

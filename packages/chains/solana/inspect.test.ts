@@ -14,7 +14,7 @@ import type { Address } from '@solana/kit';
 import { rpcClient } from '../nodes/rpc.ts';
 import { readMintAt } from './checks/mint.ts';
 import { metadataAddress } from './checks/name.ts';
-import { checkTransfer } from './checks/transfer.ts';
+import { checkTransfer } from './inspect.ts';
 import { accountsAt } from './node.ts';
 import { solanaDeployment } from './plan.ts';
 import {

@@ -2,6 +2,7 @@
 // time.
 
 import type { Rpc } from '../nodes/rpc.ts';
+import { sleep } from '../nodes/turn.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';
 import type { Watch } from './watch.ts';
 
@@ -42,17 +43,11 @@ export async function endsWithin(
   ms: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let wait: NodeJS.Timeout | undefined;
-  let stop = () => {};
-  const late = new Promise<boolean>((resolve) => {
-    stop = () => resolve(false);
-    signal.addEventListener('abort', stop, { once: true });
-    wait = setTimeout(stop, ms);
-    // In pages it is a number.
-    (wait as Partial<NodeJS.Timeout>).unref?.();
-  });
-  const ended = await Promise.race([work.then(() => true), late]);
-  clearTimeout(wait);
-  signal.removeEventListener('abort', stop);
-  return ended;
+  const over = new AbortController();
+  const late = sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => {});
+  try {
+    return await Promise.race([work.then(() => true), late.then(() => false)]);
+  } finally {
+    over.abort();
+  }
 }

@@ -118,10 +118,7 @@ type Life = {
   readonly isGoneDeep: boolean;
 };
 
-/**
- * null: the escrow is unfunded. whether it was funded, or how it ended, is not known yet. whether
- * somebody did, or how it ended, is not known yet.
- */
+/** null: it is unfunded. 'unknown': whether it was funded, or how it ended, is not known yet. */
 async function lifeOf(
   watch: Watch,
   known: Known,

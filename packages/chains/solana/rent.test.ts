@@ -10,10 +10,10 @@ import type { SolanaMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { missingRent } from './fees.ts';
 import { createSolanaGasAccount } from './gas-account.ts';
-import { type SolanaGasPolicy, solanaGasPolicies } from './gas-policy.ts';
 import { readTransaction } from './message.ts';
 import { lamportsOf } from './node.ts';
 import { addedRent, materialProblems, solanaDeployment } from './plan.ts';
+import { type SolanaGasPolicy, solanaGasPolicies } from './policy.ts';
 import { associatedTokenAccount, systemProgram, tokenProgram, wrappedSol } from './programs.ts';
 import {
   built,

@@ -2,9 +2,8 @@
 // authority that may change it later has no power over what an escrow holds, and is no objection.
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { hiddenSentence } from '@parley/tokens/face.ts';
 import { type Finding, found, mostNameLength, passed } from '@parley/tokens/inspection.ts';
-import { cleanText, hiddenIn } from '@parley/tokens/text.ts';
+import { cleanText, hiddenIn, hiddenSentence } from '@parley/tokens/text.ts';
 import { solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import type { Account } from '../node.ts';
 import { metadataProgram, programAddress, systemProgram } from '../programs.ts';
