@@ -83,6 +83,9 @@ async function answer(
   const json = (value: unknown): [number, string] => [200, JSON.stringify(value)];
   const [first, second = '', third, fourth, fifth] = path;
   if (request.method === 'POST' && first === 'tx') return broadcast(rpc, sent);
+  if (first === 'blocks' && third === 'height') {
+    return [200, String(await rpc<number>('getblockcount'))];
+  }
   if (first === 'blocks') return [200, await rpc<string>('getbestblockhash')];
   if (first === 'block-height') return [200, await rpc<string>('getblockhash', [Number(second)])];
   if (first === 'block' && third === 'raw') {
