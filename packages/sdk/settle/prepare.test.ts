@@ -249,6 +249,12 @@ test('a swap first seen after the acceptance lapsed is told nothing, whatever it
   assert.deepEqual(await begun(muchLater, store, honestSwap('taker')), ['begun', 0]);
 });
 
+test('a payout of another network is refused before money moves', async () => {
+  const payout = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
+  await assert.rejects(keyTold({ payout }, 'p2wpkh'), named);
+});
+
 test('a swap that is kept for one thread is not settled for another', async () => {
   const store = memoryStore();
   const kept = keptRecord('taker');

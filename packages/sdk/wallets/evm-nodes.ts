@@ -127,11 +127,6 @@ export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
   };
 }
 
-/** The present base fee of a block, by the dearest answer. */
-export function baseFeeBy(looks: readonly Look[]): bigint {
-  return looks.map(({ present }) => present.base).reduce(larger, 0n);
-}
-
 export async function countsOf(
   nodes: EvmNodes,
   at: 'latest' | 'pending',
