@@ -86,7 +86,7 @@ for (const how of ['413', '502', '504', 'never']) {
         if (widthOf(params) <= 50) return forward();
         return how === 'never' ? undefined : { status: Number(how) };
       },
-      { rpc: { attemptTimeoutMs: 300, rounds: 1 } },
+      { rpc: { attemptTimeoutMs: 1_000, rounds: 1 } },
     );
     const adapter = await following([leg], gateway);
     await fund(chain, leg);

@@ -45,17 +45,16 @@ export type TestChain = Awaited<ReturnType<typeof startAnvil>>;
 type Options = {
   chainId?: number;
   deploy?: boolean;
-  hardfork?: 'prague' | 'osaka';
   /** The node is never stopped: it ends with the process, which does not wait for it. */
   isShared?: boolean;
 };
 
 /** Mines a block for each transaction unless automine is off. Call `stop` in the end. */
 export async function startAnvil(options: Options = {}) {
-  const { chainId = 31_337, deploy = true, hardfork = 'prague', isShared = false } = options;
+  const { chainId = 31_337, deploy = true, isShared = false } = options;
   const args = ['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)];
   args.push('--slots-in-an-epoch', '1');
-  const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', hardfork], {
+  const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', 'prague'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
