@@ -36,8 +36,7 @@ if (disk === null) {
     'with its disk full and its database killed the market answers 503, and goes on by itself when there is space',
     limits,
     async () => {
-      const env = { DATABASE_URL: '', PARLEY_TEST_SHELL: JSON.stringify(disk) };
-      const stage = await startStage({ env });
+      const stage = await startStage({ shell: disk });
       try {
         await swapOnAFullDisk(stage);
       } finally {

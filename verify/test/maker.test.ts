@@ -21,9 +21,9 @@ import {
   inventoryIs,
   type MakerProcess,
   newLog,
+  quoteOf,
   startMaker,
   take,
-  until,
   walletsIn,
 } from './support/maker.ts';
 import { sharedWeb, type Web } from './support/web.ts';
@@ -69,7 +69,7 @@ function start(): MakerProcess {
   // So that it starts without the market too.
   const brand = { PARLEY_PRODUCT_NAME: 'Parley', PARLEY_SHORT_NAME: 'parley' };
   const env = { ...brand, PARLEY_HOME: home };
-  running = startMaker([...args, '--metrics', String(port)], log, { env });
+  running = startMaker([...args, '--metrics', String(port)], log, env);
   return running;
 }
 
@@ -92,7 +92,7 @@ test('killed again and again, and without its market, it holds what it agreed to
   const second = start();
   await second.heard(({ event, openSwaps }) => event === 'settling' && openSwaps === 1);
   await second.heard(({ event, step }) => event === 'swap' && step === 'funded');
-  way.fail({ kind: 'cut' });
+  way.fail();
   await second.kill();
   const alone = start();
   await alone.heard(({ event }) => event === 'sign_in_failed');
@@ -169,12 +169,9 @@ test('the kill switch ends quoting, resume begins it again, SIGTERM ends it well
   await maker.heard(({ rfqId, code }) => rfqId === rfq.id && code === 'killed');
   assert.deepEqual((await taker.client.threadsOfRfq(rfq.id)).threads, []);
   await turn(join(folder, 'store'), 'resume');
-  const [thread] = await until('a quote', async () => {
-    const { threads } = await taker.client.threadsOfRfq(rfq.id);
-    return threads.length > 0 ? threads : null;
-  });
+  const thread = await quoteOf(taker, rfq.id);
   // 2 000 TRX are 640 dollars, those are 4 SOL, and 50 basis points more.
-  assert.equal(thread?.quoteAmount, '4020000000');
+  assert.equal(thread.quoteAmount, '4020000000');
   await taker.client.cancelRfq(rfq.id);
   assert.equal(await maker.stop(), 0);
 });

@@ -14,8 +14,8 @@ import { type Stage, startStage } from './support/stage.ts';
 
 const limits = { timeout: 240_000 };
 const hourSeconds = 3_600;
-/** Each home has a database of its own, and an acceptance outlasts the missing hour. */
-const env = { DATABASE_URL: '', PARLEY_ENCRYPTION_KEY: '', PARLEY_ACCEPT_TTL: '86400' };
+/** An acceptance outlasts the missing hour. */
+const env = { PARLEY_ENCRYPTION_KEY: '', PARLEY_ACCEPT_TTL: '86400' };
 
 let stage: Stage;
 let alice: Customer;
@@ -56,14 +56,13 @@ test(
     await waiting.accept(alice);
     const { seq } = await resumedAt(first.url);
 
-    stage.servers.length = 0;
     await first.market.stop();
     await promisify(execFile)('cp', ['-a', home, copy]);
     const second = await stage.startServer({ home });
     assert.ok((await waiting.accept(bob)).swapId, 'the acceptance becomes a swap in the lost hour');
     const later = await agreed(stage, both, 'ETH', 'SOL');
     await Promise.all([finish(stage, funded), fund(stage, later, 'both')]);
-    await second.kill();
+    await second.market.kill();
     await stage.move(hourSeconds);
 
     const third = await stage.startServer({ home: copy });

@@ -96,10 +96,10 @@ before(async () => {
       PARLEY_METRICS_PORT: '0',
       PARLEY_CHAIN_TIMEOUT_MS: '20000',
     },
-    ways: async (family, rpcUrl) => {
+    way: async (family, rpcUrl) => {
       const guard = guardOf(family);
       nodes[family] = await guardedNode(rpcUrl, guard, secret, (words) => asked.push(words));
-      return [nodes[family].url];
+      return nodes[family].url;
     },
   });
   ({ market } = await stage.startServer());

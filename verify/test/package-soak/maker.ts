@@ -12,7 +12,7 @@ import { assetsOf } from '@parley/dev/demo/trades.ts';
 import { devnetClient } from '@parley/dev/devnet/client.ts';
 import { prepareDevMaker } from '@parley/scripts/maker-dev.ts';
 import { pack } from '@parley/scripts/tarballs.ts';
-import { until } from '../support/maker.ts';
+import { quoteOf } from '../support/maker.ts';
 import { install, npx } from './install.ts';
 
 /** Seconds from the empty folder, without what the faucet takes. */
@@ -50,11 +50,8 @@ export async function firstQuote(work: string): Promise<number> {
         quoteAssetId: assets['EVM dollar'].id,
         ttlSeconds: 600,
       });
-      const [thread] = await until('the first quote', async () => {
-        const { threads } = await taker.client.threadsOfRfq(rfq.id);
-        return threads.length > 0 ? threads : null;
-      });
-      assert.equal(thread?.quoteAmount, '636800000');
+      const thread = await quoteOf(taker, rfq.id);
+      assert.equal(thread.quoteAmount, '636800000');
     } finally {
       maker.kill('SIGTERM');
     }

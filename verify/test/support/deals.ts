@@ -142,18 +142,16 @@ export function run(ground: Ground, deal: Deal, party: 'taker' | 'maker', hooks:
   return running;
 }
 
-/** Runs a side until it says so, and then stops as a crash would; the last txid that it told. */
-export async function runUntil(
+/** Runs a side until it says so, and then stops as a crash would. */
+async function runUntil(
   ground: Ground,
   deal: Deal,
   party: 'taker' | 'maker',
   when: (progress: Progress) => boolean,
-): Promise<string> {
+): Promise<void> {
   const stop = new AbortController();
   const stopped = new Error('stopped here');
-  let last = '';
   const onProgress = (progress: Progress) => {
-    last = progress.txid ?? last;
     if (when(progress)) stop.abort(stopped);
   };
   try {
@@ -163,7 +161,6 @@ export async function runUntil(
     if (error !== stopped) throw error;
   }
   assert.ok(stop.signal.aborted, `${party} ended before that`);
-  return last;
 }
 
 export async function finish(ground: Ground, deal: Deal): Promise<End[]> {
@@ -181,15 +178,12 @@ export async function fund(ground: Ground, deal: Deal, legs: 'both' | 'initiator
 }
 
 const isVerified = ({ step }: Progress) => step === 'verified';
-export const isFunded = ({ step }: Progress) => step === 'funded';
-/** By one's own node; a transaction that a side reports may not have been sent yet. */
-export const seen = (what: 'claim' | 'refund', leg: 'a' | 'b') => (progress: Progress) =>
-  progress.step === 'seen' && progress.text.startsWith(`${what} of leg ${leg} `);
-/** The funding of a leg, or its claim, counts by one's own node. */
-export const deep =
-  (leg: 'a' | 'b', what: 'funding' | 'claim' = 'funding') =>
+const isFunded = ({ step }: Progress) => step === 'funded';
+/** The funding of a leg counts by one's own node. */
+const deep =
+  (leg: 'a' | 'b') =>
   ({ step, leg: of, text }: Progress): boolean =>
-    step === 'seen' && of === leg && text.startsWith(what) && !isShallow.test(text);
+    step === 'seen' && of === leg && text.startsWith('funding') && !isShallow.test(text);
 const isShallow = / confirmations?$| in no block$/;
 
 const limitMs = 100_000;
@@ -302,9 +296,9 @@ export type Told = {
 };
 
 /** Each delivery of this swap to a customer once; one id always has the same body. */
-export function heard(stage: Stage, who: Customer, swapId: string, from = 0): Told[] {
+function heard(stage: Stage, who: Customer, swapId: string): Told[] {
   const bodies = new Map<string, string>();
-  for (const { path, body } of stage.receiver.received.slice(from)) {
+  for (const { path, body } of stage.receiver.received) {
     if (path !== who.hook) continue;
     const { deliveryId } = JSON.parse(body) as Told;
     const before = bodies.get(deliveryId);
@@ -319,8 +313,6 @@ export type Probe = {
   readonly status: number;
   readonly code: string | null;
   readonly retryAfter: string | null;
-  readonly txid: string | null;
-  readonly ms: number;
 };
 
 /** A request as it is answered, without the SDK's patience. */
@@ -328,26 +320,15 @@ export async function probe(
   stage: Stage,
   who: Customer,
   path: string,
-  body?: unknown,
+  body: object,
 ): Promise<Probe> {
-  const began = performance.now();
-  const reply = await fetch(stage.url + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${who.key}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  const { status, headers } = await fetch(stage.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${who.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
     signal: AbortSignal.timeout(limitMs),
   });
-  await reply.arrayBuffer();
-  return {
-    status: reply.status,
-    code: reply.headers.get('x-parley-error'),
-    retryAfter: reply.headers.get('retry-after'),
-    txid: reply.headers.get('x-parley-txid'),
-    ms: Math.round(performance.now() - began),
-  };
+  return { status, code: headers.get('x-parley-error'), retryAfter: headers.get('retry-after') };
 }
 
 /** The refusal that this ends with. */

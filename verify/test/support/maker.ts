@@ -2,12 +2,11 @@
 // takers that trade with it, and what it holds in the end against what it agreed to.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Family, families } from '@parley/core/families.ts';
 import {
@@ -23,11 +22,12 @@ import { type CoinName, coinNames, type Place } from '@parley/dev/demo/place.ts'
 import { openChains } from '@parley/maker/chains.ts';
 import { parseConfig } from '@parley/maker/config/config.ts';
 import { accept } from '@parley/sdk/agree.ts';
-import { ParleyApiError } from '@parley/sdk/errors.ts';
-import { type Outcome, type Progress, settle } from '@parley/sdk/settle.ts';
+import { type Outcome, settle } from '@parley/sdk/settle.ts';
 import { fileStore } from '@parley/sdk/stores/file.ts';
 import { type Kept, versionsOf } from '@parley/sdk/stores/store.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
+import type { Thread } from '@parley/sdk/types.ts';
+import { waitUntil } from './waiting.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const devScript = join(root, 'scripts', 'maker.ts');
@@ -36,7 +36,6 @@ const devScript = join(root, 'scripts', 'maker.ts');
 export type Line = Readonly<Record<string, string | number | boolean | null>>;
 
 export type MakerProcess = {
-  readonly child: ChildProcess;
   /** The first line, said already or to come, that fits. Rejects where it ends before. */
   heard(fits: (line: Line) => boolean): Promise<Line>;
   /** Whether one was said already. */
@@ -55,9 +54,9 @@ export const newLog = (): MakerLog => ({ lines: [], text: '' });
 export function startMaker(
   args: readonly string[],
   log: MakerLog,
-  { script = devScript, env = {} }: { script?: string; env?: Record<string, string> } = {},
+  env: Readonly<Record<string, string>>,
 ): MakerProcess {
-  const child = spawn(process.execPath, [script, ...args], {
+  const child = spawn(process.execPath, [devScript, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -86,7 +85,6 @@ export function startMaker(
     return code ?? null;
   });
   return {
-    child,
     has: (fits) => own.some(fits),
     heard: async (fits) => {
       for (;;) {
@@ -114,27 +112,25 @@ export type Wish = { readonly gives: CoinName; readonly gets: CoinName; readonly
 
 export type Taken = {
   readonly wish: Wish;
-  readonly rfqId: string;
   readonly threadId: string;
   readonly quoteAmount: bigint;
-  /** Its id, once the maker has accepted too. */
-  swap(signal?: AbortSignal): Promise<string>;
-  /** Settles to the end. Again: from where it stopped. */
-  settles(signal?: AbortSignal, onProgress?: (progress: Progress) => void): Promise<Outcome>;
+  /** To the end, once the maker has accepted too. */
+  settles(): Promise<Outcome>;
 };
 
-/** It asked for a price in vain. */
-export class Unquoted extends Error {
-  override name = 'Unquoted';
-}
+/** Machines are shared. */
+const patience = { everyMs: 200, mostMs: 180_000 };
 
-/** Asks, takes the first quote, and accepts it. Throws Unquoted, its request cancelled. */
+/** Of its first quote. */
+export const quoteOf = ({ client }: Pick<Person, 'client'>, rfqId: string): Promise<Thread> =>
+  waitUntil(async () => (await client.threadsOfRfq(rfqId)).threads[0], patience);
+
+/** Asks, takes the first quote, and accepts it. */
 export async function take(
   taker: Person,
   assets: Readonly<Record<CoinName, PinnedAsset>>,
   wish: Wish,
   now: () => number,
-  mostMs = patienceMs,
 ): Promise<Taken> {
   const { client, userId, store, chains } = taker;
   const base = assets[wish.gives];
@@ -146,79 +142,34 @@ export async function take(
     baseAmount: wish.amount.toString(),
     ttlSeconds: 600,
   });
-  const quoted = async () => {
-    const { threads } = await client.threadsOfRfq(rfq.id);
-    return threads.length > 0 ? threads : null;
-  };
-  const [thread] = await until('a quote', quoted, { mostMs }).catch(async (cause: unknown) => {
-    await client.cancelRfq(rfq.id);
-    throw new Unquoted(`nobody has quoted ${rfq.id}`, { cause });
-  });
-  assert.ok(thread);
-  const quoteAmount = BigInt(thread.quoteAmount);
-  const own = { client, userId, store, chains, now };
-  const wanted = {
-    ...own,
+  const { id: threadId, quoteAmount: quoted } = await quoteOf(taker, rfq.id);
+  const quoteAmount = BigInt(quoted);
+  const { trade } = await accept({
+    client,
+    userId,
+    store,
+    chains,
+    now,
     rfqId: rfq.id,
-    threadId: thread.id,
+    threadId,
     base,
     baseAmount: wish.amount,
     quote,
     quoteAmount,
-    party: 'taker' as const,
-    direction: 'sell_base' as const,
-  };
-  // It may have been withdrawn or moved meanwhile.
-  const { trade } = await accept(wanted).catch(async (cause: unknown) => {
-    if (!(cause instanceof ParleyApiError) || cause.status !== 409) throw cause;
-    await client.cancelRfq(rfq.id);
-    throw new Unquoted(`the quote on ${rfq.id} does not stand any more`, { cause });
+    party: 'taker',
+    direction: 'sell_base',
   });
-  const swap = (signal?: AbortSignal) =>
-    until(
-      'the swap',
-      async () => {
-        signal?.throwIfAborted();
-        const { swapId, status } = await client.thread(thread.id);
-        if (swapId === null && status === 'closed') throw new Error(`${thread.id} was closed`);
-        return swapId;
-      },
-      { mostMs },
-    );
+  const agreed = async () => (await client.thread(threadId)).swapId;
   return {
     wish,
-    rfqId: rfq.id,
-    threadId: thread.id,
+    threadId,
     quoteAmount,
-    swap,
-    settles: async (signal, onProgress) => {
-      const swapId = await swap(signal);
-      const how = {
-        pollMs: 400,
-        marketPollMs: 1_000,
-        ...(signal === undefined ? {} : { signal }),
-        ...(onProgress === undefined ? {} : { onProgress }),
-      };
-      return settle({ swapId, trade, client, chains, store, now, ...how });
+    settles: async () => {
+      const swapId = await waitUntil(agreed, patience);
+      const poll = { pollMs: 400, marketPollMs: 1_000 };
+      return settle({ swapId, trade, client, chains, store, now, ...poll });
     },
   };
-}
-
-/** Machines are shared. */
-const patienceMs = 180_000;
-
-export async function until<T>(
-  what: string,
-  look: () => Promise<T | null>,
-  { everyMs = 200, mostMs = patienceMs }: { everyMs?: number; mostMs?: number } = {},
-): Promise<T> {
-  const end = performance.now() + mostMs;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (performance.now() > end) throw new Error(`${what} did not come within ${mostMs} ms`);
-    await sleep(everyMs);
-  }
 }
 
 /** The wallets of a maker's folder, as the ledger of the demo asks for a person's. */
@@ -252,7 +203,7 @@ export async function inventoryIs(
 }
 
 /** The amount due, less the fees of what it did. */
-export async function dueAfterFees(
+async function dueAfterFees(
   maker: Person,
   place: Place,
   before: Holding,
@@ -271,7 +222,7 @@ export async function dueAfterFees(
 }
 
 /** Every transaction that its records name and a block has. */
-export async function doingsIn(folder: string, place: Place): Promise<Doings> {
+async function doingsIn(folder: string, place: Place): Promise<Doings> {
   const doings = noDoings();
   const store = await fileStore(join(folder, 'store'));
   for (const swapId of await store.swapIds()) {

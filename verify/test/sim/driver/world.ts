@@ -9,7 +9,6 @@ import { readKept, type SwapRecord } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '@parley/sdk/trade.ts';
 import { minedAbout, type SimChain, tipOf } from '../chain.ts';
 import type { Chance } from '../chance.ts';
-import { escrowOf } from './plans.ts';
 import { nowSeconds } from './time.ts';
 
 export const lies = [
@@ -198,8 +197,6 @@ export function termsOf(
   };
 }
 
-export const escrowNow = (world: World, leg: LegName) => escrowOf(termsOf(world, leg)).address;
-
 /** Every escrow of a leg that anybody ever planned. */
 export const escrowsOf = ({ chains }: World, leg: LegName) => [...chains[leg].plans];
 
@@ -207,10 +204,6 @@ export const escrowsOf = ({ chains }: World, leg: LegName) => [...chains[leg].pl
 export function depthIn(chain: SimChain, escrow: string): number {
   const funding = minedAbout(chain, escrow).find(({ ok, tx }) => ok && tx.verb === 'fund');
   return funding === undefined ? 0 : tipOf(chain).height - funding.height + 1;
-}
-
-export function legOfChain({ chains }: World, chain: string): LegName {
-  return chains.a.chain === chain ? 'a' : 'b';
 }
 
 /** The transaction that took the money of an escrow on the true chain. */
