@@ -14,8 +14,7 @@ import { lyingNode } from '@parley/chains/tron/testing/nodes.ts';
 import { deployment as pinned } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { type EscrowRecord, recordIn, writeRecord } from '@parley/contracts/records.ts';
 import { type TronDevChain, tronChain } from '@parley/dev/devnet/tron-chain.ts';
-import { deployTron } from './deploy-tron.ts';
-import { tronRecordFault } from './tron-record.ts';
+import { deployTron, tronRecordFault } from './deploy-tron.ts';
 
 const run = promisify(execFile);
 const key = '31'.repeat(32);

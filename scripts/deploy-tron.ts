@@ -17,17 +17,27 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { tronHex } from '@parley/chains/tron/address.ts';
 import { readTronSigned, signTronTransaction } from '@parley/chains/tron/broadcast.ts';
 import { type Http, httpClient, TronRefusal } from '@parley/chains/tron/http.ts';
-import { createdAddress } from '@parley/chains/tron/identity.ts';
-import { chainIdOf, headBlock, infoOf, knows, sendHex } from '@parley/chains/tron/node.ts';
-import { referenceTo } from '@parley/chains/tron/plan.ts';
+import { createdAddress, creatorIn, tronFault } from '@parley/chains/tron/identity.ts';
+import {
+  blockOf,
+  chainIdOf,
+  headBlock,
+  infoOf,
+  knows,
+  rawDataOf,
+  sendHex,
+} from '@parley/chains/tron/node.ts';
+import { referenceTo, type TronOrigin } from '@parley/chains/tron/plan.ts';
 import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
-import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { initCode, deployment as pinned } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '@parley/contracts/evm/entry.ts';
 import {
   type EscrowRecord,
   escrowRecords,
   escrowRecordsOf,
   isNetworkName,
+  type Made,
+  madeFault,
   recordFile,
   writeRecord,
 } from '@parley/contracts/records.ts';
@@ -36,7 +46,6 @@ import { rawTransaction } from '@parley/contracts/tron/transaction.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
-import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
 const defaultFeeLimitTrx = '1000';
 const usage = `usage: npm run deploy:tron -- --url URL [--network NAME] [--fee-limit TRX]
@@ -289,6 +298,61 @@ function deployerKey(): Uint8Array {
   const key = (process.env.PARLEY_DEPLOYER_KEY ?? '').replace(/^0x/, '');
   if (/^[0-9a-fA-F]{64}$/.test(key)) return hexToBytes(key);
   throw new Error('PARLEY_DEPLOYER_KEY must be set to 64 hex characters');
+}
+
+// The record of a deployment on TRON: read from the chain, so that it is the same whoever writes
+// it, and compared with the chain again.
+
+const code = { sha256: pinned.initCode.sha256.slice(2), bytes: pinned.initCode.bytes };
+
+async function tronRecordOf(
+  http: Http,
+  network: string,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<EscrowRecord> {
+  const made = await madeBy(http, deployment, signal);
+  if (typeof made === 'string') throw new Error(made);
+  const { chainId, contract, creation } = deployment;
+  return { network, family: 'tron', chainId, contract, ...code, transaction: creation, ...made };
+}
+
+export async function tronRecordFault(
+  http: Http,
+  record: EscrowRecord,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { chainId, contract, transaction, family, sha256, bytes } = record;
+  const id = await chainIdOf(http, signal);
+  if (id !== chainId) return `the node is of chain ${id}, not ${chainId} as recorded`;
+  if (family !== 'tron') return `a record of ${family}, and not of tron`;
+  if (sha256 !== code.sha256 || bytes !== code.bytes) {
+    const recorded = `${sha256} of ${bytes} bytes is recorded`;
+    return `${recorded}: other init code than ${code.sha256} of ${code.bytes}`;
+  }
+  const made = await madeBy(http, { chainId, contract, creation: transaction }, signal);
+  return typeof made === 'string' ? made : madeFault(record, made);
+}
+
+async function madeBy(
+  http: Http,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<Made | string> {
+  const fault = await tronFault(http, deployment, signal);
+  if (fault !== null) return `the node ${fault.says}`;
+  const { creation } = deployment;
+  const [rawData, block] = await Promise.all([
+    rawDataOf(http, creation, signal),
+    blockOf(http, creation, signal),
+  ]);
+  const payer = rawData && creatorIn(rawData);
+  if (!payer || block === null) return `the node shows ${creation} in no block`;
+  return {
+    payer,
+    block: block.number,
+    deployedAt: new Date(block.timestampMs).toISOString(),
+  };
 }
 
 if (isEntry(import.meta.url)) {

@@ -7,9 +7,8 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { webBuild } from '@parley/web/vite.config.ts';
-import { build } from 'vite';
-import { rescuePage } from './web-copy.ts';
+import { copyBuild, webBuild } from '@parley/web/vite.config.ts';
+import { build, type Rolldown } from 'vite';
 
 const routes = fileURLToPath(new URL('../packages/web/app/router.tsx', import.meta.url));
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
@@ -107,4 +106,50 @@ async function pack(file: string): Promise<void> {
     promisify(gzip)(plain, { level: 9 }),
   ]);
   await Promise.all([writeFile(`${file}.br`, br), writeFile(`${file}.gz`, gz)]);
+}
+
+// The rescue page as one HTML file: everything is inside, and its own policy lets nothing else run.
+// A page from a disk may load no module beside it.
+
+/** Throws what is wrong in the sources. */
+export async function rescuePage(): Promise<string> {
+  const made = (await build(copyBuild())) as Rolldown.RolldownOutput;
+  const chunks = made.output.filter((each) => each.type === 'chunk');
+  const assets = made.output.filter((each) => each.type === 'asset');
+  const html = assets.find(({ fileName }) => fileName.endsWith('.html'));
+  const [script, ...more] = chunks;
+  if (script === undefined || html === undefined || more.length > 0) {
+    throw new Error(
+      `the rescue page is ${made.output.length} files, and not one script and a page`,
+    );
+  }
+  const styles = assets.filter(({ fileName }) => fileName.endsWith('.css'));
+  // A closing tag inside the code would end the script early.
+  const code = script.code.replaceAll('</script', '<\\/script');
+  const style = styles.map(({ source }) => String(source)).join('\n');
+  const policy = [
+    "default-src 'none'",
+    `script-src '${sourceOf(code)}'`,
+    `style-src '${sourceOf(style)}'`,
+    'img-src data:',
+    // Nodes are named by a person, in any network.
+    'connect-src https: http:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return String(html.source)
+    .replace(/<script type="module"[^>]*><\/script>\s*/, '')
+    .replaceAll(/<link rel="(?:stylesheet|modulepreload)"[^>]*>\s*/g, '')
+    .replace(
+      '<meta charset="utf-8">',
+      () =>
+        '<meta charset="utf-8">\n    ' +
+        `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    )
+    .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
+    .replace('</body>', () => `  <script type="module">${code}</script>\n  </body>`);
+}
+
+function sourceOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -8,11 +8,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Kept } from '@parley/sdk/stores/store.ts';
-import { daySeconds, type End, openBook } from './book.ts';
-import { type Asked, createFaucet, mostOpen, type Payer, type Push, Refused } from './give.ts';
-import { longestAddress } from './page.ts';
+import { daySeconds, openBook } from './book.ts';
+import { type Asked, createFaucet, type Payer, Refused } from './give.ts';
 import type { Gift } from './settings.ts';
-import { createSite, mostTries } from './site.ts';
+import { createSite, longestAddress, mostTries } from './site.ts';
 
 const gift: Gift = {
   chain: 'testchain',
@@ -24,7 +23,7 @@ const gift: Gift = {
 };
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-function stubPayer(ends: Map<string, End> = new Map()) {
+function stubPayer() {
   const sent: string[] = [];
   const state = { isSilent: false, signed: 0 };
   const payer: Payer = {
@@ -42,10 +41,9 @@ function stubPayer(ends: Map<string, End> = new Map()) {
       if (state.isSilent) throw new ParleyError('chain_unavailable', 'silent', {});
       sent.push(raw);
     },
-    end: async ({ txid }) => ends.get(txid) ?? null,
     close: async () => {},
   };
-  return { payer, sent, state, ends };
+  return { payer, sent, state };
 }
 
 function stage(t: TestContext) {
@@ -84,19 +82,44 @@ test('an address has a gift once in 24 hours, and a client network so many', asy
   await faucet.close();
 });
 
-test('a lost gift counts for its client and the day, and no longer for its address', async (t) => {
-  const { open } = stage(t);
+test('a gift that no node takes counts for its client and the day, and not for its address', async (t) => {
+  const { file, open } = stage(t);
   const stub = stubPayer();
   const faucet = open(stub, 3);
-  const { txid } = await faucet.give(asked('alice'));
-  stub.ends.set(txid, 'lost');
-  await faucet.look();
+  stub.state.isSilent = true;
+  await assert.rejects(faucet.give(asked('alice')), refused('unavailable'));
+  stub.state.isSilent = false;
   await faucet.give(asked('alice'));
   await faucet.give(asked('bob'));
   await assert.rejects(faucet.give(asked('carol')), refused('client_limit'));
   await faucet.give(asked('carol', 'elsewhere'));
   assert.equal(faucet.left(gift), 0n);
   await assert.rejects(faucet.give(asked('dave', 'third')), refused('daily_cap'));
+  assert.throws(() => openBook(file), /another faucet/);
+  await faucet.close();
+  // After a restart too.
+  const again = open(stubPayer(), 3);
+  await assert.rejects(again.give(asked('alice')), refused('address_limit'));
+  await again.close();
+});
+
+test('a gift is counted before it is sent, and one that is not counted is not sent', async (t) => {
+  const { file, clock } = stage(t);
+  const { payer, sent } = stubPayer();
+  const freed: string[] = [];
+  const forget = ({ txid }: Kept) => void freed.push(txid);
+  const book = openBook(file);
+  const keep = () => {
+    throw new Error('database or disk is full');
+  };
+  const parts = { gifts: [gift], payers: [{ ...payer, forget }], perClient: 2, log: quiet };
+  const faucet = createFaucet({ ...parts, book: { ...book, keep }, now: () => clock.now });
+  await assert.rejects(faucet.give(asked('alice')), /disk is full/);
+  assert.deepEqual([sent, freed], [[], ['tx-alice-1']]);
+  const sign = () => Promise.reject(new Error('secret'));
+  const poor = createFaucet({ ...parts, payers: [{ ...payer, sign }], book, now: () => clock.now });
+  await assert.rejects(poor.give(asked('alice')), refused('unavailable'));
+  assert.equal(poor.left(gift), gift.dailyCap);
   await faucet.close();
 });
 
@@ -111,158 +134,6 @@ test('asked side by side an address gets one gift, and no more wait than may', a
   const codes = all.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));
   assert.equal(codes.filter((code) => code === 'busy').length, 10);
   assert.equal(stub.state.signed, 1);
-  await faucet.close();
-});
-
-test('a gift kept and not sent is sent after a crash, the same bytes, and no more', async (t) => {
-  const { file, open } = stage(t);
-  const before = stubPayer();
-  before.state.isSilent = true;
-  const first = open(before);
-  const { txid, sent } = await first.give(asked('alice'));
-  assert.equal(sent, false);
-  assert.throws(() => openBook(file), /another faucet/);
-  await first.close();
-  const after = stubPayer();
-  const second = open(after);
-  await second.look();
-  assert.deepEqual(after.sent, ['bytes-alice-1']);
-  await assert.rejects(second.give(asked('alice')), refused('address_limit'));
-  after.ends.set(txid, 'landed');
-  await second.look();
-  await second.look();
-  assert.deepEqual([after.sent.length, after.state.signed], [1, 0]);
-  await second.close();
-});
-
-test('only signed gifts are counted, and no more are signed than may wait', async (t) => {
-  const { open } = stage(t);
-  const stub = stubPayer();
-  const { sign } = stub.payer;
-  const gifts = [{ ...gift, dailyCap: 10_000n }];
-  const faucet = open(
-    { ...stub, payer: { ...stub.payer, sign: () => Promise.reject(new Error('secret')) } },
-    100,
-    gifts,
-  );
-  await assert.rejects(faucet.give(asked('alice')), refused('unavailable'));
-  assert.equal(faucet.left(gifts[0] as Gift), 10_000n);
-  await faucet.close();
-  const other = open({ ...stub, payer: { ...stub.payer, sign } }, 100, gifts);
-  for (let n = 0; n < mostOpen; n += 1) await other.give(asked(`a${n}`));
-  await assert.rejects(other.give(asked('late')), refused('busy'));
-  await other.close();
-});
-
-test('a gift that no block takes is raised after its time', async (t) => {
-  const { open, clock } = stage(t);
-  const stub = stubPayer();
-  const push: Push = {
-    afterSeconds: 100,
-    by: async ({ kept: { txid, raw } }) => ({ txid: `${txid}+`, raw: `${raw}+`, former: [txid] }),
-  };
-  const pushed = { ...stub, payer: { ...stub.payer, push } };
-  const first = open(pushed);
-  await first.give(asked('alice'));
-  const sentBy = async (faucet: ReturnType<typeof open>, seconds: number) => {
-    clock.now += seconds;
-    await faucet.look();
-    return stub.sent.splice(0);
-  };
-  const bytes = 'bytes-alice-1';
-  const raised = 'bytes-alice-1+';
-  assert.deepEqual(await sentBy(first, 99), [bytes, bytes]);
-  assert.deepEqual(await sentBy(first, 1), [bytes, raised]);
-  await first.close();
-  // The book keeps the raised payment, and its wait begins anew.
-  const second = open(pushed);
-  assert.deepEqual(await sentBy(second, 99), [raised]);
-  const again = await second.give(asked('alice')).catch((error) => error);
-  assert.equal(again.facts.txid, 'tx-alice-1+');
-  assert.deepEqual(await sentBy(second, 1), [raised, `${raised}+`]);
-  stub.ends.set('tx-alice-1++', 'landed');
-  assert.deepEqual(await sentBy(second, 100), []);
-  await second.close();
-});
-
-test('a node that hangs keeps no other chain from being looked at', async (t) => {
-  const { file, clock } = stage(t);
-  const slow = stubPayer();
-  const quick = stubPayer();
-  const begun = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const end = async () => {
-    begun.resolve();
-    await released.promise;
-    return null;
-  };
-  const payers = [
-    { ...slow.payer, end },
-    { ...quick.payer, chain: 'other' },
-  ];
-  const gifts = [gift, { ...gift, chain: 'other' }];
-  const book = openBook(file);
-  const parts = { gifts, payers, book, perClient: 2, log: quiet, now: () => clock.now };
-  const faucet = createFaucet(parts);
-  await faucet.give(asked('alice'));
-  const { txid } = await faucet.give({ ...asked('bob'), chain: 'other' });
-  quick.ends.set(txid, 'landed');
-  const looked = faucet.look();
-  await begun.promise;
-  // As far as the look comes meanwhile.
-  await new Promise(setImmediate);
-  assert.deepEqual(
-    book.open().map(({ chain }) => chain),
-    [gift.chain],
-  );
-  released.resolve();
-  await looked;
-  await faucet.close();
-});
-
-test('no gift is raised while another of its chain is being signed', async (t) => {
-  const { open, clock } = stage(t);
-  const { payer, ...stub } = stubPayer();
-  const known: string[] = [];
-  const by: Push['by'] = async ({ kept }) => {
-    known.push(kept.txid);
-    return null;
-  };
-  const begun = Promise.withResolvers<void>();
-  const signed = Promise.withResolvers<void>();
-  const sign: Payer['sign'] = async (pay, ...more) => {
-    if (pay.to === 'bob') begun.resolve();
-    if (pay.to === 'bob') await signed.promise;
-    return payer.sign(pay, ...more);
-  };
-  const faucet = open({ ...stub, payer: { ...payer, sign, push: { afterSeconds: 100, by } } });
-  await faucet.give(asked('alice'));
-  clock.now += 100;
-  const gift = faucet.give(asked('bob'));
-  await begun.promise;
-  const looked = faucet.look();
-  // As far as the look comes meanwhile.
-  await new Promise(setImmediate);
-  assert.deepEqual(known, []);
-  signed.resolve();
-  await Promise.all([gift, looked]);
-  assert.deepEqual(known, ['tx-alice-1']);
-  await faucet.close();
-});
-
-test('a gift that could not be kept is not sent, and its nonce or coins are free again', async (t) => {
-  const { file, clock } = stage(t);
-  const { payer, sent } = stubPayer();
-  const freed: string[] = [];
-  const forget = ({ txid }: Kept) => void freed.push(txid);
-  const book = openBook(file);
-  const keep = () => {
-    throw new Error('database or disk is full');
-  };
-  const parts = { gifts: [gift], payers: [{ ...payer, forget }], perClient: 2, log: quiet };
-  const faucet = createFaucet({ ...parts, book: { ...book, keep }, now: () => clock.now });
-  await assert.rejects(faucet.give(asked('alice')), /disk is full/);
-  assert.deepEqual([sent, freed], [[], ['tx-alice-1']]);
   await faucet.close();
 });
 

@@ -1,10 +1,10 @@
-// Giving: the refusals, and the order of the steps. A gift is counted and kept before it is sent,
-// so neither a crash nor a node that is silent makes a second one.
+// Giving: the refusals, and the order of the steps. A gift is counted before it is sent, so neither
+// a crash nor a node that is silent makes a second one.
 
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Log } from '@parley/maker/log.ts';
 import type { Kept } from '@parley/sdk/stores/store.ts';
-import { type Book, daySeconds, type End, type Given } from './book.ts';
+import { type Book, daySeconds, type Who } from './book.ts';
 import type { Gift } from './settings.ts';
 
 /** The payer on one chain: it holds the key. */
@@ -13,27 +13,13 @@ export type Payer = {
   readonly address: string;
   /** In its one spelling. Throws ParleyError. */
   parse(address: string): string;
-  /** Signs, and sends nothing. `open`: bytes that may still be mined. */
-  sign(pay: Payment, open: readonly Kept[], signal: AbortSignal): Promise<Kept>;
-  /** The signed payment is not kept and never sent: its nonce or coins are free again. */
+  /** Signs, and sends nothing. */
+  sign(pay: Payment, signal: AbortSignal): Promise<Kept>;
+  /** It is never sent, or no node took it: its coins are free again. */
   forget?(signed: Kept): void;
-  /** To all nodes; again changes nothing. Throws ParleyError `refused_by_node`. */
+  /** To all nodes. Throws ParleyError. */
   send(kept: Kept, signal: AbortSignal): Promise<void>;
-  /** null: it may still come into a block. */
-  end(kept: Kept, signal: AbortSignal): Promise<End | null>;
-  /** The remedy for payments that no block takes; absent where they die by themselves. */
-  readonly push?: Push;
   close(): Promise<void>;
-};
-
-export type Push = {
-  /** Since it was signed, and between two raises. */
-  readonly afterSeconds: number;
-  /**
-   * Signs the same payment at a higher fee, and sends nothing; null: there is no payment to raise,
-   * or a bound leaves no room.
-   */
-  by(given: Given, signal: AbortSignal): Promise<Kept | null>;
 };
 
 export type Payment = {
@@ -79,14 +65,10 @@ export type Answer = {
   readonly amount: string;
   readonly address: string;
   readonly txid: string;
-  /** false: no node has taken it yet. It is sent again until one does. */
-  readonly sent: boolean;
 };
 
 /** On one chain: each waits for those before it, and a node may take seconds. */
 export const mostWaiting = 20;
-/** Not yet in a block, of one chain: nodes take 25 of one account or chain of payments. */
-export const mostOpen = 20;
 /** For signing and for sending, each: a node's answer takes a second where all is well. */
 const nodeMs = 30_000;
 
@@ -104,81 +86,36 @@ export function createFaucet(parts: FaucetParts) {
   const { gifts, payers, book, log, now } = parts;
   const queues = new Map(payers.map(({ chain }) => [chain, turns()]));
   const payerOf = (chain: string) => payers.find((each) => each.chain === chain);
-  const send = async (payer: Payer, given: Given): Promise<boolean> => {
-    const { chain, kept } = given;
-    try {
-      await payer.send(kept, AbortSignal.timeout(nodeMs));
-      return true;
-    } catch (error) {
-      const why = sentenceOf(error);
-      log.warn('not_sent', { chain, txid: kept.txid, why });
-      return false;
-    }
-  };
-  const bytesOpen = (chain: string): Kept[] =>
-    book.open().flatMap((each) => (each.chain === chain ? [each.kept] : []));
-  /** In its chain's turn, as gifts are signed. */
-  const push = async (payer: Payer, given: Given, { by }: Push): Promise<void> => {
-    const { chain, kept } = given;
-    const instead = await by(given, AbortSignal.timeout(nodeMs));
-    if (instead === null) return;
-    const raised = { ...instead, keptAtMs: now() * 1_000 };
-    book.replace(kept.txid, raised);
-    log.info('raised', { chain, txid: raised.txid, former: kept.txid });
-    await send(payer, { ...given, kept: raised });
-  };
   const give = async (gift: Gift, payer: Payer, who: Asked, address: string): Promise<Answer> => {
     mustBeAllowed(parts, gift, { address, client: who.client });
     const { chain, token, symbol, decimals, amount } = gift;
-    const open = bytesOpen(chain);
-    if (open.length >= mostOpen) {
-      throw new Refused('busy', `${open.length} gifts wait for a block of ${chain}`, {
-        waiting: open.length,
-      });
-    }
     const payment = { to: address, token, decimals, amount };
-    const kept = await payer
-      .sign(payment, open, AbortSignal.timeout(nodeMs))
-      .catch((error: unknown) => {
-        const why = sentenceOf(error);
-        if (error instanceof ParleyError && error.code === 'bad_address') {
-          throw new Refused('bad_address', why);
-        }
-        log.error('cannot_give', { chain, symbol, why });
-        throw new Refused('unavailable', `no ${symbol} of ${chain} can be given now`, {}, error);
-      });
-    const given = { chain, token, address, client: who.client, amount, kept, at: now() };
+    const unavailable = (error: unknown) => {
+      log.error('cannot_give', { chain, symbol, why: sentenceOf(error) });
+      return new Refused('unavailable', `no ${symbol} of ${chain} can be given now`, {}, error);
+    };
+    const kept = await payer.sign(payment, AbortSignal.timeout(nodeMs)).catch((error: unknown) => {
+      const isAddress = error instanceof ParleyError && error.code === 'bad_address';
+      throw isAddress ? new Refused('bad_address', error.message) : unavailable(error);
+    });
+    const { txid } = kept;
+    const given = { txid, chain, token, address, client: who.client, amount, at: now() };
     try {
       book.keep(given);
     } catch (error) {
       payer.forget?.(kept);
       throw error;
     }
-    const { given: today } = book.counted(gift, { address, client: '' }, now() - daySeconds);
-    const { txid } = kept;
+    await payer.send(kept, AbortSignal.timeout(nodeMs)).catch((error: unknown) => {
+      payer.forget?.(kept);
+      book.refused(txid);
+      throw unavailable(error);
+    });
+    const { given: today } = book.counted(gift, nobody, now() - daySeconds);
     log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
-    const sent = await send(payer, given);
-    return { chain, symbol, amount: `${amount}`, address, txid, sent };
+    return { chain, symbol, amount: `${amount}`, address, txid };
   };
-  const lookAt = async (payer: Payer, open: readonly Given[]): Promise<void> => {
-    const { chain, push: own } = payer;
-    const queue = queues.get(chain) as Turns;
-    for (const each of open) {
-      const { txid } = each.kept;
-      try {
-        const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
-        if (end === null) {
-          await send(payer, each);
-          if (own && hasWaited(each, own, now())) await queue(() => push(payer, each, own));
-        } else {
-          book.end(txid, end);
-          log.info(end, { chain, txid });
-        }
-      } catch (error) {
-        log.warn('not_looked', { chain, txid, why: sentenceOf(error) });
-      }
-    }
-  };
+
   return {
     gifts,
     /** Base units that may still be given of each in this day. */
@@ -197,15 +134,6 @@ export function createFaucet(parts: FaucetParts) {
       const queue = queues.get(gift.chain) as Turns;
       return queue(() => give(gift, payer, asked, address));
     },
-    /**
-     * Sends again what no block has, raises what waits, notes what has ended. Chains side by side:
-     * a node that hangs holds up those of its own. Never throws.
-     */
-    look: async (): Promise<void> => {
-      book.forget(now());
-      const open = Map.groupBy(book.open(), ({ chain }) => chain);
-      await Promise.all(payers.map((payer) => lookAt(payer, open.get(payer.chain) ?? [])));
-    },
     close: async (): Promise<void> => {
       await Promise.all(payers.map((each) => each.close()));
       book.close();
@@ -216,12 +144,6 @@ export function createFaucet(parts: FaucetParts) {
 export type Faucet = ReturnType<typeof createFaucet>;
 
 const nobody = { address: '', client: '' };
-
-/** Only such is raised: a node that is slow to show it must not make it dearer. */
-function hasWaited({ kept, at }: Given, { afterSeconds }: Push, now: number): boolean {
-  const since = kept.keptAtMs === undefined ? at : kept.keptAtMs / 1_000;
-  return now - since >= afterSeconds;
-}
 
 function addressOf(payer: Payer, given: string): string {
   let address: string;
@@ -235,11 +157,7 @@ function addressOf(payer: Payer, given: string): string {
   throw new Refused('own_address', `${address} is the faucet's own: send coins back to it`);
 }
 
-function mustBeAllowed(
-  { book, perClient, now }: FaucetParts,
-  gift: Gift,
-  who: { readonly address: string; readonly client: string },
-): void {
+function mustBeAllowed({ book, perClient, now }: FaucetParts, gift: Gift, who: Who): void {
   const at = now();
   const { symbol, amount, dailyCap } = gift;
   const found = book.counted(gift, who, at - daySeconds);

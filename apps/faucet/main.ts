@@ -1,7 +1,6 @@
 // `npm run faucet -- FILE`: gives coins of test networks to whoever asks, with keys of its own. It
 // stands beside a market and has its settings, and knows nothing of its database.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Misused, parsed, runCommand } from '@parley/host/command.ts';
 import { openLog } from '@parley/maker/log.ts';
 import { readSettings } from '@parley/market/settings/config.ts';
@@ -16,9 +15,6 @@ const usage = `usage: npm run faucet -- FILE [--check]
   --check  only says what is wrong with the settings, keys and nodes, and its addresses
 Settings as for npm start: PARLEY_NETWORK=testnet, PARLEY_CHAINS, PARLEY_ASSETS,
 PARLEY_TRUSTED_PROXIES. Exit status: 0 ended, 1 not started, 2 not understood.`;
-
-/** Between two looks at what no block has yet. */
-const lookMs = 15_000;
 
 function understand(args: string[]) {
   const options = { help: { type: 'boolean' }, check: { type: 'boolean' } } as const;
@@ -46,24 +42,13 @@ async function run({ file, isCheck }: NonNullable<ReturnType<typeof understand>>
   const gifts = settings.chains.flatMap((each) => each.gifts);
   const { perClient } = settings;
   const faucet = createFaucet({ gifts, payers, book, perClient, log, now });
-  await faucet.look();
   const site = createSite(faucet, market);
   const url = await site.listen({ host: settings.host, port: settings.port });
   log.info('listening', { url });
-  await untilStopped(faucet.look);
+  await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
   await site.close();
   await faucet.close();
   return 0;
-}
-
-async function untilStopped(look: () => Promise<void>): Promise<void> {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stopping.abort());
-  }
-  const { signal } = stopping;
-  const rests = () => sleep(lookMs, true, { signal }).catch(() => false);
-  while (await rests()) await look();
 }
 
 await runCommand({ usage, understand, run });

@@ -8,10 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nodeOf, within } from '@parley/chains/testing/nodes.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
-import type { Kept } from '@parley/sdk/stores/store.ts';
-import { type Hex, parseTransaction } from 'viem';
-import { openPayers } from './payers.ts';
-import { tronPayment } from './tron.ts';
+import { openPayers, tronPayment } from './payers.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -54,13 +51,8 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
     assert.ok(payer);
     t.after(() => payer.close());
     const pay = { token, decimals: 8, amount };
-    const sign = (to: string, open: readonly Kept[] = []) =>
-      payer.sign({ ...pay, to }, open, AbortSignal.timeout(10_000));
-    const push = (kept: Kept, to = other) => {
-      const given = { chain: chain.chain, token, address: to, client: '', amount, at: 0, kept };
-      return payer.push!.by(given, AbortSignal.timeout(10_000));
-    };
-    return { payer, sign, push };
+    const sign = (to: string) => payer.sign({ ...pay, to }, AbortSignal.timeout(10_000));
+    return { payer, sign };
   };
   return { url, asked, answers, open };
 }
@@ -107,16 +99,14 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
     scantxoutset: { unspents: [{ txid, vout: 0, amount: 1 }] },
     gettxout: { value: 1, confirmations: 1 },
   });
-  const { payer, sign, push } = await open(signet(url), 1_000_000n);
+  const { payer, sign } = await open(signet(url), 1_000_000n);
   await assert.rejects(sign(somebody), /fees of signet are too high: 200.001 sat\/vB, above 200/);
   answers.estimatesmartfee = { feerate: 0.002 };
   const dear = await sign(somebody);
   assert.match(dear.raw, /^02/);
-  assert.equal(await push(dear, somebody), null, 'an eighth more would be above 200');
+  await assert.rejects(sign(somebody), /has 0 sats in confirmed coins/);
   payer.forget?.(dear);
-  answers.estimatesmartfee = { feerate: 0.001 };
-  const cheap = await sign(somebody);
-  assert.deepEqual((await push(cheap, somebody))?.former, [cheap.txid]);
+  assert.match((await sign(somebody)).raw, /^02/);
   const gwei = 10n ** 9n;
   const {
     url: evm,
@@ -137,60 +127,6 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
   assert.match((await signs(other)).raw, /^0x02/);
   says.eth_estimateGas = new Error('execution reverted');
   await assert.rejects(signs(other), { code: 'bad_address', message: /takes no coins/ });
-});
-
-test('a gift at the next nonce is raised as far as a gift may cost, and a later one waits', async (t) => {
-  const counts = { latest: 0, pending: 0 };
-  const gwei = 10n ** 9n;
-  const { url, answers, open } = await stage(t, {
-    eth_chainId: '0xaa36a7',
-    eth_getTransactionCount: ([, tag]: [string, keyof typeof counts]) => `0x${counts[tag]}`,
-    eth_estimateGas: '0x5208',
-    ...feesAt(gwei),
-  });
-  const amount = 10n ** 16n;
-  const { payer, sign, push } = await open(sepolia(url), amount);
-  const first = await sign(other);
-  const second = await sign(other, [first]);
-  const third = await sign(other, [first, second]);
-  const read = ({ raw }: Kept) => parseTransaction(raw as Hex);
-  counts.pending = 3;
-  assert.equal(await push(third), null);
-  const raised = await push(first);
-  assert.deepEqual([raised?.former, read(raised!).nonce], [[first.txid], 0]);
-  assert.ok((read(raised!).maxFeePerGas ?? 0n) > (read(first).maxFeePerGas ?? 0n));
-  Object.assign(answers, feesAt(400n * gwei));
-  const dear = read((await push(first))!);
-  const fee = (dear.gas ?? 0n) * (dear.maxFeePerGas ?? 0n);
-  assert.ok(fee <= amount && fee > amount - (dear.gas ?? 0n), `${fee}: all that a gift may cost`);
-  // A nonce that was signed and not kept is given out again.
-  Object.assign(answers, feesAt(gwei));
-  payer.forget?.(third);
-  counts.pending = 2;
-  assert.equal(read(await sign(other, [first, second])).nonce, 2);
-});
-
-test('a gift is lost, and may be given again, once blocks lie on its nonce', async (t) => {
-  const gwei = 10n ** 9n;
-  const behind = { blocks: 11 };
-  const used = ([, tag]: [string, string]) => {
-    if (tag === 'pending') return '0x0';
-    return tag === 'latest' || 1_000 - Number(tag) < behind.blocks ? '0x1' : '0x0';
-  };
-  const { url, answers, open } = await stage(t, {
-    eth_chainId: '0xaa36a7',
-    eth_getTransactionCount: '0x0',
-    eth_estimateGas: '0x5208',
-    ...feesAt(gwei),
-    eth_getTransactionReceipt: () => null,
-  });
-  const { payer, sign } = await open(sepolia(url), 10n ** 16n);
-  const kept = await sign(other);
-  answers.eth_getTransactionCount = used;
-  const end = () => payer.end(kept, AbortSignal.timeout(10_000));
-  assert.equal(await end(), null, 'the node that tells of receipts may lag behind');
-  behind.blocks = 12;
-  assert.equal(await end(), 'lost');
 });
 
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {

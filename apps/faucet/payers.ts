@@ -1,11 +1,18 @@
 // The payer on each chain: the market's adapter checks and asks the nodes, the SDK's wallet of the
 // faucet's key signs. A payer signs nothing but a payment of a fixed amount to one address.
 
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { bitcoinNetworks, parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
+import type { TronTransaction } from '@parley/chains/interface/material.ts';
 import { RpcError } from '@parley/chains/nodes/rpc.ts';
-import { parseTronAddress } from '@parley/chains/tron/address.ts';
+import { parseTronAddress, tronHex } from '@parley/chains/tron/address.ts';
+import { type Http, httpClient, type TronSource } from '@parley/chains/tron/http.ts';
+import { codeAt, headBlock } from '@parley/chains/tron/node.ts';
+import { referenceTo, tronTransaction } from '@parley/chains/tron/plan.ts';
+import type { Field } from '@parley/contracts/tron/protobuf.ts';
+import { type Envelope, rawTransaction } from '@parley/contracts/tron/transaction.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { readKey } from '@parley/maker/keys.ts';
 import type { Log } from '@parley/maker/log.ts';
@@ -15,17 +22,13 @@ import type { Settings } from '@parley/market/settings/config.ts';
 import type { Kept } from '@parley/sdk/stores/store.ts';
 import { bitcoinWallet } from '@parley/sdk/wallets/bitcoin.ts';
 import { type CoinSource, coreCoins, esploraCoins } from '@parley/sdk/wallets/coins.ts';
-import { evmWallet, mostFeePerGasOf, nonceOf } from '@parley/sdk/wallets/evm.ts';
+import { evmWallet, mostFeePerGasOf } from '@parley/sdk/wallets/evm.ts';
 import { solanaWallet } from '@parley/sdk/wallets/solana.ts';
 import { tronWallet } from '@parley/sdk/wallets/tron.ts';
-import type { TxOutcome } from '@parley/sdk/wallets/wallet.ts';
-import { Transaction } from '@scure/btc-signer';
-import { bytesToHex, encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
-import type { End } from './book.ts';
+import { encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
 import type { Payer, Payment } from './give.ts';
 import type { FaucetChain } from './settings.ts';
 import { parseWallet as parseSolanaWallet, solanaPayment } from './solana.ts';
-import { tronPayment } from './tron.ts';
 
 /**
  * A transfer takes a quarter of it, by rules of forks to come two thirds. A contract that takes
@@ -39,17 +42,8 @@ const mostSatPerVbyte = 200;
 /** Wei, of a gift of a token where no coins are given: a hundredth of the coin. */
 const mostTokenFee = 10n ** 16n;
 
-/**
- * Blocks on the nonce of a gift that none has: nodes behind one address may lag a block behind each
- * other, and what is lost is given again.
- */
-const lostDepth = 12;
-
-/** Ten blocks of Ethereum; three of Bitcoin, which may be an hour apart. */
-const pushSeconds = { evm: 120, bitcoin: 1_800 };
-
 /** The part of a payer that differs by family. */
-type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'forget' | 'end' | 'push'>;
+type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'forget'>;
 
 /**
  * Throws where a node is of another chain than configured, as the market's start does. One that is
@@ -119,9 +113,8 @@ function signerOf({ of, gifts }: FaucetChain, key: string | Uint8Array): Signer 
       return {
         address: wallet.address,
         parse: parseTronAddress,
-        sign: async (pay, _, signal) =>
+        sign: async (pay, signal) =>
           wallet.sign(await tronPayment({ chain, sources }, wallet.address, pay, signal), signal),
-        end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
       };
     }
     case 'solana': {
@@ -130,20 +123,14 @@ function signerOf({ of, gifts }: FaucetChain, key: string | Uint8Array): Signer 
       return {
         address: wallet.address,
         parse: parseSolanaWallet,
-        sign: async (pay, _, signal) => {
+        sign: async (pay, signal) => {
           const transaction = await solanaPayment({ chain, rpcUrls }, wallet.address, pay, signal);
           const material = { chain, transaction, escrow: '', lastValidBlockHeight: 0 };
           return wallet.sign({ ...material, family: 'solana', sign: 'solana-tx' }, signal);
         },
-        end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
       };
     }
   }
-}
-
-function endOf({ state }: TxOutcome): End | null {
-  if (state === 'waiting') return null;
-  return state === 'lost' ? 'lost' : 'landed';
 }
 
 /** `mostFee`, wei: the most that a gift's own fee may come to. */
@@ -156,10 +143,11 @@ function evmSigner(
   return {
     address: wallet.address,
     parse: parseEvmAddress,
-    sign: async (pay, open, signal) => {
-      const taken = new Set(open.map(nonceOf));
+    sign: async (pay, signal) => {
+      // The next nonce is the nodes' to tell: a gap would hold up all gifts that come after it.
+      wallet.forget();
       try {
-        const kept = await wallet.sign(chainId, evmCall(pay), signal, taken);
+        const kept = await wallet.sign(chainId, evmCall(pay), signal);
         const { gas = 0n } = parseTransaction(kept.raw as Hex);
         if (gas > mostEvmGas) {
           const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
@@ -169,25 +157,9 @@ function evmSigner(
         if (fee <= mostFee) return kept;
         throw tooDear(chain, `up to ${fee} wei for a gift, above ${mostFee}`);
       } catch (error) {
-        // A nonce that nothing is sent with would hold up all that come after it.
-        wallet.forget();
         if (pay.token !== null || !isReverted(error)) throw error;
         throw new ParleyError('bad_address', `${pay.to} is a contract that takes no coins`, {});
       }
-    },
-    forget: () => wallet.forget(),
-    end: async (kept, signal) => {
-      const end = endOf(await wallet.outcome(kept, signal));
-      if (end !== 'lost') return end;
-      return (await wallet.isNonceDeep(kept, lostDepth, signal)) ? end : null;
-    },
-    push: {
-      afterSeconds: pushSeconds.evm,
-      by: async ({ kept }, signal) => {
-        const outcome = await wallet.outcome(kept, signal);
-        if (outcome.state !== 'waiting' || !outcome.next) return null;
-        return wallet.raise(kept, { mostFeeWei: mostFee }, signal);
-      },
     },
   };
 }
@@ -227,25 +199,51 @@ function bitcoinSigner(
   return {
     address: wallet.address,
     parse: (text) => parseBitcoinAddress(text, bitcoinNetworks.testnet).address,
-    sign: ({ to, amount }, open, signal) => {
-      for (const { raw } of open) wallet.reserve(raw);
-      return wallet.signPayment(to, amount, signal);
-    },
+    sign: ({ to, amount }, signal) => wallet.signPayment(to, amount, signal),
     forget: (signed) => wallet.release(signed.raw, signed),
-    // The faucet alone spends its coins: one that a block has spent was spent by this.
-    end: async ({ raw }, signal) => {
-      const { txid, index = 0 } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
-      if (txid === undefined) throw new Error('a payment names its coin');
-      const coin = { txid: bytesToHex(txid).slice(2), vout: index };
-      return (await source.output(coin, signal)) === null ? 'landed' : null;
-    },
-    push: {
-      afterSeconds: pushSeconds.bitcoin,
-      by: async ({ kept, address: payTo, amount: amountSats }, signal) => {
-        const payment = { payTo, amountSats, mostSatPerVbyte };
-        const raised = await wallet.signRaise(kept, payment, signal);
-        return typeof raised === 'string' ? null : raised;
-      },
-    },
   };
+}
+
+// A payment on TRON, unsigned: TRX, or a token by its `transfer`.
+
+/** Sent again until then: a node that is away for a minute loses nothing. */
+const lifeMs = 600_000;
+/** 30 TRX: the transfer of a token burns about 14, to an address without any about 28. */
+const feeLimitSun = 30_000_000n;
+
+type Nodes = { readonly chain: string; readonly sources: readonly TronSource[] };
+
+export async function tronPayment(
+  nodes: Nodes,
+  from: string,
+  pay: Payment,
+  signal: AbortSignal,
+): Promise<TronTransaction> {
+  const http = httpClient(nodes);
+  if (pay.token === null) await mustBeWallet(http, pay.to, signal);
+  const solid = await headBlock(http, 'solid', signal);
+  const { timestampMs: timestamp } = await headBlock(http, 'head', signal);
+  const envelope = { ...referenceTo(solid), timestamp, expiration: timestamp + lifeMs };
+  const { to, token, amount } = pay;
+  if (token === null) return coins(from, to, amount, { ...envelope, feeLimitSun: 0n });
+  const words = [tronHex(to).slice(2), amount.toString(16)].map((each) => each.padStart(64, '0'));
+  const call = { from, to: token, data: `a9059cbb${words.join('')}`, value: 0n };
+  return tronTransaction(call, { ...envelope, feeLimitSun });
+}
+
+/** Nodes refuse coins for a contract: such a gift would wait for its end, and hold up others. */
+async function mustBeWallet(http: Http, to: string, signal: AbortSignal): Promise<void> {
+  if ((await codeAt(http, to, signal)) === null) return;
+  throw new ParleyError('bad_address', `${to} is a contract: it takes no TRX of a transfer`, {});
+}
+
+function coins(from: string, to: string, amount: bigint, envelope: Envelope): TronTransaction {
+  const fields: Field[] = [
+    [1, hexToBytes(tronHex(from))],
+    [2, hexToBytes(tronHex(to))],
+    [3, amount],
+  ];
+  const raw = rawTransaction('TransferContract', fields, envelope);
+  // The wallet signs the hash of these bytes, and looks at nothing else.
+  return { raw_data_hex: bytesToHex(raw), txID: bytesToHex(sha256(raw)) } as TronTransaction;
 }

@@ -5,11 +5,11 @@ import { clientNetwork } from '@parley/market/edge/budgets.ts';
 import { clientOf } from '@parley/market/edge/forwarded.ts';
 import { createMemoryBuckets } from '@parley/market/edge/memory-buckets.ts';
 import type { Settings } from '@parley/market/settings/config.ts';
+import { formatDuration } from '@parley/sdk/people.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Faucet, Refused } from './give.ts';
-import { longestAddress, nameOf, pageOf, saidOf, style } from './page.ts';
+import { formatUnits } from 'viem/utils';
+import { type Answer, type Faucet, Refused } from './give.ts';
 import type { Gift } from './settings.ts';
-import { type TextKey, words } from './texts.ts';
 
 /** A form with the longest address takes 300 bytes. */
 const bodyLimitBytes = 2_048;
@@ -101,7 +101,7 @@ export function createSite(
       tries(client);
       const asked = readAsked(request.body);
       const answer = await faucet.give({ ...asked, client });
-      if (!wantsPage(request)) return reply.code(answer.sent ? 200 : 202).send(answer);
+      if (!wantsPage(request)) return reply.send(answer);
       const gift = faucet.gifts.find((each) => nameOf(each) === nameOf(asked)) as Gift;
       return sendPage(request, reply, 200, saidOf(answer, gift));
     } catch (error) {
@@ -140,7 +140,8 @@ export function createSite(
     if (typeof seconds === 'number') reply.header('retry-after', Math.max(1, Math.ceil(seconds)));
     if (!wantsPage(request))
       return reply.code(status).send({ error: { code, sentence, ...facts } });
-    return sendPage(request, reply, status, [inWords(code, sentence, facts)]);
+    const wait = typeof seconds === 'number' ? ` Try again in ${timeOf(seconds)}.` : '';
+    return sendPage(request, reply, status, [`${sentence}.${wait}`]);
   };
   return app;
 }
@@ -197,13 +198,84 @@ function readAsked(body: unknown) {
   throw new Wrong('bad_request', '"chain" must be a text, and "token" a text or null');
 }
 
-function inWords(code: Code, sentence: string, facts: Said['facts']): string {
-  const { seconds = 0, txid = '' } = facts;
-  const key: TextKey = code === 'bad_request' ? 'unavailable' : code;
-  return words(key, { why: sentence, time: timeOf(Number(seconds)), txid: String(txid) });
+function timeOf(seconds: number): string {
+  return formatDuration(Math.ceil(seconds / 60) * 60, { locale: 'en' });
 }
 
-function timeOf(seconds: number): string {
-  if (seconds >= 3_600) return words('hours', { n: String(Math.ceil(seconds / 3_600)) });
-  return words('minutes', { n: String(Math.ceil(seconds / 60)) });
+// The faucet's page: one form, without a script.
+
+const title = 'Faucet of the test market';
+/** An address of no chain is longer. */
+export const longestAddress = 128;
+
+const style = `
+  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
+  body { max-width: 36rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
+  label { display: block; margin: 1rem 0 .25rem }
+  input, select, button { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem }
+  button { margin: 1rem 0 }
+  .said { border-inline-start: .25rem solid; padding-inline-start: 1rem }`;
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (each) => escapes[each] ?? '');
+
+type Shown = {
+  readonly gifts: readonly { readonly gift: Gift; readonly left: bigint }[];
+  /** The result of the request. */
+  readonly said: readonly string[];
+  readonly address: string;
+};
+
+/** How an asset is named in the form: `chain` or `chain/token`. */
+const nameOf = ({ chain, token }: Pick<Gift, 'chain' | 'token'>) =>
+  token === null ? chain : `${chain}/${token}`;
+
+const coinsOf = ({ amount, decimals }: Pick<Gift, 'amount' | 'decimals'>) =>
+  formatUnits(amount, decimals);
+
+function saidOf({ symbol, address, txid }: Answer, gift: Gift): string[] {
+  return [`${coinsOf(gift)} ${symbol} are on their way to ${address}.`, `Transaction ${txid}`];
+}
+
+function pageOf({ gifts, said, address }: Shown): string {
+  const options = gifts.map(({ gift, left }) => {
+    const isOut = left < gift.amount;
+    const label = `${coinsOf(gift)} ${gift.symbol} (${gift.chain})`;
+    const text = isOut ? `${label}: used up for now` : label;
+    const value = escaped(nameOf(gift));
+    return `<option value="${value}"${isOut ? ' disabled' : ''}>${escaped(text)}</option>`;
+  });
+  const lines = said.map((each) => `<p>${escaped(each)}</p>`).join('');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="style.css">
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p>These coins are of test networks: they are worth nothing, and nobody buys them.</p>
+${lines === '' ? '' : `<div class="said" role="status">${lines}</div>`}
+<form method="post" action="gifts">
+<label for="asset">Coin</label>
+<select id="asset" name="asset">${options.join('')}</select>
+<label for="address">Your address</label>
+<input id="address" name="address" required maxlength="${longestAddress}" autocomplete="off"
+ spellcheck="false" value="${escaped(address)}">
+<button>Give me coins</button>
+</form>
+<p>Each address gets each of them once in 24 hours.</p>
+</main>
+</body>
+</html>
+`;
 }

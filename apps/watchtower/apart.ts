@@ -16,8 +16,15 @@ import {
 } from './bounds.ts';
 import * as asked from './db/asked.ts';
 import type { AskedLeg, Asking, Desk, Gas, Loop, Parts, Relayed } from './port.ts';
-import { type AskedVerb, unanswered, unavailable } from './refusals.ts';
-import { ableOf, relayedBefore, unclaimable, unfundable } from './relay.ts';
+import {
+  type AskedVerb,
+  ableOf,
+  relayedBefore,
+  unanswered,
+  unavailable,
+  unclaimable,
+  unfundable,
+} from './relay.ts';
 import { realTime } from './step.ts';
 
 type Answer =

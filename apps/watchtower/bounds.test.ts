@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { ParleyError } from '@parley/core/errors.ts';
 import { refusedRelays } from '@parley/market/edge/budgets.ts';
 import { must } from '@parley/market/settle/testing/world.ts';
 import { found, rowsOfAll } from '@parley/verify/test/support/secrets.ts';
@@ -12,9 +11,7 @@ import { keySums } from './db/sums.ts';
 import type { Gas } from './port.ts';
 import { dayOf } from './spending.ts';
 import type { Loose } from './testing/desk.ts';
-import { holdKey } from './testing/hold.ts';
 import { type Deal, long, onMarket, type Party, short } from './testing/market.ts';
-import { ether } from './testing/memory.ts';
 
 const m = onMarket();
 let gas: Loose;
@@ -75,21 +72,6 @@ test('dust is not relayed: a leg has to be worth more than its gas', async () =>
   };
   gas.account = { ...given.account, sign };
   await refusedFor(second, /is not worth/);
-});
-
-test('a refusal without signing takes no lease', async () => {
-  const endIt = await holdKey(m.deps.db, short);
-  try {
-    gas.account = { ...given.account, balance: async () => reserve };
-    await refusedFor(second, /to spare and landing this may take/);
-    gas.account = { ...given.account, reserve: async () => 100n * ether };
-    await refusedFor(second, /may take/);
-    const fails = new ParleyError('payout_would_fail', 'its trial failed', {});
-    gas.account = { ...given.account, quote: () => Promise.reject(fails) };
-    assert.equal((await m.relay(second)).code, 'payout_would_fail');
-  } finally {
-    await endIt();
-  }
 });
 
 test('refused relays of one account are looked at so often and no more', async () => {

@@ -61,38 +61,6 @@ test('a party without a coin funds by a signature: it lands, and counts with its
   assert.equal((await m.attempts(deal)).length, 1);
 });
 
-test('what the cap or the balance does not allow is refused with the numbers, and leaves nothing', async () => {
-  const second = await dollarDeal();
-  gas.takesRequests = false;
-  await assert.rejects(
-    m.askFunding(second),
-    refused(/no gas key on "evm-dev-2": send the funding/),
-  );
-  gas.takesRequests = true;
-  await m.askFunding(deal);
-  const reserve = await reserveOf(deal);
-  gas.dailyCap = 4n * reserve - 2n;
-  const beyond = /on requests and refunds; .* is promised, and landing this may take \d+, until/;
-  await assert.rejects(m.askFunding(second), refused(beyond));
-  gas.dailyCap = given.dailyCap;
-  gas.account = { ...given.account, balance: async () => 2n * reserve - 1n };
-  await assert.rejects(
-    m.askFunding(second),
-    refused(/to spare and landing this may take \d+: send/),
-  );
-  assert.deepEqual(await m.jobs(second), []);
-  gas.account = { ...given.account, balance: async () => 2n * reserve };
-  const busy = refused(/has a transaction in flight/, 'overloaded');
-  await assert.rejects(m.askFunding(second), busy);
-  gas.account = given.account;
-  await m.passes();
-  await m.askFunding(second);
-  const turns = await m.run('select 1 from keeper_turns where holder is not null');
-  assert.deepEqual(turns, [], 'its lease is given back');
-  await m.passes();
-  for (const each of [deal, second]) assert.equal(await statusOf(each), 'funded');
-});
-
 test('another signer, a strange escrow, a native leg and too late a request are refused', async () => {
   const { address: escrow } = await m.escrowOn(deal);
   const { accountId } = deal.taker;
@@ -115,22 +83,6 @@ test('another signer, a strange escrow, a native leg and too late a request are 
   assert.deepEqual(await m.jobs(deal), []);
   m.deps.freeze(lastAt * 1_000);
   await m.askFunding(deal);
-});
-
-test('stored and not sent by its time it is given up, and its nonce is free', async () => {
-  await m.askFunding(deal);
-  const other = await m.funded();
-  const now = m.deps.now();
-  m.deps.freeze(((await m.swap(deal)).deadlines.counterpartyFundBy + 1) * 1_000);
-  await m.passes(2);
-  m.deps.freeze(now);
-  const job = await m.job(deal);
-  assert.deepEqual([job?.state, job?.reserve], ['dropped', '0']);
-  assert.equal(await statusOf(deal), 'unfunded');
-  must(await m.relay(other));
-  const [own] = await m.attempts(deal);
-  const [instead] = await m.attempts(other);
-  assert.equal(instead?.nonce, own?.nonce);
 });
 
 test('while the other chain is silent it keeps nothing from being sent', async () => {
@@ -158,23 +110,6 @@ test('while the other chain is silent it keeps nothing from being sent', async (
   await m.passes(2);
   assert.equal((await m.swap(other)).legs.a.claimedBy, 'keeper');
   assert.equal(await statusOf(deal), 'funded');
-});
-
-test('it is made to pay more while it is passed over, and sent again where nodes forget it', async () => {
-  await m.askFunding(deal);
-  await m.keep();
-  m.short.drop();
-  await m.keepAll();
-  m.baseFee(8n * gwei);
-  m.mine();
-  assert.equal(await statusOf(deal), 'unfunded');
-  m.deps.advance(650_000);
-  await m.keepAll();
-  await m.deepen();
-  assert.equal(await statusOf(deal), 'funded');
-  const [first, second] = await m.attempts(deal);
-  assert.ok(BigInt(second?.offer ?? 0) > BigInt(first?.offer ?? 0));
-  assert.equal(second?.nonce, first?.nonce);
 });
 
 test('a claim of a public secret is not kept waiting: it gives its nonce up', async () => {

@@ -6,16 +6,18 @@
 
 import type { GasWork } from '@parley/chains/gas/account.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
-import { ParleyError } from '@parley/core/errors.ts';
+import { type Fact, ParleyError } from '@parley/core/errors.ts';
 import { type ChainKey, type Family, factsOf, has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
+import { pessimistic } from '@parley/core/swap.ts';
 import {
   busyPollMs,
   busySeconds,
   fundingLeadSeconds,
   mostFailed,
   mostFailedFunding,
+  partBesideClaims,
   pauseMs,
   relayLeadSeconds,
   requestPatienceMs,
@@ -35,7 +37,6 @@ import type {
   Relayed,
   Tx,
 } from './port.ts';
-import { type AskedVerb, beyondFunds, mustHaveTime, tooBusy, unavailable } from './refusals.ts';
 import { sealSecret } from './sealing.ts';
 import {
   fundsOf,
@@ -49,7 +50,14 @@ import {
   nextNonce,
   signWith,
 } from './sign.ts';
-import { allowanceOfAsked, isAskedFor, isDust } from './spending.ts';
+import {
+  allowanceOfAsked,
+  type Funds,
+  freeOf,
+  isAskedFor,
+  isDust,
+  type Short,
+} from './spending.ts';
 import { realTime, TooShort } from './step.ts';
 
 /** A transaction to be sent, for whom, and the most that landing it may take. */
@@ -171,15 +179,13 @@ async function relayed(
   const [mostCost, reserve] = await within(signal, chain, asking);
   mustBeWorth(about, mostCost);
   const wish = { ...about, reserve };
-  return inPlace(deps, { chain, accountId }, (isHead) =>
-    signedInTime(deps, { gas, signal, isHead }, wish, keep),
-  );
+  return inPlace(deps, { chain, accountId }, () => signedInTime(deps, { gas, signal }, wish, keep));
 }
 
 /** Waits for what is in flight. */
 async function signedInTime(
   deps: Parts,
-  { gas, signal, isHead }: Looking & { readonly isHead: () => boolean },
+  { gas, signal }: Looking,
   wish: Wish,
   keep: Asking['keep'],
 ): Promise<Relayed> {
@@ -194,8 +200,8 @@ async function signedInTime(
     try {
       // Without nonces nothing waits for what is in flight.
       if (hasNonces) await mustBeNext(deps, wish);
-      // Nodes are asked once; once a second by who waits longest; and where nothing is in flight.
-      const isDue = askedAtMs === null || (isHead() && elapsedMs() - askedAtMs >= pauseMs);
+      // Nodes are asked once a second, and where nothing is in flight.
+      const isDue = askedAtMs === null || elapsedMs() - askedAtMs >= pauseMs;
       if (!isDue && (await isStoredBusy(deps, gas))) throw new TooShort('busy');
       askedAtMs = elapsedMs();
       await roomFor(deps, { gas, signal }, wish);
@@ -303,4 +309,70 @@ function timeOf({ adapters }: Parts, { leg: name, state }: Passed) {
   if (state.secret === null) return { by: state.deadlines.revealBy, needs: leadOf(leg.family) };
   const needs = adapters.get(leg.chain)?.policy.normal.settleSeconds ?? 0;
   return { by: leg.timelock, needs };
+}
+
+// Why nothing is sent for who asked, with the numbers. It is all told before anything is signed.
+
+export type AskedVerb = 'claim' | 'fund';
+
+const nouns = { claim: 'claim', fund: 'funding' } as const;
+
+/** Refuses what could not land in time any more. */
+function mustHaveTime(
+  verb: AskedVerb,
+  { leg, state, clocks }: Passed,
+  { by, needs }: { readonly by: number; readonly needs: number },
+): void {
+  const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
+  if (now + needs <= by) return;
+  const sentence = `sending it needs ${needs} s before ${by}, and it is ${now}`;
+  throw unavailable(verb, sentence, { leg, now, by, needs });
+}
+
+function tooBusy(chain: ChainKey): ParleyError {
+  const sentence =
+    `the gas key of "${chain}" has a transaction in flight, the most there may be; ` +
+    'nothing was sent';
+  return new ParleyError('overloaded', sentence, { chain });
+}
+
+/** The server that asked has given up waiting, and taken back its request. */
+export function unanswered(chain: ChainKey): ParleyError {
+  const sentence = `no watchtower of "${chain}" answered in time; nothing was sent`;
+  return new ParleyError('overloaded', sentence, { chain });
+}
+
+/** `reserve`: the most that landing it may take. */
+function beyondFunds(
+  verb: AskedVerb,
+  chain: ChainKey,
+  short: Short,
+  funds: Funds,
+  reserve: bigint,
+): ParleyError {
+  if (short === 'busy') return tooBusy(chain);
+  const { dailyCap, sums } = funds;
+  const takes = `and landing this may take ${reserve}`;
+  const facts = { chain, reason: short, reserve };
+  if (short === 'balance') {
+    const free = freeOf(funds);
+    const why = `the gas key of "${chain}" has ${free} to spare ${takes}`;
+    return unavailable(verb, why, { ...facts, free });
+  }
+  const limit = dailyCap / partBesideClaims;
+  const { spent, spentBeside, promised } = sums;
+  const why =
+    `the gas key of "${chain}" may spend ${dailyCap} today, ${limit} of it on requests and ` +
+    `refunds; ${spent} is spent, ${spentBeside} of it on these, ${promised} is promised, ${takes}`;
+  const numbers = { ...facts, dailyCap, spent, spentBeside, promised };
+  return unavailable(verb, `${why}, until the UTC day ends`, numbers);
+}
+
+export function unavailable(
+  verb: AskedVerb,
+  sentence: string,
+  facts: Readonly<Record<string, Fact>>,
+): ParleyError {
+  const whole = `${sentence}: send the ${nouns[verb]} yourself`;
+  return new ParleyError('relay_unavailable', whole, facts);
 }

@@ -6,11 +6,11 @@ import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { GasWork } from '@parley/chains/gas/account.ts';
 import { saysFeeTooLow } from '@parley/chains/nodes/answers.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
+import { lateClaim } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowFacts } from '@parley/core/facts.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
-import { unlessDisputed } from './agreed.ts';
 import { gatesMs, inHandSeconds, lookAgainSeconds, wantedSeconds } from './bounds.ts';
 import {
   type Attempt,
@@ -27,8 +27,7 @@ import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from 
 import { isOutbid, withOutcomes } from './outcomes.ts';
 import type { Gas, Parts, Tx } from './port.ts';
 import { openSecret, openTransaction } from './sealing.ts';
-import { fundsOf } from './sign.ts';
-import { signOrYield, signVoid } from './sign-job.ts';
+import { fundsOf, signOrYield, signVoid } from './sign.ts';
 import { allowanceOf, isAskedFor } from './spending.ts';
 import { type On, realTime, TooShort } from './step.ts';
 
@@ -355,4 +354,42 @@ async function putOff({ deps, job }: On, seconds: number): Promise<void> {
 function tell({ deps, job }: On, message: string): void {
   const { chain, swapId, leg, verb, purpose } = job;
   deps.log.info({ chain, swapId, leg, verb, purpose }, message);
+}
+
+// Before a claim of a known secret is given up: on the word of one node of several it is not, as a
+// party that has the secret takes the other leg. Asked as long as a claim may land by our own
+// clock, so that nodes that never agree keep nothing for ever.
+
+/** The decision; or, where the chain's nodes disagree, to keep what there is and look again. */
+async function unlessDisputed(on: On, next: Decision, look: Look): Promise<Decision> {
+  const { deps, job, escrow, adapter, signal } = on;
+  const { policy } = adapter;
+  const mayLandUntil = escrow.terms.timelock + lateClaim({ policy, depth: policy.high });
+  if (look.wall >= mayLandUntil || !givesUp(next, look)) return next;
+  if (!look.isPublic && !(await claimWasShown(deps.db, job.id))) return next;
+  const asking = adapter.mustAgree?.(escrow, signal);
+  try {
+    if (asking !== undefined) await within(signal, job.chain, asking);
+    return next;
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'sources_disagree') throw error;
+    const { chain, swapId, leg } = job;
+    deps.log.warn({ chain, swapId, leg }, 'nodes disagree: a claim of the keeper is not given up');
+    // Nodes may forget it meanwhile.
+    if (next.do === 'void') return { do: 'send', attempt: next.attempt, reveals: false };
+    // A node that is right takes it. One attempt is made: a claim that fails costs gas.
+    if (look.isPublic && look.attempts.length === 0) {
+      return { do: 'sign', instead: null, reveals: false };
+    }
+    return { do: 'wait', seconds: lookAgainSeconds };
+  }
+}
+
+/** A transaction that gives way to a relay behind it was not promised, and is signed anew. */
+function givesUp(next: Decision, look: Look): boolean {
+  if (look.verb !== 'claim' || look.yields) return false;
+  if (next.do === 'void') return next.attempt.verb === 'claim';
+  if (next.do !== 'end') return false;
+  // More than half of the nodes have said so of it.
+  return !look.attempts.some(({ verb, outcome }) => verb === 'claim' && outcome === 'deep');
 }

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { must } from '@parley/market/settle/testing/world.ts';
-import { mostWaitingOf, pauseMs, requestPatienceMs, wantedSeconds } from './bounds.ts';
+import { wantedSeconds } from './bounds.ts';
 import type { Gas } from './port.ts';
 import type { Loose } from './testing/desk.ts';
-import { type Deal, onMarket, quickTime, short } from './testing/market.ts';
+import { type Deal, onMarket, short } from './testing/market.ts';
 import { ether, gwei } from './testing/memory.ts';
 
 const m = onMarket();
@@ -176,32 +176,6 @@ test('a job that cannot pay more gives its nonce up for a request', async () => 
   gas.dailyCap = ether;
   must(await m.relay(deal));
   await land(sleeping, deal);
-});
-
-test('while requests wait one of them asks nodes, once a second, and so many of an account wait', async () => {
-  await m.public();
-  const deal = await m.funded();
-  await m.keepAll();
-  const asked: number[] = [];
-  const balance: typeof account.balance = (signal) => {
-    asked.push(quickTime.elapsedMs());
-    return account.balance(signal);
-  };
-  gas.account = { ...account, balance };
-  const mostAsked = 1 + Math.ceil((requestPatienceMs + pauseMs) / pauseMs);
-  await refusedForNow(deal);
-  assert.ok(asked.length > 1 && asked.length <= mostAsked, `${asked} of ${mostAsked}`);
-  const apart = asked.slice(1).map((at, before) => at - (asked[before] ?? 0));
-  assert.ok(
-    apart.every((each) => each >= pauseMs),
-    `${apart}`,
-  );
-  asked.length = 0;
-  const answers = await Promise.all(Array.from({ length: mostWaitingOf + 1 }, () => m.relay(deal)));
-  const says = answers.map(({ code, body }) => `${code} ${body.error}`).toSorted();
-  assert.match(says[0] ?? '', /^overloaded 4 requests of this account wait for the gas key/);
-  for (const each of says.slice(1)) assert.match(each, /has a transaction in flight/);
-  assert.ok(asked.length <= mostWaitingOf - 1 + mostAsked, `${asked}`);
 });
 
 test('a waiting job goes first, and the soonest timelock among those', async () => {

@@ -255,20 +255,20 @@ test('a profile is read back as it was written, and each wrong field is named', 
   assert.deepEqual(readProfile(writeProfile(profile), 'p.json'), profile);
   const { chains } = profile;
   for (const [change, field] of [
-    [{ market: 'market' }, 'market must be https'],
-    [{ market: 'http://market.example' }, 'market must be https'],
-    [{ network: 'main' }, 'network must be'],
-    [{ productName: 'a\nb' }, 'productName must be'],
-    [{ chains: { a: { family: 'doge' } } }, 'chains.a.family must be'],
-    [{ chains: { a: { ...chains.bitcoin, bitcoin: 'main' } } }, 'chains.a.bitcoin must be'],
-    [{ chains: { a: { ...chains.bitcoin, nodes: ['ws://x'] } } }, 'chains.a.nodes must be'],
-    [{ chains: { a: { ...chains.ethereum, chainId: '1' } } }, 'chains.a.chainId must be'],
+    [{ market: 'market' }, 'market: must be an http'],
+    [{ market: 'http://market.example' }, 'market: must be https'],
+    [{ network: 'main' }, 'network: '],
+    [{ productName: 'a\nb' }, 'productName: '],
+    [{ chains: { a: { family: 'doge' } } }, 'chains.a.family: '],
+    [{ chains: { a: { ...chains.bitcoin, bitcoin: 'main' } } }, 'chains.a.bitcoin: '],
+    [{ chains: { a: { ...chains.bitcoin, nodes: ['ws://x'] } } }, 'chains.a.nodes.0: must be'],
+    [{ chains: { a: { ...chains.ethereum, chainId: '1' } } }, 'chains.a.chainId: '],
     [
       { chains: { a: { ...chains.ethereum, tokens: { X: { address: '0x' } } } } },
-      'chains.a.tokens.X must',
+      'chains.a.tokens.X.decimals: ',
     ],
-    [{ chains: { a: { family: 'tron', chainId: 1 } } }, 'chains.a.contract must be'],
-    [{ chains: { a: { family: 'solana', program: 'p' } } }, 'chains.a.genesisHash must be'],
+    [{ chains: { a: { family: 'tron', chainId: 1 } } }, 'chains.a.contract: '],
+    [{ chains: { a: { family: 'solana', program: 'p' } } }, 'chains.a.genesisHash: '],
   ] as const) {
     const text = JSON.stringify({ ...profile, ...change });
     assert.throws(() => readProfile(text, 'p.json'), failing('local', new RegExp(field)), field);

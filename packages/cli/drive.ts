@@ -2,7 +2,8 @@
 
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { doubtsAfter, type ToldDoubt, timedText } from '@parley/sdk/settle/told.ts';
-import { type Outcome, remainsWords } from '@parley/sdk/settle.ts';
+import { type Outcome, remainsWords, type SettleState, type Shown } from '@parley/sdk/settle.ts';
+import { givenLeg } from '@parley/sdk/trade.ts';
 import {
   driveSwap,
   type Ended,
@@ -32,6 +33,7 @@ export type Asked = {
 
 /** More than these wait for one of them to end. */
 const mostAtOnce = 50;
+const secondMs = 1_000;
 
 /** Resolves to the exit status of all of them, once each has ended or waits for a person. */
 export async function driveAll(
@@ -41,13 +43,15 @@ export async function driveAll(
   swaps: readonly Swap[],
   { client, asked, payout }: DrivingAll,
 ): Promise<number> {
-  const lines = quietLines(cli);
+  const now = new Map<string, Now>();
+  const lines = quietLines(cli, () => countdown(now, session.now()));
   const rescue = rescueWriter(session, own, (text) => note(cli, text));
   const driving = { session, own, client, payout, rescue, signal: cli.signal };
   try {
     const ended: Ended[] = [];
     const one = async (swap: Swap) => {
-      ended.push(await driveSwap(driving, swap, teller(cli, session, swap, lines.line)));
+      ended.push(await driveSwap(driving, swap, teller(cli, session, swap, { lines, now })));
+      now.delete(swap.swapId);
     };
     const room = places(mostAtOnce);
     const free = swaps.map((swap) => room(() => one(swap)));
@@ -66,6 +70,7 @@ export async function driveAll(
     await Promise.all([...free, wanted.then((all) => Promise.all(all))]);
     return statusOf(ended);
   } finally {
+    lines.end();
     await rescue.ended();
     if (cli.signal.aborted) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
   }
@@ -95,16 +100,78 @@ function statusOf(ended: readonly Ended[]): number {
   return isPaid ? statuses.done : statuses.not_received;
 }
 
-/** Lines to standard error; while a person is asked they wait. */
-function quietLines(cli: Cli) {
+/** The state of a swap that is driven. */
+export type Now = { readonly state: SettleState; readonly shown: Pick<Shown, 'swap' | 'trade'> };
+
+type Due = { readonly swapId: string; readonly what: string; readonly at: number };
+
+/** The next step due of one swap, by own deadlines; null: it is received. */
+function dueOf(swapId: string, { state, shown: { swap, trade } }: Now): Due | null {
+  const { deadlines, role } = swap;
+  const own = givenLeg(trade.party);
+  const isFirst = role === 'initiator';
+  switch (state) {
+    case 'preparing':
+    case 'waiting_to_fund':
+    case 'funding':
+      return {
+        swapId,
+        what: 'fund by',
+        at: isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy,
+      };
+    case 'revealing':
+    case 'funded':
+      return isFirst
+        ? { swapId, what: 'claim by', at: deadlines.revealBy }
+        : { swapId, what: 'refund from', at: deadlines.refundAt[own] };
+    case 'claiming':
+      return { swapId, what: 'claim by', at: deadlines.refundAt[own === 'a' ? 'b' : 'a'] };
+    case 'refunding':
+    case 'cancelling':
+      return { swapId, what: 'refund from', at: deadlines.refundAt[own] };
+    case 'received':
+    case 'settled':
+      return null;
+  }
+}
+
+/** The time left to the nearest deadline of all swaps: `…12345678  fund by 0:12:07`. */
+export function countdown(swaps: ReadonlyMap<string, Now>, now: number): string {
+  const due = [...swaps].flatMap(([swapId, each]) => dueOf(swapId, each) ?? []);
+  const [next] = due.filter(({ at }) => at > now).sort((a, b) => a.at - b.at);
+  if (next === undefined) return '';
+  const left = next.at - now;
+  const minutes = new Date(left * 1_000).toISOString().slice(14, 19);
+  return `${shortId(next.swapId)}  ${next.what} ${Math.floor(left / 3_600)}:${minutes}`;
+}
+
+/** The last letters differ: ids begin with their time. */
+const shortId = (swapId: string) => `…${swapId.slice(-8)}`;
+
+/**
+ * Lines to standard error; while a person is asked they wait. A person sees below them one more
+ * that is drawn over every second.
+ */
+function quietLines(cli: Cli, below: () => string) {
   const held: string[] = [];
   let isQuiet = false;
+  const draw = (text: string) => {
+    if (cli.isAsked && !cli.json && !isQuiet) cli.err(`\r\u001b[K${oneLine(text)}`);
+  };
+  const timer = setInterval(() => draw(below()), secondMs);
   return {
     line: (text: string) => {
+      draw('');
       if (isQuiet) held.push(text);
       else note(cli, oneLine(text));
     },
+    clear: () => draw(''),
+    end: () => {
+      clearInterval(timer);
+      draw('');
+    },
     quietFor: async (work: () => Promise<void>): Promise<void> => {
+      draw('');
       isQuiet = true;
       try {
         await work();
@@ -117,20 +184,27 @@ function quietLines(cli: Cli) {
 }
 
 /** Changes, transactions, waits, and what is wrong with the nodes. */
-function teller(cli: Cli, session: Session, swap: Swap, line: (text: string) => void): Events {
+function teller(
+  cli: Cli,
+  session: Session,
+  swap: Swap,
+  { lines, now }: { readonly lines: ReturnType<typeof quietLines>; readonly now: Map<string, Now> },
+): Events {
   const { swapId, trade } = swap;
-  // The last letters differ: ids begin with their time.
-  const say = (text: string) => line(`…${swapId.slice(-8)}  ${text}`);
+  const say = (text: string) => lines.line(`${shortId(swapId)}  ${text}`);
+  let state: SettleState = 'preparing';
   let doubts: readonly ToldDoubt[] = [];
   let doubted = '';
   return {
-    progress: ({ step, state, leg, txid, text, code }) => {
+    progress: ({ step, state: entered, leg, txid, text, code }) => {
+      state = entered;
       const said = timedText(text);
       if (cli.json) {
         tell(cli, { swapId, at: session.now(), state, step, leg, txid, text, code }, '');
       } else say(`${said}${txid === null ? '' : `  ${txid}`}`);
     },
     shown: (shown) => {
+      now.set(swapId, { state, shown });
       doubts = doubtsAfter(doubts, shown);
       const before = doubted;
       doubted = doubts.map(({ sentence }) => sentence).join('; ');
@@ -144,6 +218,7 @@ function teller(cli: Cli, session: Session, swap: Swap, line: (text: string) => 
     ended: (outcome) => {
       const { end, remains } = outcome;
       const left = remains === null ? '' : `; ${remainsWords(remains)}`;
+      lines.clear();
       tell(cli, outcome, `${swapId}  ${endWords[end]}: ${wordsOf(session, trade)}${left}`);
     },
   };

@@ -99,12 +99,13 @@ function accountCommands(root: CommandUnknownOpts, does: Does): void {
     .command('login')
     .summary('opens or makes a keystore, mints an API key, and links the wallets')
     .description(
-      'The first time, one of --new, --words, --words-fd or --key-file says where keys come from.\n' +
+      'The first time, one of --new, --words, --web3 or --key-file says where keys come from.\n' +
         'Later it mints another API key, in the place of the former.',
     )
     .option('--new', 'twelve new words, shown once')
     .option('--words', 'BIP-39 words of your own, asked for')
     .option('--words-fd <N>', 'the same, read from this file descriptor', descriptor)
+    .option('--web3 <FILE>', 'an EVM key from a Web3 keystore; other keys from new words')
     .option('--key-file <FILE>', 'words in the clear in a file of mode 0600, left there')
     .addOption(
       new Option('--with <FAMILY>', 'the wallet that signs in; default evm').choices(families),

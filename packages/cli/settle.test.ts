@@ -12,6 +12,7 @@ import { fileStore } from '@parley/sdk/stores/file.ts';
 import { keptRecord } from '@parley/sdk/testing/honest.ts';
 import { placesOf, writePrivate } from '@parley/trader/places.ts';
 import { type Profile, writeProfile } from '@parley/trader/profile.ts';
+import { countdown, type Now } from './drive.ts';
 import { runParley } from './run.ts';
 import { testIo } from './testing/io.ts';
 
@@ -175,4 +176,29 @@ test('the book is asked for accounts with so many settled swaps', async () => {
     assert.deepEqual([status, (asked ?? new Map()).get('minSettled')], [0, '3']);
     assert.equal((await settled('seven', ['book', '--settled', '0'])).status, 2);
   });
+});
+
+test('a person sees the time left to the next deadline of all swaps', () => {
+  const { swap, trade } = keptRecord('taker');
+  const { counterpartyFundBy, initiatorFundBy, refundAt, revealBy } = swap.deadlines;
+  const shown = { trade, swap };
+  const of = (role: typeof swap.role) => ({ trade, swap: { ...swap, role } });
+  const at = (each: Now, now: number) => countdown(new Map([['swap-12345678', each]]), now);
+  for (const [each, what, due] of [
+    [{ state: 'funding', shown: of('initiator') }, 'fund by', initiatorFundBy],
+    [{ state: 'preparing', shown: of('counterparty') }, 'fund by', counterpartyFundBy],
+    [{ state: 'funded', shown: of('initiator') }, 'claim by', revealBy],
+    [{ state: 'funded', shown: of('counterparty') }, 'refund from', refundAt.b],
+    [{ state: 'claiming', shown }, 'claim by', refundAt.a],
+    [{ state: 'refunding', shown }, 'refund from', refundAt.b],
+  ] as const) {
+    assert.equal(at(each, due - 90_061), `…12345678  ${what} 25:01:01`);
+    assert.equal(at(each, due), '');
+  }
+  assert.equal(at({ state: 'received', shown }, 0), '');
+  const both: [string, Now][] = [
+    ['late', { state: 'refunding', shown }],
+    ['soon', { state: 'funding', shown: of('initiator') }],
+  ];
+  assert.match(countdown(new Map(both), initiatorFundBy - 5), /^…soon {2}fund by 0:00:05$/);
 });

@@ -6,7 +6,7 @@ import type { ChainKey } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
 import type { DoubtCode } from '@parley/sdk/evidence/judge.ts';
-import { doubtsIn, isUnheard } from '@parley/sdk/settle/told.ts';
+import { doubtsAfter, type ToldDoubt } from '@parley/sdk/settle/told.ts';
 import type { Shown } from '@parley/sdk/settle.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,16 +14,6 @@ import type { Metrics } from './metrics.ts';
 /** A doubt that is over sooner is in the gauge alone: two nodes may differ while a block
  * spreads. */
 const leastLoggedMs = 5_000;
-
-type Doubted = {
-  readonly labels: { readonly chain: ChainKey; readonly code: DoubtCode };
-  readonly sinceMs: Millis;
-  isLogged: boolean;
-  /** Swaps, or holdings that are read, whose last look met it. */
-  readonly met: Set<string>;
-  /** Those that met it before a node fell silent: not over until that one has answered. */
-  readonly unheard: Set<string>;
-};
 
 type Met = { readonly chain: ChainKey; readonly code: DoubtCode; readonly why: string };
 
@@ -35,54 +25,54 @@ export function createDoubts(given: {
   readonly now: () => Millis;
 }) {
   const { log, metrics, now } = given;
-  const all = new Map<string, Doubted>();
-  const keyOf = ({ chain, code }: Met) => `${chain} ${code}`;
-  const doubtedBy = (key: string, { chain, code }: Met): Doubted => {
-    const known = all.get(key);
-    if (known !== undefined) return known;
-    const labels = { chain, code };
-    const sets = { met: new Set<string>(), unheard: new Set<string>() };
-    const begun = { labels, sinceMs: now(), isLogged: false, ...sets };
-    all.set(key, begun);
-    return begun;
-  };
-  const change = (who: string, found: readonly Met[], silent: ReadonlySet<ChainKey>) => {
-    const why = new Map(found.map((each) => [keyOf(each), each.why]));
-    for (const each of found) doubtedBy(keyOf(each), each);
-    for (const [key, doubted] of all) {
-      const { labels, met, unheard } = doubted;
-      const isKept = !why.has(key) && (met.has(who) || unheard.has(who));
-      met[why.has(key) ? 'add' : 'delete'](who);
-      unheard[isKept && silent.has(labels.chain) ? 'add' : 'delete'](who);
-      metrics.doubted.set(labels, met.size);
-      if (met.size + unheard.size === 0) {
-        all.delete(key);
-        if (doubted.isLogged) log.info('doubt_over', labels);
-      } else if (why.has(key) && !doubted.isLogged && now() - doubted.sinceMs >= leastLoggedMs) {
-        doubted.isLogged = true;
-        log.warn('doubted', { ...labels, why: why.get(key) });
-      }
+  /** By swap, as its looks told it. */
+  const told = new Map<string, readonly ToldDoubt[]>();
+  /** By swap, and by holding that is read. */
+  const met = new Map<string, readonly Met[]>();
+  const known = new Map<string, { readonly sinceMs: Millis; isLogged: boolean }>();
+
+  const change = (who: string, found: readonly Met[]) => {
+    const before = met.get(who) ?? [];
+    met.set(who, found);
+    if (found.length === 0) met.delete(who);
+    for (const { chain, code, why } of [...before, ...found]) {
+      const labels = { chain, code };
+      const key = `${chain} ${code}`;
+      const isSame = (each: Met) => each.chain === chain && each.code === code;
+      const count = [...met.values()].filter((all) => all.some(isSame)).length;
+      metrics.doubted.set(labels, count);
+      const of = known.get(key) ?? { sinceMs: now(), isLogged: false };
+      if (count > 0) known.set(key, of);
+      else if (known.delete(key) && of.isLogged) log.info('doubt_over', labels);
+      if (count === 0 || of.isLogged || now() - of.sinceMs < leastLoggedMs) continue;
+      of.isLogged = true;
+      log.warn('doubted', { ...labels, why });
     }
   };
+
   return {
+    /** A doubt about a node that falls silent is not over before that one has answered. */
     shown: (swapId: string, shown: Pick<Shown, 'swap' | 'legs' | 'failures'>) => {
-      const { swap, legs } = shown;
-      const both = [swap.legs.a.chain, swap.legs.b.chain];
-      const unheard = (['a', 'b'] as const).filter((name) => isUnheard(legs.get(name)));
-      const found = doubtsIn(shown).flatMap(({ leg, code, sentence: why }) => {
-        const chains = leg === null ? both : [swap.legs[leg].chain];
+      const { legs } = shown.swap;
+      const all = doubtsAfter(told.get(swapId) ?? [], shown);
+      told.set(swapId, all);
+      const found = all.flatMap(({ leg, code, sentence: why }) => {
+        const chains = leg === null ? [legs.a.chain, legs.b.chain] : [legs[leg].chain];
         return chains.map((chain) => ({ chain, code, why }));
       });
-      change(swapId, found, new Set(unheard.map((name) => swap.legs[name].chain)));
+      change(swapId, found);
     },
     /** The result of a reading: null, or what it failed with. Quotes rest on it. */
     read: (holding: string, chain: ChainKey, error: unknown) => {
       const isMet = codeOf(error) === 'sources_disagree';
-      const met = { chain, code: 'nodes_disagree', why: messageOf(error) } as const;
+      const doubt = { chain, code: 'nodes_disagree', why: messageOf(error) } as const;
       // Another failure says nothing of whether they agree.
-      change(holding, isMet ? [met] : [], new Set(error === null ? [] : [chain]));
+      if (isMet || error === null) change(holding, isMet ? [doubt] : []);
     },
     /** The swap is not polled any more. */
-    ended: (swapId: string) => change(swapId, [], new Set()),
+    ended: (swapId: string) => {
+      told.delete(swapId);
+      change(swapId, []);
+    },
   };
 }

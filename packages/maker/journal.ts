@@ -1,11 +1,13 @@
-// The deals that the maker has agreed to, kept in a file beside the store of the SDK: a line a
-// change, synced before it is acted on, the last line of a deal counts. A line that a crash cut off
-// is no line.
+// The deals that the maker has agreed to, a file each beside the store of the SDK, on disk before
+// they are acted on.
 
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
-import { writePrivate } from '@parley/trader/places.ts';
+import { idShape } from '@parley/sdk/stores/entries.ts';
+import { jsonOf } from '@parley/trader/io.ts';
+import { readUpTo, writePrivate } from '@parley/trader/places.ts';
+import { namesIn } from '@parley/trader/swaps.ts';
 
 /** `lapsed`: the other side never agreed. `refused`: no coin moved, and none will. */
 export type End = 'received' | 'refunded' | 'lost' | 'nothing' | 'lapsed' | 'refused';
@@ -36,90 +38,59 @@ export type Journal = {
   close(): Promise<void>;
 };
 
-const fileName = 'deals.jsonl';
-/** The file is written anew, without ended deals this old, once it has grown by so much. */
+/** A deal that ended this long ago is forgotten. */
 const forgottenSeconds = 7 * 86_400;
-const mostGrowth = 8_388_608;
 
-const write = (deal: Deal) =>
-  `${JSON.stringify(deal, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part))}\n`;
+const folderIn = (dir: string) => join(dir, 'deals');
 
-function parse(line: string): Deal | null {
-  try {
-    const deal = JSON.parse(line) as Deal & { base: string; quote: string };
-    return { ...deal, base: BigInt(deal.base), quote: BigInt(deal.quote) };
-  } catch {
-    return null;
-  }
-}
-
-/** Throws where a line before the last is no deal: the lines after it could not be believed. */
-export function readJournal(text: string): Map<string, Deal> {
+/** By thread. Throws where a file is no deal: what is open could not be known. */
+export async function readJournal(dir: string): Promise<Map<string, Deal>> {
+  const folder = folderIn(dir);
   const deals = new Map<string, Deal>();
-  const lines = text.split('\n');
-  for (const [at, line] of lines.entries()) {
-    if (line === '') continue;
-    const deal = parse(line);
-    if (deal !== null) deals.set(deal.threadId, deal);
-    else if (at < lines.length - 1) throw new Error(`line ${at + 1} of ${fileName} is no deal`);
+  for (const name of await namesIn(folder)) {
+    const deal = parse((await readUpTo(join(folder, `${name}.json`))) ?? '', name);
+    deals.set(deal.threadId, deal);
   }
   return deals;
 }
 
+function parse(text: string, name: string): Deal {
+  try {
+    const deal = JSON.parse(text) as Deal & Readonly<Record<'base' | 'quote', string>>;
+    return { ...deal, base: BigInt(deal.base), quote: BigInt(deal.quote) };
+  } catch (cause) {
+    throw new Error(`the file of deal ${name} is damaged`, { cause });
+  }
+}
+
 /** `dir` is there, and locked for this process alone. */
 export async function openJournal(dir: string, now: () => UnixSeconds): Promise<Journal> {
-  const file = join(dir, fileName);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  const deals = readJournal(text);
-  let handle: FileHandle | null = await anew(file, deals, now());
-  let grown = 0;
-  let queue: Promise<void> = Promise.resolve();
-  const close = async () => {
-    const own = handle;
-    handle = null;
-    await own?.close();
+  const deals = await readJournal(dir);
+  const fileOf = (threadId: string) => {
+    // Ids come from a market.
+    if (idShape.test(threadId)) return join(folderIn(dir), `${threadId}.json`);
+    throw new Error(`"${threadId.slice(0, 80)}" cannot be the name of a deal`);
   };
-  const append = async (deal: Deal) => {
-    const line = write(deal);
-    try {
-      handle ??= await anew(file, deals, now());
-      await handle.appendFile(line);
-      await handle.datasync();
-    } catch (error) {
-      // Half a line may be there, of a full disk: the next line must not come after it.
-      await close().catch(() => undefined);
-      throw error;
+  const forget = async () => {
+    for (const { threadId, endedAt, remainsFrom = 0 } of [...deals.values()]) {
+      if (endedAt === null || now() - Math.max(endedAt, remainsFrom) <= forgottenSeconds) continue;
+      await rm(fileOf(threadId), { force: true });
+      deals.delete(threadId);
     }
-    deals.set(deal.threadId, deal);
-    grown += line.length;
-    if (grown < mostGrowth) return;
-    grown = 0;
-    // Written anew with the next deal.
-    await close();
   };
+  await forget();
+  let queue: Promise<void> = Promise.resolve();
   return {
     deals,
     keep: (deal) => {
-      const run = queue.then(() => append(deal));
+      const run = queue.then(async () => {
+        await writePrivate(fileOf(deal.threadId), jsonOf(deal));
+        deals.set(deal.threadId, deal);
+        if (deal.endedAt !== null) await forget();
+      });
       queue = run.catch(() => undefined);
       return run;
     },
-    close: async () => {
-      await queue;
-      await close();
-    },
+    close: () => queue,
   };
-}
-
-/** Whole or not at all; open for more. Forgets deals that ended long ago. */
-async function anew(file: string, deals: Map<string, Deal>, now: UnixSeconds): Promise<FileHandle> {
-  for (const { threadId, endedAt, remainsFrom = 0 } of deals.values()) {
-    if (endedAt === null) continue;
-    if (now - Math.max(endedAt, remainsFrom) > forgottenSeconds) deals.delete(threadId);
-  }
-  await writePrivate(file, [...deals.values()].map(write).join(''));
-  return open(file, 'a');
 }

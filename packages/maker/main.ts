@@ -1,7 +1,6 @@
 // `parley-maker config.toml`: a market maker by one file of settings. docs/maker.md says how.
 
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Millis } from '@parley/core/nominal.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { check } from './check.ts';
@@ -84,8 +83,7 @@ async function run(config: Config, movedMs?: () => Millis): Promise<number> {
 }
 
 async function status({ store }: Config): Promise<number> {
-  const text = await readFile(join(store, 'deals.jsonl'), 'utf8').catch(() => '');
-  const deals = [...readJournal(text).values()].filter(({ end }) => end === null);
+  const deals = [...(await readJournal(store)).values()].filter(({ end }) => end === null);
   const open = deals.map(({ threadId, swapId, pair, acceptedAt }) => {
     return { threadId, swapId, pair, acceptedAt: new Date(acceptedAt * 1_000).toISOString() };
   });

@@ -36,17 +36,27 @@ export function splitName(name: string): { readonly chain: string; readonly rest
 const sameToken = (family: Family, a: string, b: string) =>
   has(family, 'foldsCase') ? a.toLowerCase() === b.toLowerCase() : a === b;
 
+const coinOf = (chain: string, { family }: ProfileChain): OwnAsset => {
+  return { name: chain, chain, token: null, decimals: factsOf[family].coin.decimals };
+};
+
+/** By its contract; null: the profile does not pin it. */
+function tokenOf(chain: string, of: ProfileChain, contract: string): OwnAsset | null {
+  for (const [symbol, { address: token, decimals }] of Object.entries(of.tokens)) {
+    if (!sameToken(of.family, token, contract)) continue;
+    return { name: `${chain}:${symbol}`, chain, token, decimals };
+  }
+  return null;
+}
+
 /** By the profile alone. Throws Failure `not_pinned`, `unknown_chain`. */
 export function ownAsset(session: Pick<Session, 'chain'>, name: string): OwnAsset {
   const { chain, rest } = splitName(name);
-  const of: ProfileChain = session.chain(chain);
-  if (rest === null)
-    return { name, chain, token: null, decimals: factsOf[of.family].coin.decimals };
-  for (const [symbol, { address, decimals }] of Object.entries(of.tokens)) {
-    if (symbol === rest || sameToken(of.family, address, rest)) {
-      return { name: `${chain}:${symbol}`, chain, token: address, decimals };
-    }
-  }
+  const of = session.chain(chain);
+  if (rest === null) return coinOf(chain, of);
+  const symbol = Object.hasOwn(of.tokens, rest) ? of.tokens[rest] : undefined;
+  const found = tokenOf(chain, of, symbol?.address ?? rest);
+  if (found !== null) return found;
   const how = `compare its contract with "parley pin ${name}"`;
   const sentence = `"${name}" is not in the profile: ${how}`;
   throw needsYou('not_pinned', sentence);
@@ -76,10 +86,8 @@ export async function pinnedAsset(client: ParleyClient, own: OwnAsset): Promise<
 export function nameOfPinned({ profile }: Pick<Session, 'profile'>, asset: PinnedAsset): OwnAsset {
   const { chain, token, decimals } = asset;
   const of = profile.chains[chain];
-  const found = Object.entries(of?.tokens ?? {}).find(
-    ([, each]) => of !== undefined && token !== null && sameToken(of.family, each.address, token),
-  );
-  const name = token === null ? chain : `${chain}:${found?.[0] ?? token}`;
+  const found = token === null || of === undefined ? null : tokenOf(chain, of, token);
+  const name = token === null ? chain : (found?.name ?? `${chain}:${token}`);
   return { name, chain, token, decimals };
 }
 
@@ -104,14 +112,7 @@ function pinnedAs({ profile }: Pick<Session, 'profile'>, asset: Asset): OwnAsset
   const { chain, address } = asset;
   const of = Object.hasOwn(profile.chains, chain) ? profile.chains[chain] : undefined;
   if (of === undefined) return null;
-  if (address === null) {
-    return { name: chain, chain, token: null, decimals: factsOf[of.family].coin.decimals };
-  }
-  for (const [symbol, { address: token, decimals }] of Object.entries(of.tokens)) {
-    if (!sameToken(of.family, token, address)) continue;
-    return { name: `${chain}:${symbol}`, chain, token, decimals };
-  }
-  return null;
+  return address === null ? coinOf(chain, of) : tokenOf(chain, of, address);
 }
 
 /** A name that the profile does not pin has a `?`: anybody may have called it so. */

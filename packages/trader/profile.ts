@@ -1,6 +1,7 @@
 // A profile: one market, its network, and each chain as this customer pins it, with nodes of its
 // own choice. A file that a person writes and reads; nodes' addresses may hold passwords.
 
+import { z } from 'zod';
 import { Failure } from './failures.ts';
 import type { Network } from './keys/words.ts';
 import type { PinnedChain } from './sources.ts';
@@ -42,110 +43,69 @@ export function writeProfile(profile: Profile): string {
   return `${JSON.stringify(profile, null, 2)}\n`;
 }
 
-/** Throws Failure `bad_profile` with the field and what it must be. */
-export function readProfile(text: string, file: string): Profile {
-  const bad = (field: string, wanted: string) =>
-    new Failure('local', 'bad_profile', `${file}: ${field} must be ${wanted}`);
-  let read: Partial<Record<keyof Profile, unknown>>;
-  try {
-    read = JSON.parse(text) as typeof read;
-  } catch (cause) {
-    throw new Failure('local', 'bad_profile', `${file} is no JSON`, { cause });
-  }
-  const {
-    market,
-    productName = 'Parley',
-    shortName = 'parley',
-    network,
-    chains,
-    dev,
-    keyFile,
-  } = read;
-  if (!isHttp(market) || !isSafe(market)) throw bad('market', 'https, or http of this machine');
-  if (typeof productName !== 'string' || /[\r\n]/.test(productName)) {
-    throw bad('productName', 'one line of text');
-  }
-  if (!/^[a-z\d]{1,16}$/.test(String(shortName)))
-    throw bad('shortName', 'letters a to z and digits');
-  if (network !== 'mainnet' && network !== 'testnet' && network !== 'dev') {
-    throw bad('network', 'mainnet, testnet or dev');
-  }
-  if (dev !== undefined && !isHttp(dev)) throw bad('dev', 'an http URL');
-  if (keyFile !== undefined && typeof keyFile !== 'string') throw bad('keyFile', 'a path');
-  if (typeof chains !== 'object' || chains === null) throw bad('chains', 'an object');
-  const entries = Object.entries(chains as Record<string, unknown>);
-  if (entries.length > mostChains) throw bad('chains', `at most ${mostChains}`);
-  const all = entries.map(
-    ([name, chain]) => [name, chainOf(chain, `chains.${name}`, bad)] as const,
-  );
-  return {
-    market,
-    productName,
-    shortName: String(shortName),
-    network,
-    chains: Object.fromEntries(all),
-    ...(dev === undefined ? {} : { dev: String(dev) }),
-    ...(keyFile === undefined ? {} : { keyFile }),
-  };
-}
-
-type Bad = (field: string, wanted: string) => Failure;
-
-function isHttp(text: unknown): text is string {
-  return typeof text === 'string' && /^https?:\/\/./.test(text) && URL.canParse(text);
-}
-
+const http = z.string().refine((text) => /^https?:\/\/./.test(text) && URL.canParse(text), {
+  message: 'must be an http or https URL',
+  abort: true,
+});
 /** The API key goes there: a third party on the way must not read it. */
-function isSafe(url: string): boolean {
+const market = http.refine((url) => {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
-}
+}, 'must be https, or http of this machine');
+const node = z.union([http, z.object({ url: http, solidityUrl: http })], 'must be such a URL');
+const known = {
+  nodes: z.array(node).max(mostNodes).default([]),
+  tokens: z.record(z.string(), z.object({ address: z.string(), decimals: z.int() })).default({}),
+};
+const chain = z.discriminatedUnion('family', [
+  z.looseObject({
+    ...known,
+    family: z.literal('bitcoin'),
+    bitcoin: z.enum(['mainnet', 'testnet', 'regtest']),
+  }),
+  z.looseObject({ ...known, family: z.literal('evm'), chainId: z.int() }),
+  z.looseObject({
+    ...known,
+    family: z.literal('tron'),
+    chainId: z.int(),
+    contract: z.string(),
+    creation: z.string(),
+  }),
+  z.looseObject({
+    ...known,
+    family: z.literal('solana'),
+    genesisHash: z.string(),
+    program: z.string(),
+  }),
+]);
+const shape = z.object({
+  market,
+  productName: z
+    .string()
+    .regex(/^[^\r\n]*$/)
+    .default('Parley'),
+  shortName: z
+    .string()
+    .regex(/^[a-z\d]{1,16}$/)
+    .default('parley'),
+  network: z.enum(['mainnet', 'testnet', 'dev']),
+  chains: z.record(z.string(), chain).refine((all) => Object.keys(all).length <= mostChains),
+  dev: http.optional(),
+  keyFile: z.string().optional(),
+});
 
-function chainOf(value: unknown, at: string, bad: Bad): ProfileChain {
-  if (typeof value !== 'object' || value === null) throw bad(at, 'an object');
-  const chain = value as { readonly [Name in string]?: unknown };
-  const { nodes = [], tokens = {} } = chain;
-  const isNode = (each: unknown) =>
-    isHttp(each) ||
-    (typeof each === 'object' &&
-      each !== null &&
-      isHttp((each as { url?: unknown }).url) &&
-      isHttp((each as { solidityUrl?: unknown }).solidityUrl));
-  if (!Array.isArray(nodes) || nodes.length > mostNodes || !nodes.every(isNode)) {
-    throw bad(`${at}.nodes`, `a list of at most ${mostNodes} http or https URLs`);
+/** Throws Failure `bad_profile` with the field and what is wrong with it. */
+export function readProfile(text: string, file: string): Profile {
+  const bad = (why: string, cause?: unknown) =>
+    new Failure('local', 'bad_profile', `${file}: ${why}`, { cause });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw bad('it is no JSON', cause);
   }
-  if (typeof tokens !== 'object' || tokens === null) throw bad(`${at}.tokens`, 'an object');
-  for (const [symbol, token] of Object.entries(tokens)) {
-    const { address, decimals } = (token ?? {}) as Partial<PinnedToken>;
-    const isToken = typeof address === 'string' && Number.isInteger(decimals);
-    if (!isToken) throw bad(`${at}.tokens.${symbol}`, '{ "address": "…", "decimals": 6 }');
-  }
-  const known = { ...chain, nodes, tokens } as unknown as ProfileChain;
-  const text = (name: string) => {
-    if (typeof chain[name] !== 'string') throw bad(`${at}.${name}`, 'text');
-  };
-  const id = () => {
-    if (!Number.isSafeInteger(chain.chainId)) throw bad(`${at}.chainId`, 'a whole number');
-  };
-  switch (known.family) {
-    case 'bitcoin':
-      if (!/^(?:mainnet|testnet|regtest)$/.test(String(chain.bitcoin))) {
-        throw bad(`${at}.bitcoin`, 'mainnet, testnet or regtest');
-      }
-      return known;
-    case 'evm':
-      id();
-      return known;
-    case 'tron':
-      id();
-      text('contract');
-      text('creation');
-      return known;
-    case 'solana':
-      text('genesisHash');
-      text('program');
-      return known;
-    default:
-      throw bad(`${at}.family`, 'bitcoin, evm, tron or solana');
-  }
+  const { data, error } = shape.safeParse(json);
+  if (data !== undefined) return data as Profile;
+  const each = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw bad(each.join('; '));
 }

@@ -9,6 +9,7 @@ import type { PhraseStore } from '@parley/sdk/rescue/store.ts';
 import { type Escrow, escrowKey, type OwnWallet, walletOf } from './chains.ts';
 import { Failure, needsYou } from './failures.ts';
 import { type Cli, passphraseOf } from './io.ts';
+import type { Sealed } from './keys/keystore.ts';
 import { type Keys, keysOf } from './keys/words.ts';
 import { chosenProfile, mustBePrivate, type Places, placesOf, readUpTo } from './places.ts';
 import { type Profile, type ProfileChain, readProfile } from './profile.ts';
@@ -175,11 +176,14 @@ export async function signedIn(session: Session): Promise<SignedIn> {
 /** As the keystore or the key file has them. Throws Failure `no_keys`, `wrong_passphrase`. */
 export async function keysIn(cli: Cli, session: Session): Promise<Keys> {
   const { places, profile } = session;
-  const { words } = await sealedIn(cli, { places, profile });
-  return keysOf(words, profile.network);
+  const { words, imported } = await sealedIn(cli, { places, profile });
+  return keysOf(words, profile.network, imported);
 }
 
-export async function sealedIn(cli: Cli, { places, profile }: Pick<Session, 'places' | 'profile'>) {
+export async function sealedIn(
+  cli: Cli,
+  { places, profile }: Pick<Session, 'places' | 'profile'>,
+): Promise<Sealed> {
   const { mostKeystoreBytes, opened } = await import('./keys/keystore.ts');
   const file = profile.keyFile ?? places.keystore;
   const text = await readUpTo(file, mostKeystoreBytes);

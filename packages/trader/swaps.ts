@@ -176,7 +176,8 @@ export async function giveUp(session: Session, swapId: string): Promise<void> {
   await writePrivate(join(givenUpFolder(session), `${swapId}.json`), '{}\n');
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** The names of the files in a folder, which is made where it is missing. */
+export async function namesIn(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return (await readdir(folder))
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))

@@ -50,7 +50,7 @@ export function webBuild(outDir: string): InlineConfig {
 
 /**
  * The build of the rescue page: one script, in memory. It is put into one file by
- * scripts/web-copy.ts.
+ * scripts/web-build.ts.
  */
 export function copyBuild(): InlineConfig {
   return {

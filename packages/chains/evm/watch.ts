@@ -13,7 +13,6 @@ import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
 import { type Block, evmNodes, type Log, type Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
-import type { Slot } from './simulate.ts';
 
 export type { Verb };
 
@@ -40,13 +39,9 @@ export type Mark = {
 export type Known = {
   readonly watched: WatchedEscrow;
   readonly marks: Map<string, Mark>;
-  /** Transactions that called it directly; looked at when its logs do not explain its state. */
-  readonly callers: Set<string>;
   /** All its logs up to here are in `marks`; null = not looked yet. */
   scannedTo: number | null;
 };
-
-export type Waiting = { readonly verb: Verb; readonly txid: string };
 
 export type Seen = Pick<Block, 'number' | 'hash'> & { readonly touched: ReadonlySet<string> };
 
@@ -63,11 +58,8 @@ export type Watch = kit.Watching<Known> & {
   readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
-  waiting: ReadonlyMap<string, Waiting>;
-  /** Waiting transactions by hash: whether they would succeed on this block. */
-  tried: { readonly head: string; readonly works: Map<string, boolean> };
-  /** Where tokens keep the balance that a trial lends. */
-  readonly slots: Map<string, Slot>;
+  /** Fundings in the pending block, by escrow. */
+  waiting: ReadonlyMap<string, string>;
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
   followedFrom: number;
@@ -97,8 +89,6 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     names,
     unfinal: new Map(),
     waiting: new Map(),
-    tried: { head: '', works: new Map() },
-    slots: new Map(),
     blocks: [],
     followedFrom: 0,
     skippedTo: 0,
@@ -107,7 +97,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  const begin = () => ({ watched, marks: new Map(), callers: new Set<string>(), scannedTo: null });
+  const begin = () => ({ watched, marks: new Map(), scannedTo: null });
   return kit.remember(watch, watched, begin);
 }
 

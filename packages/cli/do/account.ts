@@ -9,7 +9,7 @@ import { shownAmount } from '@parley/trader/assets.ts';
 import { coinSourceOf } from '@parley/trader/chains.ts';
 import { misused, needsYou } from '@parley/trader/failures.ts';
 import { answer, type Cli, mustConfirm, note, passphraseOf } from '@parley/trader/io.ts';
-import { mustBePassphrase, sealed } from '@parley/trader/keys/keystore.ts';
+import { mustBePassphrase, type Sealed, sealed } from '@parley/trader/keys/keystore.ts';
 import { keysOf, mustBeSecret, mustBeWords, newWords } from '@parley/trader/keys/words.ts';
 import { readUpTo, writePrivate } from '@parley/trader/places.ts';
 import {
@@ -28,7 +28,11 @@ const askedWords = [1, 5, 9];
 
 /** Where words come from that are typed, or read from a descriptor. */
 export type Typed = { readonly words?: true; readonly wordsFd?: number };
-type Sources = Typed & { readonly new?: true; readonly keyFile?: string };
+type Sources = Typed & {
+  readonly new?: true;
+  readonly web3?: string;
+  readonly keyFile?: string;
+};
 type Login = Sources & {
   readonly with?: Family;
   readonly scope?: readonly Scope[];
@@ -39,6 +43,7 @@ const sources: Readonly<Record<keyof Sources, string>> = {
   new: '--new',
   words: '--words',
   wordsFd: '--words-fd',
+  web3: '--web3',
   keyFile: '--key-file',
 };
 
@@ -55,7 +60,7 @@ export const login = (cli: Cli, given: Login) =>
     }
     mustBeOne(from);
     if (!isThere && from.length === 0) {
-      const sentence = 'there are no keys yet: say --new, --words or --key-file FILE';
+      const sentence = 'there are no keys yet: say --new, --words, --web3 FILE or --key-file FILE';
       throw needsYou('no_keys', sentence);
     }
     const keys = isThere ? await keysIn(cli, session) : await madeKeys(cli, session, given);
@@ -96,14 +101,27 @@ async function madeKeys(cli: Cli, session: Session, given: Sources) {
   await mustBelongHere(cli, session, given);
   if (given.keyFile !== undefined)
     return takeKeyFile(cli, session, resolve(cli.cwd, given.keyFile), isNew);
-  const words = isNew ? newWords() : await typedWords(cli, given);
+  const opened = given.web3 === undefined ? null : await openedWeb3(cli, given.web3);
+  const areDrawn = isNew || opened !== null;
+  const words = areDrawn ? newWords() : await typedWords(cli, given);
   mustBeSecret(words, profile.network);
-  const passphrase = await passphraseOf(cli, 'Passphrase of the new keystore: ', true);
+  const passphrase =
+    opened?.passphrase ?? (await passphraseOf(cli, 'Passphrase of the new keystore: ', true));
   mustBePassphrase(passphrase);
-  if (isNew) await mustBeWrittenDown(cli, words);
-  await writePrivate(places.keystore, await sealed({ words }, passphrase), { isNew: true });
+  if (areDrawn) await mustBeWrittenDown(cli, words);
+  const content: Sealed = opened === null ? { words } : { words, imported: opened.imported };
+  await writePrivate(places.keystore, await sealed(content, passphrase), { isNew: true });
   note(cli, `wrote ${places.keystore}`);
-  return keysOf(words, profile.network);
+  return keysOf(words, profile.network, content.imported);
+}
+
+/** The EVM key of a Web3 keystore. Its passphrase becomes that of the keystore here. */
+async function openedWeb3(cli: Cli, file: string) {
+  const text = await readUpTo(resolve(cli.cwd, file));
+  if (text === null) throw misused(`there is no file ${file}`);
+  const { openWeb3 } = await import('@parley/trader/keys/web3.ts');
+  const passphrase = await passphraseOf(cli, `Passphrase of ${file}: `);
+  return { passphrase, imported: { evm: openWeb3(text, passphrase) } };
 }
 
 /** Real words on a network of play money, and real money under words that lie open. */
@@ -152,7 +170,8 @@ export const words = (cli: Cli) =>
   inSession(cli, async (session) => {
     const plan = ['A person who sees these words can take every coin of these wallets.'];
     await mustConfirm(cli, plan, 'Show them?');
-    const { words: shown } = await sealedIn(cli, session);
+    const { words: shown, imported } = await sealedIn(cli, session);
+    if (imported !== undefined) note(cli, 'the EVM key was imported: it is not in the words');
     const { rescue } = await keysOf(shown, session.profile.network);
     const lines = rescue === shown ? [shown] : [shown, `rescue words: ${rescue}`];
     answer(cli, { words: shown, rescue }, lines.join('\n'));

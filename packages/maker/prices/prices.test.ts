@@ -9,8 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { PriceConfig } from '../config/config.ts';
 import { approximate, parsePrice } from '../rules/price.ts';
-import { jsonAt, nothingRead, priceOf, read, stepStandsMs } from './reading.ts';
-import { openPrices } from './sources.ts';
+import { jsonAt, nothingRead, openPrices, priceOf, read, stepStandsMs } from './sources.ts';
 
 const free = { least: null, most: null, jumpBps: 1_000n };
 const at = (price: string, ms: number) => [parsePrice(price), ms] as const;

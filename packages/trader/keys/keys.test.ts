@@ -11,6 +11,7 @@ import { tronMessageSigner } from '@parley/sdk/wallets/tron.ts';
 import { HDKey } from '@scure/bip32';
 import { Failure } from '../failures.ts';
 import { opened, sealed } from './keystore.ts';
+import { openWeb3 } from './web3.ts';
 import { childWords, ed25519Key, keysOf, mustBeWords, newWords } from './words.ts';
 
 const about = `${'abandon '.repeat(11)}about`;
@@ -39,7 +40,8 @@ test('words give the keys that other wallets find under them', async () => {
     'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
   );
   assert.equal(rescue, about);
-  const { wallets: onDev } = await keysOf(about, 'dev');
+  const { wallets: onDev } = await keysOf(about, 'dev', { evm: '11'.repeat(32) });
+  assert.equal(onDev.evm, '11'.repeat(32));
   assert.equal(onDev.tron, tron);
   assert.notEqual(onDev.bitcoin, bitcoin);
 });
@@ -107,7 +109,7 @@ test('XChaCha20-Poly1305 is that of draft-irtf-cfrg-xchacha-03, A.3.1', () => {
 });
 
 test('a keystore opens by its passphrase alone, and not when anything of it was altered', async () => {
-  const content = { words: about };
+  const content = { words: about, imported: { evm: '11'.repeat(32) } };
   const file = await sealed(content, 'correct horse');
   assert.ok(!/abandon|1111/.test(file));
   assert.deepEqual(await opened(file, 'correct horse'), content);
@@ -133,4 +135,58 @@ test('a keystore opens by its passphrase alone, and not when anything of it was 
   await assert.rejects(opened(file.slice(0, 100), 'correct horse'), codeIs('foreign_keystore'));
   await assert.rejects(sealed(content, 'seven77'), codeIs('short_passphrase'));
   assert.ok(Buffer.from(written.ciphertext, 'base64').length % 512 === 16, 'it is padded');
+});
+
+const secret = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d';
+/** The two of the Web3 Secret Storage Definition. */
+const web3 = {
+  pbkdf2: {
+    crypto: {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+      ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
+      kdf: 'pbkdf2',
+      kdfparams: {
+        c: 262_144,
+        dklen: 32,
+        prf: 'hmac-sha256',
+        salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+      },
+      mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
+    },
+    version: 3,
+  },
+  scrypt: {
+    crypto: {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: '83dbcc02d8ccb40e466191a123791e0e' },
+      ciphertext: 'd172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c',
+      kdf: 'scrypt',
+      kdfparams: {
+        dklen: 32,
+        n: 262_144,
+        r: 1,
+        p: 8,
+        salt: 'ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19',
+      },
+      mac: '2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097',
+    },
+    version: 3,
+  },
+} as const;
+
+test('Web3 keystores of version 3 open as their definition says', () => {
+  for (const each of [web3.pbkdf2, web3.scrypt]) {
+    assert.equal(openWeb3(JSON.stringify(each), 'testpassword'), secret);
+  }
+  const { crypto } = web3.pbkdf2;
+  for (const altered of [
+    { version: 3, crypto: { ...crypto, mac: '00'.repeat(32) } },
+    { version: 1, crypto },
+    { version: 3, crypto: { ...crypto, cipher: 'aes-128-cbc' } },
+    { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e9 } } },
+  ]) {
+    const opens = () => openWeb3(JSON.stringify(altered), 'testpassword');
+    assert.throws(opens, codeIs('wrong_passphrase'));
+  }
 });

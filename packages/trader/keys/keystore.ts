@@ -5,10 +5,12 @@ import { type ScryptOptions, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { z } from 'zod';
 import { Failure, needsYou } from '../failures.ts';
+import type { WalletKeys } from './words.ts';
 
 /** The contents that are sealed. */
-export type Sealed = { readonly words: string };
+export type Sealed = { readonly words: string; readonly imported?: Partial<WalletKeys> };
 
 /** As OpenSSL computes it (RFC 7914), off the main thread. */
 const derive: (
@@ -17,19 +19,6 @@ const derive: (
   bytes: number,
   options: ScryptOptions,
 ) => Promise<Uint8Array> = promisify(scrypt);
-
-type Head = {
-  readonly format: string;
-  readonly version: number;
-  readonly kdf: {
-    readonly name: string;
-    readonly n: number;
-    readonly r: number;
-    readonly p: number;
-    readonly salt: string;
-  };
-  readonly cipher: { readonly name: string; readonly nonce: string };
-};
 
 const format = 'parley-keystore';
 const version = 1;
@@ -43,6 +32,26 @@ const mostPassphrase = 1_024;
 /** So that a file's length does not tell how many words are in it. */
 const padding = 512;
 export const mostKeystoreBytes = 16_384;
+
+const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`));
+const shape = z.object({
+  format: z.literal(format),
+  version: z.literal(version),
+  kdf: z.object({
+    name: z.literal('scrypt'),
+    n: z
+      .int()
+      .min(leastN)
+      .max(mostN)
+      .refine((n) => Number.isInteger(Math.log2(n))),
+    r: z.literal(r),
+    p: z.int().min(1).max(mostP),
+    salt: hex(32),
+  }),
+  cipher: z.object({ name: z.literal('xchacha20-poly1305'), nonce: hex(24) }),
+  ciphertext: z.string().regex(/^[A-Za-z0-9+/]{24,12000}={0,2}$/),
+});
+type Head = Omit<z.infer<typeof shape>, 'ciphertext'>;
 
 /** Throws Failure `short_passphrase`. */
 export function mustBePassphrase(text: string): string {
@@ -94,17 +103,15 @@ async function derived(passphrase: string, { n, r, p, salt }: Head['kdf']): Prom
   return derive(passphrase.normalize('NFKD'), hexToBytes(salt), 32, { N: n, r, p, maxmem });
 }
 
-const hex = (bytes: number) => new RegExp(`^[0-9a-f]{${2 * bytes}}$`);
-const base64 = /^[A-Za-z0-9+/]{24,12000}={0,2}$/;
-
 function read(file: string): { readonly head: Head; readonly ciphertext: Uint8Array } {
-  const bad = (code: string, sentence: string) => new Failure('local', code, sentence);
-  let head: (Partial<Head> & { readonly ciphertext?: unknown }) | null;
+  const bad = (code: string, sentence: string, cause?: unknown) =>
+    new Failure('local', code, sentence, { cause });
+  let head: Partial<Head>;
   try {
     head = JSON.parse(file.length > mostKeystoreBytes ? '' : file) as typeof head;
   } catch (cause) {
     const sentence = `this is no keystore: no JSON of at most ${mostKeystoreBytes} bytes`;
-    throw new Failure('local', 'foreign_keystore', sentence, { cause });
+    throw bad('foreign_keystore', sentence, cause);
   }
   if (head?.format !== format) {
     throw bad('foreign_keystore', `this is no keystore: it has no format "${format}"`);
@@ -113,18 +120,7 @@ function read(file: string): { readonly head: Head; readonly ciphertext: Uint8Ar
     const sentence = `the keystore is of version ${head.version}, and this program reads ${version}`;
     throw bad('newer_keystore', sentence);
   }
-  const { kdf, cipher, ciphertext } = head;
-  const isN = kdf !== undefined && Number.isInteger(Math.log2(kdf.n));
-  if (!isN || kdf.name !== 'scrypt' || kdf.n < leastN || kdf.n > mostN || kdf.r !== r) {
-    const wanted = `scrypt with n from ${leastN} to ${mostN} and r ${r}`;
-    throw bad('bad_keystore', `the keystore must have ${wanted}`);
-  }
-  if (!Number.isInteger(kdf.p) || kdf.p < 1 || kdf.p > mostP || !hex(32).test(kdf.salt)) {
-    throw bad('bad_keystore', `the keystore must have p from 1 to ${mostP} and a salt of 32 bytes`);
-  }
-  const isCipher = cipher?.name === 'xchacha20-poly1305' && hex(24).test(cipher.nonce);
-  if (!isCipher || typeof ciphertext !== 'string' || !base64.test(ciphertext)) {
-    throw bad('bad_keystore', 'the keystore must have xchacha20-poly1305 with a nonce of 24 bytes');
-  }
-  return { head: head as Head, ciphertext: Buffer.from(ciphertext, 'base64') };
+  const { data, error } = shape.safeParse(head);
+  if (data === undefined) throw bad('bad_keystore', `the keystore is damaged: ${error.message}`);
+  return { head: data, ciphertext: Buffer.from(data.ciphertext, 'base64') };
 }

@@ -70,7 +70,12 @@ export function newWords(): string {
   return entropyToMnemonic(randomBytes(16), wordlist);
 }
 
-export async function keysOf(words: string, network: Network): Promise<Keys> {
+/** `imported` takes the place of what the words give for its family. */
+export async function keysOf(
+  words: string,
+  network: Network,
+  imported: Partial<WalletKeys> = {},
+): Promise<Keys> {
   const seed = await mnemonicToSeed(mustBeWords(words));
   try {
     const root = HDKey.fromMasterSeed(seed);
@@ -81,6 +86,7 @@ export async function keysOf(words: string, network: Network): Promise<Keys> {
       evm: at("m/44'/60'/0'/0/0"),
       tron: at("m/44'/195'/0'/0/0"),
       solana: bytesToHex(ed25519Key(seed, [44, 501, 0, 0])),
+      ...imported,
     };
     return { wallets, rescue: words.split(' ').length === 12 ? words : childWords(root) };
   } finally {

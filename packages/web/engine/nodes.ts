@@ -22,7 +22,7 @@ type NodesParts = {
   readonly network: Network;
   readonly kept: Kept;
   readonly now: () => UnixSeconds;
-  /** By a market, whose content policy (apps/market/edge/web/headers.ts) lets it ask few by http. */
+  /** By a market, whose content policy (apps/market/edge/web/routes.ts) lets it ask few by http. */
   readonly isServed: boolean;
   readonly onChange: (chain: ChainKey) => void;
 };

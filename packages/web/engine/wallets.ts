@@ -143,5 +143,5 @@ export function absent(
   const asks: Asks = { withinMs: personMs, isWanted: () => false, over: () => {} };
   const waits = { address, asks, outcome: away, sign: away };
   if (!has(family, 'nonces')) return { family, ...waits };
-  return { family, ...waits, raise: away, isNonceDeep: away, gapBefore: away, forget: () => {} };
+  return { family, ...waits, raise: away, isNonceDeep: away, forget: () => {} };
 }
