@@ -12,7 +12,8 @@ export function openWeb3(file: string, password: string): string {
   try {
     const keystore = JSON.parse(file) as Keystore;
     const { cipher, kdfparams } = keystore.crypto;
-    if (keystore.version !== 3 || cipher !== 'aes-128-ctr') throw new Error('another format');
+    const format: string = `${keystore.version} ${cipher}`;
+    if (format !== '3 aes-128-ctr') throw new Error('another format');
     if ('c' in kdfparams && !(kdfparams.c <= mostRounds)) throw new Error('too many rounds');
     const key = decrypt(keystore, toKey(keystore, { password })).slice(2);
     if (/^[0-9a-f]{64}$/.test(key)) return key;
