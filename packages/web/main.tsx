@@ -1,5 +1,8 @@
 // The app starts: its language, one router, one cache of what the market says.
 
+// Before any other sheet: it says in which order the layers count.
+import './style/style.css';
+
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -12,7 +15,6 @@ import { Spoken } from './parts/spoken.tsx';
 import { opensBy } from './parts/tell.ts';
 import { keptLanguage, languageFor } from './texts/languages.ts';
 import { speak } from './texts/texts.ts';
-import './style/style.css';
 
 const place = document.querySelector('#app');
 if (place === null) throw new Error('index.html has no #app');

@@ -1,6 +1,9 @@
 // The rescue page as one file, opened from a disk: the same screens, by an engine that begins with
 // what a rescue file says. It has no market, and keeps nothing.
 
+// Before any other sheet: it says in which order the layers count.
+import './style/style.css';
+
 import { readRescue } from '@parley/sdk/rescue/file.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import {
@@ -31,7 +34,6 @@ import { SwapPage } from './screens/settlement/settlement.tsx';
 import { SwapList } from './screens/settlement/swaps.tsx';
 import { allLanguages, languageFor, languages } from './texts/languages.ts';
 import { language, speak, text } from './texts/texts.ts';
-import './style/style.css';
 
 type Begun = { readonly engine: Engine; readonly copyOf: Opened };
 

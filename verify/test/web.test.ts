@@ -210,6 +210,10 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   assert.equal(hash, served.hash);
   const first = await readBuild(join(folder, 'elsewhere/build'));
   assert.ok(first !== null);
+  const linked = fileOf(first, 'index.html')
+    .plain.toString()
+    .match(/rel="stylesheet"/g);
+  assert.equal(linked?.length, 1, 'a sheet beside the one that orders the layers may come first');
   const market = await servingOf(t, first);
   const context = await web.browser.newContext();
   t.after(() => context.close());

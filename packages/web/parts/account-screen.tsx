@@ -9,7 +9,6 @@ import { Screen } from './page.tsx';
 import { SignedIn } from './signed-in.tsx';
 import { FreshGate } from './ways/fresh.tsx';
 import './account-screen.css';
-import './ways/ways.css';
 
 const places = [
   ['/account', 'account.nav.account'],

@@ -17,7 +17,6 @@ import { held } from '../live.ts';
 import { useLive } from '../market/use-live.ts';
 import { text } from '../texts/texts.ts';
 import { typedAmount } from './words.ts';
-import './share.css';
 
 type PanelProps = {
   title: string;

@@ -13,6 +13,8 @@ import { assetAmountText, typedAmount } from './words.ts';
 
 type PriceFormProps = {
   title: string;
+  /** In a dialog, which is a panel with this title already. */
+  inDialog?: boolean;
   /** The label of the field: what this side gets or gives. */
   label: string;
   hint: string;
@@ -26,7 +28,7 @@ type PriceFormProps = {
 };
 
 export function PriceForm(props: PriceFormProps) {
-  const { title, label, hint, go, quote, stands, send, children } = props;
+  const { title, inDialog = false, label, hint, go, quote, stands, send, children } = props;
   const [typed, setTyped] = useState('');
   const { units, fault } = typedAmount(typed, quote);
   const wrong =
@@ -37,13 +39,13 @@ export function PriceForm(props: PriceFormProps) {
   };
   return (
     <Form
-      className="panel"
+      className={inDialog ? 'way' : 'panel'}
       label={title}
       go={go}
       blocked={fault ?? wrong ?? (units === null ? text('amount.empty') : null)}
       send={sends}
     >
-      <h2>{title}</h2>
+      {!inDialog && <h2>{title}</h2>}
       {children}
       <AmountField
         label={label}
@@ -66,10 +68,11 @@ function isForAnother(error: unknown): boolean {
 type QuoteFormProps = {
   rfq: Rfq;
   assets: readonly Asset[];
+  inDialog?: boolean;
   sent: (threadId: string) => unknown;
 };
 
-export function QuoteForm({ rfq, assets, sent }: QuoteFormProps) {
+export function QuoteForm({ rfq, assets, inDialog = false, sent }: QuoteFormProps) {
   const [isNotYours, setNotYours] = useState(false);
   const base = assets.find(({ id }) => id === rfq.baseAssetId);
   const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
@@ -100,6 +103,7 @@ export function QuoteForm({ rfq, assets, sent }: QuoteFormProps) {
       <WalletFirst giving={giving} asset={given} back={`/orders/${rfq.id}`} />
       <PriceForm
         title={text('order.quote.title')}
+        inDialog={inDialog}
         label={text(isGot ? 'order.quote.get' : 'order.quote.give')}
         hint={text('order.quote.hint')}
         go={text('order.quote.action')}

@@ -11,7 +11,6 @@ import { text } from '../../texts/texts.ts';
 import { Do, Form } from '../act.tsx';
 import { Button, Notice, TextField } from '../controls.tsx';
 import { Clock } from '../shown.tsx';
-import './ways.css';
 
 type Pending = { readonly address: string; readonly expiresAt: string };
 const remembered = 'parley.code-sent';

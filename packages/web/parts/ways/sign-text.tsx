@@ -12,7 +12,6 @@ import { type Act, Form, useAct } from '../act.tsx';
 import { Button, Copy, Select, TextArea, TextField } from '../controls.tsx';
 import { Failed } from '../page.tsx';
 import { connectWallet, pageWallets } from '../page-wallets.ts';
-import './ways.css';
 
 let found: readonly FoundWallet[] = [];
 

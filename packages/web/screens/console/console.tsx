@@ -87,7 +87,7 @@ function Desk({ assets, accountId }: { assets: readonly Asset[]; accountId: stri
             onClose={() => setQuoted(null)}
             no={text('confirm.no')}
           >
-            {quoted !== null && <QuoteForm rfq={quoted} assets={assets} sent={sent} />}
+            {quoted !== null && <QuoteForm rfq={quoted} assets={assets} inDialog sent={sent} />}
           </Dialog>
         </section>
         <section aria-label={text('console.threads')} className="panel">

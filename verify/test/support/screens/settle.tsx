@@ -1,6 +1,9 @@
 // Tests only: screens of a settlement, of the phrase and of a rescue in every state, by an engine
 // of fixtures. `showState(name)` shows one of `states`, or of `screenOf` below.
 
+// Before any other sheet: it says in which order the layers count.
+import '@parley/web/style/style.css';
+
 import { RescueError } from '@parley/sdk/errors.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
 import type { Engine } from '@parley/web/engine/engine.ts';
@@ -38,7 +41,6 @@ import {
 } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
-import '@parley/web/style/style.css';
 
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
