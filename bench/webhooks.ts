@@ -3,10 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@parley/market/db/database.ts';
-import { claimDue } from '@parley/market/db/deliveries.ts';
 import { insertOutbox } from '@parley/market/db/outbox.ts';
 import { uuidv7 } from '@parley/market/ports/ids.ts';
-import { createPlaces, placesEach, slowMs } from '@parley/market/webhooks/places.ts';
 import { registerWebhook } from '@parley/market/webhooks/register.ts';
 import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
 import { insertTrader } from '@parley/verify/test/support/trading.ts';
@@ -19,7 +17,6 @@ const receivers = 100;
 const mostPerSecond = 30;
 const eventsPerSecond = 20;
 const soonMs = 250;
-const looks = 100;
 const turns = 3;
 
 type Side = Child<typeof import('./webhooks-sides.ts')>;
@@ -42,8 +39,7 @@ export async function benchWebhooks(effort: Effort): Promise<Row[]> {
     await market.ask('connect', databaseUrl, ca, encryptionKey);
     const accounts = await insertReceivers(deps, url);
     const stage = { db, deps, accounts, market, receiver };
-    const rows = [await throughput(stage, effort), await latency(stage, effort)];
-    return [...rows, await backlog(stage, effort)];
+    return [await throughput(stage, effort), await latency(stage, effort)];
   } finally {
     await market.stop();
     await receiver.stop();
@@ -136,48 +132,4 @@ async function latency(stage: Stage, { rounds, seconds }: Effort): Promise<Row> 
     { value: median(figures), unit: 'ms', limit: soonMs, bar: 1 },
     'the limit',
   );
-}
-
-/** Taking deliveries in hand for a receiver that many wait for, against few. */
-async function backlog(stage: Stage, { rounds }: Effort): Promise<Row> {
-  const { db } = stage;
-  const fill = (count: number, behind: boolean) =>
-    db.rows({
-      name: 'bench_backlog',
-      text: `insert into deliveries (id, webhook_id, event, subject, position, body, next_at,
-          created_at, behind)
-        select gen_random_uuid(), w.id, 'swap.funded', gen_random_uuid(), n, '{}',
-          now() - interval '1 hour', now(), $2
-        from (select id from webhooks order by id limit 1) w, generate_series(1, $1) n`,
-      values: [count, behind],
-    });
-  const round = (waiting: number, behind: number) => async () => {
-    await clear(stage);
-    await fill(waiting, false);
-    await fill(behind, true);
-    return look(db);
-  };
-  const [value, limit] = await alternating(rounds, round(50_000, 50_000), round(100, 0));
-  const name = 'webhooks: a look for what is due, 100 000 wait for one receiver';
-  return atMost(name, { value, unit: 'ms', limit, bar: 1.5 }, '100 wait');
-}
-
-async function look(db: Database): Promise<number> {
-  await db.rows({ name: 'bench_analyze', text: 'analyze deliveries', values: [] });
-  const times: number[] = [];
-  for (let run = 0; run < looks; run += 1) {
-    const now = Date.now();
-    const start = performance.now();
-    await claimDue(db, {
-      now: new Date(now),
-      // Due again at once: each look finds the same.
-      until: new Date(now - 1_000),
-      slowMs,
-      each: placesEach,
-      ...createPlaces().offer(),
-      inHand: { webhooks: new Map(), accounts: new Map() },
-    });
-    times.push(performance.now() - start);
-  }
-  return median(times);
 }

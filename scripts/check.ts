@@ -7,12 +7,14 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parsed, understood } from '@parley/host/command.ts';
 import { generate } from './generate.ts';
+import { goEnvironment } from './types.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const biomeBinary = `${root}node_modules/@biomejs/cli-linux-${process.arch}/biome`;
 /** One thread: more of them each work out most of it anew. */
 const oxlintArguments = ['--type-aware', '--threads=1', '--deny-warnings'];
+const variables = Object.entries(goEnvironment).map(([name, value]) => `${name}=${value}`);
 
 export type Check = {
   readonly part: string;
@@ -28,8 +30,8 @@ export const checks: readonly Check[] = [
   },
   {
     part: 'lint of types',
-    command: `${root}node_modules/.bin/oxlint`,
-    args: oxlintArguments,
+    command: 'env',
+    args: [...variables, `${root}node_modules/.bin/oxlint`, ...oxlintArguments],
   },
   { part: 'lint', command: biomeBinary, args: ['check', '--error-on-warnings', '.'] },
 ];

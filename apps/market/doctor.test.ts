@@ -181,22 +181,6 @@ test('each difference between what is stored and what is so is found, in the swa
   assert.deepEqual((await doctor()).kinds, []);
 });
 
-test('a fact that a working market has seen a moment later is no difference', async () => {
-  const deal = await agree(world);
-  await give(world, deal);
-  await fundLong(world, deal);
-  await world.dev.mine(world.infos.bitcoin.chain, 3);
-  const { kinds } = await doctor({ swap: deal.id });
-  assert.deepEqual(kinds, ['facts_behind', 'status_behind', 'steps_differ']);
-  let looks = 0;
-  const wait = async () => {
-    looks += 1;
-    await look(world);
-  };
-  assert.deepEqual((await doctor({ swap: deal.id, wait })).found, []);
-  assert.equal(looks, 1);
-});
-
 test('a payment in an escrow of an ended swap is found: in the newest, and with --all in every one', async () => {
   const { ended } = deals;
   const { escrow } = (await swapOf(ended)).legs[ended.long];

@@ -1,20 +1,26 @@
 // The rules that all commands of operators keep: one name with help, and a row for whatever they
-// change, in the same transaction. A market runs beside them.
+// change, in the same transaction; and what those on assets do. A market runs beside them.
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { hostname, userInfo } from 'node:os';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { parseEvmAddress } from '@parley/chains/evm/address.ts';
+import { startPostgres } from '@parley/host/postgres/postgres.ts';
 import { type Commands, startCommands } from '@parley/verify/test/support/commands.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
+import pg from 'pg';
+import { addCandidate } from './db/candidates.ts';
 import { storeOutcome } from './db/deliveries.ts';
+import { migrate } from './db/migrate.ts';
 import type { OperatorAction } from './db/operator-actions.ts';
+import type { Frame } from './edge/testing/feed-client.ts';
 import { agreeOn, type FeedMarket, feedMarket } from './edge/testing/feed-market.ts';
 import { type Act, acts } from './ops/acts.ts';
-import { grammar } from './ops/grammar.ts';
 import { reading } from './ops/operator.ts';
+import { uuidv7 } from './ports/ids.ts';
 
 let market: FeedMarket;
 let commands: Commands;
@@ -107,16 +113,6 @@ test('agreements go on by an operator alone, whose word may end every API key', 
   assert.equal(await alive(), 0);
 });
 
-test('how an account kept its agreements is told with the day before which it was counted', async () => {
-  const { accountId } = await market.trader();
-  const shown = async () => (await ops(['accounts', 'show', accountId])).out.split('\n')[0];
-  assert.match((await shown()) ?? '', / {2}not counted yet$/);
-  const counts = { settled: 4, abandoned: 1, refunded: 2, until: Date.UTC(2026, 10, 28) / 1_000 };
-  await run(`insert into standings (account_id, counted_until, counts)
-    values ('${accountId}', ${counts.until}, '${JSON.stringify(counts)}')`);
-  assert.match((await shown()) ?? '', /settled 4, abandoned 1, refunded 2 before 2026-11-28$/);
-});
-
 test('the effect and its row are one transaction: without the row nothing is done', async (t) => {
   t.after(() => run('alter table operator_actions drop constraint no_halt'));
   await run(
@@ -147,25 +143,6 @@ test('no row holds a key of a customer, and no text of another moves the cursor 
   assert.match(said.err, /^there is no account \\u009b2J:/);
 });
 
-test('where the answer to a commit is lost, no row says that it was refused', async () => {
-  const { act } = await import('./ops/operator.ts');
-  const losing: typeof market.db = {
-    ...market.db,
-    transaction: async (work) => {
-      await market.db.transaction(work);
-      throw new Error('the connection was lost');
-    },
-  };
-  const asked = { command: 'resume', arguments: { of: 'lost' } } as const;
-  const done = async () => ({ result: null, changed: true, facts: {} });
-  await assert.rejects(act(losing, asked, done), /lost/);
-  const rows = (await rowsOf('resume')).filter((each) => each.arguments.of);
-  assert.deepEqual(
-    rows.map(({ outcome }) => outcome),
-    ['done'],
-  );
-});
-
 test('rows are only added: PostgreSQL refuses to change, delete or empty them', async () => {
   for (const text of [
     `update operator_actions set operator = 'eve'`,
@@ -187,50 +164,6 @@ test('a command that only reads cannot write: its connection may not', async () 
   } finally {
     process.env = before;
   }
-});
-
-test('every command that opens a connection that may write, beside `acting`, is named here', () => {
-  const folder = join(import.meta.dirname, 'ops');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((name) => name.endsWith('.ts'));
-  const opens = sources.filter((name) => {
-    const text = readFileSync(join(folder, name), 'utf8');
-    return /\b(?:connect|withDatabase)\((?![^;]*readOnly: true)/.test(text);
-  });
-  // A block sweeps in small transactions after its row.
-  const known = ['accounts.ts', 'operator.ts'];
-  assert.deepEqual(opens.sort(), known, 'does it write a row of operator_actions?');
-});
-
-test('commands of a version that the database is too new for are refused, and change nothing', async (t) => {
-  t.after(() => run('update migrations set compatible_from = null'));
-  await run(`update migrations set compatible_from = '999' where name = '001.sql'`);
-  for (const args of [['halt', '--chain', 'evm-dev', '--reason', 'why'], ['audit']]) {
-    const { code, out, err } = await ops(args);
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /know migrations up to \d{3}, and the database .* versions that know 999/);
-  }
-  assert.deepEqual(await run('select * from halts'), []);
-});
-
-test('help names every command, and says of each how it is used', async () => {
-  const { code, out, err } = await ops(['help']);
-  assert.deepEqual([code, err], [0, '']);
-  const { commands: all } = grammar('ops', { status: 0 });
-  for (const name of all.map((each) => each.name()).filter((each) => each !== 'complete')) {
-    assert.match(out, new RegExp(`^  ${name} `, 'm'));
-    const own = await ops([name, '--help']);
-    assert.deepEqual([own.code, own.err], [0, ''], name);
-    assert.match(own.out, new RegExp(`^usage: npm run ops -- ${name} `));
-  }
-  const nothing = await ops([]);
-  assert.deepEqual([nothing.code, nothing.out], [2, '']);
-  assert.match(nothing.err, /^usage: npm run ops /);
-  const released = await ops(['halt'], { PARLEY_CALLED_AS: 'parley-ops' });
-  assert.match(released.err, /usage: parley-ops halt /);
-  assert.doesNotMatch(released.err, /npm run/);
-  const kept = await ops(['complete', '--', 'accounts', 'list', '--by', 's']);
-  assert.match(kept.out, /^settled\t/);
 });
 
 test('webhooks: those that fail are listed, what was given up is sent again, and off is off', async () => {
@@ -326,4 +259,113 @@ test('keeper: what today cost and what is stuck, which is exit status 1', async 
   assert.match(out, /^STUCK {2}evm-dev {2}transaction 0x02 is pending since /m);
   const json = JSON.parse((await ops(['keeper', '--json'])).out);
   assert.deepEqual([json.spent[0].charged, json.stuckTransactions.length], ['21000000000000', 1]);
+});
+
+const cli = (args: string[], env: Record<string, string> = {}) => ops(['assets', ...args], env);
+
+const about = (id: string, kind: string) => (frame: Frame) =>
+  frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
+
+test('candidates are shown with their reasons, and one that is forgotten may be asked for again', async () => {
+  const at = new Date();
+  const address = `0x${'ab'.repeat(20)}`;
+  const candidate = {
+    id: uuidv7(at.getTime(), randomBytes),
+    chain: 'evm-dev',
+    address: parseEvmAddress(address),
+    source: 'launchpad:rocket',
+    accountId: null,
+    status: 'rejected' as const,
+    reasons: ['transfer: 3 of 100 did not arrive'],
+    createdAt: at,
+    checkedAt: at,
+    nextCheckAt: at,
+    givesUpAt: at,
+  };
+  await addCandidate(market.db, candidate);
+  const shown = await cli(['candidates', '--state', 'rejected']);
+  assert.match(
+    shown.out,
+    /^rejected {2}evm-dev\/0xaB\w+ {2}launchpad:rocket {2}\(transfer: 3 of /i,
+  );
+  assert.equal((await cli(['candidates', '--state', 'pending'])).out, '');
+  const json = JSON.parse((await cli(['candidates', '--json'])).out);
+  assert.deepEqual([json.status, json.reasons], ['rejected', candidate.reasons]);
+  const forgotten = await cli(['forget', `evm-dev/${address}`]);
+  assert.deepEqual([forgotten.code, /^forgotten/.test(forgotten.out)], [0, true]);
+  assert.equal((await cli(['candidates'])).out, '');
+  const twice = await cli(['forget', `evm-dev/${address}`]);
+  assert.deepEqual([twice.code, /there is no candidate/.test(twice.err)], [1, true]);
+  for (const wrong of [
+    ['candidates', 'x'],
+    ['candidates', '--state', 'open'],
+    ['forget', 'x'],
+  ]) {
+    assert.equal((await cli(wrong)).code, 2, wrong.join(' '));
+  }
+});
+
+test('close and reopen: a running market tells its makers, its book and its list', async () => {
+  const { usd } = market.assets;
+  const taker = await market.trader();
+  const maker = await market.maker(await market.trader());
+  const { id } = await market.rfq(taker);
+  await maker.frame(about(id, 'created'));
+  const closed = await cli(['close', usd.id, '--reason', 'two', '--reason', 'reasons']);
+  assert.equal(closed.code, 0, closed.err);
+  assert.match(closed.out, /1 RFQ left the book/);
+  assert.match(closed.out, /closed .* USD .*evm-dev\/0x.*operator since .*: two; reasons/);
+  await maker.frame(about(id, 'cancelled'));
+  const again = await cli(['close', usd.id, '--reason', 'two', '--reason', 'reasons']);
+  assert.deepEqual([again.code, /it was so already/.test(again.out)], [0, true]);
+  const listed = await cli(['list', '--state', 'closed', '--json']);
+  const [only] = listed.out
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  assert.deepEqual([only.id, only.state, only.symbol], [usd.id, 'closed', 'USD']);
+  assert.deepEqual(only.closings.operator.reasons, ['two', 'reasons']);
+  const { body } = await taker.get(`/v1/assets?enabled=false`);
+  assert.deepEqual(
+    body.assets.map((each: { id: string }) => each.id),
+    [usd.id],
+  );
+  const reopened = await cli(['reopen', `evm-dev/${usd.address?.toUpperCase().replace('X', 'x')}`]);
+  assert.equal(reopened.code, 0, reopened.err);
+  assert.match(reopened.out, /1 RFQ came back to the book/);
+  await maker.frame(() => maker.frames.filter(about(id, 'created')).length === 2);
+  maker.close();
+});
+
+test('without DATABASE_URL it finds the database of a market that runs in PARLEY_HOME', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'parley-assets-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const own = { DATABASE_URL: '', PARLEY_HOME: home };
+  const none = await cli(['list'], own);
+  assert.equal(none.code, 1);
+  assert.match(none.err, /no market runs in PARLEY_HOME .*: start it/);
+  const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+  const postgres = await startPostgres({ dir: home, log: quiet });
+  try {
+    const empty = await cli(['list'], own);
+    assert.match(empty.err, /of another version: start the market of this one first/);
+    await migrate(postgres.url);
+    const client = new pg.Client(postgres.url);
+    await client.connect();
+    await client.query(`insert into assets
+      (id, chain, symbol, decimals, verified, source, created_at)
+      values (gen_random_uuid(), 'bitcoin', 'BTC', 8, true, 'curated', now())`);
+    await client.end();
+    const { code, out } = await cli(['list'], own);
+    assert.equal(code, 0);
+    assert.match(out, /open .* BTC .*bitcoin\/native/);
+  } finally {
+    await postgres.stop();
+  }
+  const stopped = await cli(['list'], own);
+  assert.match(stopped.err, /no market runs in PARLEY_HOME/);
+  const away = await cli(['list'], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
+  assert.equal(away.code, 1);
+  assert.match(away.err, /ECONNREFUSED 127\.0\.0\.1:1/);
+  assert.ok(!away.err.includes('secret'));
 });

@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { formatUnits } from '@parley/core/amounts.ts';
-import { onChains } from '@parley/sdk/testing/evm-account.ts';
-import { running, sideOf } from '@parley/sdk/testing/sides.ts';
+import { onChains, running, sideOf } from '@parley/sdk/testing/sides.ts';
 import { timed } from '@parley/sdk/testing/timed.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { SettlingInput } from './settling.ts';

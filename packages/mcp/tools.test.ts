@@ -141,31 +141,6 @@ test('an argument that a tool does not take is told in one sentence, with what i
   await client.close();
 });
 
-test('the book is asked for accounts with so many settled swaps, and for all of them otherwise', async () => {
-  const asked: object[] = [];
-  const rfqs = async (query: object) => {
-    asked.push(query);
-    return { rfqs: [], nextCursor: null };
-  };
-  const client = await clientOf({ ...desk(null), client: { rfqs } } as never, true);
-  const book = (args: Record<string, unknown>) =>
-    client.callTool({ name: 'book', arguments: args });
-  for (const args of [{}, { minSettled: 3 }, { minSettled: 1_000, which: 'addressed', limit: 5 }]) {
-    const { isError, structuredContent } = await book(args);
-    assert.deepEqual([isError, structuredContent], [undefined, { rfqs: [], nextCursor: null }]);
-  }
-  assert.deepEqual(asked, [
-    {},
-    { minSettled: 3 },
-    { minSettled: 1_000, addressed: true, limit: 5 },
-  ]);
-  for (const minSettled of [0, 1_001, 1.5, '3']) {
-    assert.equal((await book({ minSettled })).isError, true, `${minSettled}`);
-  }
-  assert.equal(asked.length, 3);
-  await client.close();
-});
-
 test('your threads are those of both roles, in pages that go on from one to the other', async () => {
   const asked: object[] = [];
   const pages: Record<string, object> = {

@@ -8,9 +8,16 @@ import { createPublicClient, type Hex, http, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { WalletError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
-import { onChains } from './testing/evm-account.ts';
 import { withChain } from './testing/honest.ts';
-import { evmKey, hastySide, isFunded, recordOf, running, until } from './testing/sides.ts';
+import {
+  evmKey,
+  hastySide,
+  isFunded,
+  onChains,
+  recordOf,
+  running,
+  until,
+} from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { asking } from './wallets/asking.ts';
 import { type EvmSendRequest, evmSender } from './wallets/evm-sender.ts';
@@ -177,23 +184,6 @@ timed(
     assert.deepEqual([prompts.length, await on.anvil.countOf(wallet.address)], [1, 1]);
   },
 );
-
-timed('while transactions of the account wait for a block, nothing is asked again', async () => {
-  const { maker, taker, want, person, prompts, sent } = await making();
-  await until(taker, isFunded);
-  await on.anvil.hold();
-  try {
-    person.does = 'sends, silent';
-    want();
-    await until(maker, isRefused);
-    want();
-    await until(maker, ({ text }) => /1 transactions of .* wait for a block/.test(text));
-    assert.equal(prompts.length, 1);
-  } finally {
-    await on.anvil.go();
-  }
-  await on.anvil.mined(sent[0] ?? '');
-});
 
 timed(
   "the wallet's transaction is held against what it was asked for, then and later",

@@ -9,7 +9,6 @@ import { evmDeployment, evmEscrow } from '@parley/chains/evm/plan.ts';
 import { parseSignature } from '@parley/chains/evm/ways.ts';
 import type { Owed, Warning } from '@parley/chains/interface/gas.ts';
 import type { FundAlternative, TypedData } from '@parley/chains/interface/material.ts';
-import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { Hex } from 'viem';
@@ -19,7 +18,6 @@ import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { onChains } from './testing/evm-account.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import { placed } from './testing/placed.ts';
 import {
@@ -27,6 +25,7 @@ import {
   hastySide,
   isFunded,
   later,
+  onChains,
   recordOf,
   running,
   until,
@@ -113,23 +112,6 @@ timed('a permit of the amount funds in one transaction, whoever used it first', 
     assert.equal(await on.anvil.countOf(wallet.address), 1);
     assert.equal(await coin.read('allowance', [wallet.address, contract]), 0n);
   }
-});
-
-timed('a standing permit is signed once: the next swap needs none', async () => {
-  const first = await making({ gas: true, more: { allowance: 'standing' } });
-  await until(first.taker, isFunded);
-  await until(first.maker, isFunded);
-  assert.equal(first.texts[0]?.message.value, `${2n ** 256n - 1n}`);
-  while ((await coin.read('allowance', [first.wallet.address, contract])) < 500_000_000n) {
-    await sleep(50);
-  }
-  const { maker, taker } = await swapOf(first.wallet);
-  await until(taker, isFunded);
-  await until(maker, isFunded);
-  assert.equal(first.texts.length, 1);
-  const { funding } = await recordOf(maker);
-  await on.anvil.mined(funding?.txid ?? '');
-  assert.equal(await on.anvil.countOf(first.wallet.address), 2);
 });
 
 timed('a permit that fails on the own node gives way to an approval', async () => {
@@ -263,38 +245,6 @@ timed('a kept signature goes out only where a new funding would', async () => {
   assert.deepEqual(relay.given, []);
 });
 
-timed('it is sent with the own gas only beside all that the wallet owes', async () => {
-  const { maker, relay, record, tend, wallet } = await signedOnly();
-  relay.does = 'refuse';
-  await gasFor(wallet);
-  const short = withAdapter(maker, evmKey, () => ({ fundsShortage }));
-  // A swap that pays this wallet on the chain where it funds this one.
-  const id = crypto.randomUUID();
-  const other: SwapRecord = {
-    ...record,
-    trade: { ...record.trade, party: 'taker', threadId: id, rfqId: id },
-    swap: { ...record.swap, id, hashlock: '5a'.repeat(32) },
-    owedBy: wallet.address,
-  };
-  await maker.store.putSwap(other);
-  await assert.rejects(tend(short), { code: 'claim_unpayable', message: new RegExp(id) });
-  assert.equal((await recordOf(maker)).funding, null);
-  await maker.store.putSwap({ ...other, owedBy: null });
-  const dead = { txid: `0x${'de'.repeat(32)}`, raw: '0x' };
-  const { funding } = await tend(short, { funding: dead });
-  assert.deepEqual(funding?.former, [dead.txid]);
-});
-
-timed('what another key has signed is handed out to nobody', async () => {
-  const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
-    (await keeper.signTypedData?.(data, signal)) ?? '';
-  const { maker, taker, relay } = await making({ gas: false, signs });
-  await until(taker, isFunded);
-  await assert.rejects(settle(maker), { code: 'no_wallet' });
-  assert.deepEqual(relay.given, []);
-  assert.equal((await recordOf(maker)).authorization, undefined);
-});
-
 timed('a text that differs from the own terms is never signed', async () => {
   const owner = `0x${'5a'.repeat(20)}`;
   const lie = (each: FundAlternative) => ({
@@ -313,15 +263,4 @@ timed('a text that differs from the own terms is never signed', async () => {
     }
     assert.deepEqual([texts, relay.given], [[], []]);
   }
-});
-
-timed('a wallet with too few tokens is told both numbers before it pays an approval', async () => {
-  const more = { fundingWays: ['approval'] } as const;
-  const { maker, taker, wallet } = await making({ gas: true, held: 499_999_999n, more });
-  await until(taker, isFunded);
-  const short = / has 499999999 of token .* leg a takes 500000000$/;
-  await until(maker, ({ step, text }) => step === 'waiting' && short.test(text));
-  assert.equal(await on.anvil.countOf(wallet.address), 0);
-  await coin.mint(wallet.address, 1n);
-  await until(maker, isFunded);
 });

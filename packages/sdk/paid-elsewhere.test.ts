@@ -6,11 +6,9 @@ import assert from 'node:assert/strict';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type Chains, walletIn } from './chains.ts';
 import { rawSpend } from './rescue/raw.ts';
-import { settle } from './settle.ts';
-import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
-import { evmKey, hastySide, recordOf, running, sideOf } from './testing/sides.ts';
+import { evmKey, hastySide, onChains, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import type { BitcoinWallet } from './wallets/wallet.ts';
 
@@ -181,19 +179,3 @@ timed('a double payment is not put at risk, unless its owner says so', async () 
   assert.deepEqual(refund.vout[0]?.scriptPubKey.address, elsewhere.p2tr);
   assert.ok((refund.vout[0]?.value ?? 0) > 0.0149);
 });
-
-timed(
-  'a payout of another network, or the escrow itself, is refused before money moves',
-  async () => {
-    const scene = on.chains.swap();
-    const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-    // The paid side does not wait for the other one to fund.
-    const chains = keyAlone(scene, 'maker', mainnet);
-    const wrong = await sideOf(scene, 'maker', { chains, signal: AbortSignal.timeout(20_000) });
-    const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
-    await assert.rejects(settle(wrong), named);
-    const { address } = scene.market.watched('b');
-    const itself = await sideOf(scene, 'taker', { chains: keyAlone(scene, 'taker', address) });
-    await assert.rejects(settle(itself), { code: 'bad_address', message: /is the escrow itself/ });
-  },
-);

@@ -3,14 +3,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { walletIn } from './chains.ts';
-import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
+import { scheduleRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
-import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
-import { hastySide, recordOf, running, until, withAdapter } from './testing/sides.ts';
+import { hastySide, onChains, recordOf, running, until } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 import { outputsOf } from './verify-material.ts';
@@ -85,39 +83,6 @@ timed('a funder that signs alone leaves refunds that are final from the timelock
   assert.deepEqual([outcome.end, outcome.txids.b.refund], ['refunded', refunds.at(-1)?.txid]);
 });
 
-timed('refunds that fees have come near to are signed again, and no others', async () => {
-  const { scene, asked, pastTimelock, refunds } = newScene();
-  const fees = { times: 1, asked: 0 };
-  const input = await hastySide(scene, 'taker', { marketPollMs: 5 });
-  const side = running(
-    withAdapter(input, bitcoinKey, ({ buildRefund }) => ({
-      buildRefund: async (...about) => {
-        const built = await buildRefund(...about);
-        fees.asked += 1;
-        if (built.sign !== 'btc-sighash') return built;
-        const dearer = (rate: number) => rate * fees.times;
-        const ladder = built.ladder.map((step, at) =>
-          at === 0 ? step : { ...step, feeRateSatPerVbyte: dearer(step.feeRateSatPerVbyte) },
-        );
-        return { ...built, ladder };
-      },
-    })),
-  );
-  await side.next('scheduled');
-  const highest = () => refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
-  const first = highest();
-  fees.times = 1.9;
-  const before = fees.asked;
-  await waitUntil(() => fees.asked >= before + 2);
-  assert.equal(asked(), 1);
-  fees.times = 2.1;
-  await side.next('scheduled', 2);
-  assert.ok(highest() >= 2 * first, `${first} and then ${highest()}`);
-  scene.market.die();
-  await pastTimelock();
-  assert.equal((await side.end).end, 'refunded');
-});
-
 timed('further money in the escrow is signed for too, and dust of a stranger is not', async () => {
   const { scene, asked, refunds } = newScene();
   const gone = new AbortController();
@@ -171,14 +136,6 @@ timed(
     assert.equal((await until({ ...input, chains, scheduleRefunds: true }, isScheduled)).leg, 'b');
   },
 );
-
-timed('no refund is signed for an escrow that no block shows a payment to', async () => {
-  const { scene } = newScene();
-  const { source, wallet } = own(scene);
-  const signal = AbortSignal.timeout(20_000);
-  const escrow = scene.market.watched('b');
-  await assert.rejects(signedRefunds({ escrow, source, wallet, signal }), /holds nothing/);
-});
 
 test('payments that bring less than it costs to spend them are left out, but never all', () => {
   const sats = (...amounts: bigint[]) => amounts.map((amount) => ({ amount }));

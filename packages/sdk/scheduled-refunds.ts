@@ -2,8 +2,14 @@
 // pay, after the timelock, the refund address or the one that the wallet names.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import { mostBumps, reserve, signedLadder } from '@parley/chains/bitcoin/fee-ladder.ts';
-import { defaultFeeBounds, feeAt, rateOf } from '@parley/chains/bitcoin/fees.ts';
+import {
+  defaultFeeBounds,
+  feeAt,
+  mostBumps,
+  rateOf,
+  reserve,
+  signedLadder,
+} from '@parley/chains/bitcoin/fees.ts';
 import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
 import { assemble } from '@parley/chains/bitcoin/signed-psbt.ts';
 import { mostRefundInputs } from '@parley/chains/bitcoin/signed-refunds.ts';

@@ -10,7 +10,6 @@ import { hashlockOf } from '@parley/core/hashlock.ts';
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { contextOf, type On } from './settle/context.ts';
-import { withNonceLock } from './settle/hands/nonces.ts';
 import type { SetLeg } from './settle/record.ts';
 import { settleMany } from './settle-many.ts';
 import { memoryStore } from './stores/memory.ts';
@@ -127,27 +126,6 @@ test('a batch is not raised over a claim that was given its nonce meanwhile', as
   assert.deepEqual([batches[0]?.state, raises(), offered.length], ['waiting', 0, 1]);
 });
 
-test('a raise that meets a claim being signed waits for it', async () => {
-  const turn = Promise.withResolvers<void>();
-  const claiming = async (store: Store, on: On<EvmWallet>) => {
-    // Under the lock of another settlement of this account, which ends later.
-    void withNonceLock(
-      on,
-      async () => {
-        await turn.promise;
-        const claim = { ...(await signed(3, 9n)), keptAtMs: Date.now() + 1 };
-        await store.putSwap(record('2', { claim }));
-      },
-      true,
-    );
-    setTimeout(() => turn.resolve(), 50);
-  };
-  const { input, store, raises } = side({ outcomes: ['waiting'], onBroadcast: claiming });
-  await store.putSwap(record('1'));
-  await settleMany(input);
-  assert.equal(raises(), 0);
-});
-
 const shown = (batches: Awaited<ReturnType<typeof settleMany>>['batches']) =>
   batches.map(({ swapIds, state }) => `${swapIds.join(' ')} ${state}`);
 
@@ -169,21 +147,6 @@ test('a sent transaction is told whatever a node fails to answer later', async (
   assert.deepEqual(left, [{ swapId: '2', leg: 'a', why: 'late' }]);
 });
 
-test('a batch that its node refuses is told, and the next one is sent', async () => {
-  let refusals = 0;
-  const { input, store } = side({
-    outcomes: ['succeeded'],
-    onBroadcast: async () => {
-      refusals += 1;
-      if (refusals === 1) throw new ParleyError('refused_by_node', 'insufficient funds', {});
-    },
-  });
-  for (const id of ['1', '2']) await store.putSwap(record(id));
-  const { batches, left } = await settleMany({ ...input, most: 1 });
-  assert.deepEqual(shown(batches), ['2 mined']);
-  assert.deepEqual(left, [{ swapId: '1', leg: 'a', why: 'insufficient funds' }]);
-});
-
 test('a claim from a batch that has reverted is in no other one', async () => {
   const { input, store, offered } = side({ outcomes: ['reverted'] });
   for (const id of ['1', '2']) await store.putSwap(record(id));
@@ -193,16 +156,6 @@ test('a claim from a batch that has reverted is in no other one', async () => {
   const left = ['1', '2'].map((swapId) => ({ swapId, leg: 'a', why }));
   assert.deepEqual(await settleMany(input), { batches: [], left });
   assert.equal(offered.length, 1);
-});
-
-test('a batch whose nonce another transaction has used is lost, and may be sent again', async () => {
-  const { input, store, offered } = side({ outcomes: ['lost', 'succeeded'] });
-  await store.putSwap(record('1'));
-  for (const state of ['lost', 'mined']) {
-    const { batches } = await settleMany(input);
-    assert.equal(batches[0]?.state, state);
-  }
-  assert.equal(offered.length, 2);
 });
 
 test('no batch may take more gas than one transaction of a gas key', async () => {

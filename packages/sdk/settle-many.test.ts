@@ -4,16 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before } from 'node:test';
-import { mostInBatch } from '@parley/chains/escrows/calls.ts';
-import { evmTransactionGas } from '@parley/chains/evm/gas-policy.ts';
-import {
-  batchCall,
-  claimCall,
-  evmDeployment,
-  evmEscrow,
-  fundCalls,
-} from '@parley/chains/evm/plan.ts';
-import { accounts, send, startAnvil, type TestChain } from '@parley/chains/evm/testing/anvil.ts';
+import { startAnvil, type TestChain } from '@parley/chains/evm/testing/anvil.ts';
 import {
   claim,
   deployToken,
@@ -24,27 +15,23 @@ import {
   mint,
   newLeg,
 } from '@parley/chains/evm/testing/swap.ts';
-import type { EvmCall } from '@parley/chains/interface/material.ts';
 import {
   anyone,
   fund as fundOnTron,
   newLeg as newTronLeg,
   startTron,
 } from '@parley/chains/tron/testing/chain.ts';
-import { deployContracts } from '@parley/contracts/escrows/deploy.ts';
-import type { Lane } from '@parley/core/terms.ts';
-import { parseEther, parseTransaction } from 'viem';
-import { type ChainSource, walletIn } from './chains.ts';
+import { parseEther } from 'viem';
+import type { ChainSource } from './chains.ts';
 import type { SettleInput } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import { devPolicies, evmSource, tronSource } from './sources.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { keptRecord, withChain } from './testing/honest.ts';
+import { keptRecord } from './testing/honest.ts';
 import { limits, timed } from './testing/timed.ts';
 import { evmWallet } from './wallets/evm.ts';
 import { tronWallet } from './wallets/tron.ts';
-import type { EvmWallet } from './wallets/wallet.ts';
 
 const chainKey = 'evm-dev';
 let chain: TestChain;
@@ -182,53 +169,6 @@ timed('refunds wait for their timelock; no batch has what was claimed or sent', 
   const why = 'its own refund was sent: settle looks after it';
   assert.deepEqual(done.left, [{ swapId: records[2]?.swap.id, leg: 'a', why }]);
   assert.deepEqual(await statesOf([...due, ...early]), ['refunded', 'claimed', 'open', 'open']);
-});
-
-timed('swaps of two contracts are settled in a batch each', async () => {
-  const { rpcUrl, chainId } = chain;
-  const { contract } = await deployContracts({ rpcUrl, account: accounts[9]! }, 1);
-  const deployment = evmDeployment(chainId, { shards: [contract] });
-  const legs = await fundedLegs(1);
-  for (const leg of [await newLeg(chain), await newLeg(chain)]) {
-    const terms = { ...leg.terms, lane: { ...(leg.terms.lane as Lane), contract } };
-    for (const call of fundCalls(terms, deployment, 0n)) await send(chain, funder, call);
-    const escrow = { ...leg.escrow, terms, address: evmEscrow(terms, deployment).address };
-    legs.push({ ...leg, terms, escrow });
-  }
-  const records = legs.map(claimable);
-  const own = evmSource({ chain: chainKey, chainId, rpcUrls: [rpcUrl], shards: [contract] });
-  const input = await side(records);
-  const chains = withChain(input.chains, chainKey, { source: own });
-  const { batches } = await settleMany({ ...input, chains });
-  assert.deepEqual(
-    batches.map(({ swapIds, state }) => [swapIds, state]),
-    [
-      [[records[0]?.swap.id], 'mined'],
-      [records.slice(1).map(idOf), 'mined'],
-    ],
-  );
-  await own.adapter.close();
-});
-
-timed('a batch signed without a limit gets what its claims get one by one', async () => {
-  const token = await deployToken(chain, 'DevDollar');
-  const legs = [await newLeg(chain), await newLeg(chain, { token }), await newLeg(chain)];
-  const deployment = evmDeployment(chain.chainId);
-  const claims = legs.map(({ terms, secret }) => ({ terms, secret }));
-  const many = await side([]);
-  const wallet = walletIn(many.chains, chainKey) as EvmWallet;
-  const gasOf = async (call: EvmCall) => {
-    const kept = await wallet.sign(chain.chainId, call, AbortSignal.timeout(15_000));
-    return parseTransaction(kept.raw as `0x${string}`).gas ?? 0n;
-  };
-  let each = 0n;
-  for (const { terms, secret } of claims) each += await gasOf(claimCall(terms, deployment, secret));
-  assert.equal(await gasOf(batchCall({ verb: 'claim', legs: claims }, deployment)), each);
-  const most = Array.from({ length: mostInBatch * 2 }, () => claims[1] as (typeof claims)[number]);
-  assert.equal(
-    await gasOf(batchCall({ verb: 'claim', legs: most }, deployment)),
-    evmTransactionGas,
-  );
 });
 
 timed('on TRON many claims are one transaction too', async () => {

@@ -34,8 +34,8 @@ test('the first node of a profile gone, its wallets and coins ask the second', a
   );
   assert.ok(wallet.family === 'evm');
   const to = wallet.address as `0x${string}`;
-  const raw = serializeTransaction({ type: 'eip1559', chainId: 1, nonce: 3, to });
-  assert.equal(await wallet.gapBefore({ txid: '0x', raw }, soon()), null);
+  const raw = serializeTransaction({ type: 'eip1559', chainId: 1, nonce: 9, to });
+  assert.equal((await wallet.outcome({ txid: '0x', raw }, soon())).state, 'waiting');
   const coins = await coinSourceOf('bitcoin', { nodes: [gone, await answer({ 3: 7.5 })] });
   assert.equal(await coins.feeRateSatPerVbyte(soon()), 7.5);
 });

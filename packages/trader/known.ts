@@ -18,7 +18,7 @@ const evmNames: Readonly<Record<number, string>> = {
 };
 const bitcoinNames = { mainnet: 'Bitcoin', testnet: 'Bitcoin testnet', regtest: 'Bitcoin regtest' };
 /**
- * The meaning of the keys that screens display as names (parts/names.ts): a family, or a chain id.
+ * The meaning of the keys that screens display as names (parts/words.ts): a family, or a chain id.
  * A market could call another chain so, and a person would be paid where it does not look.
  */
 const meant: Readonly<Record<string, Family | number>> = {

@@ -6,12 +6,11 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { driveOpenSwaps } from './app/open-swaps.ts';
 import { router } from './app/router.tsx';
-import { queries } from './market/queries.ts';
+import { queries } from './market/site.ts';
 import { keepApp } from './offline/keep.ts';
 import { Spoken } from './parts/spoken.tsx';
 import { opensBy } from './parts/tell.ts';
-import { keptLanguage } from './texts/kept.ts';
-import { languageFor } from './texts/languages.ts';
+import { keptLanguage, languageFor } from './texts/languages.ts';
 import { speak } from './texts/texts.ts';
 import './style/style.css';
 

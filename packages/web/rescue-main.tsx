@@ -1,8 +1,6 @@
 // The rescue page as one file, opened from a disk: the same screens, by an engine that begins with
 // what a rescue file says. It has no market, and keeps nothing.
 
-import { useLive } from './market/use-live.ts';
-import './style/style.css';
 import { readRescue } from '@parley/sdk/rescue/file.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import {
@@ -17,23 +15,23 @@ import {
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { copyEngine } from './engine/copy.ts';
-import type { Engine } from './engine/types.ts';
+import type { Engine } from './engine/engine.ts';
 import { held } from './live.ts';
-import { now } from './market/clock.ts';
-import { queries } from './market/queries.ts';
-import { useAnnounced } from './parts/announce.ts';
-import { Notice } from './parts/notice.tsx';
+import { now } from './market/config.ts';
+import { queries } from './market/site.ts';
+import { useLive } from './market/use-live.ts';
+import { Notice, Select, useAnnounced } from './parts/controls.tsx';
+import { Screen } from './parts/page.tsx';
 import { handOver } from './parts/page-wallets.ts';
-import { Screen } from './parts/screen.tsx';
-import { Select } from './parts/select.tsx';
 import { Spoken } from './parts/spoken.tsx';
 import { FromFile } from './screens/rescue/from-file.tsx';
 import { RescueScreen } from './screens/rescue/rescue.tsx';
 import type { Opened } from './screens/rescue/told.ts';
-import { SwapPage } from './screens/settlement/swap-page.tsx';
+import { SwapPage } from './screens/settlement/settlement.tsx';
 import { SwapList } from './screens/settlement/swaps.tsx';
 import { allLanguages, languageFor, languages } from './texts/languages.ts';
 import { language, speak, text } from './texts/texts.ts';
+import './style/style.css';
 
 type Begun = { readonly engine: Engine; readonly copyOf: Opened };
 

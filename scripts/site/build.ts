@@ -10,12 +10,12 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { build } from 'vitepress';
 import { filesIn, filesOf } from '../sources.ts';
-import { nameOf, outside, pageOf, titleOf } from './markdown.ts';
+import { indexForModels, nameOf, outside, pageOf, titleOf } from './markdown.ts';
 import { generatedPages, textOf } from './pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const own = fileURLToPath(new URL('.', import.meta.url));
-const isText = /\.(?:html|js|css|svg|json)$/;
+const isText = /\.(?:html|js|css|svg|json|txt)$/;
 /** High enough: the last levels take ten times as long for a twentieth less. */
 const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
@@ -29,6 +29,7 @@ export async function buildSite(to: string): Promise<BuiltSite> {
   try {
     await stage(pages, made);
     await build(pages);
+    await put(join(made, 'llms.txt'), indexForModels(textOf('docs/README.md')));
     const files = await finished(made);
     await rm(to, { recursive: true, force: true });
     await mkdir(dirname(to), { recursive: true });

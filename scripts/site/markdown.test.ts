@@ -1,9 +1,10 @@
 // Documents as pages of the site: names, links, pictures, and text that is no tag.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { withoutScripts } from './build.ts';
-import { anchorOf, menuOf, nameOf, pageOf } from './markdown.ts';
+import { anchorOf, indexForModels, menuOf, nameOf, pageOf } from './markdown.ts';
 
 const titles = new Map([['docs/release.md', 'The release']]);
 
@@ -61,4 +62,13 @@ test('a script of a page goes into a file, one for all that are alike', () => {
   );
   withoutScripts(page, scripts);
   assert.deepEqual([...scripts.values()], ['one()']);
+});
+
+test('the index for language models leads from each line to a page of the market', () => {
+  const index = indexForModels(readFileSync('docs/README.md', 'utf8'));
+  assert.match(index, /^# Parley\n\n[A-Z]/);
+  assert.match(index, /^## Build\n\n- \[Using the API\]\(\/docs\/api\): a key, /m);
+  const places = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, place = '']) => place);
+  for (const place of places)
+    assert.match(place, /^\/docs\/[a-z/-]+$|^\/(?:v1|account)\/[a-z]+\.json$/);
 });

@@ -108,3 +108,15 @@ export function menuOf(index: string): Group[] {
   }
   return groups;
 }
+
+/** The index for language models (llmstxt.org): docs/README.md with the places of the market. */
+export function indexForModels(index: string): string {
+  return index
+    .replace(/^# .*$/m, '# Parley')
+    .replace(/^\*\*([^*]+)\*\*.*$/gm, '## $1\n')
+    .replace(/\]\(([^)]+)\)/g, (_all, target: string) => {
+      const path = normalize(`docs/${target}`);
+      const name = nameOf(path);
+      return name === null ? `](${served[path] ?? target})` : `](/docs/${name})`;
+    });
+}

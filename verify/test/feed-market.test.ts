@@ -13,6 +13,7 @@ import { parseAddress } from '@parley/market/market/addresses.ts';
 import { closeAsset, reopenAsset } from '@parley/market/market/listing.ts';
 import { type MakerFeed, makerFeed } from '@parley/sdk/feed.ts';
 import type { FastifyInstance } from 'fastify';
+import { chanceOf } from './sim/chance.ts';
 import { type FaultProxy, faultProxy } from './support/fault-proxy.ts';
 import { runs } from './support/runs.ts';
 import { someAddress, type Trader } from './support/trading.ts';
@@ -27,20 +28,8 @@ const mostDelayMs = 30;
 const patienceMs = 20_000;
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 
-/** mulberry32: a small generator with a seed. */
-function generator(start: number): () => number {
-  let state = start | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = generator(seed);
-const chance = (part: number) => random() < part;
-const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+const { hits: chance, int, pick } = chanceOf(seed);
+const upTo = (most: number) => int(0, most);
 
 type Watcher = {
   readonly trader: Trader;
@@ -81,7 +70,7 @@ function slow(db: Database): Database {
     rows: async (statement) => {
       const rows = await db.rows<never>(statement);
       const isRead = statement.name === 'rfqs_book' || statement.name === 'feed_read';
-      if (isRead) await sleep(random() * mostDelayMs);
+      if (isRead) await sleep(upTo(mostDelayMs));
       return rows;
     },
   };
@@ -105,7 +94,7 @@ before(async () => {
     const feed = makerFeed({
       baseUrl: `http://127.0.0.1:${proxy.port}`,
       key: trader.key,
-      random: () => random() / 20,
+      random: () => upTo(50) / 1_000,
       onChange: ({ kind, rfq: { id } }) => {
         told.set(id, (told.get(id) ?? 0) + (kind === 'created' ? 1 : -1));
       },
@@ -145,12 +134,12 @@ async function agree(id: string, by: Trader): Promise<void> {
 
 async function act(): Promise<void> {
   const by = pick(takers);
-  const [some] = [...live].slice(Math.floor(random() * live.size));
+  const some = live.size === 0 ? undefined : pick([...live]);
   if (live.size < 150 && chance(0.6)) {
     const isPrivate = chance(0.15);
     const target = chance(0.7) ? { targetAddress: address } : {};
     const fields = isPrivate ? { visibility: 'private', ...target } : {};
-    const ttlSeconds = 30 + Math.floor(random() * 200);
+    const ttlSeconds = 30 + upTo(200);
     const { id } = await market.rfq(by, { ttlSeconds, ...fields });
     live.set(id, by);
     counts.posted += 1;
@@ -176,7 +165,7 @@ async function toggle(): Promise<void> {
 
 async function disturb(): Promise<void> {
   const { proxy } = pick(watchers);
-  const dice = random();
+  const dice = upTo(1_000) / 1_000;
   if (dice < 0.2) {
     // A connection may be cut at that moment.
     await toggle().catch(() => {});
@@ -185,7 +174,7 @@ async function disturb(): Promise<void> {
     if (chance(0.3)) proxy.pointTo(pick(ports));
     proxy.cut();
   } else if (dice < 0.8) {
-    market.deps.advance(Math.floor(random() * 20_000));
+    market.deps.advance(upTo(20_000));
   } else if (dice < 0.9) {
     await market.db
       .rows({
@@ -259,12 +248,12 @@ test(`a resumed maker's book is the server's whenever a random market rests (see
         await act().catch((error: Error) =>
           assert.match(error.message, /^503 |unavailable|^409 .*clos/),
         );
-        await sleep(random() * 30);
+        await sleep(upTo(30));
       }
     });
     const trouble = (async () => {
       while (performance.now() < pauseAt) {
-        await sleep(200 + random() * 800);
+        await sleep(200 + upTo(800));
         await disturb();
       }
     })();

@@ -1,10 +1,7 @@
 // The app's screens of an account in a real Chromium: each login method, and the reach of another
-// tab and of another site.
+// tab. The reach of another site is a rule of apps/market/edge/account/cross-site.test.ts.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { bitcoinWallet, evmWallet } from '@parley/market/edge/testing/signers.ts';
 import type { Page } from 'playwright-core';
@@ -181,55 +178,4 @@ test('a tab that was left open does nothing to the account that another tab sign
     .waitFor();
   await orders.getByText('You are not signed in here').waitFor();
   await orders.close();
-});
-
-/**
- * Run in a page of another site, whose types are not those of node: returns what it gets from each.
- */
-const attack = `async (there) => {
-  const send = (init) =>
-    fetch(there + '/account/sign-out', { method: 'POST', credentials: 'include', ...init }).then(
-      ({ status, type }) => (type === 'opaque' ? 'opaque' : String(status)),
-      () => 'refused',
-    );
-  const socket = new WebSocket(there.replace('http', 'ws') + '/v1/ws');
-  const closed = new Promise((resolve) => {
-    socket.onopen = () => socket.send('{}');
-    socket.onmessage = ({ data }) => resolve(JSON.parse(data).type);
-    socket.onclose = () => resolve('closed');
-  });
-  const frame = document.createElement('iframe');
-  frame.src = there + '/account';
-  const shown = new Promise((resolve) => {
-    frame.onload = () => resolve(frame.contentDocument === null ? 'blocked' : 'shown');
-  });
-  document.body.append(frame);
-  document.querySelector('form').submit();
-  const blind = await send({ mode: 'no-cors' });
-  const withHeader = await send({ headers: { 'x-parley-request': '1' } });
-  return { blind, withHeader, socket: await closed, frame: await shown };
-}`;
-
-test('a page of another site gets nothing, neither by a form nor by a script nor in a frame', async (t) => {
-  const others = createServer((_, reply) => {
-    reply.setHeader('content-type', 'text/html').end(`<form method=post target=_blank
-      action="${pages.origin}/account/sign-out" enctype=text/plain>
-      <input name="{" value="}"></form>`);
-  }).listen(0, '127.0.0.1');
-  t.after(() => others.close());
-  await once(others, 'listening');
-  const page = await pages.open(t, '/sign-in');
-  await pages.byEmail(page, 'vic@example.test');
-  const other = await page.context().newPage();
-  await other.goto(`http://127.0.0.1:${(others.address() as AddressInfo).port}`);
-  const got = await other.evaluate(`(${attack})(${JSON.stringify(pages.origin)})`);
-  assert.deepEqual(got, {
-    blind: 'opaque',
-    withHeader: 'refused',
-    // It opens to programs that name an origin, and no cookie counts there.
-    socket: 'error',
-    frame: 'blocked',
-  });
-  await page.reload();
-  await heading(page, 'Logins').waitFor();
 });

@@ -81,9 +81,8 @@ test('the wheel has strict types, and keeps its promises against a live market',
     return;
   }
   const { python, readme } = await place(t, found);
-  const packages = ['parley', 'tests'].flatMap((each) => ['-p', each]);
   const modules = readme.flatMap((each) => ['-m', each]);
-  const checked = await python('-m', 'mypy', '--cache-dir=/dev/null', ...packages, ...modules);
+  const checked = await python('-m', 'mypy', '--cache-dir=/dev/null', '-p', 'parley', ...modules);
   assert.match(checked, /^Success/m);
   assert.match(await python('-m', 'pytest'), /\d+ passed/);
 });

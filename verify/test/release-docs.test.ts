@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { httpCodes } from '@parley/market/edge/errors.ts';
 import { secretSettings } from '@parley/market/settings/secrets.ts';
-import { allBlocks, blocksIn, doesPrint, fills, pages, textOf } from './tasks-soak/blocks.ts';
+import { allBlocks, blocksIn, fills, pages, textOf } from './tasks-soak/blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -204,17 +204,4 @@ test('each command of the pages by task is run by the soak, or its page says why
   const notRun = allBlocks().filter((block) => block.notRun !== null);
   assert.ok(notRun.length <= 2, 'as few as can be');
   for (const [page, from] of fills) assert.ok(textOf(page).includes(from), from);
-});
-
-test("a command's output is compared line by line, in order, and … stands for anything", () => {
-  assert.ok(doesPrint('a: …\n…\nlast', 'a: 1\nb\nlast\n'));
-  assert.ok(!doesPrint('last\na', 'a\nlast'));
-  assert.ok(!doesPrint('a', 'ab'));
-  const [block] = blocksIn(
-    'install',
-    '1. Do.\n\n   ```sh\n   x\n   ```\n   ```text\n   y\n   ```\n',
-  );
-  assert.deepEqual([block?.commands, block?.prints, block?.line], ['x', 'y', 4]);
-  const text = 'Not run by the test: a reason.\n\n```sh\nx\n```\n';
-  assert.equal(blocksIn('install', text)[0]?.notRun, 'a reason.');
 });

@@ -68,14 +68,13 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   // The newest is first.
   await tabTo(page, /^Quote$/);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: '2 ETH for BTC' }).waitFor();
-  await page.getByLabel('You give (BTC)').focus();
+  await page.getByText(/get 2.ETH/).waitFor();
   await page.keyboard.type('0.0625');
   await page.keyboard.press('Enter');
-  await page.getByText('You named this price.').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  assert.equal(await focused(page), 'Quote', 'the row has the focus again');
   const [thread] = (await maker.client.quotes()).threads;
   assert.deepEqual([thread?.rfqId, thread?.quoteAmount], [second.id, '6250000']);
-  await page.goto(new URL('/console', page.url()).href);
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').waitFor();
 

@@ -68,7 +68,7 @@ async function rescued(profile: BrowserContext, { copy, file }: Saved, lost: Tra
   await page.getByLabel('The twelve words').fill(lost.words.join(' '));
   await page.getByRole('button', { name: 'Take this phrase' }).click();
   for (const [name, url] of Object.entries(nodes)) {
-    const form = page.locator('form.node-chain', { hasText: name });
+    const form = page.locator('.node-chain', { hasText: name });
     await form.locator('textarea').fill(url);
     await form.getByRole('button', { name: 'Check and keep' }).click();
     await form.getByText('is of this chain').waitFor();

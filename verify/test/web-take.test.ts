@@ -71,29 +71,6 @@ test('signed out all is filled in with its costs, and the sign-in leads back to 
   await says(page, 'You ask for 0.012 BTC.');
 });
 
-test('a form is shared by its link, which fills it in elsewhere and sends no order', async (t) => {
-  const { assets } = await one.client.assets({ limit: 100 });
-  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
-  const fields = { give: idOf('ETH'), get: idOf('BTC'), amount: `${10n ** 17n}`, ask: '500000' };
-  const page = await web.open(t, `/#${new URLSearchParams(fields)}`, { as: taker });
-  await says(page, 'A link filled in this form. No order was sent');
-  assert.equal(await page.getByLabel('Amount (ETH)').inputValue(), '0.1');
-  await page.getByRole('button', { name: 'Ask for quotes' }).waitFor();
-  const { rfqs } = await taker.client.rfqs({ own: true });
-  assert.deepEqual(
-    rfqs.filter(({ baseAmount }) => baseAmount === fields.amount),
-    [],
-  );
-  await page.getByLabel('Amount (BTC)').fill('0.006');
-  await page.getByRole('button', { name: 'Share' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.locator('svg.qr').waitFor();
-  const link = (await dialog.locator('.mono').textContent()) ?? '';
-  const elsewhere = await web.open(t, link.replace(web.url, ''));
-  await says(elsewhere, 'A link filled in this form');
-  assert.equal(await elsewhere.getByLabel('Amount (BTC)').inputValue(), '0.006');
-});
-
 const rowsOf = (page: Page) => page.getByRole('row').filter({ hasText: 'Look and accept' });
 
 test('quotes arrive live, the best first; counter prices go to and fro; a cancelled order ends', async (t) => {

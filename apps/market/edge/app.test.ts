@@ -13,7 +13,6 @@ import { evmWallet } from './testing/signers.ts';
 const lines: string[] = [];
 const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
 const edge = await testEdge({ log });
-const key: string = (await edge.mint(evmWallet())).body.key;
 const port = await edge.port();
 
 const json = (status: number, code: string) =>
@@ -47,12 +46,6 @@ test('a body that dribbles in is cut off soon after its time limit', async () =>
   }
 });
 
-test('a connection that asked for an upgrade in vain ends with its answer', async () => {
-  const head =
-    'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n';
-  assert.match(await rawAnswer(port, head), /^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close\r\n/i);
-});
-
 test('a shutdown lets a running request end and answers 503, with its budget, to one behind it', async () => {
   const own = await testEdge();
   const at = await own.port();
@@ -82,12 +75,6 @@ test('a shutdown lets a running request end and answers 503, with its budget, to
   const late = (await followed).slice((await followed).indexOf('HTTP/1.1 503'));
   assert.match(late, /^HTTP\/1\.1 503 [\s\S]*\{"error":"the server is shutting down"\}/);
   assert.match(late, /\r\nratelimit-remaining: \d+\r\n/i);
-});
-
-test('HEAD answers as GET does, without the body', async () => {
-  const headers = { authorization: `Bearer ${key}` };
-  const { statusCode, body } = await edge.app.inject({ method: 'HEAD', url: '/v1/me', headers });
-  assert.deepEqual([statusCode, body], [200, '']);
 });
 
 test('the log holds no key, no signature and no body', async () => {

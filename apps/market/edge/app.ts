@@ -1,6 +1,6 @@
 // The HTTP server: the surroundings of every request, and the routes.
 
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
@@ -13,22 +13,23 @@ import {
   createGate,
   createSecondCheck,
 } from './access.ts';
-import { registerAccountItself } from './account/routes/account.ts';
-import { registerAccountKeys } from './account/routes/keys.ts';
-import { registerPayout } from './account/routes/payout.ts';
+import {
+  registerAccountItself,
+  registerAccountKeys,
+  registerAccountWebhooks,
+  registerPayout,
+} from './account/routes/account.ts';
 import { registerProvider } from './account/routes/provider.ts';
 import { registerSignIn } from './account/routes/sign-in.ts';
-import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, encoded, notJson, parseBody } from './body.ts';
-import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
 import { type ConnectionLimits, type Connections, limitConnections } from './connections.ts';
 import { createCors } from './cors.ts';
 import { registerDocuments } from './documents.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
-import { type FeedLimits, registerFeed } from './feed/feed.ts';
+import { registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { clientOf, createForwardedWarning, trustIn } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
@@ -44,16 +45,13 @@ import { createReserve, type Reserve } from './reserve.ts';
 import { addRoute, type RouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
-import { registerLegs } from './routes/legs.ts';
+import { registerLegs, registerTx } from './routes/legs.ts';
 import { registerLevels } from './routes/levels.ts';
-import { registerPairs } from './routes/pairs.ts';
-import { registerQuotes } from './routes/quotes.ts';
+import { registerPairs, registerStatus } from './routes/pairs.ts';
 import { registerRfqs } from './routes/rfqs.ts';
 import { registerRules } from './routes/rules.ts';
-import { registerStatus } from './routes/status.ts';
 import { registerSwaps } from './routes/swaps.ts';
-import { registerThreads } from './routes/threads.ts';
-import { registerTx } from './routes/tx.ts';
+import { registerQuotes, registerThreads } from './routes/threads.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
 import { createServiceStatus } from './service-status.ts';
 import { registerSiteFiles } from './site-files.ts';
@@ -119,7 +117,6 @@ export type AppOptions = {
   readonly register?: (app: FastifyInstance, deps: Deps) => void;
   /** Instead of 30 s for a whole request. */
   readonly requestTimeoutMs?: number;
-  readonly feed?: FeedLimits;
   readonly connections?: ConnectionLimits;
   /** Instead of real requests: how pings leave. */
   readonly send?: Send;
@@ -258,7 +255,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   return app;
 }
 
-function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOptions): void {
+function registerRoutes(app: FastifyInstance, deps: Deps, { send }: AppOptions): void {
   registerKeys(app, deps);
   registerWallets(app, deps);
   registerAssets(app, deps);
@@ -282,7 +279,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerPages(app, deps);
   registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
-  registerFeed(app, deps, { ...quoting, levels }, feed);
+  registerFeed(app, deps, { ...quoting, levels });
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */
@@ -359,5 +356,52 @@ function logRequests(app: FastifyInstance, deps: Deps): void {
     const { statusCode: status, elapsedTime } = reply;
     const facts = { ...aboutOf(request), status, milliseconds: Math.round(elapsedTime) };
     deps.log.debug(facts, 'request');
+  });
+}
+
+type Peer = {
+  readonly writable: boolean;
+  readonly remoteAddress?: string | undefined;
+  end(text: string): unknown;
+  destroy(): unknown;
+};
+
+/**
+ * Bytes that are not HTTP, too long a head, or a client too slow: fastify never sees them, so the
+ * answer is written to the socket, in the form and with the headers of every other refusal.
+ */
+function answerBrokenHttp(
+  error: Error & { code?: string },
+  socket: Peer,
+  budgets: Budgets,
+  shortName: string,
+  requestId: string,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? httpRefusal('request_timeout', 'the request took too long to arrive')
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? httpRefusal('headers_too_large', `the headers are larger than ${maxHeaderSize} bytes`)
+        : httpRefusal('malformed_http', 'the request is not valid HTTP');
+  const body = JSON.stringify({ error: refusal.sentence });
+  // The client behind a proxy cannot be read: its own address is spent then.
+  void whenKnown(budgets.spendClient(socket.remoteAddress ?? 'unknown'), (spent) => {
+    if (!socket.writable) return;
+    const headers = {
+      ...baseHeaders,
+      ...budgetHeaders(spent),
+      [requestIdHeader]: requestId,
+      [`x-${shortName}-error`]: refusal.code,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const { status } = refusal;
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   });
 }

@@ -28,18 +28,6 @@ function held(isListening: () => boolean = () => true) {
   return { keys, read: read.promise, release: gate.resolve, lookUps: () => lookUps };
 }
 
-test('a key looked up is remembered, and forgotten with its account', async () => {
-  const { body } = await edge.mint(evmWallet());
-  const { keys, release } = held();
-  release();
-  assert.equal(keys.known(body.key), undefined);
-  const caller = await keys.find(body.key);
-  assert.deepEqual(caller?.scopes, ['read', 'taker', 'maker']);
-  assert.deepEqual(keys.known(body.key), caller);
-  keys.forget(caller?.accountId ?? '');
-  assert.equal(keys.known(body.key), undefined);
-});
-
 test('a look-up before a revocation is not remembered after it', async () => {
   const { body } = await edge.mint(evmWallet());
   const { keys, read, release } = held();
@@ -102,19 +90,6 @@ test('a thousand made-up keys at once are four queries and, after those, two', a
   assert.ok((await Promise.all(all)).every((each) => each === null));
   assert.notEqual(await real, null);
   assert.equal(lookUps(), 6);
-});
-
-test('a look-up that fails fails who waited for it, and nobody after them', async () => {
-  const { body } = await edge.mint(evmWallet());
-  const { db } = edge.deps;
-  let fails = true;
-  const rows: Tx['rows'] = (statement) =>
-    fails ? Promise.reject(new Error('gone')) : db.rows(statement);
-  const keys = createKeys({ ...edge.deps, db: { ...db, rows } }, () => true);
-  const failed = Array.from({ length: 600 }, (_, at) => keys.find(madeUp(at)));
-  for (const each of await Promise.allSettled(failed)) assert.equal(each.status, 'rejected');
-  fails = false;
-  assert.notEqual(await keys.find(body.key), null);
 });
 
 test('a bearer wins over X-Api-Key; another scheme does not', () => {

@@ -10,7 +10,6 @@ import { lockTrader, setBlocked, setUnblocked } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { accept } from '../market/agreement.ts';
 import { withdrawBlocked } from '../market/blocking.ts';
-import { createKey } from '../market/keys.ts';
 import { prune } from '../market/prune.ts';
 import { quote } from '../market/quotes.ts';
 import { addProof } from '../market/wallets.ts';
@@ -204,24 +203,6 @@ test('in the transactions themselves: what passed the gate before the block is r
   await assert.rejects(accepts(maker), { code: 'account_blocked' });
   // The other side hears nothing of it.
   await assert.rejects(accepts(taker), { code: 'thread_closed' });
-});
-
-test('a wallet-only account gets a key while it is blocked, its one way to open swaps, and begins nothing by it', async () => {
-  const { taker, maker, asked } = await busyMaker();
-  await block(maker);
-  const wanted = { name: null, scopes: ['maker', 'read'] as const, madeBy: 'evm:0x00' };
-  const make = (accountId: string) =>
-    market.db.transaction((tx) => createKey(tx, market.deps, { ...wanted, accountId }));
-  const { key } = await make(maker.accountId);
-  const headers = { authorization: `Bearer ${key}` };
-  const swaps = await market.app.inject({ method: 'GET', url: '/v1/swaps', headers });
-  assert.equal(swaps.json().swaps.length, 1);
-  const again = await maker.post(`/v1/rfqs/${asked.id}/quotes`, price, headers);
-  refused(again, '403 account_blocked');
-  const person = await signedIn({ call: () => assert.fail('no page'), deps: market.deps });
-  await block(person);
-  await assert.rejects(make(person.accountId), { code: 'account_blocked' });
-  assert.ok(taker);
 });
 
 test('a wallet is not freed of a block: neither by deleting the account nor by removing the login', async () => {

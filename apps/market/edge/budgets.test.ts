@@ -5,13 +5,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { startValkey, type TestValkey } from '@parley/verify/test/support/valkey.ts';
-import fc from 'fast-check';
 import { pino } from 'pino';
 import { createMetrics } from '../ports/metrics.ts';
 import { connectValkey, type Valkey } from '../ports/valkey.ts';
 import { type Budgets, clientNetwork, createBudgets } from './budgets.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
-import { passInValkey } from './testing/valkey-time.ts';
 import { createValkeyBuckets } from './valkey-buckets.ts';
 
 const settings = {
@@ -65,6 +63,15 @@ function inMemory(limits = settings): World {
     },
     close: () => {},
   };
+}
+
+/** Every key is brought nearer to its end by so much. */
+async function passInValkey(client: Valkey, prefix: string, ms: number): Promise<void> {
+  for (const key of await client.keys(`${prefix}*`)) {
+    const left = await client.pttl(key);
+    if (left > ms) await client.pexpire(key, left - ms);
+    else await client.del(key);
+  }
 }
 
 async function inValkey(
@@ -177,22 +184,6 @@ for (const [where, open] of [
     });
 
     promise(
-      'a call that costs more is paid whole or not at all, by its network too',
-      async ({ budgets }) => {
-        const spend = async (account: string, count: number, ip = '192.0.2.1') => {
-          const spent = await budgets.spendCaller(caller(`key of ${account}`, account), ip, count);
-          return [spent.allowed ? 'passes' : spent.whose, spent.remaining];
-        };
-        assert.deepEqual(await spend('a', 3), ['passes', 2]);
-        assert.deepEqual(await spend('a', 3), ['account', 2]);
-        assert.deepEqual(await spend('b', 4), ['network', 3]);
-        assert.deepEqual(await spend('b', 3), ['passes', 2]);
-        assert.deepEqual(await spend('a', 2, '192.0.2.2'), ['passes', 0]);
-      },
-      { ...settings, rateLimit: 5, rateLimitPerNetwork: 6 },
-    );
-
-    promise(
       'sockets are opened so often by an address, and by the network around it',
       async ({ budgets }) => {
         const opens = async (ip: string, times: number) => {
@@ -258,59 +249,7 @@ for (const [where, open] of [
       await pass(100_000);
       assert.equal((await mint()).allowed, true);
     });
-
-    test('every decision is that of two plain windows (property)', async () => {
-      const keys = fc.constantFrom('1', '2', '3');
-      const step = fc.record({ key: keys, wait: fc.constantFrom(0, 0, 0, 20_000, 40_000) });
-      const property = fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const world = await open();
-        const model = twoWindows();
-        for (const { key, wait } of steps) {
-          if (wait > 0) await world.pass(wait);
-          const spent = await world.budgets.spendCaller(caller(key), '192.0.2.1');
-          const { allowed, remaining, whose, resetSeconds } = model(key, wait);
-          const limit = settings.rateLimit;
-          assert.deepEqual(
-            [spent.allowed, spent.limit, spent.remaining],
-            [allowed, limit, remaining],
-          );
-          const behind = resetSeconds - spent.resetSeconds;
-          assert.ok(behind >= 0 && behind < (where === 'memory' ? 1 : 10), `${behind}`);
-          if (!allowed) assert.equal(spent.whose, whose);
-        }
-        world.close();
-      });
-      await fc.assert(property, { numRuns: where === 'memory' ? 300 : 25 });
-    });
   });
-}
-
-/** The rule in its plainest words, for one account. */
-function twoWindows() {
-  let now = 0;
-  const windows = new Map<string, { endsAt: number; used: number }>();
-  const open = (name: string) => {
-    const window = windows.get(name);
-    return window !== undefined && now < window.endsAt ? window : { endsAt: now + 60_000, used: 0 };
-  };
-  return (key: string, wait: number) => {
-    now += wait;
-    const account = open('account');
-    const own = open(key);
-    const isOut = ({ used }: { used: number }) => used >= settings.rateLimit;
-    const allowed = !isOut(account) && !isOut(own);
-    const whose = isOut(account) ? 'account' : 'key';
-    for (const [name, window] of allowed ? Object.entries({ account, [key]: own }) : []) {
-      window.used += 1;
-      windows.set(name, window);
-    }
-    // The wait is for the later one of two alike.
-    const isTighter =
-      own.used > account.used || (own.used === account.used && own.endsAt > account.endsAt);
-    const { used, endsAt } = isTighter ? own : account;
-    const resetSeconds = (endsAt - now) / 1_000;
-    return { allowed, remaining: settings.rateLimit - used, whose, resetSeconds };
-  };
 }
 
 describe('only in memory', () => {
@@ -373,16 +312,12 @@ describe('a client is counted by', () => {
   const cases = [
     ['its IPv4 address', '192.0.2.7', '192.0.2.7'],
     ['its IPv4 address, mapped', '::ffff:192.0.2.7', '192.0.2.7'],
-    ['its IPv4 address, mapped in hex', '::ffff:c000:207', '192.0.2.7'],
     ['its IPv4 address, without the port', '192.0.2.7:4711', '192.0.2.7'],
     ['the /64 of its IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['the /64, without the port', '[2001:db8:1:2::5]:4711', '2001:db8:1:2::/64'],
     ['the /64, shortened', '2001:db8::5', '2001:db8::/64'],
-    ['the /64, shortened at its end', '2001:db8:1:2::', '2001:db8:1:2::/64'],
-    ['the /64, padded', '2001:0db8:0000:0000::5', '2001:db8::/64'],
     ['the /64, in capitals', '2001:DB8:A::5', '2001:db8:a::/64'],
     ['the /64, with a zone', 'fe80::1%eth0', 'fe80::/64'],
-    ['loopback', '::1', '::/64'],
     ["a proxy's word, cut short", 'x'.repeat(200), 'x'.repeat(64)],
   ] as const;
   for (const [name, ip, expected] of cases) {

@@ -2,12 +2,14 @@
 // account/declare.ts. A command (POST, DELETE) commits its effect, its stored idempotent reply and
 // its outbox rows in one transaction; a read only answers.
 
+import { parseBaseUnits } from '@parley/core/amounts.ts';
+import { parseHex32 } from '@parley/core/hashlock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { mustBeFresh } from '../people/sessions.ts';
 import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Check, checkOf, coercingCheckOf } from '../settings/check.ts';
+import { type Check, checkOf, coercingCheckOf, type Readers } from '../settings/check.ts';
 import { type Access, callerOf, causeOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { isRefusedToBlocked } from './blocked.ts';
@@ -16,9 +18,8 @@ import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
-import { withoutNulls } from './schemas/common.ts';
+import { amountPattern, hex32Pattern, withoutNulls } from './schemas/common.ts';
 import { scopeFor } from './scopes.ts';
-import { inputCheck } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -290,4 +291,15 @@ export function sendJson(reply: FastifyReply, status: number, body: unknown): Fa
     .code(status)
     .header('content-type', 'application/json; charset=utf-8')
     .send(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+}
+
+// Bodies and frames are never coerced; a query, which can only be text, is (settings/check.ts).
+const readers: Readers = new Map<string, (text: string, field: string) => unknown>([
+  [amountPattern, parseBaseUnits],
+  [hex32Pattern, parseHex32],
+]);
+
+/** Throws `bad_amount` and `bad_hex` by itself; the rest is for the caller to refuse. */
+export function inputCheck(schema: TSchema, what: 'the body' | 'the frame'): Check {
+  return checkOf(schema, what, readers);
 }

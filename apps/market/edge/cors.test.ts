@@ -96,13 +96,3 @@ test('a cookie from there never counts, whatever else is sent', async () => {
   assert.equal(withKey.status, 200);
   assert.notEqual(withKey.body.userId, browser.accountId);
 });
-
-test('where no origin is named there is no CORS at all', async () => {
-  const none = await testEdge({ settings: siteAt(site) });
-  const options = await none.call('OPTIONS', '/v1/rfqs', { headers: preflight });
-  assert.equal(options.status, 405);
-  const read = await none.call('GET', '/v1/keys/nonce', { headers: { origin: partner } });
-  for (const { headers } of [options, read]) {
-    assert.deepEqual([corsHeadersOf(headers), headers.vary], [[], undefined]);
-  }
-});

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { registerDocuments } from './documents.ts';
 
@@ -15,6 +15,7 @@ const contents: Readonly<Record<string, string | Buffer>> = {
   'index.html': '<title>Documents</title>',
   'api.html': '<title>API</title>',
   '404.html': '<title>None</title>',
+  'llms.txt': '# Parley',
   'assets/a.js': script,
   'assets/a.js.br': brotliCompressSync(script),
 };
@@ -57,19 +58,6 @@ test('a page goes by its name, with a policy that lets in no other origin and no
   }
 });
 
-test('a file that has its hash in its name is kept for a year, and comes packed', async () => {
-  const { app } = await served(Object.keys(contents));
-  const headers = { 'accept-encoding': 'gzip, br' };
-  const packed = await app.inject({ url: '/docs/assets/a.js', headers });
-  assert.equal(packed.headers['content-encoding'], 'br');
-  assert.equal(brotliDecompressSync(packed.rawPayload).toString(), script);
-  assert.match(String(packed.headers['cache-control']), /immutable/);
-  assert.equal(
-    (await app.inject({ url: '/docs/assets/a.js', headers: { 'accept-encoding': 'gzip' } })).body,
-    script,
-  );
-});
-
 test('a path that the build does not name is 404, whatever lies in the folder', async () => {
   const { app } = await served(Object.keys(contents));
   for (const path of [
@@ -83,6 +71,12 @@ test('a path that the build does not name is 404, whatever lies in the folder', 
     assert.equal(statusCode, 404, path);
     assert.doesNotMatch(body, /files|console/, path);
   }
+});
+
+test('the index for language models stands where they look for it', async () => {
+  const { app } = await served(Object.keys(contents));
+  const { headers, body } = await app.inject('/llms.txt');
+  assert.deepEqual([headers['content-type'], body], ['text/plain; charset=utf-8', '# Parley']);
 });
 
 test('where nothing was built it says how, and a newer build is served at once', async () => {

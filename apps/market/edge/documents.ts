@@ -1,5 +1,6 @@
-// The documents as a site at `/docs`, as scripts/site/build.ts left it in a folder. Files are read
-// when they are asked for, and cost no budget: a page asks for dozens of them at once.
+// The documents as a site at `/docs`, as scripts/site/build.ts left it in a folder, and their index
+// for language models. Files are read when they are asked for, and cost no budget: a page asks for
+// dozens of them at once.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-type Named = { readonly Params: { readonly '*'?: string } };
+type Named = { readonly Params: { readonly '*': string } };
 
 export function registerDocuments(app: FastifyInstance, folder = built): void {
   let at = 0;
@@ -38,17 +39,17 @@ export function registerDocuments(app: FastifyInstance, folder = built): void {
     }
     return true;
   };
-  const answer = async (request: FastifyRequest<Named>, reply: FastifyReply) => {
+  const send = async (request: FastifyRequest, reply: FastifyReply, path: string) => {
     if (!(await isBuilt())) return reply.code(503).type('text/plain').send(notBuilt);
-    const path = request.params['*'] ?? '';
     const names = [path === '' ? 'index.html' : path, `${path}.html`];
     const name = names.find((each) => files.has(each));
     if (name === undefined) reply.code(404);
     reply.header('content-security-policy', policy);
     return sendFile(request, reply, await readFileOf(folder, name ?? missing));
   };
-  app.get<Named>('/docs', answer);
-  app.get<Named>('/docs/*', answer);
+  app.get('/docs', (request, reply) => send(request, reply, ''));
+  app.get<Named>('/docs/*', (request, reply) => send(request, reply, request.params['*']));
+  app.get('/llms.txt', (request, reply) => send(request, reply, 'llms.txt'));
 }
 
 /** As it is on the disk now: the folder may be built anew while the market runs. */

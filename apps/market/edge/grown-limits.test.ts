@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { insertSwap } from '@parley/verify/test/support/settled.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { createGrownLimits, grownLimit } from './grown-limits.ts';
+import { grownLimit } from './grown-limits.ts';
 import { negotiating } from './testing/negotiating.ts';
 
 test('each settled swap adds a tenth of the limit, up to ten times the limit', () => {
@@ -38,28 +37,4 @@ test('RateLimit-Limit grows with swaps settled in 30 days, of other days and cou
     mostRequests: 3_000,
     settledDays: 30,
   });
-});
-
-test('a count is kept for ten minutes, and one that cannot be read changes no limit', async () => {
-  let at = 0;
-  let fails = false;
-  let queries = 0;
-  const rows = (async (statement) => {
-    queries += 1;
-    if (fails) throw new Error('away');
-    return deps.db.rows(statement);
-  }) as typeof deps.db.rows;
-  const limitOf = createGrownLimits({ ...deps, db: { ...deps.db, rows } }, () => at);
-  assert.equal(limitOf(own.makerId), 300);
-  await waitUntil(() => limitOf(own.makerId) === 390);
-  await insertSwap(deps.db, own, Math.floor(deps.now() / 1_000) - 3 * day);
-  at = 599_000;
-  assert.deepEqual([limitOf(own.makerId), queries], [390, 1]);
-  [at, fails] = [601_000, true];
-  assert.equal(limitOf(own.makerId), 390);
-  await waitUntil(() => queries === 2);
-  // The consequences of the failure are microtasks.
-  await setImmediate();
-  [at, fails] = [670_000, false];
-  await waitUntil(() => limitOf(own.makerId) === 420);
 });

@@ -34,10 +34,11 @@ export function grownLimit(rateLimit: number, settled: number): number {
 }
 
 /** As far as it is known. */
-export function createGrownLimits(
-  { settings: { rateLimit }, db, now }: Pick<Deps, 'settings' | 'db' | 'now'>,
-  clock: () => number = () => performance.now(),
-): LimitOf {
+export function createGrownLimits({
+  settings: { rateLimit },
+  db,
+  now,
+}: Pick<Deps, 'settings' | 'db' | 'now'>): LimitOf {
   const known = new Map<string, { readonly limit: number; readonly until: number }>();
   const asked = new Set<string>();
   const count = inBatches(batches, async (accountIds: readonly string[]) => {
@@ -50,7 +51,7 @@ export function createGrownLimits(
     known.delete(accountId);
     const [oldest] = known.keys();
     if (known.size >= mostKnown && oldest !== undefined) known.delete(oldest);
-    known.set(accountId, { limit, until: clock() + ms });
+    known.set(accountId, { limit, until: performance.now() + ms });
   };
   const ask = (accountId: string, limit: number) => {
     if (asked.has(accountId) || asked.size >= mostAsked) return;
@@ -65,7 +66,7 @@ export function createGrownLimits(
   return (accountId) => {
     const entry = known.get(accountId);
     const limit = entry?.limit ?? rateLimit;
-    if (entry === undefined || clock() >= entry.until) ask(accountId, limit);
+    if (entry === undefined || performance.now() >= entry.until) ask(accountId, limit);
     return limit;
   };
 }

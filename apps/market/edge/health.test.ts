@@ -3,11 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testDatabase } from '@parley/verify/test/support/database.ts';
 import type { Database } from '../db/database.ts';
 import type { DatabaseState } from '../db/doctor.ts';
 import { knows } from '../db/version.ts';
-import { noticesOf } from '../ports/notices.ts';
 import { passesOf } from '../ports/passes.ts';
 import { createHealth } from './health.ts';
 import { rawAnswer, testEdge } from './testing/edge.ts';
@@ -65,20 +63,6 @@ test('a database that is silent, refuses or takes no writes makes a process not 
   ]);
   const standby = healthOf(async () => [{ migrations, compatibleFrom: null, isStandby: true }]);
   assert.deepEqual(await standby.wrong(), ['database: it is a standby, and takes no writes']);
-});
-
-test('a process whose connections are all taken is ready: whoever waits for one is served', async (t) => {
-  const { db, drop } = await testDatabase({ connections: 1 });
-  t.after(drop);
-  const link = await noticesOf(db).join({ begin: async () => {}, hear: () => {} });
-  t.after(() => link.leave());
-  const health = createHealth({ ...edge.deps, db }, { databaseMs: 5_000, keptMs: 0 });
-  const taken = await db.session();
-  const waits = db.rows({ name: '', text: 'select 1', values: [] });
-  assert.deepEqual(wrong({ checks: [...(await health.checks())] }), []);
-  assert.equal(db.usage?.pool().waiting, 1);
-  taken.end();
-  await waits;
 });
 
 test('a migration that lacks is named; one of a later version only where it took something away', async () => {

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildApp } from './app.ts';
-import { caller, testEdge } from './testing/edge.ts';
+import { testEdge } from './testing/edge.ts';
 import { signedIn } from './testing/session.ts';
 import { evmWallet } from './testing/signers.ts';
 
@@ -58,19 +57,5 @@ test("a session's last use is written at most once a minute, to the minute", asy
     const text = 'select last_used_at as at from sessions where id = $1';
     const [row] = await edge.sql(text, browser.stored.id);
     assert.equal(row.at.getTime() - made, written);
-  }
-});
-
-test('a process writes its unwritten last uses when it stops, except of keys revoked since', async () => {
-  for (const [revoked, place] of [
-    [false, '192.0.2.0/24'],
-    [true, null],
-  ] as const) {
-    const { id, key } = await newKey();
-    const other = await buildApp(edge.deps);
-    await use(key, '192.0.2.7', caller(other));
-    if (revoked) await edge.sql('update api_keys set revoked_at = now() where id = $1', id);
-    await other.close();
-    assert.equal((await keyUse(id))[1], place);
   }
 });

@@ -29,7 +29,7 @@ export type LastUses = {
 type Use = { readonly by: Caller['by']; readonly client: string; readonly at: Date };
 type Needs = Pick<Deps, 'db' | 'now' | 'log' | 'settings'>;
 
-export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
+export function createLastUses(deps: Needs): LastUses {
   let held = new Map<string, Use>();
   let writing = Promise.resolve();
 
@@ -56,7 +56,7 @@ export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
     close: () => {
       clearInterval(timer);
       if (held.size === 0) return writing;
-      const late = new Promise<void>((resolve) => setTimeout(resolve, stopMs).unref());
+      const late = new Promise<void>((resolve) => setTimeout(resolve, mostStopMs).unref());
       return Promise.race([write(), late]);
     },
   };

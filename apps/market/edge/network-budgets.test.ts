@@ -18,16 +18,6 @@ async function passes(spend: (each: string) => Soon<Spent>, all: readonly string
   return count;
 }
 
-test('the parties of a network keep together what the network has, and 300 at least', async () => {
-  const { spendReserve } = budgetsWith({ rateLimitPerNetwork: 400 });
-  const parts = Array.from({ length: 300 }, (_, at) => `${at % 5}`);
-  const taken = (account: string, ip: string) =>
-    passes((part) => spendReserve(account, part, ip), parts);
-  assert.equal(await taken('a', '2001:db8::1'), 300);
-  assert.equal(await taken('b', '2001:db8:0:1::1'), 100);
-  assert.equal(await taken('c', '2001:db8:0:100::1'), 300);
-});
-
 test('an IPv6 /48 has four times the requests of a network, and twice its mints and sign-ins', async () => {
   const limits = { rateLimit: 6, rateLimitPerNetwork: 5, mintLimit: 2, signInLimit: 3 };
   const budgets = budgetsWith(limits);

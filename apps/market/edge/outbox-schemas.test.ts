@@ -53,12 +53,6 @@ test('every event of every step between any two reads of a swap fits its schema'
 
 const market = await negotiating();
 
-test('no webhook hears of a new key: its topic is no event that one can ask for', () => {
-  assert.ok(!checks.has('key.created'));
-  for (const topic of checks.keys())
-    assert.doesNotMatch(topic, /^(key|feed|login|session|payout|account|chat)\./);
-});
-
 test('the rows of a negotiation up to its agreement fit as well', async () => {
   const { taker, maker, propose, accept } = market;
   const events = ['thread.accepted', 'thread.proposed', 'thread.closed'];

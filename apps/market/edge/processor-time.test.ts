@@ -80,15 +80,6 @@ test('a party of an open swap has its free part all the same, and is looked up o
   assert.equal(await request('party', '192.0.2.1', dear), false);
 });
 
-test('one account at its request limit never meets it, nor is it looked up', async () => {
-  const { request, asked, waitUntil } = market();
-  for (let at = 0; at < 1_500; at += 1) {
-    waitUntil(at * 200);
-    assert.equal(await request('one', '192.0.2.1'), true);
-  }
-  assert.equal(asked(), 0);
-});
-
 test('steps of all requests are one in a turn of the event loop', async () => {
   const { meter } = createProcessorTime({ ...chains, ...prefixes }, () => 0);
   let turn = 0;

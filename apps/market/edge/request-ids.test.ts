@@ -8,7 +8,7 @@ import Type from 'typebox';
 import { createLog } from '../ports/log.ts';
 import { read } from './command.ts';
 import { traceIdOf } from './request-ids.ts';
-import { rawAnswer, testEdge } from './testing/edge.ts';
+import { testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 import { addTestCommand, type Steps } from './testing/test-command.ts';
 
@@ -33,27 +33,6 @@ const own = /^[0-9a-f]{20}$/;
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 const of = (requestId: string) => lines.filter((line) => line.requestId === requestId);
-
-test('every answer names its request, whatever it is, and no two alike', async () => {
-  const ids = new Set<string>();
-  const answers = [
-    ['GET', '/v1/me'],
-    ['GET', '/livez'],
-    ['GET', '/nowhere'],
-    ['GET', '/v1/%zz'],
-    ['GET', `/v1/wallets/${'a'.repeat(300)}`],
-    ['PUT', '/v1/rfqs'],
-    ['POST', '/v1/keys'],
-  ] as const;
-  for (const [method, url] of answers) {
-    const { headers } = await edge.call(method, url);
-    assert.match(headers['x-request-id'] ?? '', own, url);
-    ids.add(headers['x-request-id'] ?? '');
-  }
-  assert.equal(ids.size, answers.length);
-  const answer = await rawAnswer(await edge.port(), 'nonsense\r\n\r\n');
-  assert.match(answer, /\r\nx-request-id: [0-9a-f]{20}\r\n/);
-});
 
 test('a name is taken over from a trusted proxy where it is well formed, and from nobody else', async () => {
   const asked = async (given: string, ip: string) => {

@@ -2,15 +2,9 @@
 // the connections between them.
 
 import assert from 'node:assert/strict';
-import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
-import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { findLiveKeys } from '../db/keys.ts';
-import { revokeSessions } from '../db/sessions.ts';
-import { revokeKey } from '../market/keys.ts';
-import { openRevocations } from './revocations.ts';
 import { type ServerProcess, startServerProcess } from './testing/process.ts';
 import { evmWallet, type TestWallet } from './testing/signers.ts';
 
@@ -117,30 +111,4 @@ test('with its listening connections cut a process goes on, and keys stop at onc
     key = fresh.key;
     if (isCut) await untilBothListen();
   }
-});
-
-test('it is the answers that are waited for, and the limit only where one is missing', async () => {
-  const { id: keyId, key } = await mintAt(one, evmWallet());
-  const deps = testDeps({ db: database.db });
-  const forgotten: (string | null)[] = [];
-  const { everywhere, isListening, close } = await openRevocations({
-    db: database.db,
-    log: deps.log,
-    forget: (account) => forgotten.push(account),
-    // Longer than any test may take.
-    limitMs: 3_600_000,
-  });
-  assert.ok(isListening());
-  const hash = createHash('sha256').update(key).digest();
-  const { accountId } = (await findLiveKeys(database.db, [hash], new Date()))[0]!;
-  assert.equal(await revokeKey(database.db, deps, { accountId, keyId }), true);
-  await everywhere(keyId);
-  // All of them when it began to listen: every connected account is looked up again.
-  assert.deepEqual(forgotten, [null, accountId]);
-  const nobody = randomUUID();
-  // The call also returns at once for an account that has no sessions.
-  assert.equal(await revokeSessions(database.db, accountId, null, nobody, new Date()), 0);
-  await everywhere(nobody);
-  close();
-  assert.ok(!isListening());
 });

@@ -36,14 +36,10 @@ type Needs = {
   readonly log: Logger;
   /** Drops what is remembered of the account, or of all of them. */
   readonly forget: (accountId: string | null) => void;
-  /** Instead of `rememberedMs`. */
-  readonly limitMs?: number;
 };
 
 /** Resolves after the first try to listen; later ones go on in the background. */
-export async function openRevocations(needs: Needs): Promise<Revocations> {
-  // Timers may fire up to a millisecond early.
-  const { db, log, forget, limitMs = rememberedMs + 2 } = needs;
+export async function openRevocations({ db, log, forget }: Needs): Promise<Revocations> {
   /** The processes that answered each notice, and the callers that wait for the next answer. */
   const answers = new Map<string, Set<string>>();
   const waiting = new Map<string, () => void>();
@@ -83,7 +79,8 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
     // Until all have answered, or until what was remembered at the commit has lapsed by itself.
     everywhere: (notice) => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, limitMs);
+      // Timers may fire up to a millisecond early.
+      const timer = setTimeout(resolve, rememberedMs + 2);
       let listeners: readonly string[] | null = null;
       const check = () => {
         if (listeners?.every((who) => answers.get(notice)?.has(who))) resolve();

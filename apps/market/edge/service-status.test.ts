@@ -6,8 +6,6 @@ import { testMarket } from '@parley/verify/test/support/trading.ts';
 import { storeHeads } from '../db/heads.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { delayedFromSeconds, readServiceStatus } from '../market/service-status.ts';
-import { createLog } from '../ports/log.ts';
-import { createServiceStatus, type Tell } from './service-status.ts';
 
 const market = await testMarket();
 after(() => market.close());
@@ -97,43 +95,4 @@ test('it needs no key, costs no budget, may be kept for seconds, and is for ever
   const same = await asked({ 'if-none-match': `"other", ${headers.etag}` });
   assert.deepEqual([same.statusCode, same.body, same.headers.etag], [304, '', headers.etag]);
   assert.equal((await asked({ 'if-none-match': 'W/"other"' })).statusCode, 200);
-});
-
-/** Asked as the route is; `rows`: the database's answers. */
-function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readMs: 5_000 }) {
-  const lines: { readonly level: number; readonly msg: string; readonly requestId?: string }[] = [];
-  const log = createLog('debug', { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const tell = createServiceStatus({ ...deps, log, db: { ...db, rows } }, limits);
-  const ask = async () => {
-    const told: { status?: number; body?: string } = {};
-    const same = () => reply;
-    const reply = {
-      header: same,
-      headers: same,
-      type: same,
-      code: (status: number) => {
-        told.status = status;
-        return reply;
-      },
-      send: (body: string) => {
-        told.body = body;
-        return reply;
-      },
-    } as unknown as Parameters<Tell>[1];
-    await tell({ id: 'r-1', headers: {} } as Parameters<Tell>[0], reply);
-    return told;
-  };
-  return { ask, lines };
-}
-
-test('a fault of ours is a line of the log, and no more is told of it', async () => {
-  const { ask, lines } = statusOn(() => Promise.reject(new Error('column "of" is missing')));
-  const { status, body } = await ask();
-  assert.equal(status, 500);
-  assert.deepEqual(
-    lines.map(({ level, requestId }) => [level, requestId]),
-    [[50, 'r-1']],
-  );
-  const error = 'something failed on our side; it has been logged as request r-1';
-  assert.equal(body, JSON.stringify({ error }));
 });

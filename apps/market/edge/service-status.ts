@@ -30,12 +30,9 @@ type Told = { readonly text: string; readonly etag: string };
 
 export type Tell = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-export function createServiceStatus(
-  deps: Deps,
-  limits = { keptMs: freshSeconds * 1_000, readMs },
-): Tell {
+export function createServiceStatus(deps: Deps): Tell {
   const startedAt = deps.now();
-  const kept = createMoments<Told | Refusal>(limits.keptMs, 1);
+  const kept = createMoments<Told | Refusal>(freshSeconds * 1_000, 1);
   let asking: Promise<Told> | null = null;
   const read = async (): Promise<Told> => {
     const text = JSON.stringify(await readServiceStatus(deps, startedAt));
@@ -52,7 +49,7 @@ export function createServiceStatus(
   // them write a line of the log: no budget would end that.
   const tried = async () => {
     try {
-      return (await within(limits.readMs, ask(), null)) ?? refused(deps, tooLate);
+      return (await within(readMs, ask(), null)) ?? refused(deps, tooLate);
     } catch (error) {
       return refused(deps, error);
     }

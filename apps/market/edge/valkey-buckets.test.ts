@@ -92,20 +92,6 @@ test('a server that stops answering holds up a decision for the limit only, then
   await logged('shared through Valkey', said);
 });
 
-test('a process starts without the server, and shares when it comes', async (t) => {
-  const valkey = await startValkey();
-  t.after(() => valkey.stop());
-  await valkey.kill();
-  const { buckets, used, alone, logged, lines } = start(t, valkey.url, prefixOf());
-  await buckets.started;
-  assert.equal(await used(), 1);
-  assert.equal(await alone(), 1);
-  assert.ok(lines.some((line) => line.includes('"reason":"ECONNREFUSED"')));
-  await valkey.start();
-  await logged('shared through Valkey');
-  assert.equal(await used(), 1);
-});
-
 test('a password is used, and neither a right nor a wrong one is logged', async (t) => {
   const right = 'right-f00d';
   const wrong = 'wrong-f00d';
@@ -126,19 +112,4 @@ test('a password is used, and neither a right nor a wrong one is logged', async 
     assert.doesNotMatch(bad.lines.join(), /f00d|redis:/);
   }
   assert.doesNotMatch(good.lines.join(), /f00d|redis:/);
-});
-
-test('a server that may not be written to is as good as away', async (t) => {
-  const valkey = await startValkey();
-  t.after(() => valkey.stop());
-  const { buckets, used, alone, logged } = start(t, valkey.url, prefixOf());
-  await buckets.started;
-  await logged('shared through Valkey');
-  const admin = connectValkey(valkey.url);
-  t.after(() => admin.disconnect());
-  await new Promise((resolve) => admin.once('ready', resolve));
-  await admin.replicaof('127.0.0.1', '1');
-  assert.equal(await used(), 1);
-  assert.equal(await alone(), 1);
-  await logged('"reason":"READONLY"');
 });

@@ -1,5 +1,5 @@
-// Wallets of an account over HTTP: proofs, authorizations, removal, where they may be paid, and
-// contract wallets on a real chain. Specification parts 4, 5, 7 and 8, decisions 4 and 7. The form
+// Wallets of an account over HTTP: proofs, authorizations, removal, and contract wallets on a real
+// chain. Where one may be paid is in routes/swaps.test.ts. Specification parts 4, 5, 7 and 8, decisions 4 and 7. The form
 // of the signed texts is tested in apps/market/market/messages.test.ts.
 
 import assert from 'node:assert/strict';
@@ -10,13 +10,20 @@ import { rpcClient } from '@parley/chains/nodes/rpc.ts';
 import { families } from '@parley/core/families.ts';
 import { encodeDeployData } from 'viem';
 import { hangingNode } from '../settle/testing/gate.ts';
-import { codeOf, refused, testEdge } from './testing/edge.ts';
-import { agree, bitcoin, evm, must, setAddress, startExchange } from './testing/exchange.ts';
-import { account, link, mintOf, prove, signed, vouching, walletNonce } from './testing/hands.ts';
+import { refused, testEdge } from './testing/edge.ts';
+import {
+  account,
+  link,
+  mintOf,
+  must,
+  prove,
+  signed,
+  vouching,
+  walletNonce,
+} from './testing/hands.ts';
 import {
   bitcoinWallet,
   evmWallet,
-  solanaWallet,
   spellings,
   type TestWallet,
   walletOf,
@@ -84,19 +91,6 @@ test("another account's login or proof is 409, until it is removed", async () =>
   refused(await link(edge, key, proven), '409 wallet_taken');
 });
 
-test('a login wallet vouches for good', async () => {
-  const { wallet: login, key } = await someone();
-  const wallet = solanaWallet();
-  const authorised = async (by?: TestWallet) => (await link(edge, key, wallet, by)).body.authorised;
-  assert.deepEqual(
-    [await authorised(), await authorised(login), await authorised()],
-    [false, true, true],
-  );
-  // Authorised is no login.
-  const { address } = wallet;
-  assert.deepEqual((await walletsOf(key)).solana, { login: null, proven: [address] });
-});
-
 test('a proof says what it is for, of which wallet, and is signed by it', async () => {
   const { key } = await someone();
   const wallet = evmWallet();
@@ -160,58 +154,6 @@ test('a wallet of another account cannot be removed', async () => {
     'evm',
   ]) {
     refused(await remove(key, address), '404 unknown_wallet');
-  }
-});
-
-const exchange = await startExchange();
-after(() => exchange.edge.close());
-
-describe('where an account may be paid, by the standing of its wallets', () => {
-  const { edge: own } = exchange;
-  const holder = async (login: TestWallet, ...proven: TestWallet[]) => {
-    const made = await account(own, login);
-    for (const wallet of proven) must(await link(own, made.key, wallet));
-    return made;
-  };
-  const payouts: [string, () => TestWallet, () => TestWallet, 'a' | 'b', 'payout' | 'refund'][] = [
-    ['a Bitcoin payout', bitcoinWallet, evmWallet, 'b', 'payout'],
-    ['a Bitcoin refund', bitcoinWallet, evmWallet, 'b', 'refund'],
-    ['an EVM payout', evmWallet, bitcoinWallet, 'a', 'payout'],
-  ];
-  for (const [name, make, makeLogin, leg, kind] of payouts) {
-    test(`${name}: a login by itself, an authorised one, no other`, async () => {
-      const other = await holder(bitcoinWallet(), evmWallet());
-      const gives = (leg === 'b') === (kind === 'refund');
-      const agreed = (key: string) =>
-        gives ? agree(exchange, key, other.key) : agree(exchange, other.key, key);
-      const filled = async (key: string, id: string) => {
-        const { legs } = must(await own.call('GET', `/v1/swaps/${id}`, { key }));
-        return legs[leg][`${kind}Address`];
-      };
-      const login = makeLogin();
-      const wallet = make();
-      const paid = await holder(make(), makeLogin());
-      assert.equal(await filled(paid.key, await agreed(paid.key)), paid.wallet.address);
-      const { key } = await holder(login, wallet, make());
-      const id = await agreed(key);
-      const set = async ({ pubkey, address }: TestWallet) => {
-        const body = { chain: pubkey === null ? evm : bitcoin, address: pubkey ?? address };
-        return codeOf(await setAddress(exchange, key, id, body));
-      };
-      assert.equal(await filled(key, id), null);
-      for (const none of [wallet, make(), paid.wallet]) {
-        assert.equal(await set(none), '403 not_payable');
-      }
-      must(await link(own, key, wallet, login));
-      must(await link(own, key, wallet));
-      assert.equal(await set(wallet), '200 ok');
-      assert.equal(await filled(key, id), wallet.address);
-      must(await own.call('DELETE', `/v1/wallets/${wallet.address}`, { key }));
-      must(await link(own, key, wallet));
-      assert.equal(await set(wallet), '403 not_payable', 'proven again alone');
-      await own.sql('update wallets set web = true where address = $1', wallet.address);
-      assert.equal(await set(wallet), '200 ok', 'proven in a web session');
-    });
   }
 });
 

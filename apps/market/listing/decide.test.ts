@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
-import { addCandidate } from '../db/candidates.ts';
 import { connect, type Database } from '../db/database.ts';
 import { findListing } from '../db/listing.ts';
 import { curateAsset } from '../market/listing.ts';
 import { decide } from './decide.ts';
 import type { Judgement } from './judge.ts';
-import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
+import { chain, type Looks, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
 let taker: Trader;
@@ -42,15 +41,6 @@ const look = (outcome: Judgement['outcome'], agoMs: number, assetId: string | nu
   return { ...read, outcome, beganAt, assetId, reasons: [`${outcome}: ${agoMs}`], notChecked: [] };
 };
 
-test('a finding from before a token was listed changes nothing of the asset', async () => {
-  const { id, address } = await listed();
-  await addCandidate(market.db, launched(market, address));
-  for (const outcome of ['wait', 'reject', 'pass'] as const) {
-    assert.equal((await decided(address, look(outcome, 0, null))).status, 'listed', outcome);
-    assert.equal(await stateOf(id), 'open');
-  }
-});
-
 test('the later begun of two checks of a listed token counts, whichever ends last', async () => {
   const { id, address } = await listed();
   market.deps.advance(60_000);
@@ -59,16 +49,6 @@ test('the later begun of two checks of a listed token counts, whichever ends las
   assert.equal(await stateOf(id), 'open');
   assert.equal((await decided(address, look('wait', 5_000, id))).status, 'closed');
   assert.equal((await decided(address, look('pass', 7_000, id))).status, 'closed');
-});
-
-test('the later begun of two checks of a candidate counts, whichever ends last', async () => {
-  const address = market.says({});
-  await decided(address, look('wait', 5_000, null));
-  for (const outcome of ['pass', 'reject', 'wait'] as const) {
-    const decision = await decided(address, look(outcome, 9_000, null));
-    assert.deepEqual(decision, { status: 'pending', reasons: ['wait: 5000'] });
-  }
-  assert.equal((await decided(address, look('reject', 4_000, null))).status, 'rejected');
 });
 
 test('a look that ends after its token was curated changes nothing', async () => {

@@ -3,14 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { marketChecks, type Purpose } from '../ports/markets.ts';
-import {
-  defaultListingRules,
-  type MarketNumber,
-  marketNumbers,
-  type Thresholds,
-} from '../settings/listing.ts';
+import { defaultListingRules, type MarketNumber, marketNumbers } from '../settings/listing.ts';
 import { MarketDataUnavailable, marketFindings, marketsOf } from './market-checks.ts';
 import type { MarketFacts } from './providers/facts.ts';
 
@@ -92,27 +86,6 @@ test('an unknown fact waits, and says whether it may be known later', () => {
   assert.match(nobody?.reason ?? '', /is not known to any provider of market data;/);
 });
 
-test('a check without a threshold is not made, and said so', async () => {
-  const some: Thresholds = { ...list, holders: null, ageSeconds: null };
-  const checks = marketsOf({ look: async () => factsOf(good) }, { list: some, keep: some });
-  const { findings, notChecked } = await checks.look(token, 'list', never);
-  assert.deepEqual(notChecked, ['holders', 'age']);
-  assert.deepEqual(
-    findings.map(({ check }) => check),
-    ['capitalisation', 'liquidity', 'volume', 'concentration'],
-  );
-});
-
-test('without a provider nothing is looked at, and said so', async () => {
-  const checks = marketsOf(null, defaultListingRules);
-  for (const purpose of ['list', 'keep'] as const) {
-    assert.deepEqual(await checks.look(token, purpose, never), {
-      findings: [],
-      notChecked: marketChecks,
-    });
-  }
-});
-
 test("a provider's honeypot waits; where none knows there is no finding", () => {
   const honeypot = (value: boolean) =>
     marketFindings(factsOf(good, { honeypot: { value, source: 'p' } }), list, 'list').at(-1);
@@ -155,63 +128,4 @@ test('while a provider is down a listed token stays as it is', () => {
   assert.throws(() => marketFindings(factsOf({}), keep, 'keep'), MarketDataUnavailable);
   const known = marketFindings(factsOf({ capUsd: 1 }), keep, 'keep');
   assert.ok(known.some(({ outcome }) => outcome === 'wait'));
-});
-
-test('a listed token of a chain that no provider knows is not held to numbers', async () => {
-  const checks = marketsOf({ look: async () => factsOf({}, { asked: [] }) }, defaultListingRules);
-  const kept = { findings: [], notChecked: marketChecks };
-  assert.deepEqual(await checks.look(token, 'keep', never), kept);
-  assert.equal((await checks.look(token, 'list', never)).findings.length, 6);
-});
-
-const share = fc.integer({ min: 0, max: 10_000 }).map((each) => each / 10_000);
-const value = fc.double({ min: 0, max: 1e15, noNaN: true });
-const someFacts = fc.record({
-  values: fc.record(
-    {
-      capUsd: value,
-      liquidityUsd: value,
-      volume24hUsd: value,
-      holders: fc.nat(),
-      ageSeconds: fc.nat(),
-      topHoldersShare: fc.integer({ min: 0, max: 1e8 }).map((each) => each / 1e8),
-    },
-    { requiredKeys: [] },
-  ),
-  unavailable: fc.constantFrom<readonly string[]>([], ['q']),
-});
-const someThresholds: fc.Arbitrary<Thresholds> = fc.record({
-  capUsd: fc.option(fc.nat()),
-  liquidityUsd: fc.option(fc.nat()),
-  volume24hUsd: fc.option(fc.nat()),
-  holders: fc.option(fc.nat()),
-  ageSeconds: fc.option(fc.nat()),
-  topHoldersShare: fc.option(share),
-});
-
-test('no market leads to a rejection, and a pass is what is known to be enough', () => {
-  fc.assert(
-    fc.property(someFacts, someThresholds, ({ values, unavailable }, thresholds) => {
-      const known = Object.fromEntries(
-        Object.entries(values).filter(([, each]) => each !== undefined),
-      );
-      const findings = marketFindings(factsOf(known, { unavailable }), thresholds, 'list');
-      const wanted = marketNumbers.filter((each) => thresholds[each] !== null);
-      assert.equal(findings.length, wanted.length);
-      wanted.forEach((number, at) => {
-        const finding = findings[at];
-        const is = known[number];
-        const least = thresholds[number] as number;
-        const enough =
-          is !== undefined && (number === 'topHoldersShare' ? is <= least : is >= least);
-        assert.equal(finding?.outcome, enough ? 'pass' : 'wait');
-        if (enough || is === undefined) return;
-        const [, told, threshold] = / is ([\d.]+).*(?:least|most) ([\d.]+)/.exec(
-          finding?.reason ?? '',
-        ) as unknown as [string, string, string];
-        assert.notEqual(told, threshold, finding?.reason ?? '');
-      });
-    }),
-    { numRuns: 500 },
-  );
 });

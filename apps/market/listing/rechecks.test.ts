@@ -6,7 +6,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { found } from '@parley/tokens/inspection.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { findListing } from '../db/listing.ts';
-import { curateAsset } from '../market/listing.ts';
 import { candidateForMs } from './bounds.ts';
 import { createRechecks, type Rechecks } from './rechecks.ts';
 import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
@@ -167,26 +166,6 @@ test('a chain that is away closes nothing, and is asked again in ten minutes', a
   assert.equal(market.looksAt(address), looks + 1);
 });
 
-test('curated assets are never looked at; one that is curated later is left alone', async () => {
-  const { id, address } = await listed();
-  await market.db.transaction((tx) => curateAsset(tx, id, null));
-  market.says(reject, address);
-  const looks = market.looksAt(address);
-  market.deps.advance(3 * day);
-  await passes();
-  assert.deepEqual([await stateOf(id), market.looksAt(address)], ['open', looks]);
-});
-
-test('two processes share the work: each token is looked at once', async () => {
-  const addresses = Array.from({ length: 30 }, () => market.says(wait));
-  for (const each of addresses) await ask(each);
-  market.deps.advance(hour);
-  const second = createRechecks(market.deps);
-  await Promise.all([passes(), second.pass(), second.pass()]);
-  await second.stop();
-  assert.deepEqual([...new Set(addresses.map(market.looksAt))], [2]);
-});
-
 test("a launchpad's token is refused for ever no sooner than after a day", async () => {
   const address = market.says(reject);
   await addCandidate(market.db, launched(market, address));
@@ -219,18 +198,4 @@ test('a token that no look succeeds at closes after two days, unless its chain i
   market.deps.advance(hour);
   await passes();
   assert.equal(await stateOf(id), 'open');
-});
-
-test('a listed token does not know when it is looked at', async () => {
-  const tokens: { id: string; address: string }[] = [];
-  for (let count = 0; count < 12; count += 1) tokens.push(await listed());
-  for (const { address } of tokens) market.says(wait, address);
-  const looked: number[] = [];
-  for (let count = 17; count <= 24; count += 1) {
-    market.deps.advance(count === 17 ? 17 * hour : hour);
-    await passes();
-    looked.push(tokens.filter(({ address }) => market.looksAt(address) > 1).length);
-  }
-  assert.deepEqual([looked[0], looked.at(-1)], [0, tokens.length]);
-  assert.ok(new Set(looked).size > 2, `all in one hour: ${looked}`);
 });

@@ -1,16 +1,12 @@
 // Every answer of POST /v1/assets, and what each leaves behind.
 
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import { found } from '@parley/tokens/inspection.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { findCandidate } from '../db/candidates.ts';
-import { closeAsset, delistAsset } from '../market/listing.ts';
-import type { Markets } from '../ports/markets.ts';
-import type { Settings } from '../settings/config.ts';
-import { judge } from './judge.ts';
-import { MarketDataUnavailable } from './market-checks.ts';
+import { closeAsset } from '../market/listing.ts';
 import { chain, type Looks, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
@@ -29,13 +25,6 @@ const fee = found('transfer', 'reject', '3 of 100 did not arrive');
 const change = (assetId: string) => ({ assetId, at: new Date(market.deps.now()), reasons: ['x'] });
 const close = (assetId: string, by: 'checks' | 'operator') =>
   market.db.transaction((tx) => closeAsset(tx, { ...change(assetId), by }));
-/** A market of its own, with other limits. */
-const ownMarket = async (t: TestContext, settings: Partial<Settings>) => {
-  const own = await lookMarket({ chainTimeoutMs: 1_000, ...settings });
-  t.after(() => own.close());
-  return own;
-};
-const asset1 = '00000000-0000-7000-8000-000000000001';
 const unchecked = ['capitalisation', 'liquidity', 'volume', 'holders', 'age', 'concentration'];
 
 test('a token that passes every check is listed at once, and is open to trade', async () => {
@@ -70,19 +59,6 @@ test('a token that passes every check is listed at once, and is open to trade', 
   });
   assert.equal(posted.status, 201, JSON.stringify(posted.body));
   assert.equal(await candidate(address), null);
-});
-
-test('a listed token is the same asset, in any case of the address, without a check', async () => {
-  const address = market.says({});
-  const first = await ask(address);
-  const again = await ask(`0x${address.slice(2).toUpperCase()}`);
-  assert.deepEqual([first.status, again.status], [201, 200]);
-  assert.deepEqual(again.body, { status: 'listed', asset: first.body.asset });
-  assert.equal(market.looksAt(address), 1);
-  const { usd } = market.assets;
-  market.says({ findings: [fee] }, usd.address as string);
-  const { status, body } = await ask(usd.address as string);
-  assert.deepEqual([status, body.asset.id], [200, usd.id], 'curated, whatever its chain says');
 });
 
 test('a token that may be better later waits, with its reasons, and is listed when it is', async () => {
@@ -137,35 +113,6 @@ test('an asset that the checks closed is looked at again when asked for, and reo
   assert.deepEqual([open.status, open.body.asset], [200, asset]);
 });
 
-test('an asset that an operator closed stays closed: the answer is its reason, without a check', async () => {
-  const address = market.says({});
-  const { asset } = (await ask(address)).body;
-  const { usd } = market.assets;
-  for (const id of [asset.id, usd.id]) {
-    await close(id, 'operator');
-  }
-  for (const each of [address, usd.address as string]) {
-    const before = market.looksAt(each);
-    const { status, body } = await ask(each);
-    assert.deepEqual([status, body], [202, { status: 'closed', reasons: ['operator: x'] }]);
-    assert.equal(market.looksAt(each), before);
-  }
-  await close(asset.id, 'checks');
-  const { status, body } = await ask(address);
-  assert.deepEqual([status, body.reasons], [202, ['operator: x']]);
-  await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
-});
-
-test('a delisted asset is refused for ever', async () => {
-  const address = market.says({});
-  const { asset } = (await ask(address)).body;
-  await market.db.transaction((tx) => delistAsset(tx, { ...change(asset.id), by: 'operator' }));
-  const { status, code, body } = await ask(address);
-  assert.deepEqual([status, code], [422, 'asset_delisted']);
-  assert.deepEqual([body.status, body.reasons], ['delisted', ['operator: x']]);
-  assert.match(body.error, /was delisted, for ever: operator: x$/);
-});
-
 test('no such chain, a chain without tokens, no address, no token: 400, and nothing is kept', async () => {
   const nothing = market.says(new ParleyError('not_a_token', 'there is no contract'));
   const post = (fields: unknown) => taker.post('/v1/assets', fields);
@@ -183,65 +130,6 @@ test('no such chain, a chain without tokens, no address, no token: 400, and noth
     assert.deepEqual([answer.status, answer.code], [400, code], JSON.stringify(fields));
   }
   assert.equal(await candidate(nothing), null);
-});
-
-test('a look that takes longer than its share of a request goes on without it', async (t) => {
-  const timeout = t.mock.method(AbortSignal, 'timeout');
-  const address = market.says('nothing');
-  const { status, body } = await ask(address);
-  const limits = timeout.mock.calls.map(({ arguments: [ms] }) => ms);
-  assert.deepEqual(limits, [800], 'of a second, a fifth is left to answer in');
-  assert.deepEqual([status, body], [202, { status: 'pending', reasons: [] }]);
-  const waiting = await candidate(address);
-  assert.equal(waiting?.checkedAt, null);
-  assert.ok((waiting?.nextCheckAt.getTime() ?? Infinity) <= market.deps.now());
-});
-
-test('markets are asked of what its chain lets pass, and not of what can never be listed', async () => {
-  const asked: string[] = [];
-  const look: Markets['look'] = async ({ address }, purpose) => {
-    asked.push(`${purpose} ${address}`);
-    return { findings: [found('liquidity', 'wait', '$5, less than $10')], notChecked: ['age'] };
-  };
-  const deps = { ...market.deps, markets: { look } };
-  const { signal } = new AbortController();
-  const good = market.says({ symbol: 'OK' });
-  const bad = market.says({ findings: [fee] });
-  const judged = await judge(deps, { chain, address: good }, null, signal);
-  assert.deepEqual(
-    [judged.outcome, judged.reasons, judged.notChecked],
-    ['wait', ['liquidity: $5, less than $10'], ['age']],
-  );
-  await judge(deps, { chain, address: good }, { id: asset1, symbol: 'OK', decimals: 18 }, signal);
-  assert.equal((await judge(deps, { chain, address: bad }, null, signal)).outcome, 'reject');
-  assert.deepEqual(asked, [`list ${good}`, `keep ${good}`]);
-  // While nobody knows its market, what its chain says counts, and nothing else does.
-  const away = { look: () => Promise.reject(new MarketDataUnavailable(['p'])) };
-  const down = { ...market.deps, markets: away };
-  const known = { id: asset1, symbol: 'OK', decimals: 18 };
-  const rejudged = () => judge(down, { chain, address: good }, known, signal);
-  await assert.rejects(rejudged, MarketDataUnavailable);
-  market.says({ symbol: 'OK', findings: [pause] }, good);
-  assert.deepEqual((await rejudged()).reasons, [`pausable: ${pause.reason}`]);
-});
-
-test('it needs the scope taker, and is for twenty tokens an hour an account', async (t) => {
-  const reader = await market.trader({ scopes: ['read', 'maker'] });
-  const address = market.says({});
-  assert.deepEqual((await ask(address, reader)).code, 'scope_missing');
-  const own = await ownMarket(t, { listingLimit: 20 });
-  const one = await own.trader();
-  const another = await own.trader();
-  for (let count = 0; count < 20; count += 1) {
-    assert.equal((await ask(own.says({}), one)).status, 201);
-  }
-  const key = { 'idempotency-key': 'again' };
-  const wanted = { chain, address: own.says({}) };
-  const over = await one.post('/v1/assets', wanted, key);
-  assert.deepEqual([over.status, over.code], [429, 'listing_rate_limited']);
-  assert.match(over.body.error, /\(20 an hour\); try again in \d+ s$/);
-  assert.equal((await one.post('/v1/assets', {}, key)).status, 400, 'a 429 was stored');
-  assert.equal((await ask(own.says({}), another)).status, 201);
 });
 
 test('an account has at most a hundred tokens that wait, and is told so', async () => {

@@ -14,7 +14,6 @@ import { lockRfqs } from '../db/rfqs.ts';
 import { price as asked, secretLock as lock, negotiating } from '../edge/testing/negotiating.ts';
 import type { Deps } from '../ports/deps.ts';
 import { accept } from './agreement.ts';
-import { quote } from './quotes.ts';
 import { cancelRfq } from './rfqs.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
@@ -312,34 +311,4 @@ test('all open quotes of a maker are withdrawn, but those that bind it; othersâ€
     'open',
     'agreed',
   ]);
-});
-
-test('many quotes, proposals, acceptances and cancellations at once never deadlock', async () => {
-  const trades = await Promise.all(Array.from({ length: 6 }, rfqWithThreads));
-  const works = trades.flatMap(({ rfqId, threadIds }) =>
-    threadIds.flatMap((id, at) => {
-      const maker = makers[at]!;
-      const ofMaker = { makerId: maker.accountId, rfqId, unlessAccepted: false };
-      return [
-        acceptAs(taker, id, lock()),
-        acceptAs(maker, id),
-        (tx: Tx) => propose(tx, deps, maker.accountId, id, offer(price)),
-        (tx: Tx) => propose(tx, deps, taker.accountId, id, offer(price)),
-        (tx: Tx) => quote(tx, deps, { ...ofMaker, ...offer(price) }),
-        (tx: Tx) => withdraw(tx, deps, maker.accountId, id),
-        (tx: Tx) => cancelRfq(tx, deps, taker.accountId, rfqId),
-      ];
-    }),
-  );
-  const shuffled = works
-    .map((work, at) => ({ work, order: (at * 7_919) % works.length }))
-    .sort((a, b) => a.order - b.order);
-  const ends = await Promise.allSettled(
-    shuffled.map(({ work }) => market.db.transaction<unknown>(work)),
-  );
-  for (const end of ends) {
-    if (end.status === 'fulfilled') continue;
-    assert.ok(end.reason instanceof ParleyError, String(end.reason));
-  }
-  for (const { rfqId } of trades) assert.ok((await swapsOf(rfqId)) <= 1);
 });

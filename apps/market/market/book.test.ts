@@ -6,12 +6,9 @@ import { createBook, type Page } from './book.ts';
 
 const ready =
   (json: string, validUntilMs = 1_000) =>
-  async (): Promise<Page> => ({
-    json: Buffer.from(json),
-    validUntilMs,
-  });
-const shown = async (page: Promise<Buffer> | Buffer) => (await page).toString();
-const never = () => Promise.reject(new Error('read again'));
+  async (): Promise<Page<string>> => ({ value: json, validUntilMs });
+const shown = async (page: Promise<string> | string) => page;
+const never = (): Promise<Page<string>> => Promise.reject(new Error('read again'));
 
 test('a page is read once and kept until the book is touched', async () => {
   const book = createBook();
@@ -24,12 +21,12 @@ test('a page is read once and kept until the book is touched', async () => {
 
 test('a page that was being read when the book changed is not shown after the change', async () => {
   const book = createBook();
-  const slow = Promise.withResolvers<Page>();
+  const slow = Promise.withResolvers<Page<string>>();
   const early = book.page('k', 0, () => slow.promise);
   const joined = book.page('k', 0, never);
   book.touch();
   const late = book.page('k', 0, ready('new'));
-  slow.resolve({ json: Buffer.from('old'), validUntilMs: 1_000 });
+  slow.resolve({ value: 'old', validUntilMs: 1_000 });
   const pages = await Promise.all([early, joined, late].map(shown));
   assert.deepEqual(pages, ['old', 'old', 'new']);
   assert.equal(await shown(book.page('k', 0, never)), 'new');

@@ -1,4 +1,4 @@
-// Pages of the book, kept ready as JSON. A page is right until the book changes or an RFQ on it
+// Pages of the book, and what a maker first sees of it, kept ready. A page is right until the book changes or an RFQ on it
 // expires. Changes made here show at once: a caller that changed the book calls `touch` when its
 // transaction has ended, before it replies. A change by another process shows after `maxAgeMs`.
 
@@ -10,27 +10,29 @@ const maxAgeMs = 250;
 /** At about 10 to 50 KB a page. */
 const mostPages = 256;
 
-export type Page = {
-  /** Encoded once: node:http then copies no text, which is a third of a request. */
-  readonly json: Buffer;
+export type Page<T> = {
+  readonly value: T;
   /** When the first RFQ on it expires, on the market's clock. */
   readonly validUntilMs: number;
 };
 
 export type Book = {
-  /** The page under `key`, ready or by `load`; `nowMs` on the market's clock. */
-  page(key: string, nowMs: number, load: () => Promise<Page>): Promise<Buffer> | Buffer;
+  /**
+   * The page under `key`, ready or by `load`; `nowMs` on the market's clock. A key has values of
+   * one type.
+   */
+  page<T>(key: string, nowMs: number, load: () => Promise<Page<T>>): Promise<T> | T;
   /** The book may have changed: a page read until now is not shown again. */
   touch(): void;
 };
 
-type Kept = Page & { readonly readAt: number; readonly loadedAtMs: number };
+type Kept = Page<unknown> & { readonly readAt: number; readonly loadedAtMs: number };
 
 export function createBook(): Book {
   let kept = new Map<string, Kept>();
-  let loading = new Map<string, Promise<Page>>();
+  let loading = new Map<string, Promise<Page<unknown>>>();
 
-  function load(key: string, nowMs: number, read: () => Promise<Page>): Promise<Page> {
+  function load<T>(key: string, nowMs: number, read: () => Promise<Page<T>>): Promise<Page<T>> {
     // A page that was being read when the book changed is stored in a map nobody looks at.
     const pages = kept;
     const underway = loading;
@@ -47,7 +49,7 @@ export function createBook(): Book {
   }
 
   return {
-    page(key, nowMs, read) {
+    page<T>(key: string, nowMs: number, read: () => Promise<Page<T>>) {
       const page = kept.get(key);
       if (
         page !== undefined &&
@@ -55,9 +57,10 @@ export function createBook(): Book {
         nowMs >= page.loadedAtMs &&
         performance.now() - page.readAt < maxAgeMs
       ) {
-        return page.json;
+        return page.value as T;
       }
-      return (loading.get(key) ?? load(key, nowMs, read)).then((fresh) => fresh.json);
+      const underway = loading.get(key) as Promise<Page<T>> | undefined;
+      return (underway ?? load(key, nowMs, read)).then(({ value }) => value);
     },
     touch() {
       kept = new Map();

@@ -4,16 +4,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import { pino } from 'pino';
 import { type Asset, insertListed } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
-import { listHalts, shareChain } from '../db/halts.ts';
+import { shareChain } from '../db/halts.ts';
 import { findListing } from '../db/listing.ts';
 import { uuidv7 } from '../ports/ids.ts';
-import { createMetrics } from '../ports/metrics.ts';
 import { seedAssets } from './assets.ts';
-import { createHaltsWatch, haltAsset, haltChain, resumeAsset, resumeChain } from './halts.ts';
+import { haltAsset, haltChain, resumeAsset, resumeChain } from './halts.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
 import { ordersToClose } from './testing/orders.ts';
 
@@ -45,16 +42,6 @@ test('a halted switch says so, with its chain and since when, and not why', asyn
   assert.deepEqual(await halt(), unchanged);
   assert.deepEqual(await resume(), { changed: true, assets: 2, orders: 1 });
   assert.deepEqual(await resume(), unchanged);
-});
-
-test('another reason is shown from then on, and the halt is as old as it was', async () => {
-  await halt();
-  const [first] = await listHalts(db);
-  await db.transaction((tx) =>
-    haltChain(tx, { chain, reason: 'another', at: new Date(at().getTime() + 60_000) }),
-  );
-  const [again] = await listHalts(db);
-  assert.deepEqual([again?.reason, again?.at], ['another', first?.at]);
 });
 
 test('a native coin can be halted by itself, and only its own switch lifts that', async () => {
@@ -142,27 +129,5 @@ test('a token that is being listed while its chain is halted is held closed, whi
     await Promise.all([one, two]);
     assert.equal((await findListing(db, token.id))?.state, 'closed', first);
     await resume();
-  }
-});
-
-test('every process says in its log and metrics what is halted, and that it no longer is', async () => {
-  const lines: { msg: string; chain: string; reason?: string }[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const metrics = createMetrics('parley');
-  await halt();
-  await haltOne(btc);
-  const watching = createHaltsWatch({ ...market.deps, log, metrics });
-  watching.start();
-  const until = (text: string) =>
-    waitUntil(async () => (await metrics.registry.metrics()).includes(text));
-  try {
-    await until(`parley_chain_halted{chain="${chain}"} 1`);
-    await until('parley_halted_assets 1');
-    assert.deepEqual([lines[0]?.chain, lines[0]?.reason], [chain, reason]);
-    await resume();
-    await until(`parley_chain_halted{chain="${chain}"} 0`);
-    assert.match(lines[1]?.msg ?? '', /resumed/);
-  } finally {
-    await watching.stop();
   }
 });

@@ -9,7 +9,7 @@ import { insertAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { findLiveKeys } from '../db/keys.ts';
 import { uuidv7 } from '../ports/ids.ts';
-import { base62, createKey, type MintedKey, mostBrowserKeys, revokeKey } from './keys.ts';
+import { base62, createKey, type MintedKey, mostBrowserKeys } from './keys.ts';
 import { untilBlocked } from './testing/blocked.ts';
 
 let database: TestDatabase;
@@ -85,30 +85,6 @@ test('a browser account that mints many keys at once gets its ten and no more', 
     Array(6).fill('too_many_keys'),
   );
   assert.equal(await liveKeys(accountId), mostBrowserKeys);
-});
-
-test('a revoked key stops, leaves the others, and makes room for one more', async () => {
-  const accountId = await newAccount('browser');
-  const keys = [];
-  for (let count = 0; count < mostBrowserKeys; count += 1) keys.push(await mint(accountId));
-  const [first, second] = keys as [MintedKey, MintedKey];
-  await assert.rejects(mint(accountId), { code: 'too_many_keys' });
-  assert.equal(await revokeKey(database.db, deps, { accountId, keyId: first.id }), true);
-  assert.equal(await live(first.key), null);
-  assert.notEqual(await live(second.key), null);
-  assert.equal((await mint(accountId)).replaced, false);
-  await assert.rejects(mint(accountId), { code: 'too_many_keys' });
-});
-
-test('only the account itself revokes its key, and only once', async () => {
-  const accountId = await newAccount('wallet');
-  const stranger = await newAccount('browser');
-  const { id: keyId, key } = await mint(accountId);
-  assert.equal(await revokeKey(database.db, deps, { accountId: stranger, keyId }), false);
-  assert.notEqual(await live(key), null);
-  assert.equal(await revokeKey(database.db, deps, { accountId, keyId }), true);
-  assert.equal(await revokeKey(database.db, deps, { accountId, keyId }), false);
-  assert.equal((await mint(accountId)).replaced, false);
 });
 
 test('a key lives 90 days to the millisecond; an expired one is neither counted nor replaced', async () => {

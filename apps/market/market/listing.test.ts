@@ -3,16 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runs } from '@parley/verify/test/support/runs.ts';
 import { testMarket } from '@parley/verify/test/support/trading.ts';
-import fc from 'fast-check';
 import type { Asset } from '../db/assets.ts';
 import { type Closer, findListing, lockListings } from '../db/listing.ts';
 import { findRfq } from '../db/rfqs.ts';
 import { holdOpen, seedAssets } from './assets.ts';
 import { haltChain, resumeChain } from './halts.ts';
 import { closeAsset, curateAsset, delistAsset, reopenAsset } from './listing.ts';
-import { cancelRfq } from './rfqs.ts';
 import { ordersToClose } from './testing/orders.ts';
 import { rfqView } from './views.ts';
 
@@ -209,52 +206,4 @@ test('a change that fails half-way is none: neither state nor frames', async () 
   assert.equal((await findListing(db, usd.id))?.state, 'open');
   assert.deepEqual(await kindsOf(id), ['created']);
   await db.transaction((tx) => lockListings(tx));
-});
-
-type Step = { isClosing: boolean; by: Closer; which: 'btc' | 'usd' };
-
-test('an order is on the book when both its assets are held by nobody, whatever opens and closes', async () => {
-  const step = fc.record<Step>({
-    isClosing: fc.boolean(),
-    by: fc.constantFrom<Closer>('settings', 'checks', 'operator', 'chain'),
-    which: fc.constantFrom('btc', 'usd'),
-  });
-  const turn = ({ isClosing, by, which }: Step): Promise<unknown> => {
-    const asset = market.assets[which];
-    if (by !== 'chain') return (isClosing ? close : reopen)(asset, by);
-    const halt = { chain: asset.chain, reason: 'trouble', at: at() };
-    return market.db.transaction<unknown>((tx) =>
-      isClosing ? haltChain(tx, halt) : resumeChain(tx, asset.chain, at()),
-    );
-  };
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-      const { id } = await post();
-      const held = { btc: new Set<Closer>(), usd: new Set<Closer>() };
-      for (const each of steps) {
-        const { isClosing, by, which } = each;
-        await turn(each);
-        if (isClosing) held[which].add(by);
-        else held[which].delete(by);
-        // An operator overrules the checks.
-        if (!isClosing && by === 'operator') held[which].delete('checks');
-        const isOpen = held.btc.size === 0 && held.usd.size === 0;
-        const kinds = await kindsOf(id);
-        assert.equal(kinds.at(-1), isOpen ? 'created' : 'cancelled');
-        assert.deepEqual(
-          kinds.slice(1).filter((kind, index) => kind === kinds[index]),
-          [],
-        );
-        const shown = (await findListing(market.db, market.assets[which].id))?.state;
-        assert.equal(shown, held[which].size === 0 ? 'open' : 'closed');
-      }
-      for (const which of ['btc', 'usd'] as const) {
-        for (const by of ['settings', 'operator', 'chain'] as const) {
-          await turn({ isClosing: false, by, which });
-        }
-      }
-      await market.db.transaction((tx) => cancelRfq(tx, market.deps, taker.accountId, id));
-    }),
-    { numRuns: runs(15) },
-  );
 });

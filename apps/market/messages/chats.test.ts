@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { TestDeps } from '@parley/verify/test/support/deps.ts';
 import { loginsOf } from '../db/logins.ts';
-import { handOut } from './hand-out.ts';
 import { createMessaging } from './messaging.ts';
-import { addLogins, happens, newPerson, someAddress, someChat } from './testing/people.ts';
+import { happens, newPerson, someAddress, someChat } from './testing/people.ts';
 import { openStage, type Stage } from './testing/stage.ts';
 
 let stage: Stage;
@@ -41,17 +40,6 @@ test('a bot that is told to wait waits that long, with all other messages, and h
   assert.equal(chatted(one).length, 1);
 });
 
-test('a bot waits for an hour at most, whatever it is asked', async () => {
-  const { bot, deps, messaging, stored } = stage;
-  const accountId = await newPerson(deps, { chats: [someChat()] });
-  await happens(deps, accountId, 'key.created');
-  bot.answerNext({ kind: 'too many requests', retryAfterSeconds: 86_400 });
-  await messaging.pass();
-  const [row] = await stored();
-  assert.equal(row?.due_at.getTime(), deps.now() + 3_600_000);
-  deps.advance(30_000);
-});
-
 for (const kind of ['blocked', 'deactivated', 'chat not found'] as const) {
   test(`a chat that is over (${kind}) ends, shows it, and is told by mail, once`, async () => {
     const { database, bot, deps, messaging, mailsTo, chatted, counted } = stage;
@@ -80,22 +68,6 @@ for (const kind of ['blocked', 'deactivated', 'chat not found'] as const) {
     assert.equal(chatted(chat).length, 0, 'nothing is sent there any more');
   });
 }
-
-test('a chat that was given anew while the old one was refused goes on', async () => {
-  const { database, bot, deps, messaging } = stage;
-  const chat = someChat();
-  const fresh = someChat();
-  const accountId = await newPerson(deps, {});
-  const [id = ''] = await addLogins(deps, accountId, { chats: [chat] });
-  await happens(deps, accountId, 'key.created');
-  await handOut(deps, new Set(['telegram'] as const));
-  const text = 'update logins set chat_id = $2 where id = $1';
-  await database.db.rows({ name: '', text, values: [id, fresh] });
-  bot.answerNext({ kind: 'blocked' });
-  await messaging.pass();
-  const [login] = await loginsOf(database.db, accountId);
-  assert.equal(login?.chatEndedAt, null);
-});
 
 test('a token that is refused is told to the operator once, without the token', async () => {
   const { mail, deps, newDeps, stored } = stage;

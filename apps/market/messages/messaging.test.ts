@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { insertFormerChannel } from '../db/former-channels.ts';
-import { lockMessages, peopleTopics } from '../db/messages.ts';
 import { retryAfterSeconds } from './bounds.ts';
 import { handOut } from './hand-out.ts';
 import { createMessaging } from './messaging.ts';
@@ -62,20 +61,6 @@ test('an event reaches every address and every open chat of its account once, an
   assert.equal(await counted('email', 'sent'), 2);
 });
 
-test('a message of no channel is dropped, whatever its topic, and topics of others stay', async () => {
-  const { database, deps, messaging, stored } = stage;
-  const reached = await newPerson(deps, { email: [someAddress()] });
-  const silent = await newPerson(deps, {});
-  for (const topic of peopleTopics) await happens(deps, silent, topic);
-  await happens(deps, reached, 'swap.agreed');
-  await happens(deps, reached, 'key.leaked');
-  await messaging.pass();
-  assert.deepEqual(await stored(), []);
-  const text = 'select topic from outbox order by topic';
-  const left = await database.db.rows({ name: '', text, values: [] });
-  assert.deepEqual(left, [{ topic: 'key.leaked' }, { topic: 'swap.agreed' }]);
-});
-
 test('where a removed login was heard, what a thief does is told for the hold, and the end of the account', async () => {
   const { deps, messaging, mailsTo, chatted } = stage;
   const stays = someAddress();
@@ -108,28 +93,6 @@ test('where a removed login was heard, what a thief does is told for the hold, a
   const [, , last, ...more] = mailsTo(removed).map(({ headers }) => headers.get('subject'));
   assert.deepEqual([last, more], ['Parley: your account was deleted', []]);
   assert.equal(chatted(chat).length, 1);
-});
-
-test('a channel that is not configured is handed out to nobody', async () => {
-  const { deps, stored } = stage;
-  const accountId = await newPerson(deps, { email: [someAddress()], chats: [someChat()] });
-  await happens(deps, accountId, 'key.created');
-  await handOut(deps, new Set(['email'] as const));
-  assert.deepEqual(
-    (await stored()).map(({ kind }) => kind),
-    ['email'],
-  );
-});
-
-test('while one process hands out no other does', async () => {
-  const { database, deps } = stage;
-  await news('key.revoked');
-  const channels = new Set(['email'] as const);
-  await database.db.transaction(async (tx) => {
-    assert.equal(await lockMessages(tx), true);
-    assert.equal(await handOut(deps, channels), 0);
-  });
-  assert.equal(await handOut(deps, channels), 1);
 });
 
 test('200 messages of an account wait, 300 where a thief would drown them, and no more', async () => {
@@ -231,15 +194,4 @@ test('a waiting message is sealed anew under a new key, and one that no key open
   assert.deepEqual([mailsTo(kept).length, mailsTo(lost).length], [1, 0]);
   const failures = (await stored()).map(({ state, failure }) => [state, failure]);
   assert.deepEqual(failures, [['dropped', 'no key of the server opens it']]);
-});
-
-test('what waits on a channel that nobody configured any more is dropped', async () => {
-  const { deps, stored } = stage;
-  await news();
-  await handOut(deps, new Set(['email'] as const));
-  const none = createMessaging(deps, { email: null, telegram: null });
-  await none.pass();
-  await none.stop();
-  const [row] = await stored();
-  assert.deepEqual([row?.state, row?.sealed], ['dropped', null]);
 });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { insertEscrow, termsOf } from '../db/escrows.ts';
-import { insertReminders } from '../db/reminders.ts';
 import { insertAccount } from '../settle/testing/account.ts';
 import { shows } from '../settle/testing/states.ts';
 import { createReminding, type Reminding } from './reminders.ts';
@@ -111,15 +110,6 @@ test('where the time is short a party is reminded at its half', async () => {
   assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
 });
 
-test('a party that has an address to give yet is reminded to fund all the same', async () => {
-  const { swap, initiator, long } = await market.agree();
-  const text = 'update legs set payout_address = null, escrow = null where swap_id = $1';
-  await database.db.rows({ name: '', text, values: [swap.id] });
-  const { initiatorFundBy } = swap.state.deadlines;
-  at(initiatorFundBy - 60);
-  assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
-});
-
 test('who funded is told of the refund when its chain’s clock passes the timelock, not ours', async () => {
   const made = await market.agree();
   const { a, b } = made.swap.state.legs;
@@ -179,23 +169,6 @@ test('a person without a channel is not reminded, and is when there is one', asy
   assert.equal((await look()).length, 1);
 });
 
-test('a process that comes second while another reminds waits for it, and reminds nobody', async () => {
-  const { swap, initiator } = await market.agree();
-  const { initiatorFundBy } = swap.state.deadlines;
-  at(initiatorFundBy - 60);
-  const waits = `select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  let second = Promise.resolve(0);
-  await database.db.transaction(async (tx) => {
-    const told = { swapId: swap.id, accountId: initiator, event: 'fund_by', deadline: 1 };
-    await insertReminders(tx, [told], new Date());
-    second = reminding.deadlines();
-    const isWaiting = () => database.db.rows({ name: '', text: waits, values: [] });
-    for (let tries = 0; tries < 300 && (await isWaiting()).length === 0; ) tries += 1;
-  });
-  assert.equal(await second, 0);
-});
-
 const day = 86_400_000;
 
 async function newKey(life: number, email: readonly string[]): Promise<string> {
@@ -228,17 +201,4 @@ test('the end of a key is told two weeks before, once, to who is reached', async
   market.deps.freeze(start + 76 * day);
   assert.deepEqual(await lookAtKeys(), [accountId]);
   assert.deepEqual(await lookAtKeys(), []);
-});
-
-test('a key of two weeks or less was told of when it was made; one that ended is not told of', async () => {
-  const longer = await newKey(14 * day + 1, [someAddress()]);
-  await newKey(14 * day, [someAddress()]);
-  market.deps.freeze(start + 14 * day + 1);
-  assert.deepEqual(await lookAtKeys(), []);
-  market.deps.freeze(start + 14 * day);
-  assert.deepEqual(await lookAtKeys(), [longer]);
-  const another = await newKey(14 * day + 1, [someAddress()]);
-  await newKey(14 * day, [someAddress()]);
-  market.deps.freeze(start + day);
-  assert.deepEqual(await lookAtKeys(), [another]);
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import { peopleTopics } from '../db/messages.ts';
-import { instant, shortened, shown } from './shown.ts';
+import { shown } from './shown.ts';
 import { type Facts, type MessageEvent, reminderKinds, textOf, worthlessAfter } from './texts.ts';
 
 const at = new Date('2031-01-02T03:04:59Z');
@@ -166,16 +166,4 @@ test('a text from outside is one line, and makes no link', () => {
   assert.equal(shown('\ud800'), '\ufffd');
   assert.equal(shown(7), '');
   assert.equal(shown('a@mail.example'), 'a…@mail.example');
-});
-
-test('an address of 16 characters or more is shortened to its ends, a shorter name is not', () => {
-  assert.equal(shortened('0x52908400098527886E0F7030069857D2E4169EE7'), '0x5290…9EE7');
-  assert.equal(shortened('123456789012345'), '123456789012345');
-  assert.equal(shortened('1234567890123456'), '123456…3456');
-});
-
-test('a value that is no instant is not shown as one', () => {
-  assert.equal(instant(deadline), '2031-02-03 04:05 UTC');
-  assert.equal(instant('2031-02-03T04:05:59Z'), '2031-02-03 04:05 UTC');
-  for (const bad of [undefined, null, 'soon', Number.NaN, 1e300]) assert.equal(instant(bad), '');
 });

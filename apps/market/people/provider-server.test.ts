@@ -122,25 +122,3 @@ test('an answer of 256 KiB is read, and of a byte more is not, packed or not', a
   assert.ok(bomb.length < 100_000);
   assert.match(String(await found(bomb)), /more than 262144 bytes/);
 });
-
-test('statuses that mean nothing, and nobody there, are faults', async () => {
-  for (const [code, why] of [
-    [204, /answers 204 with nothing/],
-    [302, /answers with a redirect/],
-    [404, /is none/],
-    [500, /answers 500/],
-    [599, /answers 599/],
-  ] as const) {
-    status = code;
-    assert.match(String(await found(good)), why, String(code));
-  }
-  const closed = { ...acme, issuer: 'http://127.0.0.1:1' };
-  assert.match(String(await found(good, closed)), /cannot be reached/);
-});
-
-test('callers at once wait for one request', async () => {
-  const providers = openProviders({ now: Date.now, settings: { chainTimeoutMs: 5_000 } });
-  requests = 0;
-  await Promise.all(Array.from({ length: 20 }, () => providers.configurationOf(acme)));
-  assert.equal(requests, 1);
-});

@@ -18,17 +18,16 @@ import {
   setJwksCache,
 } from 'openid-client';
 import type { Deps } from '../ports/deps.ts';
-import type { ProviderSettings } from '../settings/people.ts';
+import { createMoments } from '../ports/moments.ts';
+import { mostProviders, type ProviderSettings } from '../settings/people.ts';
 import { minuteMs } from './bounds.ts';
 import { askProvider, faultIn, mayBeAsked, ProviderFault } from './provider-fetch.ts';
 
 /** Endpoints of an identity provider are remembered for an hour, then read anew. */
 const metadataMs = 60 * minuteMs;
-/** Many may want to sign in while it is down. */
-const failureMs = 3_000;
 /** A key that a provider withdraws is good for so long. */
 const keysMs = 5 * minuteMs;
-/** How often a token of an unknown key has the keys fetched anew: a provider may have rotated. */
+/** How often a token of an unknown key has the keys fetched anew. */
 const keysAgainMs = 10_000;
 /** The allowed difference between the clocks of two honest servers. */
 export const toleranceSeconds = 120;
@@ -42,79 +41,46 @@ export type Providers = {
   configurationOf(provider: ProviderSettings): Promise<Configuration>;
 };
 
-type Known = {
-  readonly metadata: Remembered<ServerMetadata>;
-  failure: { readonly fault: ProviderFault; readonly at: number } | null;
-  readonly keys: Remembered<JWKS>;
-  /** When keys were last fetched for a token of an unknown one. */
-  keysAgainAt: number;
-};
-
-type Remembered<T> = {
-  /** Null where it is none, or too old. */
-  fresh(): T | null;
-  isAsked(): boolean;
-  /** One request at a time, whoever waits for it. */
-  ask(request: () => Promise<T>): Promise<T>;
-};
-
-function remembered<T>(now: () => number, keepMs: number): Remembered<T> {
-  let known: { readonly value: T; readonly at: number } | null = null;
-  let asking: Promise<T> | null = null;
-  const asked = async (request: () => Promise<T>) => {
-    const value = await request();
-    known = { value, at: now() };
-    return value;
-  };
-  return {
-    fresh: () => (known !== null && now() - known.at < keepMs ? known.value : null),
-    isAsked: () => asking !== null,
-    ask: (request) => {
-      asking ??= asked(request).finally(() => {
-        asking = null;
-      });
-      return asking;
-    },
-  };
-}
-
 type ServerDeps = Pick<Deps, 'now'> & {
   readonly settings: Pick<Deps['settings'], 'chainTimeoutMs'>;
 };
 
+/** The keys that each provider showed last. */
+type Shown = Map<string, { readonly jwks: JWKS; readonly at: number }>;
+
 export function openProviders(deps: ServerDeps): Providers {
-  const all = new Map<string, Known>();
+  const metadata = createMoments<ServerMetadata>(metadataMs, mostProviders, deps.now);
+  const asked = createMoments<JWKS>(keysAgainMs, 2 * mostProviders, deps.now);
+  const shown: Shown = new Map();
   return {
     configurationOf: async (provider) => {
-      const known = all.get(provider.id) ?? {
-        metadata: remembered(deps.now, metadataMs),
-        failure: null,
-        keys: remembered(deps.now, keysMs),
-        keysAgainAt: Number.NEGATIVE_INFINITY,
+      const { id } = provider;
+      const published = await metadata.of(id, () =>
+        discover(deps, provider).catch((error: unknown) => {
+          throw faultOf(error);
+        }),
+      );
+      const config = configured(provider, published);
+      const keysAt = new URL(published.jwks_uri ?? '').href;
+      const last = shown.get(id);
+      const isKnown = last !== undefined && deps.now() - last.at < keysMs;
+      config[customFetch] = async (url, options) => {
+        if (url !== keysAt || options.method !== 'GET') {
+          return askProvider(url, options, deps.settings.chainTimeoutMs);
+        }
+        // The keys that are known lack the one that is wanted: a provider may have rotated.
+        const jwks = await asked.of(`${id} ${isKnown}`, () => keysOf(deps, url, options));
+        shown.set(id, { jwks, at: deps.now() });
+        return Response.json(jwks);
       };
-      all.set(provider.id, known);
-      return configured(deps, provider, await metadataOf(deps, provider, known), known);
+      if (isKnown) {
+        // The library fetches anew for an unknown key only where what it has is a minute old.
+        const uat = Math.floor(Date.now() / 1_000) - 60;
+        setJwksCache(config, { jwks: last.jwks, uat });
+      }
+      return config;
     },
   };
-}
-
-async function metadataOf(
-  deps: ServerDeps,
-  provider: ProviderSettings,
-  known: Known,
-): Promise<ServerMetadata> {
-  const { metadata, failure } = known;
-  const fresh = metadata.fresh();
-  if (fresh !== null) return fresh;
-  if (failure !== null && deps.now() - failure.at < failureMs) throw failure.fault;
-  return metadata.ask(async () => {
-    try {
-      return await discover(deps, provider);
-    } catch (error) {
-      known.failure = { fault: faultOf(error), at: deps.now() };
-      throw known.failure.fault;
-    }
-  });
 }
 
 function faultOf(error: unknown): ProviderFault {
@@ -178,49 +144,22 @@ function authenticationOf(
 }
 
 /** One for each sign-in: the library keeps its memory in it. */
-function configured(
-  deps: ServerDeps,
-  provider: ProviderSettings,
-  metadata: ServerMetadata,
-  known: Known,
-): Configuration {
+function configured(provider: ProviderSettings, metadata: ServerMetadata): Configuration {
   const client = { [clockTolerance]: toleranceSeconds };
   const authentication = authenticationOf(metadata, provider);
   const config = new Configuration(metadata, provider.clientId, client, authentication);
-  const keysAt = new URL(metadata.jwks_uri ?? '').href;
-  config[customFetch] = (url, options) =>
-    url === keysAt && options.method === 'GET'
-      ? keysOf(deps, known, url, options)
-      : askProvider(url, options, deps.settings.chainTimeoutMs);
   // Checks the signature of ID tokens, which TLS alone vouches for otherwise.
   enableNonRepudiationChecks(config);
   if (isPlain(provider.issuer)) allowInsecureRequests(config);
-  const jwks = known.keys.fresh();
-  // The library fetches anew for an unknown key only where what it has is a minute old.
-  if (jwks !== null) setJwksCache(config, { jwks, uat: Math.floor(Date.now() / 1_000) - 60 });
   return config;
 }
 
-/** Asked where no keys are known, or the one that is wanted is not among them. */
-async function keysOf(
-  deps: ServerDeps,
-  known: Known,
-  url: string,
-  options: CustomFetchOptions,
-): Promise<Response> {
-  const fresh = known.keys.fresh();
-  if (fresh !== null && !known.keys.isAsked()) {
-    if (deps.now() - known.keysAgainAt < keysAgainMs) return Response.json(fresh);
-    known.keysAgainAt = deps.now();
-  }
-  const jwks = await known.keys.ask(async () => {
-    const response = await askProvider(url, options, deps.settings.chainTimeoutMs);
-    if (response.status !== 200) throw new ProviderFault(`its keys answer ${response.status}`);
-    const parsed = parsedKeys(await response.text());
-    if (parsed === null) throw new ProviderFault('its keys are no set of keys');
-    return parsed;
-  });
-  return Response.json(jwks);
+async function keysOf(deps: ServerDeps, url: string, options: CustomFetchOptions): Promise<JWKS> {
+  const response = await askProvider(url, options, deps.settings.chainTimeoutMs);
+  if (response.status !== 200) throw new ProviderFault(`its keys answer ${response.status}`);
+  const parsed = parsedKeys(await response.text());
+  if (parsed === null) throw new ProviderFault('its keys are no set of keys');
+  return parsed;
 }
 
 function parsedKeys(text: string): JWKS | null {

@@ -93,28 +93,6 @@ test('a file that other users may read or write is refused', async (t) => {
   assert.deepEqual(keyringOf({ home }).cursorSecrets, cursorSecrets);
 });
 
-test('a home that cannot be written or read says what to give instead', async (t) => {
-  assert.throws(
-    () => keyringOf({ home: '/proc', encryptionKey: null }),
-    /key cannot be made: .*; give a PARLEY_HOME that can be written, or PARLEY_ENCRYPTION_KEY/,
-  );
-  const file = join(await folder(t), 'file');
-  await writeFile(file, '');
-  assert.throws(
-    () => keyringOf({ home: join(file, 'home'), encryptionKey: null }),
-    /key cannot be made: ENOTDIR.*; give a PARLEY_HOME/,
-  );
-});
-
-test('a file of several keys is read like the setting', async (t) => {
-  const home = await folder(t);
-  await writeFile(join(home, 'server.key'), `${second},\n${first}\n`, { mode: 0o600 });
-  const { version, sealed } = keyringFrom(first).encrypt(Buffer.from('old'));
-  const keyring = keyringOf({ home });
-  assert.equal(keyring.decrypt(version, sealed)?.toString(), 'old');
-  assert.notEqual(keyring.encrypt(Buffer.from('new')).version, version);
-});
-
 test('many servers that start at once in one home hold the same key', async (t) => {
   const parent = await folder(t);
   const rounds = 40;

@@ -91,15 +91,6 @@ test('a clock that was set makes no gap shorter, nor ends it before it was notic
   }
 });
 
-test('two processes that start at once open one gap', async () => {
-  await beat(null, nowMs);
-  const both = await Promise.all([beat(null, nowMs + 3_600_000), beat(null, nowMs + 3_600_000)]);
-  assert.equal(both.filter(({ gap }) => gap !== null).length, 1);
-  assert.equal((await holdingGaps(database.db)).length, 1);
-  const beats = both.map(({ beat: each }) => each);
-  assert.equal((await beat(Math.max(...beats), nowMs + 3_603_000)).gap, null);
-});
-
 test('a process that remembers more than its database agrees to nothing at once', async () => {
   const { beat: counted } = await beat(null, nowMs);
   assert.equal(await mayAgree(counted), 'yes');
@@ -152,16 +143,6 @@ test('agreements wait until an operator goes on, and say for which time', async 
   assert.equal(await endHolds(database.db), 1);
   assert.equal(await mayAgree(next), 'yes');
   assert.equal((await beat(next, nowMs + 3_603_000)).gap, null);
-});
-
-test('a dev network waits for nobody after a stop, and does where its database went back', async () => {
-  await beat(null, nowMs);
-  const dev = { isDev: true };
-  const { gap, beat: counted } = await beat(null, nowMs + 65 * 86_400_000, dev);
-  assert.deepEqual([gap?.why, gap?.holds], ['silence', false]);
-  assert.equal(await mayAgree(counted), 'yes');
-  assert.equal((await beat(counted + 50, nowMs + 65 * 86_400_000, dev)).gap?.holds, true);
-  assert.match(await mayAgree(null), /^restoring: /);
 });
 
 test('a nonce of before is void, and one of after is good', async () => {

@@ -98,8 +98,17 @@ test('a client network is so many leading bits of an address', () => {
   }
 });
 
-test('a name that is no setting is refused, and what tools and Kubernetes set is not', () => {
-  assert.match(refusal({ PARLEY_RATELIMIT: 'x' }), /PARLEY_RATELIMIT is no setting/);
+test('a name that is no setting is refused with the nearest one, and what tools and Kubernetes set is not', () => {
+  for (const [name, nearest] of [
+    ['PARLEY_RATELIMIT', 'PARLEY_RATE_LIMIT'],
+    ['PARLEY_TRUSTED_PROXY', 'PARLEY_TRUSTED_PROXIES'],
+    ['PARLEY_METRIC_PORT', 'PARLEY_METRICS_PORT'],
+    ['PARLEY_PORT', 'PORT'],
+  ]) {
+    const said = refusal({ [name!]: 'x' });
+    assert.match(said, new RegExp(`${name} is no setting; the nearest name is ${nearest}$`, 'm'));
+  }
+  assert.match(refusal({ PARLEY_FOO: 'x' }), /PARLEY_FOO is no setting$/m);
   const kubernetes = {
     PARLEY_PORT: 'tcp://10.0.0.1:80',
     PARLEY_SERVICE_HOST: '10.0.0.1',
@@ -161,8 +170,11 @@ test('every name with which the repository is run is a setting, or known to be o
       }),
   );
   const examples = [
+    'PARLEY_FOO',
     'PARLEY_LOG_LEVL',
+    'PARLEY_METRIC_PORT',
     'PARLEY_RATELIMIT',
+    'PARLEY_TRUSTED_PROXY',
     'PARLEY_PORT',
     'PARLEY_POSTGRES_PORT',
     'PARLEY_DNS_PORT',

@@ -86,6 +86,23 @@ function misspelt(given: Environment, read: ReadonlySet<string>): string[] {
   return Object.keys(given).flatMap((name) => {
     if (!name.startsWith(prefix) || read.has(name) || ofTools.test(name)) return [];
     if (urlOfKubernetes.test(`${name}=${given[name]}`) || ofKubernetes.test(name)) return [];
-    return [`${name} is no setting`];
+    const close = nearest(name, [...read, ...tools.map((each) => prefix + each)]);
+    return [`${name} is no setting${close === null ? '' : `; the nearest name is ${close}`}`];
   });
+}
+
+/** null: every name shares less than half of its pairs of letters. */
+function nearest(name: string, names: readonly string[]): string | null {
+  // PARLEY_PORT is meant to be PORT.
+  const pairsOf = (text: string) => {
+    const word = `_${text.replace(prefix, '')}_`;
+    return Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2));
+  };
+  const own = pairsOf(name);
+  const likeness = (other: string) => {
+    const pairs = pairsOf(other);
+    return (2 * own.filter((pair) => pairs.includes(pair)).length) / (own.length + pairs.length);
+  };
+  const best = names.reduce((one, other) => (likeness(other) > likeness(one) ? other : one));
+  return likeness(best) < 0.5 ? null : best;
 }

@@ -59,29 +59,3 @@ test('launchpads as an operator writes them are taken, addresses canonical', () 
     },
   ]);
 });
-
-test('a fault is named by entry and field', () => {
-  const wrong = (...given: unknown[]) => parseLaunchpads(given, chains).wrong.join('\n');
-  const array = /PARLEY_LAUNCHPADS must be a JSON array of 1 to 50 launchpads/;
-  assert.match(parseLaunchpads({}, chains).wrong.join(), array);
-  assert.match(wrong(), array);
-  assert.match(wrong(...Array.from({ length: 51 }, () => rocket)), array);
-  assert.match(wrong(rocket, null), /PARLEY_LAUNCHPADS, entry 2: the entry must be an object/);
-  assert.match(
-    wrong({ ...rocket, chain: 'optimism' }),
-    /entry 1 \("rocket on optimism"\): chain "optimism" is not served; there are: btc, base/,
-  );
-  assert.match(wrong({ ...rocket, chain: 'btc' }), /chain "btc" has no tokens to launch/);
-  assert.match(wrong({ ...rocket, chain: 7 }), /field "chain" must be the key of a chain/);
-  assert.match(wrong(rocket, { ...sun, name: 'rocket' }), /entry 2 .*another entry has this name/);
-  assert.match(wrong({ ...rocket, factory: sun.factory }), /field "factory": .* EVM address/);
-  assert.match(wrong({ ...sun, factory }), /field "factory": .*EVM address: a TRON address begins/);
-  assert.match(
-    wrong({ ...rocket, event: 'TokenCreated' }),
-    /field "event": .* is no event such as/,
-  );
-  assert.match(wrong({ ...rocket, token: 'it' }), /field "event": the event has no argument "it"/);
-  assert.match(wrong({ ...rocket, mostAnHour: 2_001 }), /field "mostAnHour" must be <= 2000/);
-  assert.match(wrong({ ...pump, program: factory }), /field "program": .*Solana/);
-  assert.match(wrong({ ...pump, account: 'x' }), /field "account": .*Solana/);
-});

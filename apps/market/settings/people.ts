@@ -1,23 +1,45 @@
 // The services of an operator for people: the address of the site, mail, identity providers, a bot,
 // and the origins of other sites whose pages may call the API with keys.
 
+import Type, { type Static } from 'typebox';
+import { checkOf } from './check.ts';
 import { percentEncoding } from './database-url.ts';
-import { isObject } from './entries.ts';
+import { closed, entriesOf } from './entries.ts';
 import type { Reader } from './environment.ts';
 import { isSafeUrl, isUrlEncoded, originOf } from './networks.ts';
 
-export type ProviderSettings = {
-  /** In the address that it leads back to: `/account/provider/return/<id>`. */
-  readonly id: string;
-  readonly label: string;
-  readonly issuer: string;
-  readonly clientId: string;
+/** Identity providers, and the scopes asked of one. The start refuses more. */
+export const mostProviders = 20;
+const mostScopes = 20;
+/** Lets a bot write to whoever signs in (core.telegram.org/bots/telegram-login). */
+export const writingScope = 'telegram:bot_access';
+
+const providerSchema = Type.Object(
+  {
+    /** In the address that it leads back to: `/account/provider/return/<id>`. */
+    id: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
+    label: Type.String({ pattern: '^[^\\p{Cc}\\p{Cs}]{1,50}$' }),
+    issuer: Type.String({ minLength: 1, maxLength: 500 }),
+    clientId: Type.String({ pattern: '^\\S{1,500}$' }),
+    clientSecretFile: Type.String({ minLength: 1, maxLength: 1_000 }),
+    /** RFC 6749, 3.3: printable ASCII without space, quotes and backslash. */
+    scopes: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{1,100}$' }), {
+        maxItems: mostScopes,
+      }),
+    ),
+    /** Its claim `id` is where the bot may write: Telegram. */
+    messages: Type.Optional(Type.Boolean()),
+    /** Its ID tokens give back the nonce of the request, as the protocol wants. */
+    nonce: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+const checkProvider = checkOf(providerSchema, 'the entry');
+type GivenProvider = Static<typeof providerSchema>;
+
+export type ProviderSettings = Readonly<Required<Omit<GivenProvider, 'clientSecretFile'>>> & {
   readonly clientSecret: string;
-  readonly scopes: readonly string[];
-  /** Its claim `id` is where the bot may write: Telegram. */
-  readonly messages: boolean;
-  /** Its ID tokens give back the nonce of the request, as the protocol wants. */
-  readonly nonce: boolean;
 };
 
 export type MailSettings = {
@@ -111,91 +133,37 @@ function botOf({ text, refuse, secret }: Reader): BotSettings | null {
   return { token, api: api ?? given };
 }
 
-/** Identity providers, and the scopes asked of one. The start refuses more. */
-const mostProviders = 20;
-const mostScopes = 20;
-/** Lets a bot write to whoever signs in (core.telegram.org/bots/telegram-login). */
-export const writingScope = 'telegram:bot_access';
-
-/** RFC 6749, 3.3: printable ASCII without space, quotes and backslash. */
-const isScope = (each: unknown) =>
-  typeof each === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(each);
-const isScopes = (given: unknown) =>
-  Array.isArray(given) &&
-  given.length <= mostScopes &&
-  given.every(isScope) &&
-  given.includes('openid');
-const isBoolean = (given: unknown) => typeof given === 'boolean';
-const shaped = (shape: RegExp) => (given: unknown) =>
-  typeof given === 'string' && shape.test(given);
-
-/** The permitted values of each field, in words too, and its default. */
-const providerFields: Readonly<
-  Record<string, readonly [isGood: (given: unknown) => boolean, words: string, otherwise?: unknown]>
-> = {
-  id: [shaped(/^[a-z][a-z0-9-]{0,31}$/), 'small letters, digits and dashes, at most 32'],
-  label: [shaped(/^[^\p{Cc}\p{Cs}]{1,50}$/u), 'a text of 1 to 50 characters'],
-  issuer: [shaped(/^https?:\/\/\S{1,500}$/), 'its issuer URL'],
-  clientId: [shaped(/^\S{1,500}$/), 'its client id'],
-  clientSecretFile: [shaped(/^.{1,1000}$/), 'the path of a file with its secret'],
-  scopes: [
-    isScopes,
-    `a list of at most ${mostScopes} with openid in it`,
-    ['openid', 'email', 'profile'],
-  ],
-  messages: [isBoolean, 'true or false', false],
-  nonce: [isBoolean, 'true or false', true],
-};
-
-function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
-  const name = 'PARLEY_IDENTITY_PROVIDERS';
-  const given = json(name, []);
-  if (!Array.isArray(given) || given.length > mostProviders) {
-    refuse(`${name} must be a list of at most ${mostProviders} providers`);
-    return [];
-  }
-  const parsed = given.flatMap((each: unknown, at) => {
-    if (!isObject(each)) {
-      refuse(`${name}[${at}]: it must be an object`);
-      return [];
-    }
-    const defaults = Object.entries(providerFields)
-      .filter(([, [, , value]]) => value !== undefined)
-      .map(([field, [, , value]]) => [field, value]);
-    const whole = { ...Object.fromEntries(defaults), ...each };
-    const faults = faultsOf(whole);
-    refuse(...faults.map((fault) => `${name}[${at}]: ${fault}`));
-    const { clientSecretFile: file, ...rest } = whole as ProviderSettings & Record<string, unknown>;
-    const clientSecret =
-      faults.length > 0 ? '' : secret(`${name}[${at}]: clientSecretFile`, `${file}`);
-    return [{ ...rest, clientSecret }];
+function providersOf({ json, refuse, secret }: Reader): readonly ProviderSettings[] {
+  const setting = 'PARLEY_IDENTITY_PROVIDERS';
+  const { values, wrong } = entriesOf<ProviderSettings>(json(setting, []), {
+    setting,
+    wanted: `a JSON array of at most ${mostProviders} providers`,
+    least: 0,
+    most: mostProviders,
+    namedBy: ['id'],
+    read: (entry) => {
+      const fault = checkProvider(entry);
+      if (fault !== null) return fault;
+      const { clientSecretFile: file, ...given } = entry as GivenProvider;
+      const scopes = given.scopes ?? ['openid', 'email', 'profile'];
+      const rest = { messages: false, nonce: true, ...given, scopes };
+      const said = `${setting}, ${rest.id}: clientSecretFile`;
+      return faultOf(rest) ?? { ...rest, clientSecret: secret(said, file) };
+    },
+    isSame: (one, other) => one.id === other.id || one.issuer === other.issuer,
+    twice: 'another entry has this id or issuer',
   });
-  for (const [field, words] of [
-    ['id', 'the id "'],
-    ['issuer', 'the issuer "'],
-  ] as const) {
-    const values = parsed.map((each) => each[field] as string | undefined).filter((each) => each);
-    const twice = new Set(values.filter((each, at) => values.indexOf(each) !== at));
-    for (const each of twice) refuse(`${name}: there are two with ${words}${each}"`);
-  }
-  return parsed;
+  refuse(...wrong);
+  return values;
 }
 
-function faultsOf(fields: Readonly<Record<string, unknown>>): string[] {
-  const unknown = Object.keys(fields).filter((field) => !Object.hasOwn(providerFields, field));
-  const faults = [
-    ...unknown.map((field) => `"${field}" is no field of a provider`),
-    ...Object.entries(providerFields).flatMap(([field, [isGood, words]]) =>
-      isGood(fields[field]) ? [] : [`${field} must be ${words}`],
-    ),
-  ];
-  if (faults.length > 0) return faults;
-  const { issuer, scopes, messages } = fields as unknown as ProviderSettings;
+function faultOf({ issuer, scopes, messages }: Omit<ProviderSettings, 'clientSecret'>) {
   if (!URL.canParse(issuer) || !isSafeUrl(new URL(issuer))) {
-    faults.push('issuer must be https (http on loopback only)');
+    return 'field "issuer" must be https (http on loopback only)';
   }
+  if (!scopes.includes('openid')) return 'field "scopes" must hold openid';
   if (messages && !(scopes.includes(writingScope) && scopes.includes('profile'))) {
-    faults.push(`messages needs the scopes profile and ${writingScope}`);
+    return `field "messages" needs the scopes profile and ${writingScope}`;
   }
-  return faults;
+  return null;
 }

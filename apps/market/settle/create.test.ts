@@ -118,18 +118,6 @@ test('a Taproot login, or one without a key, leaves the bitcoin addresses open',
   assert.deepEqual([b.payoutAddress, b.refundAddress, b.escrow], [null, null, null]);
 });
 
-test('the swap gets what the thread previews', async () => {
-  const preview = previewLegs(deps, terms());
-  const swap = await made();
-  assert.equal(preview.initiator, swap.initiator);
-  for (const name of ['a', 'b'] as const) {
-    const leg = swap.state.legs[name];
-    const { amount, long, chain, timelockSeconds } = preview.legs[name];
-    assert.deepEqual([leg.amount, leg.long, leg.chain], [amount, long, chain]);
-    assert.equal(leg.timelock - swap.agreedAt, timelockSeconds);
-  }
-});
-
 test('an amount’s depth may make the other leg long; the thread says so, and after as its swap', async () => {
   const adapters = new Map(deps.adapters);
   const of = (chain: string, policy: ChainPolicy) =>
@@ -150,11 +138,6 @@ test('an amount’s depth may make the other leg long; the thread says so, and a
   assert.deepEqual(previewLegs(deps, usual, agreed).initiator, 'taker');
   const seconds = (legs: LegsPreview['legs']) => [legs.a, legs.b].map((leg) => leg.timelockSeconds);
   assert.deepEqual(seconds(previewLegs(deps, usual, agreed).legs), seconds(preview.legs));
-});
-
-test('an asset of a chain that is not served is refused', () => {
-  const gone = { ...assets.other, chain: 'gone' };
-  assert.throws(() => previewLegs(deps, terms({ quote: gone })), { code: 'bad_chain' });
 });
 
 test('escrows are taken up once, also those whose transaction commits last', async () => {

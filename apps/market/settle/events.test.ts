@@ -137,31 +137,6 @@ test('expiry emits nothing, and funding after it is emitted', () => {
   assert.deepEqual(late, [{ topic: 'swap.funded', status: 'initiator_funded' }]);
 });
 
-test('a status that changes is emitted, and where it has not changed no event takes it back', () => {
-  const names = Object.keys(shows) as Show[];
-  const pairs = names.flatMap((long) => names.map((short) => [long, short] as const));
-  for (const [long, short] of pairs) {
-    const known = after(begin, long, short);
-    for (const then of pairs) {
-      const next = after(known, ...then);
-      const events = eventsBetween(known, next);
-      const words = `${known.status} to ${next.status}: ${JSON.stringify(events)}`;
-      const isTold = events.some(({ status }) => status === next.status);
-      assert.ok(isTold || known.status === next.status, words);
-      // It has a status of its own only where a chain took something back.
-      const reorged = events.filter(({ topic }) => topic === 'swap.reorged');
-      const isTaken = known.status !== next.status;
-      assert.ok(
-        reorged.every(({ status }) => isTaken && status === next.status),
-        words,
-      );
-      const at = events.findIndex(({ topic }) => topic === 'swap.half_settled');
-      const isLast = at === events.length - 1 && next.status === 'half_settled';
-      assert.ok(at < 0 || isLast, words);
-    }
-  }
-});
-
 test('the same poll twice emits nothing, from any state to any other', () => {
   const show = fc.constantFrom(...(Object.keys(shows) as Show[]));
   const wall = fc.integer({ min: 0, max: 3_000 });

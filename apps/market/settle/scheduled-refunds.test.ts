@@ -6,11 +6,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { refundStepSeconds } from '@parley/chains/bitcoin/signed-refunds.ts';
 import type { ScheduledRefunds } from '@parley/chains/interface/scheduled.ts';
-import { buildApp } from '../edge/app.ts';
-import { scheduleLimit } from '../edge/budgets.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
-import { claimAt, ladderOf, noted, raws } from './testing/ladders.ts';
+import { claimAt, ladderOf, raws } from './testing/ladders.ts';
 import { emptyBlocks, legPath, refused, sharedWorld } from './testing/shared.ts';
 import {
   agree,
@@ -24,7 +22,6 @@ import {
   look,
   moveTo,
   must,
-  requestsTo,
   swapOf,
   type World,
 } from './testing/world.ts';
@@ -162,53 +159,6 @@ test('only the funder gives refunds, of its Bitcoin leg, and each is checked', a
   assert.equal((await scheduledOf(deal)).count, 3, 'replaced');
 });
 
-test('a kept refund is not verified again, and a check of an account runs at a time, few in a minute', async () => {
-  const { deal, ladder } = await laddered([1, 5, 20]);
-  const gate = { reached: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
-  let known = 0;
-  let steps = 0;
-  const holding = refundsBy(({ check }) => ({
-    check: async (escrow, asked, signal) => {
-      gate.reached.resolve();
-      await gate.open.promise;
-      [known, steps] = [asked.known.length, 0];
-      const inTurns: typeof asked.inTurns = (work, limit) =>
-        asked.inTurns(
-          noted(work, () => {
-            steps += 1;
-          }),
-          limit,
-        );
-      return check(escrow, { ...asked, inTurns }, signal);
-    },
-  }));
-  const app = await buildApp(serverWith(holding));
-  const { post: ask } = requestsTo(app, deal.initiator.key);
-  try {
-    const body = { transactions: raws(ladder) };
-    const first = ask(path(deal), body);
-    await gate.reached.promise;
-    const second = await ask(path(deal), body);
-    refused(second, 429, 'schedule_rate_limited');
-    assert.equal(second.headers['retry-after'], '1');
-    assert.match(second.body.error, /1 request at a time/);
-    gate.open.resolve();
-    must(await first);
-    assert.deepEqual([known, steps], [3, 2 + 3], 'they were only read');
-    // By as many requests that were less in haste than this machine may be.
-    const spend = async () => app.edge.budgets.spend('schedules', deal.initiator.accountId);
-    assert.equal((await spend()).remaining, scheduleLimit - 2, 'the refused one cost nothing');
-    while ((await spend()).allowed);
-    const over = await ask(path(deal), body);
-    refused(over, 429, 'schedule_rate_limited');
-    assert.match(over.body.error, /\(20 in 60 s\); try again in \d+ s/);
-    assert.ok(Number(over.headers['retry-after']) >= 1);
-    must(await deal.initiator.get(`/v1/swaps/${deal.id}`));
-  } finally {
-    await app.close();
-  }
-});
-
 test('with its funder gone the right one is sent when due, raised when it sticks, sent again after a reorganisation', async () => {
   const deal = await agree(world);
   const funding = await fundLong(world, deal);
@@ -325,47 +275,6 @@ test('a server that is killed between noting a refund and sending it leaves it t
   assert.equal(await pass(undefined, scheduledLimits.leaseSeconds - 5), 0, 'not yet given up');
   assert.equal(await pass(undefined, 6), 1);
   await endsBy(deal, ladder[0]?.txid);
-});
-
-test('after a failure of the database a pass ends when what is under way has, and begins nothing more', async () => {
-  const asked: string[] = [];
-  const backs = () => asked.filter((each) => each === 'give back').length;
-  const first = Promise.withResolvers<void>();
-  const heads = async () => {
-    asked.push('look');
-    // The others are under way while the first one fails.
-    if (asked.length > 1) await first.promise;
-    throw new Error('no chain today');
-  };
-  const failing = serverWith(
-    () => ({ heads }),
-    async (name, run) => {
-      if (name !== 'jobs_retry') return run();
-      asked.push('give back');
-      if (backs() > 1) return run();
-      setImmediate(first.resolve);
-      throw new Error('the database is gone');
-    },
-  );
-  const deal = await agree(world);
-  await world.deps.db.rows({
-    name: 'test_ladders',
-    text: `with ladders as (insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs,
-        count, lowest_fee_rate, highest_fee_rate, posted_at)
-      select $1, e.address || case when n = 1 then '' else n::text end, $2, $3, '[]', 0, 1, 1, now()
-        from escrows e, generate_series(1, $4) n where e.swap_id = $2 and e.leg = $3
-      returning escrow)
-      insert into jobs (id, kind, about, due_at, made_at)
-      select escrow, 'refund ' || $1,
-          jsonb_build_object('chain', $1::text, 'escrow', escrow, 'swapId', $2), now(), now()
-        from ladders`,
-    values: [bitcoin, deal.id, deal.long, scheduledLimits.parallel + 3],
-  });
-  await assert.rejects(pass(createScheduledRefunds(failing)), /the database is gone/);
-  const { length } = asked;
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(asked.length, length, 'nothing goes on behind it');
-  assert.equal(backs(), scheduledLimits.parallel, 'those under way, and no other');
 });
 
 test('a pass over a chain that hangs ends while its schedules are still its own', async () => {

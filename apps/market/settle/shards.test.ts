@@ -22,8 +22,6 @@ import {
   hurry,
   keep,
   type Loose,
-  legOf,
-  sendOwn,
   startDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
@@ -33,7 +31,7 @@ import { setBlocked } from '../db/accounts.ts';
 import type { Asset } from '../db/assets.ts';
 import { mustKnowContracts } from './lanes.ts';
 import { insertAsset } from './testing/rows.ts';
-import { evm, must, newParty, type Party, requestsTo } from './testing/world.ts';
+import { evm, newParty, type Party } from './testing/world.ts';
 
 const limits = { timeout: 120_000 };
 const amount = 650_000_000n;
@@ -172,55 +170,5 @@ test(
     const without = await anotherDesk(desk, { contracts: { contract: first } });
     await mustKnowContracts(without.deps);
     await Promise.all([retired.close(), without.close()]);
-  },
-);
-
-test(
-  'a freeze of one contract stops its swaps alone; a former one takes no new escrow and is emptied',
-  limits,
-  async () => {
-    const one = await traderOf(first);
-    const other = await traderOf(second);
-    const free = await dealOf(one);
-    const open = await dealOf(other);
-    const planned = await dealOf(other);
-    await fundBoth(desk, open);
-    await tell(desk.gasAddress, 'setBlacklisted', second, true);
-    const stopped = await other.post(legOf(planned, 'b', 'fund'));
-    assert.deepEqual([stopped.status, stopped.code], [409, 'funding_would_fail']);
-    await fundBoth(desk, free);
-    const [{ status }] = (await settled(free)) as [{ status: string }];
-    assert.equal(status, 'claimed');
-    const without = await anotherDesk(desk, { contracts: { contract: first } });
-    await assert.rejects(mustKnowContracts(without.deps), (error: Error) =>
-      error.message.includes(
-        `"${evm}": ${second} is not configured, and 2 escrows of open swaps lie in it:`,
-      ),
-    );
-    await without.close();
-    const formerContracts = [second];
-    const after = await anotherDesk(desk, { contracts: { contract: first, formerContracts } });
-    await mustKnowContracts(after.deps);
-    const here = { ...other, ...requestsTo(after.app, other.key) };
-    const moved = await here.post(legOf(planned, 'b', 'fund'));
-    assert.equal(moved.code, 'escrow_moved', JSON.stringify(moved.body));
-    assert.match(moved.body.error, new RegExp(`^contract ${second} of leg b takes no new escrow`));
-    assert.equal(await contractOf(planned), first);
-    await sendOwn(after, here, must(await here.post(legOf(planned, 'b', 'fund'))));
-    await deepen(after);
-    assert.equal((await longOf(planned)).status, 'funded');
-    const later = await agree(after, { long: dollar, longAmount: amount, taker: here });
-    assert.equal(await contractOf(later), first);
-    // The payment in the former contract is claimed once its issuer lets it.
-    await claimOwn(after, open);
-    await deepen(after);
-    const maker = { ...open.maker, ...requestsTo(after.app, open.maker.key) };
-    await desk.dev.faucet({ chain: evm, address: maker.evmAccount.address, amount: ether });
-    const claim = () => maker.post(legOf(open, 'b', 'claim'), { secret: open.secret });
-    await tell(desk.gasAddress, 'setBlacklisted', second, false);
-    await sendOwn(after, maker, must(await claim()));
-    await deepen(after);
-    assert.equal((await longOf(open)).status, 'claimed');
-    await after.close();
   },
 );

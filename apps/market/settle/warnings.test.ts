@@ -86,11 +86,6 @@ test('a funding is warned of until it is made, a claim until it is sent', async 
   assert.deepEqual(await verbs({ ...swapOf('e'), done: true }), []);
 });
 
-test('a chain that fails has no warnings, and no read fails for it', async () => {
-  const { of } = warningsBy(() => Promise.reject(new Error('no node')));
-  assert.deepEqual(await of(swapOf('e')), []);
-});
-
 // Leg b is the long one, which the initiator funds: by 100; the counterparty its own by 200.
 for (const [role, leg, sendBy] of [
   ['initiator', 'b', 100],

@@ -82,7 +82,7 @@ function accountOf(
   }
 }
 
-/** EVM: where no node lends state, a relay that shows its secret reserves the most gas of one. */
+/** EVM: where no node lends state to an estimate, a relay that shows its secret reserves the most gas of one. */
 function takesRequests(
   chain: ChainSettings & { readonly family: GasKey['family'] },
   { reserveFeePerGas, dailyCap }: KeeperSettings,
@@ -100,8 +100,7 @@ function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasP
   const { chainId, policy } = chain;
   if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
   const like = typeof policy === 'string' ? policy : policy?.like;
-  const unknown = evmGasPolicyOf(chainId);
-  return { ...(evmGasPolicies[like ?? ''] ?? unknown), hasBaseFee: unknown.hasBaseFee };
+  return evmGasPolicies[like ?? ''] ?? evmGasPolicyOf(chainId);
 }
 
 function keyIn(path: string, family: GasKey['family']): GasKey {

@@ -10,11 +10,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
-import { startPgbouncer } from '@parley/verify/test/support/pgbouncer.ts';
-import { pino } from 'pino';
 import { migrate } from '../db/migrate.ts';
-import { readSettings } from '../settings/config.ts';
-import { startMarket } from './boot.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 let home: string;
@@ -28,21 +24,6 @@ after(async () => {
   await database?.drop();
   await rm(home, { recursive: true, force: true });
 });
-
-/** The sentence of a start that must fail. */
-async function refusedStart(env: Record<string, string>): Promise<string> {
-  const start = async () => {
-    const settings = readSettings({ PARLEY_HOME: home, PORT: '0', ...env });
-    return startMarket(settings, pino({ level: 'silent' }));
-  };
-  return start().then(
-    async (market) => {
-      await market.stop();
-      return assert.fail('it started');
-    },
-    (error: Error) => error.message,
-  );
-}
 
 test('a start that fails prints one sentence with the setting, and no stack', async () => {
   const file = join(home, 'file');
@@ -60,44 +41,6 @@ test('a start that fails prints one sentence with the setting, and no stack', as
   ]);
   assert.deepEqual([status, printed], [1, ''], said);
   assert.match(said, /^not started: PARLEY_HOME: EEXIST.+\n$/);
-});
-
-test('DATABASE_URL: what is wrong with it, and never its password', async () => {
-  const password = 'k3ep-th1s';
-  const wrong = (change: (url: URL) => void) => {
-    const url = new URL(database.url);
-    change(url);
-    return refusedStart({ DATABASE_URL: url.href });
-  };
-  const away = await wrong((url) => {
-    url.port = '9';
-    url.password = password;
-  });
-  assert.match(away, /^DATABASE_URL: .*ECONNREFUSED/);
-  const refused = await wrong((url) => {
-    url.password = password;
-  });
-  assert.match(refused, /^DATABASE_URL: password authentication failed/);
-  const cut = `postgres://me:12/${password}@db/x`;
-  const forms = [
-    await refusedStart({ DATABASE_URL: cut }),
-    await refusedStart({ DATABASE_URL: database.url, DATABASE_READ_URL: cut }),
-  ];
-  for (const said of forms) assert.match(said, /URL: it must be of the form postgres:/);
-  const all = [away, refused, ...forms].join('');
-  assert.ok(!all.includes(password) && !all.includes(new URL(database.url).password));
-});
-
-test('a pooler that hands sessions round is refused at the start by its mode', async () => {
-  const pooled = await startPgbouncer(database.url, 'transaction');
-  try {
-    const said = await refusedStart({ DATABASE_URL: pooled.url });
-    assert.match(said, /^DATABASE_URL: .+\(transaction mode\); name PostgreSQL itself, or/);
-    const reading = { DATABASE_URL: database.url, DATABASE_READ_URL: pooled.url };
-    assert.match(await refusedStart(reading), /^DATABASE_READ_URL: .+\(transaction mode\)/);
-  } finally {
-    await pooled.stop();
-  }
 });
 
 test('a database of another version says which migration, and what to do', async () => {

@@ -2,12 +2,11 @@
 // small one, in a repository made here.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { buildDocuments, openWeb } from './web.ts';
+import { openWeb } from './web.ts';
 
 const soon = 10;
 
@@ -72,31 +71,4 @@ test('a build that fails leaves the market without the app, and says where to lo
   const { said, build } = await openWeb(root);
   assert.equal(build, null);
   assert.match(said ?? '', /^not served, `npm run web` says more: Command failed/);
-});
-
-test('without the development packages what was built is served, and nothing is built', async (t) => {
-  const { root, put, runs } = await repository(t);
-  await rm(join(root, 'node_modules/vite'), { recursive: true });
-  await put('packages/web/a.ts', '', soon);
-  assert.ok((await openWeb(root)).build !== null);
-  await rm(join(root, 'packages/web/dist'), { recursive: true });
-  const { said, build } = await openWeb(root);
-  assert.deepEqual([said, build, await runs()], ['not built: npm run web', null, 0]);
-});
-
-test('the documents are built where one of them is newer, and not twice', async (t) => {
-  const { root, put, runs } = await repository(t);
-  await put('node_modules/vitepress/package.json', '{}');
-  for (const path of ['docs/a.md', 'README.md', 'packages/sdk/README.md', 'scripts/site/a.ts']) {
-    await put(path, '');
-  }
-  await put('packages/web/dist-docs/build.json', '{}');
-  assert.equal(await buildDocuments(root), null);
-  await put('docs/a.md', '', soon);
-  const building = await buildDocuments(root);
-  assert.ok(building !== null);
-  const ended = once(building, 'close');
-  assert.equal(await buildDocuments(root), null, 'while another builds');
-  await ended;
-  assert.equal(await runs(), 1);
 });

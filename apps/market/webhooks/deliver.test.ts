@@ -7,12 +7,10 @@ import { test } from 'node:test';
 import { holdSubscribers, insertDeliveries } from '../db/deliveries.ts';
 import { createDelivering, retryAfterSeconds } from './deliver.ts';
 import { handOut, mostWaiting } from './hand-out.ts';
-import type { Sending } from './send.ts';
 import { reached, start, typeOf, webhookMarket } from './testing/market.ts';
 import { startReceiver } from './testing/receiver.ts';
 
-const { at, rows, account, webhook, owner, swapId, happens, agreed, delivering, counted } =
-  webhookMarket();
+const { at, rows, account, webhook, owner, swapId, happens, agreed, delivering } = webhookMarket();
 
 async function deliveries(): Promise<string[]> {
   const text = 'select state, attempts from deliveries order by position, id';
@@ -24,10 +22,6 @@ async function waitingOf(): Promise<number[]> {
   const all = await rows<{ waiting: number }>('select waiting from webhooks order by waiting');
   return all.map(({ waiting }) => waiting);
 }
-
-const numbersOf = (sent: readonly Sending[]) =>
-  sent.map(({ body }) => (JSON.parse(body) as { n: number }).n);
-const counting = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 test('an event reaches a real receiver with its headers, and the signature is over its very bytes', async () => {
   const receiver = await startReceiver();
@@ -161,23 +155,6 @@ test('a webhook whose last attempt took two seconds has two deliveries under way
   }
 });
 
-test('deliveries behind a failing one come one after the other, whoever frees them', async () => {
-  const { accountId } = await owner();
-  const swap = swapId(1);
-  for (const n of counting(5)) await happens(accountId, 'swap.funded', { swapId: swap, n });
-  const { sent, pass } = delivering(() => 500);
-  await pass();
-  // Handed out while the first five wait for their second attempt: behind nobody.
-  await happens(accountId, 'swap.funded', { swapId: swap, n: 5 });
-  await pass();
-  for (const seconds of retryAfterSeconds) {
-    at.deps.advance(seconds * 1_000);
-    await pass();
-  }
-  assert.deepEqual(numbersOf(sent), Array(6).fill(counting(6)).flat());
-  assert.deepEqual(await waitingOf(), [0]);
-});
-
 test('a delivery handed out while the one before it is stored is not left behind it', async () => {
   const { accountId, id: webhookId } = await owner();
   const subject = swapId(1);
@@ -251,21 +228,6 @@ test('a process thought dead that fails late takes nothing back from its success
     assert.deepEqual(await deliveries(), [after]);
     if (late === 200) assert.deepEqual([sent.length, await waitingOf()], [1, [0]]);
   }
-});
-
-test('the queue of one webhook has a bound, and deliveries beyond are counted as dropped', async () => {
-  const { accountId, id } = await owner();
-  const other = await account();
-  await webhook(other);
-  const most = mostWaiting.answered;
-  await rows('update webhooks set waiting = $2, answered = true where id = $1', id, most - 1);
-  for (const who of [accountId, other]) await agreed(who, 3);
-  await handOut(at.deps);
-  assert.equal((await deliveries()).length, 1 + 3);
-  assert.deepEqual(await waitingOf(), [3, most]);
-  await delivering().pass();
-  assert.deepEqual(await waitingOf(), [0, most - 1]);
-  assert.equal(await counted('dropped'), 2);
 });
 
 test('for a webhook that never answered 2xx 200 deliveries wait, and more once it has', async () => {

@@ -4,31 +4,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { webhookTopics } from '@parley/core/events.ts';
-import { lockHandingOut, sendAgain } from '../db/deliveries.ts';
+import { sendAgain } from '../db/deliveries.ts';
 import { listWebhooks } from '../db/webhooks.ts';
 import { webhookEvents } from '../edge/schemas/webhook.ts';
 import { prune } from '../market/prune.ts';
-import { createDelivering, retryAfterSeconds } from './deliver.ts';
-import { handOut, mostWaiting } from './hand-out.ts';
+import { retryAfterSeconds } from './deliver.ts';
+import { mostWaiting } from './hand-out.ts';
 import { hostLimits } from './hosts.ts';
 import { createPinging, PingsLimited, storePing } from './ping.ts';
-import { reached, recording, typeOf, webhookMarket } from './testing/market.ts';
-import { startReceiver } from './testing/receiver.ts';
+import { recording, typeOf, webhookMarket } from './testing/market.ts';
 
-const { at, rows, account, webhook, owner, swapId, happens, agreed, delivering, counted } =
-  webhookMarket();
-
-/** Stores a ping that was answered so. */
-async function pinged(
-  { accountId, id: webhookId }: { accountId: string; id: string },
-  { status = 200, endedAt = at.deps.now(), delivered = true },
-) {
-  const startedAt = new Date(endedAt);
-  const ended = new Date(endedAt);
-  const message = { id: swapId(), event: 'ping', body: '{}' };
-  const came = { startedAt, endedAt: ended, status, error: null, answer: null, delivered };
-  await storePing(at.deps.db, at.deps, accountId, { webhookId, message, ended: came });
-}
+const { at, rows, account, webhook, owner, swapId, happens, agreed, delivering } = webhookMarket();
 
 /** Makes all attempts of what waits. */
 async function toTheEnd(pass: () => Promise<unknown>) {
@@ -65,41 +51,6 @@ test('an event that must be named goes to the webhook that names it, and to no o
   );
 });
 
-test('while one process hands out no other does', async () => {
-  await agreed((await owner()).accountId);
-  await at.deps.db.transaction(async (tx) => {
-    assert.equal(await lockHandingOut(tx), true);
-    assert.equal(await handOut(at.deps), null);
-  });
-  assert.equal(await handOut(at.deps), 1);
-});
-
-test('each attempt is counted by what it came to: delivered, failed, dropped; pings too', async () => {
-  const own = await owner();
-  let status = 500;
-  const { pass } = delivering(() => status);
-  await agreed(own.accountId);
-  await toTheEnd(pass);
-  const all = async () =>
-    Promise.all(['delivered', 'failed', 'dropped'].map((each) => counted(each)));
-  assert.deepEqual(await all(), [0, 5, 1]);
-  status = 200;
-  await agreed(own.accountId);
-  await pass();
-  assert.deepEqual(await all(), [1, 5, 1]);
-  for (const delivered of [true, false]) await pinged(own, { delivered });
-  assert.deepEqual(await all(), [2, 5, 2]);
-});
-
-test('an attempt that ended before the last and is stored after it is not shown as the last, and no ping makes a receiver a quick one', async () => {
-  const own = await owner();
-  await pinged(own, {});
-  await pinged(own, { status: 204, endedAt: at.deps.now() - 1_000 });
-  const [last] = await rows(`select last_status as status, last_delivery_at as at,
-    last_milliseconds as took from webhooks`);
-  assert.deepEqual(last, { status: 200, at: new Date(at.deps.now()), took: null });
-});
-
 test('an ended delivery can be sent again by its account, where there is room: same id and bytes, its log kept', async () => {
   const { accountId } = await owner();
   await agreed(accountId);
@@ -126,19 +77,6 @@ test('an ended delivery can be sent again by its account, where there is room: s
     log,
     numbers.map((attempt) => ({ attempt, status: attempt === 1 ? 200 : 500 })),
   );
-});
-
-test('a name of several words and any letters reaches the receiver as one token', async () => {
-  const receiver = await startReceiver();
-  try {
-    const settings = { ...at.deps.settings, productName: 'Рынок Swap  (A)' };
-    await agreed((await owner(receiver.url)).accountId);
-    await createDelivering({ ...at.deps, settings }).pass();
-    const name = `${encodeURIComponent('Рынок')}-Swap-%28A%29-Webhooks/1`;
-    assert.equal(receiver.received[0]?.headers['user-agent'], name);
-  } finally {
-    await receiver.close();
-  }
 });
 
 /** Begins and ends all that is due so much later; how many were sent. */
@@ -234,19 +172,4 @@ test('a webhook that fails for a day is switched off, and on again by a ping tha
   }
   await agreed(accountId);
   assert.equal(await after(0), 1);
-});
-
-test('an attempt in hand that is answered 2xx puts on again what was switched off meanwhile', async () => {
-  await agreed((await owner()).accountId);
-  const answer = Promise.withResolvers<number>();
-  const { sent, pass } = delivering(() => answer.promise);
-  const passing = pass();
-  assert.ok(await reached(() => sent.length === 1));
-  await rows('update webhooks set enabled = false, waiting = 0, failing_since = created_at');
-  await rows(`update deliveries set state = 'dropped', done_at = created_at`);
-  answer.resolve(200);
-  await passing;
-  const left = await rows(`select enabled, waiting, failing_since, state
-    from webhooks join deliveries on webhook_id = webhooks.id`);
-  assert.deepEqual(left, [{ enabled: true, waiting: 0, failing_since: null, state: 'delivered' }]);
 });

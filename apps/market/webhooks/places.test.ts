@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPlaces } from './places.ts';
 import { reached, webhookMarket } from './testing/market.ts';
 
 const { account, webhook, agreed, delivering } = webhookMarket();
@@ -49,28 +48,5 @@ test('three accounts of new receivers that hang leave most places of the new to 
   } finally {
     release();
     await stop();
-  }
-});
-
-test('an account has 25 quick places, and of the slow an eighth of those that are free, taken half at a time', () => {
-  const places = createPlaces();
-  const shares = new Map<number, number[]>();
-  for (let taken = 0; taken <= 100; taken += 1) {
-    const { room, ofAccount } = places.offer();
-    assert.deepEqual([room.quick, ofAccount.quick], [200, 25]);
-    shares.set(100 - taken, [room.slow, ofAccount.slow]);
-    places.take({ webhookId: `${taken}`, accountId: `${taken}`, lane: 'slow' });
-  }
-  for (const [free, room, ofAccount] of [
-    [100, 50, 12],
-    [96, 48, 12],
-    [95, 48, 11],
-    [64, 32, 8],
-    [16, 8, 2],
-    [15, 8, 1],
-    [1, 1, 1],
-    [0, 0, 1],
-  ] as const) {
-    assert.deepEqual(shares.get(free), [room, ofAccount]);
   }
 });

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { HostBusy } from './hosts.ts';
 import { reachable } from './public-address.ts';
 import { type Sending, sendDelivery } from './send.ts';
 import { type Receiver, startReceiver } from './testing/receiver.ts';
@@ -134,24 +133,6 @@ test('the connection goes to the address that was checked, whatever the name say
   assert.deepEqual([status, asked], [200, 1]);
 });
 
-test('its address is told before anything is sent to it, and may be refused for now, however many come at once', async () => {
-  const before = receiver.received.length;
-  const busy = new HostBusy('127.0.0.1', new Date());
-  const told: string[] = [];
-  const admit = async (address: string) => {
-    told.push(address);
-    throw busy;
-  };
-  const one = { ...sending(named()), admit };
-  // The name `localhost` has two addresses on most machines.
-  const resolve = async () => ['127.0.0.1'];
-  await assert.rejects(sendDelivery(one, mayReach, { resolve }), busy);
-  assert.deepEqual([told, receiver.received.length], [['127.0.0.1'], before]);
-  const loopback = reachable(['127.0.0.0/8', '::1']);
-  await Promise.allSettled(Array.from({ length: 20 }, () => sendDelivery(one, loopback)));
-  assert.equal(told.length, 21);
-});
-
 test('a certificate of nobody that is trusted, or for another name, is no connection', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'parley-untrusted-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
@@ -255,38 +236,6 @@ test('an answer that never ends is read so far and no further, and its connectio
     await allClosed(endless);
     assert.ok(written < most, `${written} parts were sent`);
   }
-});
-
-test('headers that come a byte at a time, are too large or go on are no answer, nor is what breaks off', async (t) => {
-  const late = 'no answer in 0.4 s';
-  for (const [speak, error] of [
-    [(socket: TLSSocket) => writes(socket, 50, 'x: y\r\n'), late],
-    [(socket: TLSSocket) => socket.write(`x: ${'y'.repeat(100_000)}\r\n`), 'HPE_HEADER_OVERFLOW'],
-    [(socket: TLSSocket) => socket.destroy(), 'ECONNRESET'],
-  ] as const) {
-    const receiving = await rawReceiver(t, (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n');
-      speak(socket);
-    });
-    const answer = await sent(receiving.url, mayReach, { timeMs: 400 });
-    assert.deepEqual(answer, none(error === late ? late : `no connection: ${error}`));
-    await allClosed(receiving);
-  }
-  const other = await rawReceiver(t, (socket) => socket.end('SSH-2.0-parley\r\n'));
-  assert.match((await sent(other.url)).error ?? '', /^no connection: HPE_/);
-});
-
-test('an answer that would go on as another protocol ends there, and is no success', async (t) => {
-  const upgrading = await rawReceiver(t, (socket) => {
-    socket.write('HTTP/1.1 101 Go on\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
-  });
-  assert.equal((await sent(upgrading.url)).status, 101);
-  const provisional = await rawReceiver(t, (socket) => {
-    writes(socket, 20, 'HTTP/1.1 102 Wait\r\n\r\n');
-  });
-  const waited = await sent(provisional.url, mayReach, { timeMs: 400 });
-  assert.deepEqual(waited, none('no answer in 0.4 s'));
-  await Promise.all([upgrading, provisional].map(allClosed));
 });
 
 test('no answer of a name server leads inside, in whatever form, nor one that is no address', async () => {

@@ -1,7 +1,6 @@
 // The inbox and the identity provider as parts of the dev network.
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createTransport } from 'nodemailer';
@@ -25,7 +24,7 @@ test('a dev network has people where it is asked to, and they end with it', asyn
   assert.equal((await start(noChains)).people, null);
 });
 
-test('ports and secret stay from run to run; a port that is taken gives way', async (t) => {
+test('ports and secret stay from run to run', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
   const first = await start({ ...noChains, people: true });
   await first.stop();
@@ -34,15 +33,4 @@ test('ports and secret stay from run to run; a port that is taken gives way', as
   const second = await start({ ...noChains, people: true });
   assert.deepEqual(second.people, first.people);
   await second.stop();
-  const { port: taken } = new URL(first.people?.inbox ?? '');
-  const squatter = createServer();
-  t.after(() => squatter.close());
-  await new Promise<void>((done) => squatter.listen(Number(taken), '127.0.0.1', done));
-  const third = await start({ ...noChains, people: true });
-  assert.notEqual(third.people?.inbox, first.people?.inbox);
-  assert.deepEqual(third.people?.provider, first.people?.provider);
-  await third.stop();
-  await writeFile(file, (await readFile(file, 'utf8')).slice(0, 20));
-  const fourth = await start({ ...noChains, people: true });
-  assert.notEqual(fourth.people?.provider.clientSecret, first.people?.provider.clientSecret);
 });

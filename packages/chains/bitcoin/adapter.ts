@@ -13,7 +13,6 @@ import type { Care } from '../interface/turns.ts';
 import { type Memory, type Watching, watching } from '../kit/watching.ts';
 import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
 import { costsAt, leastRefundOf, leastSats } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
@@ -25,8 +24,8 @@ import {
   isWitnessScriptHash,
   takeTouched,
 } from './escrow-index.ts';
+import { bitcoinContract } from './escrow-script.ts';
 import { esploraBackend } from './esplora-backend.ts';
-import { refundDeadline } from './fee-ladder.ts';
 import {
   type Conflict,
   defaultFeeBounds,
@@ -36,6 +35,7 @@ import {
   ladderRate,
   publicClaimBounds,
   rateOf,
+  refundDeadline,
 } from './fees.ts';
 import { createFollower, type Follower, follow, type Log, unfollow } from './follower.ts';
 import {
@@ -57,8 +57,8 @@ import {
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { type Both, followBoth, followChanges, look } from './read.ts';
-import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
+import { scheduledRefunds } from './signed-refunds.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
 import { stuckFunding } from './stuck-funding.ts';

@@ -4,10 +4,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { nothingSeen } from '@parley/core/facts.ts';
 import { freeRefund } from '@parley/core/remains.ts';
 import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
+import { readAddresses } from './address-past.ts';
 import { escrowFacts } from './escrow-facts.ts';
-import { historyOf } from './escrow-index.ts';
+import { connectBlock, historyOf } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { createFollower, follow, followToEnd } from './follower.ts';
 import { bitcoinNetworks } from './networks.ts';
@@ -125,4 +127,15 @@ it('one more payment has its page read again, and not a past of 1,101', async ()
     assert.equal(chain.asked.length, more === 0 ? 1 : 5, chain.asked.join(' '));
   }
   assert.deepEqual(shown(follower), [4, undefined, null]);
+});
+
+it('a funding that is stored is found by its id before its page is read', async () => {
+  const follower = followerOf(await serverOf(chainOf(pastWith(1_100, funded))));
+  connectBlock(follower.index, { height: 102, hash: hashAt(102), readAt: 1 }, []);
+  const stored = { ...nothingSeen, funded: { txid: funding, confirmations: 1, deep: false } };
+  follow(follower, { ...escrow, stored }, bytes);
+  const { past } = follower.backend;
+  assert.ok(past.kind === 'by_address');
+  await readAddresses(follower, past, address, { blocks: 1 }, signal());
+  assert.deepEqual(shown(follower), [2, undefined, null]);
 });

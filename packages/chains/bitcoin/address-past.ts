@@ -2,8 +2,10 @@
 // behind. It is read until two readings show all that is known, and counted again at each new best
 // block: a payment that one answer lacked is found by then. A transaction counts only in our
 // chain's blocks. Anybody may pay an escrow a thousand times: the older transactions are read once,
-// part by part, and those that were counted when all was read are not read again.
+// part by part, and those that were counted when all was read are not read again. A transaction that
+// is stored is asked for by its id: dust may bury it below all that is read.
 
+import { nothingSeen } from '@parley/core/facts.ts';
 import type { BitcoinBackend, MinedTx, PastByAddress } from './backend.ts';
 import { applyTransaction, type EscrowIndex, minedTransactions } from './escrow-index.ts';
 
@@ -92,6 +94,7 @@ async function readAddress(
   const { index, pastOf, asked } = reader;
   const tip = index.blocks.at(-1);
   if (tip === undefined) return;
+  await readStored(reader, past, address, signal);
   const before = asked.get(address) ?? unasked;
   const isNewestRead = before.rest !== null && before.whole >= wantedReadings;
   const { count, whole, rest } = isNewestRead
@@ -101,6 +104,22 @@ async function readAddress(
   const next = isRead ? { ...unasked, count } : { count: before.count, whole, rest };
   asked.set(address, { ...next, tip: tip.hash });
   if (isRead) pastOf.delete(address);
+}
+
+async function readStored(
+  { backend, index }: Reader,
+  past: PastByAddress,
+  address: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { funded, claimed, refunded } = index.escrows.get(address)?.escrow.stored ?? nothingSeen;
+  const known = minedTransactions(index, address);
+  for (const seen of [funded, claimed, refunded]) {
+    if (seen === null || known.has(seen.txid)) continue;
+    const found = await past.one(seen.txid, signal);
+    const { ours } = await oursOf(backend, index, found === null ? [] : [found], signal);
+    for (const { tx, height } of ours) applyTransaction(index, tx, height);
+  }
 }
 
 type Progress = Pick<Asked, 'count' | 'whole' | 'rest'>;

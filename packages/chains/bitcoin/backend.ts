@@ -41,6 +41,8 @@ export type PastByAddress = {
   read(address: string, part: PartOfPast, signal: AbortSignal): Promise<AddressPast>;
   /** How many are mined. */
   count(address: string, signal: AbortSignal): Promise<number>;
+  /** By its id; null where the source has it in no block. */
+  one(txid: string, signal: AbortSignal): Promise<MinedTx | null>;
 };
 
 /** The newest `most`, or those next below the transaction `below`. */

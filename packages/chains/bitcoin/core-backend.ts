@@ -258,7 +258,7 @@ async function mempoolEntry(rpc: CoreRpc, txid: string, signal: AbortSignal) {
   }
 }
 
-/** Without a txindex: by the block at `height`, else the one of its unspent first output. */
+/** Without a txindex: by the block at `height`. */
 async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: AbortSignal) {
   const ask = <T>(method: CoreMethod, params: readonly unknown[]): Promise<T | null> =>
     rpc.call<T>(method, params, signal).catch((error: unknown) => {
@@ -269,23 +269,11 @@ async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: 
   // A txindex keeps what was in a block that was taken back: that is nowhere now.
   const isStale = found?.blockhash !== undefined && (found.confirmations ?? 0) < 1;
   if (found !== null && !isStale) return found.hex;
-  const block =
-    height === null ? await blockOfOutput(ask, txid) : await blockHash(rpc, height, signal);
+  const block = height === null ? null : await blockHash(rpc, height, signal);
   return block === null ? null : ask<string>('getrawtransaction', [txid, false, block]);
 }
 
 type Found = { hex: string; blockhash?: string; confirmations?: number };
-type Ask = <T>(method: CoreMethod, params: readonly unknown[]) => Promise<T | null>;
-type Output = { bestblock: string; confirmations: number };
-
-async function blockOfOutput(ask: Ask, txid: string): Promise<string | null> {
-  const output = await ask<Output>('gettxout', [txid, 0, false]);
-  if (output === null) return null;
-  const best = await ask<{ height: number }>('getblockheader', [output.bestblock]);
-  if (best === null) return null;
-  return ask<string>('getblockhash', [best.height - output.confirmations + 1]);
-}
-
 const alreadyMined = -27;
 
 async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSignal) {

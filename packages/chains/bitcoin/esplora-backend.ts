@@ -15,7 +15,6 @@ import type {
   MinedTx,
   PartOfPast,
 } from './backend.ts';
-import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
 import { type FeeEstimate, pacesOf } from './fees.ts';
 import { busy, exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -39,11 +38,7 @@ export type EsploraOptions = {
   readonly limits?: Partial<NodeLimits>;
 };
 
-type Get = <Name extends EsploraQuestion>(
-  name: Name,
-  given: EsploraArguments<Name>,
-  signal: AbortSignal,
-) => Promise<Uint8Array | null>;
+type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
 type State = {
   readonly get: Get;
   turn: number;
@@ -54,9 +49,8 @@ type State = {
 export function esploraBackend(options: EsploraOptions): BitcoinBackend {
   const limits = { ...defaultLimits, ...options.limits };
   const base = options.url.replace(/\/+$/, '');
-  const get: Get = async (name, given, signal) => {
-    const url = base + esploraPath(name, given);
-    const request = { url, method: 'GET' as const, headers: {} };
+  const get: Get = async (path, signal) => {
+    const request = { url: `${base}/${path}`, method: 'GET' as const, headers: {} };
     const { status, body } = await exchange(esploraName, request, limits, signal);
     if (status === 404) return null;
     if (status !== 200) throw unavailable(esploraName, `it answered HTTP ${status}`);
@@ -69,18 +63,21 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
       kind: 'by_address',
       read: (address, part, signal) => past(get, address, part, signal),
       count: (address, signal) => minedCount(get, address, signal),
+      one: async (txid, signal) => {
+        const tx = await transaction(get, txid, signal);
+        return tx && minedTx(tx);
+      },
     },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
-      const hash = await get('blockHash', [height], signal);
+      const hash = await get(`block-height/${height}`, signal);
       return hash === null ? null : text(hash);
     },
-    block: (hash, signal) => named('a block', () => get('rawBlock', [hash], signal), signal),
+    block: (hash, signal) => named('a block', () => get(`block/${hash}/raw`, signal), signal),
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: async (txid, signal) => {
-      const body = await get('tx', [txid], signal);
-      const tx = body === null ? null : json<EsploraTx>(body);
+      const tx = await transaction(get, txid, signal);
       if (tx === null || tx.status.confirmed) return null;
       const feeSats = BigInt(tx.fee);
       const vsize = Math.ceil(tx.weight / 4);
@@ -139,7 +136,7 @@ const mainnetGenesis = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b6
 async function tip(state: State, signal: AbortSignal): Promise<Heads> {
   const { get, network } = state;
   if (!state.checked) {
-    const genesis = text(mustHave(await get('blockHash', [0], signal), 'block 0'));
+    const genesis = text(mustHave(await get('block-height/0', signal), 'block 0'));
     // Any server may be named: a page of it is not quoted.
     if (!/^[0-9a-f]{64}$/.test(genesis)) {
       throw unavailable(esploraName, 'it is no Esplora: it names no hash of block 0');
@@ -150,8 +147,8 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
     }
     state.checked = true;
   }
-  const hash = text(mustHave(await get('tipHash', [], signal), 'its best block'));
-  const body = await named('its best block', () => get('block', [hash], signal), signal);
+  const hash = text(mustHave(await get('blocks/tip/hash', signal), 'its best block'));
+  const body = await named('its best block', () => get(`block/${hash}`, signal), signal);
   const { height, mediantime } = json<{ height: number; mediantime: number }>(body);
   if (!Number.isInteger(height) || !Number.isInteger(mediantime)) {
     throw unavailable(esploraName, 'it describes its best block without height or median time');
@@ -191,10 +188,15 @@ function toTx(tx: EsploraTx): Tx {
 }
 
 async function minedCount(get: Get, address: string, signal: AbortSignal): Promise<number> {
-  const body = mustHave(await get('address', [address], signal), 'an address');
+  const body = mustHave(await get(`address/${address}`, signal), 'an address');
   const count = json<{ chain_stats?: { tx_count?: unknown } }>(body).chain_stats?.tx_count;
   if (typeof count === 'number') return count;
   throw unavailable(esploraName, 'it does not count the transactions of an address');
+}
+
+async function transaction(get: Get, txid: string, signal: AbortSignal) {
+  const body = await get(`tx/${txid}`, signal);
+  return body && json<EsploraTx>(body);
 }
 
 function minedTx(tx: EsploraTx): MinedTx | null {
@@ -214,7 +216,10 @@ async function past(
   let last = below;
   // The first page is asked for also where there is none: two answers err less than one.
   for (; pages < maxPages && (pages === 0 || found.size < most); pages += 1) {
-    const body = await get('minedOf', [address, last], signal);
+    const body = await get(
+      `address/${address}/txs/chain${last === null ? '' : `/${last}`}`,
+      signal,
+    );
     const page: EsploraTx[] = list(mustHave(body, 'an address'));
     const before = found.size;
     for (const tx of page) found.set(tx.txid, tx);
@@ -238,19 +243,19 @@ async function mempool(
   }
   const transactions: Tx[] = [];
   for (const address of asked) {
-    const body = mustHave(await state.get('waitingOf', [address], signal), 'an address');
+    const body = mustHave(await state.get(`address/${address}/txs/mempool`, signal), 'an address');
     transactions.push(...list<EsploraTx>(body).map(toTx));
   }
   const gone: string[] = [];
   for (const txid of unmined.slice(0, addressesPerPass)) {
-    if ((await state.get('txStatus', [txid], signal)) === null) gone.push(txid);
+    if ((await state.get(`tx/${txid}/status`, signal)) === null) gone.push(txid);
   }
-  const tipHash = text(mustHave(await state.get('tipHash', [], signal), 'its best block'));
+  const tipHash = text(mustHave(await state.get('blocks/tip/hash', signal), 'its best block'));
   return { transactions, gone, tipHash };
 }
 
 async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<FeeEstimate | null> {
-  const body = await get('feeEstimates', [], signal);
+  const body = await get('fee-estimates', signal);
   const rates = body === null ? {} : json<Record<string, unknown>>(body);
   const paces = pacesOf(rates);
   return paces && { ...paces, least: 1, at };
@@ -262,7 +267,7 @@ async function spenders(get: Get, outpoints: readonly string[], signal: AbortSig
   const found: string[] = [];
   for (const outpoint of outpoints) {
     const [txid = '', vout = ''] = outpoint.split(':');
-    const body = mustHave(await get('outspend', [txid, vout], signal), 'a payment');
+    const body = mustHave(await get(`tx/${txid}/outspend/${vout}`, signal), 'a payment');
     const { spent, txid: by, status } = json<Outspend>(body);
     if (spent && by !== undefined && status?.confirmed !== true) found.push(by);
   }
@@ -270,7 +275,7 @@ async function spenders(get: Get, outpoints: readonly string[], signal: AbortSig
 }
 
 async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<string | null> {
-  const body = await get('rawTx', [txid], signal);
+  const body = await get(`tx/${txid}/hex`, signal);
   return body === null ? null : text(body);
 }
 
@@ -284,7 +289,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<void> {
   const headers = { 'content-type': 'text/plain' };
-  const url = server.base + esploraPath('send', []);
+  const url = `${server.base}/tx`;
   const request = { url, method: 'POST' as const, headers, body: raw };
   const { status, body } = await exchange(esploraName, request, server.limits, signal);
   if (status === 200 && text(body) === txid) return;

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { feeLadder, mostBumps, refundDeadline, signedLadder } from './fee-ladder.ts';
 import {
   boundedFee,
   defaultFeeBounds as bounds,
   feeAt,
+  feeLadder,
   ladderRate,
+  mostBumps,
   mostFee,
   pacesOf,
   publicClaimBounds,
+  refundDeadline,
   replacementFee,
+  signedLadder,
 } from './fees.ts';
 
 describe('estimates', () => {

@@ -8,11 +8,10 @@ import {
   addressesOfPubkey,
   parsePublicKey,
   signedMessageHash,
-  signKeySignature,
   verifyKeySignature,
 } from './keys.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { keyOf } from './testing/swaps.ts';
+import { keyOf, signKeySignature } from './testing/swaps.ts';
 
 const generator = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 

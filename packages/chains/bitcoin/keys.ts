@@ -3,7 +3,7 @@
 // after the secret is out (safety.md, Bitcoin). Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { remembered } from '@parley/core/remembered.ts';
 import { base64 } from '@scure/base';
@@ -103,17 +103,6 @@ export function verifyKeySignature(
   if (!trying(verify, 'its numbers are out of range')) {
     refuse('it is by another key, or over another text');
   }
-}
-
-/** Signs with a key at hand (tests, demos): the base64 form `verifyKeySignature` reads. */
-export function signKeySignature(
-  about: { readonly productName: string; readonly swapId: string },
-  privateKey: Uint8Array,
-): string {
-  const pubkey = bytesToHex(secp256k1.getPublicKey(privateKey, true));
-  const hash = signedMessageHash(keySignatureText(about.productName, pubkey, about.swapId));
-  const signed = secp256k1.sign(hash, privateKey, { prehash: false, format: 'recovered' });
-  return base64.encode(concatBytes(Uint8Array.of(31 + (signed[0] ?? 0)), signed.slice(1)));
 }
 
 /** Signs sighashes with one key: 64-byte compact signatures in hex, low-S (BIP 146). */

@@ -1,7 +1,6 @@
 // JSON-RPC to a Core node: a call or a batch, limits on time and size, the node's own words kept.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import { inPart } from '../kit/widths.ts';
 import { isNotOfBytes, meaningOf, type Said } from '../nodes/answers.ts';
 import { type NodeLimits, type NodeReply, textOf, withoutKeys } from '../nodes/exchange.ts';
 import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
@@ -42,14 +41,13 @@ export type CoreRpc = {
 // A block in hex is at most 8 MB, a mempool list of 300 000 entries 20 MB.
 const defaultLimits: NodeLimits = { timeMs: 15_000, bytes: 32_000_000 };
 
-/** Calls in one HTTP body: keeps an answer of large transactions below the size limit. */
-const maxBatch = 100;
+/** Calls in one HTTP body: so many of the largest transactions stay below the size limit. */
+const maxBatch = 30;
 
 type Answer = { id?: number; result?: unknown; error?: { code: number; message: string } | null };
 
 export function coreRpc(options: CoreOptions): CoreRpc {
   const limits = { ...defaultLimits, ...options.limits };
-  const width = { now: maxBatch, taken: 0, most: maxBatch };
   const post = async (body: unknown, signal: AbortSignal): Promise<unknown> => {
     const headers = { 'content-type': 'application/json' };
     const { url } = options;
@@ -70,17 +68,13 @@ export function coreRpc(options: CoreOptions): CoreRpc {
     },
     batch: async <T>(calls: readonly RpcCall[], signal: AbortSignal) => {
       const results: (T | RpcRefusal)[] = [];
-      const askFirst = async (count: number) => {
-        const part = calls.slice(results.length, results.length + count);
+      for (let from = 0; from < calls.length; from += maxBatch) {
+        const part = calls.slice(from, from + maxBatch);
         const body = part.map((call, id) => ({ jsonrpc: '1.0', id, ...call }));
         const answers = (await post(body, signal)) as Answer[];
         if (!Array.isArray(answers)) throw unavailable(coreName, 'it does not answer batches');
         const byId = new Map(answers.map((answer) => [answer.id, answer]));
-        return part.map(({ method }, id) => resultOf<T>(options, method, byId.get(id)));
-      };
-      while (results.length < calls.length) {
-        const left = calls.length - results.length;
-        results.push(...(await inPart(width, left, askFirst, () => 'silence', signal)).answer);
+        results.push(...part.map(({ method }, id) => resultOf<T>(options, method, byId.get(id))));
       }
       return results;
     },

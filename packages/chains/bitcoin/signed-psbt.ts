@@ -7,8 +7,9 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { opens, parseSecret } from '@parley/core/hashlock.ts';
 import { atOnce, type Steps } from '@parley/core/steps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import { base64 } from '@scure/base';
 import { SigHash } from '@scure/btc-signer';
-import { equalBytes } from '@scure/btc-signer/utils.js';
+import { equalBytes, sha256x2 } from '@scure/btc-signer/utils.js';
 import type { SignedPsbt } from '../interface/material.ts';
 import type { Care } from '../interface/turns.ts';
 import { type EscrowScript, readEscrowScript } from './escrow-script.ts';
@@ -16,14 +17,15 @@ import { type FeeBounds, leastFee, mostFee } from './fees.ts';
 import { type BitcoinNetwork, witnessScriptHashAddress } from './networks.ts';
 import { buildSpend, type EscrowOutput, type Verb, vsizeOf } from './plan.ts';
 import {
-  badPsbt as bad,
-  decodePsbt,
-  finished,
-  inputOf,
-  type Psbt,
-  type PsbtInputMap,
-  sighashesOf,
-} from './psbt.ts';
+  compactSize,
+  data,
+  idHex,
+  type Reader,
+  reader,
+  readOutput,
+  take,
+} from './raw-transaction.ts';
+import { mostInputs } from './spending.ts';
 
 type PsbtInput = ReturnType<typeof inputOf> & {
   readonly amount: bigint;
@@ -252,4 +254,184 @@ export function checkSpend(spend: SpendToCheck): {
   const isSame = built.sighashHexes.join() === spend.sighashHexes.join();
   must(isSame, 'a sighash is not that of the PSBT');
   return { feeSats, vsize };
+}
+
+/** Ten times a spend of `mostInputs`, before wallets add theirs. */
+const maxPsbtCharacters = 400_000;
+/** A template has one; the signer for an escrow may divide what it holds. */
+const mostOutputs = 10;
+/** In one map: a template has three, and a wallet adds its own key's path, twice at the most. */
+const mostEntries = 16;
+
+const magic = '70736274ff';
+const types = { unsignedTx: '00', witnessUtxo: '01', sighashType: '03', witnessScript: '05' };
+const partialSig = '02';
+
+function bad(sentence: string, cause?: unknown): ParleyError {
+  return new ParleyError('bad_transaction', sentence, {}, cause === undefined ? {} : { cause });
+}
+
+type PsbtOutput = { readonly script: Uint8Array; readonly amount: bigint };
+
+type Unsigned = {
+  readonly bytes: Uint8Array;
+  readonly lockTime: number;
+  /** 36 bytes of outpoint, an empty script, a sequence. */
+  readonly inputs: readonly Uint8Array[];
+  readonly outputs: readonly PsbtOutput[];
+  readonly outputBytes: Uint8Array;
+};
+
+type PsbtInputMap = {
+  readonly witnessUtxo: PsbtOutput | null;
+  readonly witnessScript: Uint8Array | null;
+  readonly sighashType: number | null;
+  readonly partial: ReadonlyMap<string, Uint8Array>;
+};
+
+type Psbt = {
+  readonly tx: Unsigned;
+  readonly maps: readonly PsbtInputMap[];
+};
+
+/** Throws `bad_transaction`. */
+function decodePsbt(psbtBase64: string): Psbt {
+  if (psbtBase64.length > maxPsbtCharacters) {
+    throw bad(`the PSBT has ${psbtBase64.length} characters, more than ${maxPsbtCharacters}`);
+  }
+  try {
+    return decode(reader(base64.decode(psbtBase64)));
+  } catch (cause) {
+    if (cause instanceof Refused) throw bad(cause.message, cause);
+    throw bad('psbtBase64 is not a PSBT in base64', cause);
+  }
+}
+
+class Refused extends Error {}
+
+function decode(from: Reader): Psbt {
+  if (bytesToHex(take(from, magic.length / 2)) !== magic) throw new Error('no magic');
+  const whole = readMap(from, 'the whole');
+  const given = whole.get(types.unsignedTx);
+  if (given === undefined) throw new Error('no unsigned transaction');
+  const tx = readUnsigned(given);
+  const inputs = tx.inputs.map((_, at) => readMap(from, `input ${at}`));
+  for (const at of tx.outputs.keys()) readMap(from, `output ${at}`);
+  if (from.at !== from.bytes.length) throw new Error('bytes follow after its end');
+  return { tx, maps: inputs.map(inputMap) };
+}
+
+/** A type and a public key: no longer key is looked at. */
+const longestKey = 34;
+
+/** Values by key in hex. */
+function readMap(from: Reader, whose: string): ReadonlyMap<string, Uint8Array> {
+  const entries = new Map<string, Uint8Array>();
+  for (let count = 0; ; count += 1) {
+    const key = data(from);
+    if (key.length === 0) return entries;
+    if (count === mostEntries) {
+      const sentence = `the PSBT has more than ${mostEntries} entries of ${whose}`;
+      throw new Refused(`${sentence}: no spend of an escrow needs them`);
+    }
+    const value = data(from);
+    if (key.length > longestKey) continue;
+    const name = bytesToHex(key);
+    if (entries.has(name)) throw new Error(`${whose} has a key twice`);
+    entries.set(name, value);
+  }
+}
+
+function readUnsigned(bytes: Uint8Array): Unsigned {
+  const from = reader(bytes);
+  take(from, 4);
+  const inputCount = compactSize(from);
+  if (inputCount > mostInputs) {
+    const sentence = `the PSBT has ${inputCount} inputs, more than the ${mostInputs} that any`;
+    throw new Refused(`${sentence} spend of an escrow is built with`);
+  }
+  const inputs = Array.from({ length: inputCount }, () => {
+    const input = take(from, 41);
+    if (input[36] !== 0) throw new Error('an input is signed');
+    return input;
+  });
+  const start = from.at;
+  const outputCount = compactSize(from);
+  if (outputCount > mostOutputs) {
+    const sentence = `the PSBT has ${outputCount} outputs, more than ${mostOutputs}`;
+    throw new Refused(`${sentence}: send such a transaction as raw hex`);
+  }
+  const outputs = Array.from({ length: outputCount }, () => readOutput(from));
+  const outputBytes = bytes.subarray(start, from.at);
+  const lockTime = uint32(take(from, 4));
+  if (from.at !== bytes.length) throw new Error('bytes follow after its transaction');
+  return { bytes, lockTime, inputs, outputs, outputBytes };
+}
+
+function uint32(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
+}
+
+function inputMap(entries: ReadonlyMap<string, Uint8Array>): PsbtInputMap {
+  const utxo = entries.get(types.witnessUtxo) ?? null;
+  const sighash = entries.get(types.sighashType) ?? null;
+  const from = reader(utxo ?? new Uint8Array());
+  const witnessUtxo = utxo === null ? null : readOutput(from);
+  if (from.at !== from.bytes.length) throw new Error('a witness UTXO is too long');
+  if (sighash !== null && sighash.length !== 4) throw new Error('a sighash type has 4 bytes');
+  const partial = new Map<string, Uint8Array>();
+  for (const [key, value] of entries) {
+    if (key.length === 68 && key.startsWith(partialSig)) partial.set(key.slice(2), value);
+  }
+  const sighashType = sighash === null ? null : uint32(sighash);
+  const witnessScript = entries.get(types.witnessScript) ?? null;
+  return { witnessUtxo, witnessScript, sighashType, partial };
+}
+
+/** `txid`, `vout` and sequence of an input as it is written. */
+function inputOf(input: Uint8Array) {
+  const txid = idHex(input.subarray(0, 32));
+  return { txid, vout: uint32(input.subarray(32)), sequence: uint32(input.subarray(37)) };
+}
+
+/**
+ * The parts of an input that SIGHASH_ALL signs (BIP 143). The common part of all inputs is hashed
+ * once.
+ */
+function sighashesOf({ bytes, inputs, outputBytes }: Unsigned) {
+  const prevouts = sha256x2(...inputs.map((each) => each.subarray(0, 36)));
+  const sequences = sha256x2(...inputs.map((each) => each.subarray(37)));
+  // There are less than 253 of them: their count is one byte.
+  const paid = sha256x2(outputBytes.subarray(1));
+  const all = Uint8Array.of(SigHash.ALL, 0, 0, 0);
+  return (at: number, script: Uint8Array, amount: bigint): Uint8Array => {
+    const input = inputs[at] ?? new Uint8Array();
+    const value = new Uint8Array(8);
+    new DataView(value.buffer).setBigUint64(0, amount, true);
+    const head = [bytes.subarray(0, 4), prevouts, sequences, input.subarray(0, 36)];
+    // A script of an escrow has less than 253 bytes.
+    const spent = [Uint8Array.of(script.length), script, value, input.subarray(37)];
+    return sha256x2(...head, ...spent, paid, bytes.subarray(-4), all);
+  };
+}
+
+/** With its witnesses: the transaction in hex, and its id. */
+function finished(
+  { bytes, inputs, outputBytes }: Unsigned,
+  witnesses: readonly (readonly Uint8Array[])[],
+): { readonly raw: string; readonly txid: string } {
+  const items = witnesses.flatMap((witness) => [
+    Uint8Array.of(witness.length),
+    // An item is a signature, a secret, a branch or the script: less than 253 bytes each.
+    ...witness.flatMap((item) => [Uint8Array.of(item.length), item]),
+  ]);
+  const raw = concatBytes(
+    bytes.subarray(0, 4),
+    Uint8Array.of(0, 1, inputs.length),
+    ...inputs,
+    outputBytes,
+    ...items,
+    bytes.subarray(-4),
+  );
+  return { raw: bytesToHex(raw), txid: idHex(sha256x2(bytes)) };
 }

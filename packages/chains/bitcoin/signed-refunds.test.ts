@@ -333,10 +333,6 @@ describe('which of them is sent', () => {
     });
   }
 
-  it('a waiting transaction is named where it is a claim', () => {
-    assert.match(JSON.stringify(next(spentBy(other, null, secret))), /the claim 9+ waits/);
-  });
-
   it('counts the wait of a refund that somebody else sent from the first sight of it', () => {
     const foreign = { ...inPool(1).pending, txid: '77'.repeat(32) };
     const waiting = { ...spentBy(foreign.txid, null), pending: foreign };

@@ -4,14 +4,15 @@ import { larger, smaller } from '@parley/core/amounts.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { type EscrowHistory, fundingPayment, type Payment } from './escrow-facts.ts';
-import { type FeeStep, feeLadder } from './fee-ladder.ts';
 import {
   boundedFee,
   type Conflict,
   defaultFeeBounds,
   type FeeBounds,
   type FeeEstimate,
+  type FeeStep,
   feeAt,
+  feeLadder,
   incrementOf,
   ladderRate,
   leastFee,

@@ -9,7 +9,6 @@ import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
 import { atAStretch } from '../interface/turns.ts';
 import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { unavailable } from './http.ts';
 import { adapterOn, coreOf, fundedOn, inputOf, signal, spend, swapOn } from './testing/lab.ts';
 import { copyBlocks, type Regtest, startRegtest } from './testing/regtest.ts';
 import { esploraServer } from './testing/servers.ts';
@@ -69,21 +68,6 @@ describe('two sources of one chain', () => {
       }
     });
   }
-
-  it('are read on by the second in the very call in which the first is lost', async () => {
-    const swap = await fundedOn(one, 2_000);
-    const real = coreOf(one);
-    let isGone = false;
-    const tip: BitcoinBackend['tip'] = async (until) => {
-      if (isGone) throw unavailable('first source', 'the connection failed');
-      return real.tip(until);
-    };
-    const adapter = adapterOver({ backend: { ...real, tip } }, first);
-    await adapter.readEscrow(swap.escrow, signal());
-    isGone = true;
-    assert.equal((await adapter.readEscrow(swap.escrow, signal())).funded?.deep, true);
-    await adapter.buildClaim(inputOf(swap), swap.secret, signal());
-  });
 
   it('pause a reveal where one stands on another block, or some blocks before the depth', async () => {
     const swap = await fundedOn(one, 2_000);

@@ -18,7 +18,6 @@ import {
   fundedIn,
   inBatches,
   type Place,
-  paymentOf,
   refundData,
   refundManyData,
 } from './calls.ts';
@@ -233,15 +232,4 @@ test('those of one payment stand side by side, and no batch is longer than it ma
   for (const none of [0, -1, Number.NaN]) {
     assert.throws(() => inBatches(items, ({ payment }) => payment, none), RangeError);
   }
-});
-
-test('a claim pays its payout and a refund its funder, in one token each', () => {
-  const terms = {
-    token: 'T',
-    payout: { address: 'P', pubkey: null },
-    refund: { address: 'R', pubkey: null },
-  };
-  assert.equal(paymentOf(terms, 'claim'), 'T P');
-  assert.equal(paymentOf(terms, 'refund'), 'T R');
-  assert.equal(paymentOf({ ...terms, token: null }, 'refund'), 'null R');
 });

@@ -177,20 +177,8 @@ for (const [family, plan] of Object.entries(families)) {
       const fund = plan.fund(inContract(second), two, 0n)[0]?.[1] ?? '';
       assert.deepEqual(plan.fundedIn(`${bare('e6')}${fund}`, two), [at(second)]);
       assert.deepEqual(plan.fundedIn(fund, two), [at(first), at(second)]);
-    });
-
-    test('a batch is of one contract; bytes that name none cost as much with eight as with one', () => {
-      const legs = [first, second, second].map((each) => ({ terms: inContract(each), secret }));
-      assert.equal(plan.batch({ verb: 'claim', legs: legs.slice(1) }, two)[0], second);
-      for (const verb of ['claim', 'refund'] as const) {
-        assert.throws(() => plan.batch({ verb, legs }, two), /a batch is of one contract/);
-      }
-      const many = Array.from({ length: 1_000 }, () => ({ terms: coin, secret }));
-      const [, data] = plan.batch({ verb: 'claim', legs: many }, one);
-      const shards = Array.from({ length: 7 }, (_, index) => ({ contract: address(index + 90) }));
-      for (const on of [one, { ...one, shards }]) {
-        assert.equal(plan.callsIn(data, on).length, 1_000);
-      }
+      const legs = [first, second].map((each) => ({ terms: inContract(each), secret }));
+      assert.throws(() => plan.batch({ verb: 'claim', legs }, two), /a batch is of one contract/);
     });
   });
 }
@@ -200,7 +188,6 @@ const [first, second, third] = [0, 1, 2].map((each) => shardOf(each).address) as
   string,
   string,
 ];
-const one = evm.evmDeployment(1);
 const two = evm.evmDeployment(1, { shards: [second] });
 const coin: EscrowTerms = {
   chain: 'evm',
@@ -256,17 +243,6 @@ test('EVM: what is sent to a contract is its own, whichever another a secret or 
   for (const elsewhere of [pinned.deployer, null]) {
     assert.equal(evm.calledBy(elsewhere, two), two);
   }
-});
-
-test('EVM: a standing allowance is all there is', () => {
-  const terms = { ...coin, token: third };
-  const approvals = (allowance: bigint) =>
-    evm
-      .fundCalls(terms, one, allowance, 'standing')
-      .filter(({ to }) => to === third)
-      .map(({ data }) => BigInt(`0x${data.slice(-64)}`));
-  assert.deepEqual(approvals(999n), [0n, evm.standingAllowance]);
-  assert.deepEqual(approvals(1_000n), []);
 });
 
 test('EVM: at most eight contracts are named, each once', () => {

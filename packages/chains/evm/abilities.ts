@@ -5,13 +5,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { mostNameLength } from '@parley/tokens/inspection.ts';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import {
-  bytesToHex,
-  decodeAbiParameters,
-  decodeFunctionResult,
-  getAddress,
-  numberToHex,
-} from 'viem/utils';
+import { bytesToHex, decodeAbiParameters, decodeFunctionResult, numberToHex } from 'viem/utils';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { TokenDomain, TypedData } from '../interface/material.ts';
 import { gathering } from '../nodes/gathering.ts';
@@ -20,7 +14,7 @@ import { trialAbi, trialCode } from './artifacts/trial.ts';
 import { ask, askWord, callData, isCallFailure, questionGas } from './ask.ts';
 import { codeAt, refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
-import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
+import { lendBalance, type Overrides, stranger } from './simulate.ts';
 import {
   authorizationData,
   checkDomain,
@@ -35,8 +29,6 @@ export type Trying = {
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
   readonly token: string;
-  /** So many bytes, of which nobody can know any. */
-  readonly random?: (length: number) => Uint8Array;
 };
 
 /** No clock comes so far, and any number type of a token holds it. */
@@ -57,51 +49,17 @@ export async function findAbilities(asked: Trying, signal: AbortSignal): Promise
 /** Never one of another contract or chain, whatever the token says. */
 async function domainOf({ rpc, deployment, token }: Trying, signal: AbortSignal) {
   const answerTo = (signature: string) => ask(rpc, token, callData(signature), signal);
-  const [separator, told, name, ...versions] = await Promise.all([
+  const [separator, name, ...versions] = await Promise.all([
     answerTo('DOMAIN_SEPARATOR()'),
-    answerTo('eip712Domain()'),
     answerTo('name()'),
     answerTo('version()'),
     answerTo('ERC712_VERSION()'),
   ]);
   if (separator?.length !== 66) return null;
-  const candidates = [
-    domainIn(told),
-    ...usualDomains(stringIn(name), versions.map(stringIn), deployment, token),
-  ];
+  const candidates = usualDomains(stringIn(name), versions.map(stringIn), deployment, token);
   const isOwn = (domain: TokenDomain) =>
     checkDomain(domain, { token }, deployment, separator).length === 0;
-  return candidates.find((each) => each !== null && isOwn(each)) ?? null;
-}
-
-const domainAbi = parseAbi([
-  'function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])',
-]);
-const domainField = { name: 1, version: 2, chainId: 4, verifyingContract: 8, salt: 16 } as const;
-/** Two texts and ten words, and no more. */
-const longestDomain = 4_096;
-
-/** As EIP-5267 answers; null where it is not a domain that a wallet could show. */
-function domainIn(answer: Hex | null): TokenDomain | null {
-  if (answer === null || answer.length > longestDomain) return null;
-  try {
-    const [fields, name, version, chainId, contract, salt, extensions] = decodeFunctionResult({
-      abi: domainAbi,
-      data: answer,
-    });
-    const has = (field: keyof typeof domainField) => (Number(fields) & domainField[field]) !== 0;
-    if (!has('name') || !has('verifyingContract') || extensions.length > 0) return null;
-    if (!isShowable(name) || !isShowable(version)) return null;
-    return {
-      name,
-      ...(has('version') ? { version } : {}),
-      ...(has('chainId') ? { chainId: `${chainId}` } : {}),
-      verifyingContract: getAddress(contract),
-      ...(has('salt') ? { salt } : {}),
-    };
-  } catch {
-    return null;
-  }
+  return candidates.find(isOwn) ?? null;
 }
 
 function usualDomains(
@@ -122,9 +80,12 @@ function usualDomains(
   ]);
 }
 
+/** Hex digits of a name or a version, and no more.*/
+const longestText = 4_096;
+
 /** A text of the ABI, as it is: a character less would be another hash. */
 function stringIn(answer: Hex | null): string | null {
-  if (answer === null || answer.length > longestDomain) return null;
+  if (answer === null || answer.length > longestText) return null;
   try {
     const [text] = decodeAbiParameters([{ type: 'string' }], answer);
     return text !== '' && isShowable(text) ? text : null;
@@ -143,18 +104,13 @@ const permitAbi = parseAbi([
   'function receiveWithAuthorization(address, address, uint256, uint256, uint256, bytes32, uint8, bytes32, bytes32)',
 ]);
 
-function randomHex({ random = randomBytes }: Trying, length: number): Hex {
-  return bytesToHex(random(length));
-}
+/** Bytes of which nobody can know any. */
+const randomHex = (length: number): Hex => bytesToHex(randomBytes(length));
 
-function newKey(trying: Trying): PrivateKeyAccount {
-  return privateKeyToAccount(randomHex(trying, 32));
-}
+const newKey = (): PrivateKeyAccount => privateKeyToAccount(randomHex(32));
 
 /** The value that an allowance has by chance in one of 2^32 tokens. */
-function newValue(trying: Trying): bigint {
-  return 1n + BigInt(randomHex(trying, 4));
-}
+const newValue = (): bigint => 1n + BigInt(randomHex(4));
 
 async function partsOf(by: PrivateKeyAccount, typedData: TypedData) {
   const { v, r, s } = parseSignature(await by.signTypedData(typedDataToSign(typedData)));
@@ -186,35 +142,30 @@ async function authorizationCall(
   { from, by, value }: { readonly from: Hex; readonly by: PrivateKeyAccount; value: bigint },
 ): Promise<Hex> {
   const to = trying.deployment.contract as Hex;
-  const nonce = randomHex(trying, 32);
+  const nonce = randomHex(32);
   const values = { value, validBefore: farAhead, nonce };
   const parts = await partsOf(by, authorizationData(domain, from, to, values));
   const args = [from, to, value, 0n, BigInt(farAhead), nonce, ...parts] as const;
   return encodeFunctionData({ abi: permitAbi, functionName: 'receiveWithAuthorization', args });
 }
 
-const noncesCall = (owner: string) => callData('nonces(address)', owner);
+export const noncesCall = (owner: string) => callData('nonces(address)', owner);
 
 async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
-  const { rpc, token, deployment } = trying;
-  const { contract } = deployment;
-  const account = newKey(trying);
-  const other = newKey(trying);
+  const { rpc, token } = trying;
+  const account = newKey();
+  const other = newKey();
   const owner = account.address;
-  const [nonce, canLend] = await Promise.all([
-    askWord(rpc, token, noncesCall(owner), signal),
-    lends(rpc, signal),
-  ]);
+  const nonce = await askWord(rpc, token, noncesCall(owner), signal);
   if (nonce === null) return false;
-  const permit = { owner, value: newValue(trying), nonce };
+  const permit = { owner, value: newValue(), nonce };
   const [right, wrong] = await Promise.all(
     [account, other].map((by) => permitCall(trying, domain, { ...permit, by })),
   );
-  const works = canLend
-    ? (call: Hex) => allowsAfter(trying, call, permit, signal)
-    : (call: Hex) => succeeds(trying, { data: call, from: contract }, null, signal);
-  const [byOwner, byOther] = await Promise.all([works(right ?? '0x'), works(wrong ?? '0x')]);
-  return byOwner && !byOther;
+  const [byOwner, byOther] = await Promise.all(
+    [right, wrong].map((call = '0x') => allowsAfter(trying, call, permit, signal)),
+  );
+  return byOwner === true && byOther === false;
 }
 
 async function allowsAfter(
@@ -238,8 +189,8 @@ function allowanceCall({ deployment }: Trying, owner: Hex): Hex {
 async function takesAuthorizations(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
   const { contract } = trying.deployment;
-  const account = newKey(trying);
-  const other = newKey(trying);
+  const account = newKey();
+  const other = newKey();
   const from = account.address;
   const triedWith = async (value: bigint, lent: Overrides | null) => {
     const works = async (by: PrivateKeyAccount, sender: string) => {
@@ -339,9 +290,9 @@ export async function stillAble(
   funder: string,
   signal: AbortSignal,
 ): Promise<bigint | null> {
-  const account = newKey(trying);
+  const account = newKey();
   const owner = account.address;
-  const value = newValue(trying);
+  const value = newValue();
   const steps = [callData('DOMAIN_SEPARATOR()')].map(byContract);
   if (permit !== null) {
     const call = await permitCall(trying, permit, { owner, by: account, value, nonce: 0n });

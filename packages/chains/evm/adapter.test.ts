@@ -10,7 +10,7 @@ import { accounts, deploy, send } from './testing/anvil.ts';
 import { anyone, deployToken, funder, mint, newLeg, receiver } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
-const { chain, adapterOf, signal } = await evmWorld();
+const { chain, adapterOf, adapterOver, signal } = await evmWorld();
 const deployment = evmDeployment(31_337);
 
 test('the adapter builds what the plan makes, an allowance in the way taken back first', async () => {
@@ -50,6 +50,15 @@ const nothing = { to: receiver.address, data: '0x' };
 test('a transaction of another chain is none', async () => {
   const reading = adapterOf().readSigned(await signedBy(anyone, nothing, 31_338), signal());
   await assert.rejects(reading, refuses('bad_transaction', /31338.*31337/));
+});
+
+test('a node that takes no state overrides is not used', async () => {
+  const adapter = await adapterOver(({ method, params }, forward) =>
+    method === 'eth_call' && params.length > 2
+      ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
+      : forward(),
+  );
+  await assert.rejects(adapter.open(signal()), refuses('chain_unavailable', /no state overrides/));
 });
 
 test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {

@@ -12,11 +12,10 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import { mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
-import { once } from '../nodes/sources.ts';
 import { parseEvmAddress } from './address.ts';
-import { leastWei } from './costs.ts';
+import { leastWei } from './fees.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
-import { isUnlent, tryBatch, unseenClaim } from './gas-work.ts';
+import { tryBatch, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
 import {
   batchCall,
@@ -31,7 +30,6 @@ import { mustAgree, mustAgreeOnHeads } from './read.ts';
 import {
   type Failure,
   lendBalance,
-  lends,
   type Overrides,
   stranger,
   tryCall,
@@ -173,21 +171,16 @@ export async function preflight(
   const { token } = terms;
   const head = begun(headBlock(watch.rpc, signal));
   const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
-  const lending = token === null ? begun(lends(watch.rpc, signal)) : null;
   const lent = await lentTo(watch, terms, signal);
-  // A lent balance that shows proves both a token and a node that lends.
-  if (token === null || lent === null) {
-    if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
+  if (token !== null && lent === null) {
+    if ((await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
       throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
-    }
-    if (!(await (lending ?? lends(watch.rpc, signal)))) {
-      return withoutOverrides(watch, terms, about, signal);
     }
   }
   const funding = await funder;
   const payer = await payerOf(watch, terms, lent, signal);
   const { timestamp } = await head;
-  const receivers = payer === null ? [] : receiversOf(terms, about);
+  const receivers = payer === null ? [] : [terms.payout, terms.refund];
   const trials = [
     ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
     ...receivers.map(({ address }) =>
@@ -197,19 +190,7 @@ export async function preflight(
   for (const trial of await Promise.allSettled(trials)) {
     if (trial.status === 'rejected') throw trial.reason;
   }
-  if (payer !== null) return;
-  watch.log('preflight_without_balance', { chain: watch.chain, token });
-  return plainTrial(watch, terms, about, signal);
-}
-
-function withoutOverrides(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
-  once(watch, 'preflight_without_overrides', { chain: watch.chain });
-  return plainTrial(watch, terms, about, signal);
-}
-
-/** Once a leg is funded, its funder could change its own address to stop a reveal. */
-function receiversOf({ payout, refund }: EscrowTerms, about: About) {
-  return about === 'claim' ? [payout] : [payout, refund];
+  if (payer === null) watch.log('preflight_without_balance', { chain: watch.chain, token });
 }
 
 /** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
@@ -218,12 +199,10 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   const deployment = deploymentOf(watch, terms);
   // Side by side, so that both leave in two exchanges.
   const arriving = begun(mustArriveWhole(watch, terms, signal));
-  const tried = await unseenClaim(watch, terms, signal);
-  if (tried === null) return withoutOverrides(watch, terms, 'claim', signal);
-  const { to, data } = tried.call;
-  const failure = await tryCall(rpc, { from: stranger, to, data }, tried.overrides, signal);
+  const { call, overrides } = unseenClaim(deployment, terms);
+  const { to, data } = call;
+  const failure = await tryCall(rpc, { from: stranger, to, data }, overrides, signal);
   if (failure === null) return arriving;
-  if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
   const { address } = terms.payout;
   const pool: Payer = { from: deployment.contract, lent: {} };
   const reason = await innerReason(watch, terms, address, pool, failure, signal);
@@ -246,9 +225,9 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
 /**
  * State overrides that give a stranger the amount; null where the token's balances cannot be lent.
  */
-async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
+async function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
   if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
-  return lendBalance(rpc, token, stranger, amount, signal, slots);
+  return lendBalance(rpc, token, stranger, amount, signal);
 }
 
 async function payerOf(
@@ -354,28 +333,6 @@ async function tryFunding(
   const to = deployment.contract;
   const reason = await innerReason(watch, terms, to, payer, failure, signal);
   throw wouldFail(terms, native, 'funding', null, reason);
-}
-
-/** Without state overrides: only what the funder, or the contract, could send right now. */
-async function plainTrial(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
-  const { rpc } = watch;
-  const deployment = deploymentOf(watch, terms);
-  const { token, amount, refund } = terms;
-  const from = about === 'claim' ? deployment.contract : refund.address;
-  const held = await balanceAt(rpc, token, from, 'latest', signal);
-  if (held < amount) return;
-  for (const { address: to } of receiversOf(terms, about)) {
-    const failure = await tryCall(rpc, { from, ...transferCall(token, to, amount) }, null, signal);
-    if (failure !== null) throw wouldFail(terms, native, 'payout', to, failure.words);
-  }
-  if (about !== 'funding') return;
-  const allowance =
-    token === null ? 0n : await allowanceOf(rpc, token, from, deployment.contract, signal);
-  const calls = fundCalls(terms, deployment, allowance);
-  const [fund] = calls;
-  if (calls.length > 1 || fund === undefined) return;
-  const failure = await tryCall(rpc, { from, ...fund }, null, signal);
-  if (failure !== null) throw wouldFail(terms, native, 'funding', null, failure.words);
 }
 
 const native = 'the native coin';

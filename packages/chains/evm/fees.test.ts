@@ -25,6 +25,8 @@ import { evmWorld } from './testing/world.ts';
 const { chain, adapterOf, adapterOver, signal } = await evmWorld();
 const adapter = adapterOf();
 
+const forks = ['prague', 'amsterdam'] as const;
+
 const to = (address: string) => ({ address, pubkey: null });
 const newcomer = () => adapter.parseAddress(`0x${randomBytes(20).toString('hex')}`);
 const terms = async (over: Partial<EscrowTerms> = {}) => (await newLeg(chain, over)).terms;
@@ -57,7 +59,7 @@ test('a wallet must have all that its claim offers, or is to offer', async () =>
   const fifth = (await needs(500_000n, null)) - 600_000n * price;
   assert.ok(fifth >= 0n && fifth < 500_000n, `${fifth}`);
   // Never less than without.
-  assert.equal(await needs(1n, 1n), margin * gasFor(31_337, leg, 'claim') * price);
+  assert.equal(await needs(1n, 1n), margin * gasFor(31_337, leg, 'claim', 'prague') * price);
 });
 
 test('a party that may fund or reveal can pay for the claim that is signed, on every chain', async () => {
@@ -66,19 +68,47 @@ test('a party that may fund or reveal can pay for the claim that is signed, on e
       [null, 'native'],
       [newcomer(), 'token'],
     ] as const) {
-      const wanted = margin * gasFor(chainId, await terms({ token }), 'claim');
-      // A wallet offers a fifth above the price.
-      const signed = (untriedGas(chainId, kind) * 6n) / 5n;
-      assert.ok(signed <= wanted, `${chainId} ${kind}: ${signed}, and ${wanted} is asked for`);
+      for (const fork of forks) {
+        const wanted = margin * gasFor(chainId, await terms({ token }), 'claim', fork);
+        // A wallet offers a fifth above the price.
+        const signed = (untriedGas(chainId, kind, fork) * 6n) / 5n;
+        assert.ok(signed <= wanted, `${chainId} ${kind}: ${signed}, and ${wanted} is asked for`);
+      }
     }
   }
 });
 
-test('a funding is reckoned with all that is new in it, by the dearer rules', async () => {
+test('a wallet is asked for the gas of the fork that may be in force when it claims', async () => {
+  const { terms: leg } = await newLeg(chain, {});
+  const payer = newcomer();
+  const price = await chain.client.getGasPrice();
+  const said = (current: number, next: number | null) => {
+    const config = next === null ? null : { activationTime: next };
+    return { result: { current: { activationTime: current }, next: config } };
+  };
+  for (const [answer, fork] of [
+    [said(0, null), 'prague'],
+    [said(0, leg.timelock + 1), 'prague'],
+    [said(0, leg.timelock), 'amsterdam'],
+    [said(1, null), 'amsterdam'],
+    [{ result: null }, 'amsterdam'],
+    [{ error: { code: -32_601, message: 'the method does not exist' } }, 'amsterdam'],
+    [{ status: 403 }, 'amsterdam'],
+  ] as const) {
+    const by = await adapterOver(({ method }, forward) =>
+      method === 'eth_config' ? answer : forward(),
+    );
+    const short = await by.claimShortage?.(leg, payer, signal());
+    assert.equal(short?.need, margin * gasFor(31_337, leg, 'claim', fork) * price, fork);
+    assert.equal(await by.untriedGas?.(leg, signal()), untriedGas(31_337, 'native', fork));
+  }
+});
+
+test('a funding is reckoned with all that is new in it, by the rules of its fork', async () => {
   const { figures } = gasSnapshot;
   const native = await terms();
   const token = await terms({ token: newcomer() });
-  for (const fork of ['prague', 'amsterdam'] as const) {
+  for (const fork of forks) {
     const at = (row: keyof typeof figures) => figures[row][fork].gas;
     const newWord = at("native fund, a lane's first") - at('native fund');
     const measured = {
@@ -86,16 +116,15 @@ test('a funding is reckoned with all that is new in it, by the dearer rules', as
       token: at('token fund and approval of the amount, two transactions') + 2 * newWord,
     };
     for (const { chainId } of Object.values(evmChains)) {
-      assert.ok(Number(gasFor(chainId, native, 'fund')) >= 1.2 * measured.native);
-      assert.ok(Number(gasFor(chainId, token, 'fund')) >= 1.2 * measured.token);
+      assert.ok(Number(gasFor(chainId, native, 'fund', fork)) >= 1.2 * measured.native);
+      assert.ok(Number(gasFor(chainId, token, 'fund', fork)) >= 1.2 * measured.token);
     }
-    if (fork === 'amsterdam') {
-      assert.ok(Number(gasFor(1, token, 'fund')) < 1.4 * measured.token);
+    assert.ok(Number(gasFor(1, token, 'fund', fork)) < 1.4 * measured.token);
+    // Where gas holds the bytes, or Ethereum is paid on top, there is more of it.
+    for (const { chainId } of [evmChains.arbitrum, evmChains.optimism]) {
+      const least = 3n * gasFor(1, native, 'fund', fork);
+      assert.ok(gasFor(chainId, native, 'fund', fork) >= least, `${chainId}`);
     }
-  }
-  // Where gas holds the bytes, or Ethereum is paid on top, there is more of it.
-  for (const { chainId } of [evmChains.arbitrum, evmChains.optimism]) {
-    assert.ok(gasFor(chainId, native, 'fund') >= 3n * gasFor(1, native, 'fund'), `${chainId}`);
   }
 });
 
@@ -151,7 +180,7 @@ test('gas of a claim is tried without its secret, and is what the claim takes', 
     for (const gas of [tried, open]) {
       const most = (gas * 5n) / 4n;
       assert.ok(most >= gasUsed && gas <= 2n * gasUsed, `${gas} for ${gasUsed}`);
-      assert.ok(most <= untriedGas(31_337, kind), `${gas} where nothing can be tried`);
+      assert.ok(most <= untriedGas(31_337, kind, 'prague'), `${gas} where nothing can be tried`);
     }
   }
 });
@@ -195,9 +224,9 @@ test('the limits where nothing can be tried do on their fork, whatever a settlem
     amsterdam: { account: 183_600, word: 97_920 },
   };
   for (const { chainId } of Object.values(evmChains)) {
-    const native = Number(untriedGas(chainId, 'native'));
-    const token = Number(untriedGas(chainId, 'token'));
-    for (const fork of ['prague', 'amsterdam'] as const) {
+    for (const fork of forks) {
+      const native = Number(untriedGas(chainId, 'native', fork));
+      const token = Number(untriedGas(chainId, 'token', fork));
       for (const verb of ['claim', 'refund'] as const) {
         const settles = (asset: 'native' | 'token') => figures[`${asset} ${verb}`][fork].gas;
         assert.ok(native >= 1.25 * (settles('native') + makes[fork].account), `${native} ${fork}`);

@@ -2,16 +2,19 @@
 // its secret.
 
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
+import { measuredGas } from '@parley/contracts/escrows/artifacts/gas.ts';
 import { larger } from '@parley/core/amounts.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import type { Owed, Spend } from '../interface/gas.ts';
+import type { Cost, Costs, Owed, Spend } from '../interface/gas.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { RpcError } from '../nodes/rpc.ts';
+import { l1FeeOf } from './gas-fees.ts';
 import {
-  dearerGas,
   evmGasPolicyOf,
+  type Fork,
+  forkUntil,
   gasOnChain,
   evmTransactionGas as mostGas,
   untriedGas,
@@ -35,19 +38,19 @@ type Token = Pick<EscrowTerms, 'token'>;
 const kindOf = ({ token }: Token) => (token === null ? 'native' : 'token');
 
 /** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
-export function gasFor(chainId: number, terms: Token, verb: 'claim' | 'fund'): bigint {
+export function gasFor(chainId: number, terms: Token, verb: 'claim' | 'fund', fork: Fork): bigint {
   const kind = kindOf(terms);
   const gas =
     verb === 'claim'
-      ? (untriedGas(chainId, kind) * 6n + 9n) / (5n * margin)
-      : gasOnChain(chainId, fundGas(kind));
+      ? (untriedGas(chainId, kind, fork) * 6n + 9n) / (5n * margin)
+      : gasOnChain(chainId, fundGas(kind, fork));
   return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
 }
 
 // With a lane's first use, an approval and the contract's first balance. A quarter more, rounded
 // up.
-function fundGas(kind: 'native' | 'token'): bigint {
-  const { native, token, approve, newWord } = dearerGas;
+function fundGas(kind: 'native' | 'token', fork: Fork): bigint {
+  const { native, token, approve, newWord } = measuredGas[fork];
   const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
   return (gas * 5n + 3n) / 4n;
 }
@@ -59,8 +62,11 @@ export const shortage = shortages<Watch>({
     const { offered } = owed;
     const rpc = gathering(watch.rpc, signal);
     const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
-    const price = await gasPrice(rpc, signal);
-    const usual = needOf(watch.chainId, owed, margin * price);
+    const [price, needAt] = await Promise.all([
+      gasPrice(rpc, signal),
+      needOf({ ...watch, rpc }, owed, signal),
+    ]);
+    const usual = needAt(margin * price);
     const need =
       offered === undefined
         ? usual
@@ -71,8 +77,8 @@ export const shortage = shortages<Watch>({
   },
   funding: async (watch, terms, signal) => {
     const { rpc } = watch;
-    const price = await gasPrice(rpc, signal);
-    const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price);
+    const needAt = await needOf(watch, { claims: [], fundings: [terms] }, signal);
+    const need = needAt(await gasPrice(rpc, signal));
     const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
     return { need, has, what: 'fund, gas and a native leg included,' };
   },
@@ -80,11 +86,29 @@ export const shortage = shortages<Watch>({
   pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
 });
 
-function needOf(chainId: number, { claims, fundings }: Owed, price: bigint) {
-  let need = 0n;
-  for (const terms of claims) need += gasFor(chainId, terms, 'claim') * price;
-  for (const terms of fundings) need += gasFor(chainId, terms, 'fund') * price + nativeOf(terms);
-  return need;
+/** At a price; a fork may come before the last of them is sent. */
+async function needOf(
+  { rpc, chainId }: Watch,
+  { claims, fundings }: Owed,
+  signal: AbortSignal,
+): Promise<(price: bigint) => bigint> {
+  const until = Math.max(...[...claims, ...fundings].map(({ timelock }) => timelock));
+  const fork = await forkUntil(rpc, chainId, until, signal);
+  const gas = [
+    ...claims.map((terms) => gasFor(chainId, terms, 'claim', fork)),
+    ...fundings.map((terms) => gasFor(chainId, terms, 'fund', fork)),
+  ].reduce((sum, each) => sum + each, 0n);
+  const funded = fundings.reduce((sum, terms) => sum + nativeOf(terms), 0n);
+  return (price) => gas * price + funded;
+}
+
+export async function untriedSpend(
+  { rpc, chainId }: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const fork = await forkUntil(rpc, chainId, terms.timelock, signal);
+  return untriedGas(chainId, kindOf(terms), fork);
 }
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
@@ -136,9 +160,50 @@ async function triedOf(
   }
   // It is tried as open, with the money of others: so the true one must be.
   await mustBeOpen(rpc, deployment, terms, evmEscrow(terms, deployment).address, signal);
-  const tried = await unseenClaim(watch, terms, signal);
-  if (tried !== null) return tried;
-  throw refused(rpc, 'eth_estimateGas', unlent);
+  return unseenClaim(deployment, terms);
 }
 
 const unlent = new RpcError(0, 'it lends no state', null);
+
+/** The bytes of the longest call: a funding with its fourteen words. */
+const callBytes = 452;
+const longestCall = `0x${'ff'.repeat(callBytes)}`;
+/** A fork that is announced counts already. */
+const anyTime = Number.POSITIVE_INFINITY;
+const claimGas = 50_000n;
+
+/** The least that is more than its claim costs. */
+export const leastWei = (gasPrice: bigint): bigint => claimGas * gasPrice + 1n;
+
+export async function costs(
+  watch: Watch,
+  token: string | null,
+  signal: AbortSignal,
+): Promise<Costs> {
+  const { chainId } = watch;
+  const rpc = gathering(watch.rpc, signal);
+  const [price, fork, l1Fee] = await Promise.all([
+    gasPrice(rpc, signal),
+    forkUntil(rpc, chainId, anyTime, signal),
+    l1FeeOf(rpc, evmGasPolicyOf(chainId), longestCall, signal),
+  ]);
+  const { native, token: erc20, approve, newWord } = measuredGas[fork];
+  const [funding, settling] =
+    token === null
+      ? [native.fund + newWord, native.settle]
+      : [erc20.fund + approve + newWord, erc20.settle];
+  const cost = (gas: bigint, verb: 'fund' | 'claim'): Cost => {
+    const usual = gasOnChain(chainId, gas) * price + l1Fee;
+    const wanted = gasFor(chainId, { token }, verb, fork) * price;
+    return { usual, most: larger(usual, verb === 'claim' ? margin * wanted : wanted) };
+  };
+  const settle = cost(settling, 'claim');
+  return {
+    fund: cost(funding, 'fund'),
+    claim: settle,
+    refund: settle,
+    settlesFromAmount: false,
+    deposit: null,
+    leastAmount: token === null ? leastWei(price) : 1n,
+  };
+}

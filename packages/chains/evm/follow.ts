@@ -3,7 +3,6 @@
 // read.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import { opens } from '@parley/core/hashlock.ts';
 import type { Changes, Heads, WatchedEscrow } from '../interface/reading.ts';
 import { comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { once } from '../nodes/sources.ts';
@@ -12,11 +11,9 @@ import { type Block, blockAt, headBlock, type Log, type Tx } from './node.ts';
 import { decodeCall } from './plan.ts';
 import { deepestBlock, finalBlock } from './read.ts';
 import { eachRange, ours, reorgMargin } from './scan.ts';
-import { noteLog, type Seen, touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
+import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 
 const fullBlocks = 128;
-/** Callers kept for an escrow: its own claim and refund are among the first. */
-const mostCallers = 64;
 
 const headsOf = ({ number, hash, timestamp }: Block): Heads => {
   return { height: number, hash, clock: timestamp };
@@ -106,11 +103,7 @@ function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
     if (address !== null) touched.add(address);
   }
   for (const tx of block.txs) {
-    for (const [address] of touchesOf(watch, tx)) {
-      touched.add(address);
-      const callers = watch.known.get(address)?.callers;
-      if (callers !== undefined && callers.size < mostCallers) callers.add(tx.hash);
-    }
+    for (const address of touchesOf(watch, tx).keys()) touched.add(address);
   }
   for (const address of touched) happened(watch, address, block.number);
   push(watch, { number: block.number, hash: block.hash, touched });
@@ -134,95 +127,32 @@ async function tellDepth(watch: Watch, head: Block, signal: AbortSignal): Promis
   }
 }
 
-/** Transactions tried in one call; the rest show when they are mined, or at a later call. */
-const mostTrials = 32;
-const batch = 8;
-
-type Candidate = { readonly address: string; readonly verb: Verb; readonly tx: Tx };
-
+/** Fundings that wait for their block are told at once; of a claim only its secret is. */
 async function readPending(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const pending = await blockAt(watch.rpc, 'pending', true, signal).catch((error: unknown) => {
     if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
     once(watch, 'no_pending_block', { chain: watch.chain, why: String(error) });
     return null;
   });
-  const candidates: Candidate[] = [];
+  const waiting = new Map<string, string>();
   // Some nodes answer with the best block when they have no pending one.
   for (const tx of pending !== null && pending.number > head.number ? pending.txs : []) {
-    for (const [address] of touchesOf(watch, tx)) {
-      const verb = waitingVerb(watch, address, tx, head);
-      if (verb !== null) candidates.push({ address, verb, tx });
+    for (const address of touchesOf(watch, tx).keys()) {
+      if (isFunding(watch, address, tx) && !waiting.has(address)) waiting.set(address, tx.hash);
     }
   }
-  await tryAll(watch, candidates, head, signal);
-  const waiting = new Map<string, Waiting>();
-  for (const { address, verb, tx } of candidates) {
-    const shown = verb === 'fund' || watch.tried.works.get(tx.hash) === true;
-    if (shown && !waiting.has(address)) waiting.set(address, { verb, txid: tx.hash });
-  }
   for (const address of new Set([...waiting.keys(), ...watch.waiting.keys()])) {
-    const same = waiting.get(address)?.txid === watch.waiting.get(address)?.txid;
+    const same = waiting.get(address) === watch.waiting.get(address);
     if (!same && watch.known.has(address)) watch.owed.add(address);
   }
   watch.waiting = waiting;
 }
 
-/** Seconds by which the next block may be ahead of the best one's clock. */
-const nextBlockSeconds = 60;
-
-/** The effect of a waiting transaction by its terms, sender and time. */
-function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb | null {
+/** Its approval may wait in the same block, so it is not tried. */
+function isFunding(watch: Watch, address: string, tx: Tx): boolean {
   const terms = watch.known.get(address)?.watched.terms;
   const call = tx.to === null ? null : decodeCall(tx.to, tx.input, watch.deployment);
-  if (terms === undefined || call === null || call.escrow !== address) return null;
-  switch (call.verb) {
-    case 'fund': {
-      // The funder's alone, and its approval may wait in the same block: not tried.
-      const value = terms.token === null ? terms.amount : 0n;
-      const isFunder = sameAddress(tx.from, terms.refund.address);
-      return isFunder && tx.value === value ? 'fund' : null;
-    }
-    case 'claim':
-      return opens(call.secret ?? '', terms.hashlock) ? 'claim' : null;
-    case 'refund':
-      return head.timestamp + nextBlockSeconds >= terms.timelock ? 'refund' : null;
-  }
-}
-
-async function tryAll(
-  watch: Watch,
-  candidates: readonly Candidate[],
-  head: Block,
-  signal: AbortSignal,
-): Promise<void> {
-  if (watch.tried.head !== head.hash) watch.tried = { head: head.hash, works: new Map() };
-  const { works } = watch.tried;
-  const fresh = new Map<string, Tx>();
-  for (const { verb, tx } of candidates) {
-    if (fresh.size === mostTrials) break;
-    if (verb !== 'fund' && !works.has(tx.hash)) fresh.set(tx.hash, tx);
-  }
-  const txs = [...fresh.values()];
-  for (let at = 0; at < txs.length; at += batch) {
-    const some = txs.slice(at, at + batch);
-    const found = await Promise.all(some.map((tx) => wouldWork(watch, tx, signal)));
-    for (const [place, tx] of some.entries()) works.set(tx.hash, found[place] === true);
-  }
-}
-
-/** As it is, with all that its gas limit pays for. A transaction that cannot be tried does not
- * show. */
-async function wouldWork(watch: Watch, tx: Tx, signal: AbortSignal): Promise<boolean> {
-  const { from, to, input: data, gas, accessList } = tx;
-  // Not all nodes take delegations in a call.
-  if (tx.delegates) return false;
-  const value = `0x${tx.value.toString(16)}`;
-  const call = { from, to, data, gas, value, ...(accessList === null ? {} : { accessList }) };
-  try {
-    await watch.rpc.call('eth_call', [call, 'latest'], signal);
-    return true;
-  } catch (error) {
-    if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
-    return false;
-  }
+  if (terms === undefined || call?.verb !== 'fund' || call.escrow !== address) return false;
+  const value = terms.token === null ? terms.amount : 0n;
+  return sameAddress(tx.from, terms.refund.address) && tx.value === value;
 }

@@ -1,20 +1,18 @@
 // Fundings by signature, and whether one that was handed out may still open its escrow.
 
-import { parseAbi } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { numberToHex } from 'viem/utils';
 import type { FundWays, WaysInput } from '../interface/fund-ways.ts';
 import type { EvmCall } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { gathering } from '../nodes/gathering.ts';
 import type { Opened } from '../nodes/opened.ts';
-import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { askEach } from '../nodes/sources.ts';
-import { findAbilities, nonceOf, signsByKey, stillAble } from './abilities.ts';
-import { isCallFailure } from './ask.ts';
-import { blockAt, headBlock, refused, text, wordOf } from './node.ts';
+import { findAbilities, nonceOf, noncesCall, signsByKey, stillAble } from './abilities.ts';
+import { askWord, callData } from './ask.ts';
+import { blockAt, headBlock } from './node.ts';
 import { deploymentOf, standingAllowance } from './plan.ts';
 import { deepestBlock, mustAgreeOnHeads } from './read.ts';
-import { readRevert } from './simulate.ts';
+import { tryCall } from './simulate.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 import { authorizationAlternative, permitAlternative } from './ways.ts';
@@ -83,19 +81,13 @@ async function mayOpenBy(watch: Watch, escrow: WatchedEscrow, signal: AbortSigna
   return state === 'never' && (block === null || block.timestamp < fundBefore);
 }
 
-const tokenAbi = parseAbi([
-  'function DOMAIN_SEPARATOR() view returns (bytes32)',
-  'function nonces(address owner) view returns (uint256)',
-]);
-
 export async function separator(
   { rpc }: Watch,
   token: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'DOMAIN_SEPARATOR' });
-  const word = await wordAt(rpc, { to: token, data }, signal);
-  return word === null ? null : `0x${word.toString(16).padStart(64, '0')}`;
+  const word = await askWord(rpc, token, callData('DOMAIN_SEPARATOR()'), signal);
+  return word === null ? null : numberToHex(word, { size: 32 });
 }
 
 export function permitNonce(
@@ -104,24 +96,7 @@ export function permitNonce(
   owner: string,
   signal: AbortSignal,
 ): Promise<bigint | null> {
-  const args = [owner as `0x${string}`] as const;
-  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'nonces', args });
-  return wordAt(rpc, { to: token, data }, signal);
-}
-
-async function wordAt(
-  rpc: Rpc,
-  call: { readonly to: string; readonly data: string },
-  signal: AbortSignal,
-): Promise<bigint | null> {
-  try {
-    const answer = await rpc.call('eth_call', [call, 'latest'], signal, fewMiB);
-    return answer === '0x' ? null : wordOf(text(answer));
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (isCallFailure(error)) return null;
-    throw refused(rpc, 'eth_call', error);
-  }
+  return askWord(rpc, token, noncesCall(owner), signal);
 }
 
 export async function trial(
@@ -130,12 +105,6 @@ export async function trial(
   from: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  try {
-    await rpc.call('eth_call', [{ from, to, data, value: '0x0' }, 'latest'], signal, fewMiB);
-    return null;
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (isCallFailure(error)) return readRevert(error.data, error.message).words;
-    throw refused(rpc, 'eth_call', error);
-  }
+  const failure = await tryCall(rpc, { from, to, data, value: '0x0' }, null, signal);
+  return failure?.words ?? null;
 }

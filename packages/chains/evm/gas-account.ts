@@ -24,8 +24,8 @@ import {
   reachBlocks,
 } from './gas-fees.ts';
 import { costBy, countByAll, type Expected, outcomeOf, pendingCounts } from './gas-outcome.ts';
-import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
-import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
+import { dearestGas, type EvmGasPolicy, forkUntil, gasOnChain } from './gas-policy.ts';
+import { callOf, fundedBySignature, gasOf } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -97,12 +97,7 @@ function blocksSince(height: number | null, now: number | null): number | null {
   return now - height;
 }
 
-async function weighed(
-  account: Account,
-  work: GasWork,
-  above: ReturnType<typeof offerIn> | null,
-  signal: AbortSignal,
-) {
+async function weighed(account: Account, work: GasWork, above: Offer | null, signal: AbortSignal) {
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   const call = callOf(work, signer.address, deployment);
@@ -132,16 +127,12 @@ async function sign(account: Account, work: GasWork, slot: GasSlot, signal: Abor
   const offer = offers.find((each) => each !== null);
   if (offer === undefined) throw aboveLimit(chain, 'wei', mostCost, slot.mostCost);
   const common = { chainId, nonce, gas, to: call.to as Hex, data: call.data as Hex, value: 0n };
-  const raw = await signer.signTransaction(
-    offer.kind === 'legacy'
-      ? { ...common, type: 'legacy', gasPrice: offer.maxFee }
-      : {
-          ...common,
-          type: 'eip1559',
-          maxFeePerGas: offer.maxFee,
-          maxPriorityFeePerGas: offer.tip,
-        },
-  );
+  const raw = await signer.signTransaction({
+    ...common,
+    type: 'eip1559',
+    maxFeePerGas: offer.maxFee,
+    maxPriorityFeePerGas: offer.tip,
+  });
   mustBeOwn(account, work, raw);
   return {
     txid: keccak256(raw),
@@ -161,20 +152,23 @@ async function trialOf(account: Account, offers: readonly (Offer | null)[], sign
   const from = signer.address;
   const has = await balanceAt(adapter.node, null, from, 'latest', signal);
   const shown = offers.find((each) => each !== null && has >= mostGas * each.maxFee) ?? null;
-  const preflight: Trial['preflight'] = (terms, until) => adapter.preflight(terms, 'claim', until);
-  return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
+  return { rpc: adapter.node, deployment, from, mostGas, offer: shown };
 }
 
 const voidGas = 30_000n;
+/** A transaction that waits longer behind its timelock is weighed again when it is sent. */
+const sentWithinSeconds = 86_400;
 
-function usualGas({ options }: Account, work: GasWork): bigint {
+async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
-  return gasOnChain(options.adapter.chainId, dearestGas(kindOf(work)));
+  const { chainId, node } = options.adapter;
+  const fork = await forkUntil(node, chainId, work.terms.timelock + sentWithinSeconds, signal);
+  return gasOnChain(chainId, dearestGas(fork, kindOf(work)));
 }
 
 type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
 
-function kindOf(work: Moving): Parameters<typeof dearestGas>[0] {
+function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
   if (work.verb === 'fund') return 'authorized';
   return work.terms.token === null ? 'native' : 'token';
 }
@@ -187,7 +181,7 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const fee = larger(price, policy.reserveFeePerGas);
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
-  const usual = usualGas(account, work);
+  const usual = await usualGas(account, work, signal);
   const trying = trialOf(account, [], signal).then((trial) => gasOf(trial, work, signal));
   return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }

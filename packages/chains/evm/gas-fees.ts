@@ -1,89 +1,61 @@
-// The offer of a gas key for a unit of gas. Without a base fee there is one price, not two fields.
+// The offer of a gas key for a unit of gas, by EIP-1559: a base fee and a tip.
 
-import { larger } from '@parley/core/amounts.ts';
+import { larger, smaller } from '@parley/core/amounts.ts';
+import type { Hex } from 'viem';
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import type { Outbid } from '../gas/account.ts';
-import { amountOf, fewMiB, quantity, type Rpc } from '../nodes/rpc.ts';
+import { amountOf, fewMiB, type Rpc } from '../nodes/rpc.ts';
 import { oneSource, saidInTime } from '../nodes/sources.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
-import { asked, gasPrice, list, object, text, wordOf } from './node.ts';
+import { asked, headBlock, list, object, text, wordOf } from './node.ts';
 
-export type Present =
-  | { readonly kind: 'market'; readonly base: bigint; readonly tip: bigint }
-  | { readonly kind: 'legacy'; readonly price: bigint };
+/** Wei a unit of gas. */
+export type Present = { readonly base: bigint; readonly tip: bigint };
+export type Offer = { readonly maxFee: bigint; readonly tip: bigint };
 
-/** Wei a unit of gas; both are the price on a chain without a base fee. */
-export type Offer = {
-  readonly kind: Present['kind'];
-  readonly maxFee: bigint;
-  readonly tip: bigint;
-};
-
-export function priceOf(present: Present): bigint {
-  return present.kind === 'market' ? present.base + present.tip : present.price;
-}
+export const priceOf = ({ base, tip }: Present): bigint => base + tip;
 
 /** One eighth more, rounded up: nodes want a tenth (geth) to an eighth of both fields. */
 export function replacing(fee: bigint): bigint {
   return (fee * 9n + 7n) / 8n;
 }
 
-export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
-  const {
-    gasPrice: price,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-  } = parseTransaction(raw as never) as {
-    readonly [field: string]: bigint | undefined;
-  };
-  return { maxFee: maxFeePerGas ?? price ?? 0n, tip: maxPriorityFeePerGas ?? price ?? 0n };
+export function offerIn(raw: string): Offer {
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw as Hex);
+  return { maxFee: maxFeePerGas, tip: maxPriorityFeePerGas };
 }
 
 /** Blocks that come without something that offers enough: its tip may be what is too low. */
 const passedOver = 3;
 /** Nodes want an eighth more of the tip each time: this leaves room for eleven replacements. */
 const forcedTips = 4n;
-/** Times the present price, where all that is offered is paid (no base fee). */
-const forcedPrices = 2n;
 
 /** `blocks`: that came since it was signed; null: not known. */
 export function outbidAt(
   present: Present,
-  offered: Pick<Offer, 'maxFee' | 'tip'>,
+  offered: Offer,
   { blocks, refused }: { readonly blocks: number | null; readonly refused: boolean },
   { mostTip }: Pick<EvmGasPolicy, 'mostTip'>,
 ): Outbid | null {
   if (priceOf(present) > offered.maxFee) return 'price';
   if (!refused && blocks !== null && blocks < passedOver) return null;
-  const hasRoom =
-    present.kind === 'market'
-      ? replacing(offered.tip) <= mostTip
-      : replacing(offered.maxFee) <= forcedPrices * present.price;
-  return hasRoom ? 'passed over' : null;
+  return replacing(offered.tip) <= mostTip ? 'passed over' : null;
 }
 
 /** Twice the base fee, or less where less is affordable. null: no node would take it. */
 export function offerAt(
   present: Present,
-  above: Pick<Offer, 'maxFee' | 'tip'> | null,
+  above: Offer | null,
   affordable: bigint,
   { mostTip }: Pick<EvmGasPolicy, 'mostTip'>,
 ): Offer | null {
-  const { kind } = present;
   const floor = above === null ? 0n : replacing(above.maxFee);
   const tipFloor = above === null ? 0n : replacing(above.tip);
-  if (kind === 'legacy') {
-    const least = larger(present.price, larger(floor, tipFloor));
-    if (affordable < least || least > forcedPrices * present.price) return null;
-    const wanted = larger(least, (present.price * 5n) / 4n);
-    const maxFee = wanted < affordable ? wanted : affordable;
-    return { kind, maxFee, tip: maxFee };
-  }
   const tip = larger(present.tip, tipFloor);
   const least = larger(present.base + present.base / 4n + tip, floor);
   if (affordable < least || tipFloor > forcedTips * mostTip) return null;
   const wanted = larger(least, 2n * present.base + tip);
-  return { kind, maxFee: wanted < affordable ? wanted : affordable, tip };
+  return { maxFee: smaller(wanted, affordable), tip };
 }
 
 /** Signature, fees, nonce and what else there is besides the calldata, rounded up. */
@@ -155,10 +127,8 @@ export function feesBy(said: readonly Said[]): Fees {
 }
 
 export function dearestFirst(said: readonly Pick<Said, 'present'>[]): readonly Present[] {
-  // A chain has a base fee or it has none.
-  const market = said.filter(({ present }) => present.kind === 'market');
-  const counted = (market.length > 0 ? market : said).map(({ present }) => present);
-  return counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
+  const presents = said.map(({ present }) => present);
+  return presents.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
 }
 
 /** The answers of those that answer in time; without any, what the plain call says or throws. */
@@ -177,28 +147,13 @@ export async function byEach<T>(
 const historyBlocks = 20;
 /** In each block half of its gas paid no more than this. */
 const percentile = 50;
-/** All of one price is paid: a node is believed up to twice the fee of 99.9 % of times. */
-const believedPrices = 2n;
 
 export async function feesOf(
   rpc: Rpc,
-  { leastTip, mostTip, hasBaseFee, reserveFeePerGas }: EvmGasPolicy,
+  { leastTip, mostTip }: EvmGasPolicy,
   signal: AbortSignal,
 ): Promise<Said> {
-  const latest = ['latest', false] as const;
-  const readHead = (answer: unknown) => {
-    const { number, baseFeePerGas } = object(answer);
-    const hasBase = baseFeePerGas !== undefined;
-    if (hasBaseFee && !hasBase) throw new Error('its block names no base fee');
-    return { height: quantity(number), hasBase };
-  };
-  const head = await asked(rpc, 'eth_getBlockByNumber', latest, signal, readHead, fewMiB);
-  const { height, hasBase } = head;
-  if (!hasBase) {
-    const price = await gasPrice(rpc, signal);
-    const most = believedPrices * reserveFeePerGas;
-    return { height, present: { kind: 'legacy', price: price < most ? price : most } };
-  }
+  const { number: height } = await headBlock(rpc, signal);
   const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
   const read = (answer: unknown) => {
     const history = object(answer);
@@ -210,6 +165,5 @@ export async function feesOf(
   const { base, tips } = await asked(rpc, 'eth_feeHistory', params, signal, read, fewMiB);
   // The middle block: one builder's own transactions move it little.
   const middle = tips.sort((a, b) => (a < b ? -1 : 1))[Math.floor(tips.length / 2)] ?? 0n;
-  const tip = middle < leastTip ? leastTip : middle > mostTip ? mostTip : middle;
-  return { height, present: { kind: 'market', base, tip } };
+  return { height, present: { base, tip: smaller(larger(middle, leastTip), mostTip) } };
 }

@@ -44,7 +44,7 @@ test('the key pays for the gas of a funding, and its funder for nothing but the 
   assert.ok(cost > 0n && cost <= sent.mostCost && sent.mostCost <= mostCost, `${cost}`);
   assert.deepEqual(sent.touches, [{ escrow: leg.escrow.address, verb: 'fund', secret: null }]);
   const reserve = await stranger.account.reserve(work, signal());
-  const least = dearestGas('authorized');
+  const least = dearestGas('prague', 'authorized');
   assert.ok(reserve >= sent.mostCost && reserve >= least * devGas.reserveFeePerGas);
   assert.equal(await outcome(sent), 'mined');
   await chain.client.mine({ blocks: 4 });

@@ -131,39 +131,6 @@ test('an escrow that a node behind shows as open, and was settled since, is noth
   await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
 });
 
-const withoutBaseFee =
-  (price: bigint): Lie =>
-  async ({ method }, forward) => {
-    if (method === 'eth_gasPrice') return { result: `0x${price.toString(16)}` };
-    if (method === 'eth_feeHistory') return { error: { code: -32_601, message: 'no such method' } };
-    const answer = await forward();
-    if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer;
-    const { baseFeePerGas: _, ...rest } = answer.result as Record<string, unknown>;
-    return { result: rest };
-  };
-
-test('a node that names no base fee makes the key pay no price of its own', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  const liar = await urlOf(withoutBaseFee(10n ** 15n));
-  const alone = await strangerOn(chain, {}, { rpcUrls: [liar] });
-  await assert.rejects(alone.sign(claimOf(leg)), refuses('chain_unavailable', /no base fee/));
-  await assert.rejects(alone.account.reserve(claimOf(leg), signal()), refuses('chain_unavailable'));
-  const rpcUrls = [liar, chain.rpcUrl];
-  const policy = { ...devGas, hasBaseFee: false };
-  for (const over of [{}, { policy }]) {
-    const both = await strangerOn(chain, over, { rpcUrls });
-    const { raw } = await both.sign(claimOf(leg));
-    assert.equal(parseTransaction(raw as Hex).type, 'eip1559');
-  }
-  // The lie is believed so far on a chain without an own policy.
-  const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar] });
-  const { offer } = await unknown.sign(claimOf(leg));
-  assert.ok(offer <= (5n * devGas.reserveFeePerGas) / 2n, `${offer}`);
-  const reserve = await unknown.account.reserve(claimOf(leg), signal());
-  assert.ok(reserve <= 6n * devGas.reserveFeePerGas * devGas.mostGas, `${reserve}`);
-});
-
 const chance = (sides: number) => randomInt(sides) === 0;
 const address = () => `0x${randomBytes(20).toString('hex')}`;
 
@@ -232,9 +199,7 @@ test('whatever it is asked, the key signs nothing but calls that settle escrows,
 test('an offer is never above what is affordable nor, as a replacement, below an eighth more', () => {
   const some = () => BigInt(randomInt(2 ** 40)) >> BigInt(randomInt(40));
   for (let round = 0; round < 20_000; round += 1) {
-    const present: Present = chance(3)
-      ? { kind: 'legacy', price: some() }
-      : { kind: 'market', base: some(), tip: some() };
+    const present: Present = { base: some(), tip: some() };
     const tip = some();
     const above = chance(2) ? null : { maxFee: tip + some(), tip };
     const affordable = some();
@@ -242,12 +207,10 @@ test('an offer is never above what is affordable nor, as a replacement, below an
     const offer = offerAt(present, above, affordable, { mostTip });
     if (offer === null) continue;
     assert.ok(offer.maxFee <= affordable && offer.tip <= offer.maxFee);
-    if (present.kind === 'market') assert.ok(offer.maxFee >= present.base + offer.tip);
-    else assert.ok(offer.maxFee >= present.price);
+    assert.ok(offer.maxFee >= present.base + offer.tip);
     if (above === null) continue;
     assert.ok(offer.maxFee >= replacing(above.maxFee) && offer.tip >= replacing(above.tip));
-    const forced = present.kind === 'legacy' ? offer.tip <= 2n * present.price : null;
-    assert.ok(forced ?? replacing(above.tip) <= 4n * mostTip, 'no tip grows without end');
+    assert.ok(replacing(above.tip) <= 4n * mostTip, 'no tip grows without end');
     assert.ok(replacing(above.tip) * 8n >= above.tip * 9n);
   }
 });
@@ -256,7 +219,5 @@ test('a policy is of the chain id: each chain of the market has its own, any oth
   for (const [chain, { chainId }] of Object.entries(evmChains)) {
     assert.equal(evmGasPolicyOf(chainId), evmGasPolicies[chain]);
   }
-  const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, fork: 'amsterdam' };
-  assert.deepEqual(evmGasPolicyOf(123_456_789), unknown);
-  assert.ok(Object.values(evmGasPolicies).every(({ hasBaseFee }) => hasBaseFee));
+  assert.deepEqual(evmGasPolicyOf(123_456_789), { ...evmGasPolicies.ethereum, pragueUpTo: null });
 });

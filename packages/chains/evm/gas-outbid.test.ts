@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import {
-  feesBy,
-  type Offer,
-  offerAt,
-  outbidAt,
-  type Present,
-  priceOf,
-  reachBlocks,
-  replacing,
-} from './gas-fees.ts';
+import { feesBy, outbidAt, type Present, reachBlocks } from './gas-fees.ts';
 import { claimOf, strangerOn } from './testing/gas.ts';
 import { fund, newLeg } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
@@ -19,11 +10,9 @@ import { evmWorld } from './testing/world.ts';
 const gwei = 10n ** 9n;
 const policy = { mostTip: 20n * gwei };
 const market = (base: bigint, tip = 1n): Present => ({
-  kind: 'market',
   base: base * gwei,
   tip: tip * gwei,
 });
-const legacy = (price: bigint): Present => ({ kind: 'legacy', price: price * gwei });
 const offered = (maxFee: bigint, tip: bigint) => ({ maxFee: maxFee * gwei, tip: tip * gwei });
 
 for (const [what, present, offer, blocks, refused, wanted] of [
@@ -38,65 +27,11 @@ for (const [what, present, offer, blocks, refused, wanted] of [
   ['its tip is at its bound', market(2n), offered(90n, 18n), 9, false, null],
   ['its tip is at its bound and refused', market(2n), offered(90n, 18n), 0, true, null],
   ['at the bound fees outgrow it', market(90n), offered(90n, 18n), 1, false, 'price'],
-  ['one price, and twice of it is offered', legacy(5n), offered(10n, 10n), 9, false, null],
-  ['one price, passed over', legacy(5n), offered(8n, 8n), 3, false, 'passed over'],
 ] as const) {
   test(`paying more: ${what}`, () => {
     assert.equal(outbidAt(present, offer, { blocks, refused }, policy), wanted);
   });
 }
-
-function pushed(first: Offer, looks: number, at: (look: number) => [Present, number]): Offer[] {
-  const made = [first];
-  let signedAt = 0;
-  for (let look = 0; look < looks; look += 1) {
-    const [present, height] = at(look);
-    const last = made.at(-1) as Offer;
-    const since = { blocks: height - signedAt, refused: false };
-    if (outbidAt(present, last, since, policy) === null) continue;
-    const next = offerAt(present, last, 10n ** 30n, policy);
-    if (next === null) continue;
-    made.push(next);
-    signedAt = height;
-  }
-  return made;
-}
-
-const start = (present: Present) => offerAt(present, null, 10n ** 30n, policy) as Offer;
-
-test('a node without peers makes nothing dearer, however often it is asked', () => {
-  const quiet = market(1n);
-  assert.equal(pushed(start(quiet), 200, () => [quiet, 0]).length, 1);
-});
-
-test('a node that swallows what it takes makes the tip no higher than a first offer’s may be', () => {
-  const quiet = market(1n);
-  const last = pushed(start(quiet), 2_000, (look) => [quiet, look]).at(-1) as Offer;
-  assert.ok(last.tip > 10n * gwei && last.tip <= policy.mostTip, `${last.tip}`);
-});
-
-test('fees that rise are followed, two thousandfold, and the tip stays within four of its bounds', () => {
-  let base = 1n;
-  const rising = (look: number): [Present, number] => {
-    if (look % 8 === 0) base = (base * 9n) / 8n + 1n;
-    return [market(base), look];
-  };
-  const begun = start(market(1n, 20n));
-  const made = pushed(begun, 600, rising);
-  assert.ok(base > 2_000n);
-  const last = made.at(-1) as Offer;
-  assert.ok(last.maxFee >= priceOf(market(base)), 'blocks take what it offers');
-  assert.ok(last.tip <= 4n * policy.mostTip && made.length < 16, `${made.length} of ${last.tip}`);
-});
-
-test('a replacement that would have to tip beyond all bounds is not made', () => {
-  const above = { maxFee: 900n * gwei, tip: 72n * gwei };
-  assert.equal(offerAt(market(900n), above, 10n ** 30n, policy), null);
-  const lower = { ...above, tip: 71n * gwei };
-  const made = offerAt(market(900n), lower, 10n ** 30n, policy);
-  assert.equal(made?.tip, replacing(lower.tip));
-  assert.equal(offerAt(legacy(5n), offered(9n, 9n), 10n ** 30n, policy), null);
-});
 
 const { chain, urlOf, signal, mine } = await evmWorld();
 
@@ -166,12 +101,7 @@ test("the highest of the nodes' costs counts, and an answer that is no number do
 });
 
 const at = (base: bigint, height = 100) => {
-  const present: Present = { kind: 'market', base, tip: 1n };
-  return { present, height };
-};
-
-const onePrice = (price: bigint, height = 100) => {
-  const present: Present = { kind: 'legacy', price };
+  const present: Present = { base, tip: 1n };
   return { present, height };
 };
 
@@ -184,12 +114,11 @@ for (const [what, said, bases, height] of [
   ['two so far apart tell no block', [at(5n), at(5n, 101 + reachBlocks)], [5n, 5n], null],
   ['two within reach do', [at(5n), at(5n, 100 + reachBlocks)], [5n, 5n], 100 + reachBlocks],
   ['three far apart', [at(1n, 1), at(1n, 1_000), at(1n, 2_000)], [1n, 1n], null],
-  ['one that leaves the base fee out', [onePrice(10n ** 30n), at(5n)], [5n], 100],
 ] as const) {
   test(`fees by what nodes say: ${what}`, () => {
     const fees = feesBy(said);
     assert.deepEqual(
-      fees.presents.map((each) => (each.kind === 'market' ? each.base : null)),
+      fees.presents.map((each) => each.base),
       bases,
     );
     assert.equal(fees.height, height);
@@ -256,20 +185,4 @@ test('beside one that names fees beyond all bounds it is signed at those of the 
       assert.ok(offer > gwei / 2n && mostCost <= 10n ** 16n, `${offer}, ${mostCost}`);
     }
   }
-});
-
-test('a node that hangs over fees costs a signature less than half a second of its time', async () => {
-  let hangs = false;
-  const silent = await urlOf(({ method }, forward) =>
-    hangs && /^eth_(getBlockByNumber|feeHistory)$/.test(method) ? undefined : forward(),
-  );
-  const { account, sign, slot } = await strangerOver(chain.rpcUrl, silent);
-  const work = await funded();
-  await sign(work);
-  hangs = true;
-  const at = await slot();
-  const begun = performance.now();
-  await account.sign(work, at, AbortSignal.timeout(4_000));
-  const tookMs = performance.now() - begun;
-  assert.ok(tookMs < 2_500, `${tookMs} ms`);
 });

@@ -3,6 +3,7 @@
 
 import { measuredGas } from '@parley/contracts/escrows/artifacts/gas.ts';
 import { larger } from '@parley/core/amounts.ts';
+import { fewMiB, type Rpc } from '../nodes/rpc.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -15,12 +16,13 @@ export type EvmGasPolicy = {
   readonly leastTip: bigint;
   readonly mostTip: bigint;
   readonly reserveFeePerGas: bigint;
-  /** Whether its blocks name one: a node that leaves it out is then not believed. */
-  readonly hasBaseFee: boolean;
   /** OP stack: the contract that knows what a transaction's bytes cost on Ethereum. */
   readonly l1FeeOracle: string | null;
-  /** By whose rules gas usually is. The most goes by Amsterdam's everywhere, which are dearer. */
-  readonly fork: Fork;
+  /**
+   * Start of the last fork with Prague's rules. null: the chain takes over Ethereum's forks at times
+   * that no `eth_config` names, or has taken over Amsterdam.
+   */
+  readonly pragueUpTo: number | null;
 };
 
 export type Fork = keyof typeof measuredGas;
@@ -34,25 +36,22 @@ const ethereum: EvmGasPolicy = {
   leastTip: gwei / 100n,
   mostTip: 20n * gwei,
   reserveFeePerGas: 300n * gwei,
-  hasBaseFee: true,
   l1FeeOracle: null,
-  // No fork with Amsterdam's rules had a date in November 2026 (EIP-7773).
-  fork: 'prague',
+  // BPO2, 7 January 2026; no later fork had a date in November 2026 (EIP-7773).
+  pragueUpTo: 1_767_747_671,
 };
 
 /** Since 6 October 2026 (blog.ethereum.org, "Glamsterdam Testnet Announcement"). */
-const sepolia: EvmGasPolicy = { ...ethereum, fork: 'amsterdam' };
+const sepolia: EvmGasPolicy = { ...ethereum, pragueUpTo: null };
 
-// OP chains and Arbitrum take over Ethereum's changes at times of their own.
 // A sequencer takes 1 000 000 wei at least (docs.optimism.io); 2 gwei is above the busiest hours.
 const opStack: EvmGasPolicy = {
   mostGas,
   leastTip: gwei / 1_000n,
   mostTip: gwei,
   reserveFeePerGas: 2n * gwei,
-  hasBaseFee: true,
   l1FeeOracle: '0x420000000000000000000000000000000000000F',
-  fork: 'amsterdam',
+  pragueUpTo: null,
 };
 
 /** Gas holds the bytes' cost on Ethereum too; the base fee reached some gwei (docs.arbitrum.io). */
@@ -61,13 +60,12 @@ const arbitrum: EvmGasPolicy = {
   leastTip: 0n,
   mostTip: gwei / 100n,
   reserveFeePerGas: 5n * gwei,
-  hasBaseFee: true,
   l1FeeOracle: null,
-  fork: 'amsterdam',
+  pragueUpTo: null,
 };
 
-/** A test network has plenty of everything, and of coins most. */
-const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei };
+/** A test network has plenty of everything, and of coins most. anvil has one fork from block 0. */
+const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei, pragueUpTo: 0 };
 
 const policies = {
   ethereum,
@@ -88,7 +86,7 @@ export function isKnownEvmChain(chainId: number): boolean {
   return Object.values(evmChains).some((each) => each.chainId === chainId);
 }
 
-const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false, fork: 'amsterdam' };
+const unknown: EvmGasPolicy = { ...ethereum, pragueUpTo: null };
 
 /** By the chain's id, whatever it is called; an unknown id has Ethereum's. */
 export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
@@ -99,11 +97,29 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
 /** No transaction of Ethereum may have more (EIP-7825). */
 export const evmTransactionGas = 2n ** 24n;
 
-/** The figures of Amsterdam's rules: the dearer ones in each. */
-export const dearerGas = measuredGas.amsterdam;
+/** The rules that gas may have until then: Amsterdam's, the dearer, unless a node rules them out. */
+export async function forkUntil(
+  rpc: Rpc,
+  chainId: number,
+  until: number,
+  signal: AbortSignal,
+): Promise<Fork> {
+  const { pragueUpTo } = evmGasPolicyOf(chainId);
+  if (pragueUpTo === null) return 'amsterdam';
+  type Forked = { readonly activationTime: number };
+  type Config = { readonly current: Forked; readonly next: Forked | null };
+  try {
+    const { current, next } = (await rpc.call('eth_config', [], signal, fewMiB)) as Config;
+    const isPrague = current.activationTime <= pragueUpTo;
+    return isPrague && (next === null || next.activationTime > until) ? 'prague' : 'amsterdam';
+  } catch {
+    signal.throwIfAborted();
+    return 'amsterdam';
+  }
+}
 
-export function dearestGas(kind: 'native' | 'token' | 'authorized'): bigint {
-  const { native, token, authorized, newAccount, newWord } = dearerGas;
+export function dearestGas(fork: Fork, kind: 'native' | 'token' | 'authorized'): bigint {
+  const { native, token, authorized, newAccount, newWord } = measuredGas[fork];
   const dearest = {
     native: native.settle + newAccount,
     token: larger(token.settle + newWord, (token.settle * 7n) / 2n),
@@ -121,10 +137,11 @@ export function gasOnChain(chainId: number, gas: bigint): bigint {
 export function untriedGas(
   chainId: number,
   what: 'native' | 'token' | 'nothing' | 'reveal',
+  fork: Fork = 'amsterdam',
 ): bigint {
-  const { token, newWord } = dearerGas;
+  const { token, newWord } = measuredGas[fork];
   const untried = {
-    native: (dearestGas('native') * 5n + 3n) / 4n,
+    native: (dearestGas(fork, 'native') * 5n + 3n) / 4n,
     token: larger(2n * (token.settle + newWord), (token.settle * 7n + 1n) / 2n),
     nothing: 30_000n,
     reveal: mostGas,

@@ -16,16 +16,9 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { isCallFailure } from './ask.ts';
 import type { Offer } from './gas-fees.ts';
-import { balanceAt, headBlock, refused } from './node.ts';
-import {
-  claimCall,
-  deploymentOf,
-  type EvmDeployment,
-  evmEscrow,
-  mustBeGood,
-  refundCall,
-} from './plan.ts';
-import { lends, lentOpen, type Overrides, readRevert } from './simulate.ts';
+import { refused } from './node.ts';
+import { claimCall, type EvmDeployment, evmEscrow, mustBeGood, refundCall } from './plan.ts';
+import { lentOpen, type Overrides, readRevert, tryCall } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
 import { authorizationCall, signedCall } from './ways.ts';
 
@@ -36,8 +29,6 @@ export type Trial = {
   readonly mostGas: bigint;
   /** null: the key's coins would not do for `mostGas` of it, and a node would refuse the trial. */
   readonly offer: Offer | null;
-  /** The adapter's: tries the payment where the claim itself cannot be tried. */
-  readonly preflight: (terms: EscrowTerms, signal: AbortSignal) => Promise<void>;
 };
 
 export function callOf(work: GasWork, own: string, deployment: EvmDeployment): EvmCall {
@@ -72,13 +63,16 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
   await mustBeOpen(rpc, deployment, terms, address, signal);
   try {
     if (work.verb === 'claim' && !work.isPublic) {
-      return await gasUnseen(trial, terms, address, signal);
+      return await gasUnseen(trial, terms, signal);
     }
     const call = callOf(work, from, deployment);
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    throw refusal(trial, work.verb, terms, address, error);
+    const { name, words } = revertOf(trial, error);
+    // Settled since it was looked at.
+    if (name === notOpen) throw nothingThere(terms, address, words);
+    const { address: paid } = work.verb === 'claim' ? terms.payout : terms.refund;
+    throw wouldFail(terms, 'wei', 'payout', paid, words);
   }
 }
 
@@ -95,10 +89,8 @@ export async function tryBatch(
     const settles = /^0x[0-9a-f]{64}$/i.test(`${answer}`) ? BigInt(`${answer}`) : 0n;
     return { settles, gas: await estimate(trial, { to, data, value: '0x0' }, null, signal) };
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (!isCallFailure(error) && !isTooLong(error)) throw refused(rpc, 'eth_call', error);
-    const { words } = readRevert(error.data, error.message);
-    throw batchFails(rpc.chain, batch, `${words} (tried with ${mostGas} gas)`);
+    const { words } = revertOf(trial, error);
+    throw batchFails(rpc.chain, batch, words);
   }
 }
 
@@ -107,17 +99,10 @@ async function gasOfFunding(trial: Trial, terms: EscrowTerms, call: EvmCall, sig
   try {
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (isTooLong(error)) throw fundingFails(terms, 'it answers too much');
-    if (!isCallFailure(error)) throw refused(trial.rpc, 'eth_estimateGas', error);
-    const { name, words } = readRevert(error.data, error.message);
+    const { name, words } = revertOf(trial, error);
     if (name === 'SignerIsNotRefund') throw signedByOther(terms);
-    throw fundingFails(terms, `${words} (tried with ${trial.mostGas} gas)`);
+    throw wouldFail(terms, 'wei', 'funding', null, words);
   }
-}
-
-function fundingFails(terms: EscrowTerms, reason: string): ParleyError {
-  return wouldFail(terms, 'wei', 'funding', null, reason);
 }
 
 function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError {
@@ -152,20 +137,17 @@ export async function estimate(
 /** With its fees a trial looks like the transaction, also to a token that asks for its price. */
 function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
   if (offer === null) return {};
-  if (offer.kind === 'legacy') return { gasPrice: hex(offer.maxFee) };
   return { maxFeePerGas: hex(offer.maxFee), maxPriorityFeePerGas: hex(offer.tip) };
 }
 
 /** Neither it nor its hash has a zero byte: no claim has dearer calldata. */
 const trialSecret = '5a'.repeat(32);
 
-/** The contract is lent an open lane and pays from its own money. null: the node lends nothing. */
-export async function unseenClaim(
-  { rpc, deployment }: Pick<Trial, 'rpc' | 'deployment'>,
+/** The contract is lent an open lane and pays from its own money. */
+export function unseenClaim(
+  deployment: EvmDeployment,
   terms: EscrowTerms,
-  signal: AbortSignal,
-): Promise<{ readonly call: EvmCall; readonly overrides: Overrides } | null> {
-  if (!(await lends(rpc, signal))) return null;
+): { readonly call: EvmCall; readonly overrides: Overrides } {
   const other = { ...terms, hashlock: hashlockOf(trialSecret) };
   return {
     call: claimCall(other, deployment, trialSecret),
@@ -175,72 +157,33 @@ export async function unseenClaim(
 
 const notOpen = 'NotOpen';
 
-/** The reason why an unseen claim failed: the node has not lent the word, whatever it took. */
-export function isUnlent(failure: RpcError | Revert): boolean {
-  const { name } =
-    failure instanceof RpcError ? readRevert(failure.data, failure.message) : failure;
-  return name === notOpen;
+/** The reason why an unseen claim failed: an estimate was lent no word. */
+export function isUnlent({ data, message }: RpcError): boolean {
+  return readRevert(data, message).name === notOpen;
 }
 
-/** Where a node lends nothing, all that is allowed. */
-async function gasUnseen(trial: Trial, terms: EscrowTerms, address: string, signal: AbortSignal) {
-  const { rpc, mostGas } = trial;
-  const untried = async () => {
-    const { timestamp } = await headBlock(rpc, signal);
-    if (timestamp >= terms.timelock) {
-      const reason = `its timelock ${terms.timelock} has passed`;
-      throw wouldFail(terms, 'wei', 'payout', terms.payout.address, reason);
-    }
-    await mustHoldEnough(trial, terms, address, signal);
-    await trial.preflight(terms, signal);
-    return mostGas;
-  };
-  const tried = await unseenClaim(trial, terms, signal);
-  if (tried === null) return untried();
+/** All that is allowed where a node lends to eth_call alone. */
+async function gasUnseen(trial: Trial, terms: EscrowTerms, signal: AbortSignal): Promise<bigint> {
+  const { rpc, deployment, from, mostGas } = trial;
+  const { call, overrides } = unseenClaim(deployment, terms);
   try {
-    const gas = await estimate(trial, tried.call, tried.overrides, signal);
+    const gas = await estimate(trial, call, overrides, signal);
     return smaller(gas * unseenMargin, mostGas);
   } catch (error) {
-    // Some nodes lend to eth_call alone.
-    if (error instanceof RpcError && (!isCallFailure(error) || isUnlent(error))) return untried();
-    throw error;
+    if (!(error instanceof RpcError) || (isCallFailure(error) && !isUnlent(error))) throw error;
+    const { to, data } = call;
+    const failure = await tryCall(rpc, { from, to, data, gas: hex(mostGas) }, overrides, signal);
+    if (failure === null) return mostGas;
+    throw wouldFail(terms, 'wei', 'payout', terms.payout.address, failure.words);
   }
 }
 
-/** A token may have shrunk what lies in the contract, or its issuer seized it. */
-async function mustHoldEnough(
-  { rpc, deployment }: Trial,
-  terms: EscrowTerms,
-  address: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { token, amount } = terms;
-  const { contract } = deploymentOf({ deployment }, terms);
-  const held = await balanceAt(rpc, token, contract, 'latest', signal);
-  if (held >= amount) return;
-  throw nothingThere(terms, address, `the contract holds ${held} of ${amount}`);
+/** The contract's no to a trial; else throws. */
+function revertOf({ rpc, mostGas }: Pick<Trial, 'rpc' | 'mostGas'>, error: unknown): Revert {
+  if (!(error instanceof RpcError)) throw error;
+  const { data, message } = error;
+  if (/an answer of more than/.test(message)) return { name: null, words: 'it answers too much' };
+  if (!isCallFailure(error)) throw refused(rpc, 'eth_estimateGas', error);
+  const { name, words } = readRevert(data, message);
+  return { name, words: `${words} (tried with ${mostGas} gas)` };
 }
-
-function isTooLong({ message }: RpcError): boolean {
-  return /an answer of more than/.test(message);
-}
-
-function refusal(
-  { rpc, mostGas }: Trial,
-  verb: 'claim' | 'refund',
-  terms: EscrowTerms,
-  escrow: string,
-  error: RpcError,
-): ParleyError {
-  if (isTooLong(error)) {
-    return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, 'it answers too much');
-  }
-  if (!isCallFailure(error)) return refused(rpc, 'eth_estimateGas', error);
-  const { name, words } = readRevert(error.data, error.message);
-  // Settled since it was looked at.
-  if (name === notOpen) return nothingThere(terms, escrow, words);
-  const reason = `${words} (tried with ${mostGas} gas)`;
-  return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, reason);
-}
-
-const payeeOf = (verb: 'claim' | 'refund') => (verb === 'claim' ? 'payout' : 'refund');

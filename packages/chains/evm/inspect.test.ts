@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPowerRules, type Inspection } from '@parley/tokens/inspection.ts';
-import { mostCodeBytes } from '@parley/tokens/program.ts';
 import { type Address, type Hex, keccak256, stringToHex } from 'viem';
-import { type Answer, hangingNode, type Lie, type Request, within } from '../testing/nodes.ts';
+import { type Answer, hangingNode, type Lie, within } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { evmDeployment } from './plan.ts';
 import { accounts, deploy } from './testing/anvil.ts';
@@ -220,54 +219,8 @@ for (const [what, token, words] of nothings) {
   });
 }
 
-test('a contract of more code than is read waits', async () => {
-  const address = await put('Plain');
-  const long = await put('Plain');
-  const code = (await chain.client.getCode({ address })) ?? assert.fail();
-  const filled = (bytes: number): Hex => `0x${code.slice(2).padEnd(2 * bytes, '00')}`;
-  await chain.client.setCode({ address, bytecode: filled(mostCodeBytes) });
-  await chain.client.setCode({ address: long, bytecode: filled(mostCodeBytes + 1) });
-  assert.deepEqual(notPassed(await look(address)).short, []);
-  const found = notPassed(await look(long));
-  assert.deepEqual(found.short, ['contract: wait']);
-  assert.match(found.reasons, /more than the 65536 bytes read$/);
-});
-
 const lookBy = async (lie: Lie, token: string): Promise<Inspection> =>
   look(token, defaultPowerRules, await urlOf(lie));
-
-const unknownMethod = { error: { code: -32_601, message: 'the method does not exist' } };
-const without =
-  (...methods: string[]): Lie =>
-  ({ method }, forward) =>
-    methods.includes(method) ? unknownMethod : forward();
-const lends = ({ method, params }: Request) => method === 'eth_call' && params.length > 2;
-
-test('a node that lends nothing cannot try transfers, and the rest is found', async () => {
-  const token = await put('Blacklisting');
-  const refuse = { error: { code: -32_602, message: 'too many arguments' } };
-  const found = notPassed(
-    await lookBy((request, forward) => (lends(request) ? refuse : forward()), token),
-  );
-  assert.deepEqual(found.short, ['transfer: wait', 'blacklist: wait']);
-  assert.match(found.reasons, /^it cannot be tried with this node, which takes no state overrides/);
-});
-
-test('a trial whose gas ends is a finding and no failure of the node', async () => {
-  const lie: Lie = ({ method, params }, forward) =>
-    method === 'eth_call' && JSON.stringify(params[0]).length > 1_000
-      ? { error: { code: -32_003, message: 'EVM error OutOfGas' } }
-      : forward();
-  const found = notPassed(await lookBy(lie, await put('Plain')));
-  assert.deepEqual(found.short, ['transfer: wait']);
-  assert.match(found.reasons, /^a round of transfers of 10{21} units fails: EVM error OutOfGas$/);
-});
-
-test('where balances cannot be lent a token waits', async () => {
-  const found = notPassed(await lookBy(without('eth_createAccessList'), await put('Elsewhere')));
-  assert.deepEqual(found.short, ['transfer: wait']);
-  assert.match(found.reasons, /where it keeps its balances was not found$/);
-});
 
 test('a node that fails says nothing of the token', async (context) => {
   const token = await put('Plain');

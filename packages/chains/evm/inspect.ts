@@ -1,16 +1,26 @@
 // Inspects a token that might be listed. This module sends nothing.
 
-import { inspectContract } from '@parley/tokens/contracts.ts';
-import { type Inspection, notAToken, type PowerRules } from '@parley/tokens/inspection.ts';
+import { transferCheck as check, inspectContract } from '@parley/tokens/contracts.ts';
+import {
+  type Finding,
+  found,
+  type Inspection,
+  notAToken,
+  type PowerRules,
+  passed,
+} from '@parley/tokens/inspection.ts';
 import { keeperIn } from '@parley/tokens/owner.ts';
 import { freshAddress, type Reads } from '@parley/tokens/reads.ts';
+import { cleanText } from '@parley/tokens/text.ts';
 import { word } from '@parley/tokens/words.ts';
 import { getAddress } from 'viem/utils';
-import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { ask, questionGas } from './ask.ts';
-import { codeAt, storageAt } from './node.ts';
-import { tryTransfer } from './token-trial.ts';
+import { innerReason, transferCall, trialEscrow, trialSecret } from './builders.ts';
+import { codeAt, headBlock, storageAt } from './node.ts';
+import { claimCall, fundCalls } from './plan.ts';
+import { type Failure, lendBalance, slotsRead, tryCalls } from './simulate.ts';
 import type { Watch } from './watch.ts';
 
 /** EIP-7702: an account that somebody holds the key of, with a contract's code lent to it. */
@@ -60,7 +70,8 @@ async function hiddenKeeper(
   const words = [freshAddress(), 1n, 1n].map(word).join('');
   for (const selector of selectors.slice(0, mostTried)) {
     const data = swallowing(token, selector + words);
-    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
+    const read = await slotsRead(rpc, { from, data, gas }, signal);
+    for (const { address, key } of read.slice(0, mostWordsRead)) {
       const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
       if (keeper !== null) return getAddress(keeper);
     }
@@ -76,16 +87,46 @@ function swallowing(to: string, data: string): string {
   return `0x60${size}6029600039${call}00${data}`;
 }
 
-async function storageRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
-  try {
-    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
-    const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })
-      .accessList;
-    return (list ?? [])
-      .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
-      .slice(0, mostWordsRead);
-  } catch (error) {
-    if (error instanceof RpcError || error instanceof TypeError) return [];
-    throw error;
+const steps = [
+  'an approval',
+  'the funding of an escrow',
+  'the claim of an escrow',
+  'passing on what a claim paid',
+] as const;
+/** A stranger's own words in a reason. */
+const mostWords = 120;
+
+async function tryTransfer(
+  watch: Watch,
+  token: string,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { rpc, chain, deployment } = watch;
+  const from = freshAddress();
+  const lent = await lendBalance(rpc, token, from, amount, signal);
+  if (lent === null) {
+    return found(check, 'wait', 'it cannot be tried: where it keeps its balances was not found');
   }
+  const { timestamp } = await headBlock(rpc, signal);
+  const { contract } = deployment;
+  const terms = trialEscrow({ chain, token, amount }, contract, { from, to: from, timestamp });
+  const calls = [
+    ...fundCalls(terms, deployment, 0n),
+    claimCall(terms, deployment, trialSecret),
+    transferCall(token, freshAddress(), amount),
+  ];
+  const failure = await tryCalls(rpc, from, calls, lent, signal);
+  if (failure === null) return passed(check);
+  const what = `${steps[failure.index] ?? 'a round of transfers'} of ${amount} units`;
+  const words = await innerReason(watch, terms, contract, { from, lent }, failure, signal);
+  const reason = cleanText(words, mostWords);
+  if (isInexact(failure)) return found(check, 'reject', `${what} is not exact: ${reason}`);
+  // A token may be stopped for now, and let go again.
+  return found(check, 'wait', `${what} fails: ${reason}`);
+}
+
+/** The contract counts what arrives and what leaves. */
+function isInexact({ name }: Failure): boolean {
+  return name === 'WrongAmountReceived' || name === 'WrongAmountSent';
 }

@@ -75,15 +75,6 @@ test('launches that were taken back from below the cursor are read again as they
   for (const each of launched) assert.ok(after.tokens.includes(each));
 });
 
-test('a cursor that a lying node drove ahead of the chain comes back, and nothing is lost', async () => {
-  const { position } = await next(null);
-  const launched = await pad.launch('UNSEEN');
-  await mine(4);
-  const far = { height: position.height + 100_000, hash: `0x${'99'.repeat(32)}` };
-  const { tokens } = await all(far);
-  assert.ok(tokens.includes(launched[0]!), tokens.join());
-});
-
 test('after a stop of more than a week only that week is read, and the log says of which launchpad', async () => {
   const { position } = await next(null);
   await pad.launch('OLD');

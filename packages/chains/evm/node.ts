@@ -28,11 +28,6 @@ export type Tx = {
   readonly to: string | null;
   readonly input: string;
   readonly value: bigint;
-  readonly gas: string;
-  /** Storage named ahead, which is paid for out of the gas; null when there is none. */
-  readonly accessList: unknown;
-  /** Whether it puts code at accounts (EIP-7702), which is paid for too. */
-  readonly delegates: boolean;
 };
 
 export type Block = {
@@ -130,9 +125,6 @@ function readTx(value: unknown): Tx {
     to: typeof tx.to === 'string' ? getAddress(tx.to) : null,
     input: text(tx.input ?? tx.data),
     value: amountOf(tx.value),
-    gas: text(tx.gas),
-    accessList: tx.accessList ?? null,
-    delegates: tx.authorizationList != null,
   };
 }
 

@@ -16,8 +16,7 @@ import {
   checkAmount,
   preflight,
 } from './builders.ts';
-import { costs } from './costs.ts';
-import { shortage, spendGas } from './fees.ts';
+import { costs, shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
@@ -78,6 +77,7 @@ export function evmParty(options: EvmAdapterOptions) {
         balanceAt(rpc, token, refund.address, 'latest', signal),
       decimals: ({ rpc }, token: string, signal) => decimalsOf(rpc, token, signal),
       spendGas,
+      untriedGas: untriedSpend,
       buildClaim,
       buildRefund,
       buildBatch,

@@ -4,10 +4,8 @@ import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
-import { answerOf, type Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { probeCode } from './artifacts/probe.ts';
-import { evmDeployment } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {
@@ -23,11 +21,9 @@ import {
 import { evmWorld } from './testing/world.ts';
 
 const zoo = compileTestContracts('Zoo.sol');
-const { chain, adapterOf, adapterOver, urlOf, signal } = await evmWorld();
-const { contract } = evmDeployment(31_337);
+const { chain, adapterOf, adapterOver, signal } = await evmWorld();
 
 const termsOf = async (over: Partial<EscrowTerms> = {}) => (await newLeg(chain, over)).terms;
-const to = (address: string) => ({ address, pubkey: null });
 const put = (name: string) => deploy(chain, zoo.get(name)!.bytecode);
 const tell = (name: string, address: Hex, functionName: string, ...args: unknown[]) => {
   const data = encodeFunctionData({ abi: zoo.get(name)!.abi, functionName, args });
@@ -45,11 +41,6 @@ async function fundedIn(token: Hex) {
   await fund(chain, leg);
   return leg;
 }
-const lendsNothing: Lie = ({ method, params }, forward) =>
-  method === 'eth_call' && params.length > 2
-    ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
-    : forward();
-
 test('the probe is what its source compiles to', () => {
   const settings = { evmVersion: 'paris', isOptimised: true } as const;
   const compiled = compileTestContracts('../Probe.sol', settings).get('Probe');
@@ -84,8 +75,7 @@ test('a blacklisted receiver, a blacklisted funder and a paused token are refuse
   await fails(tried(terms, 'payout'), /says "the token is paused"/);
 });
 
-test('balances are found where a token reads them; without access lists where compilers put them', async () => {
-  const plain = await deployToken(chain, 'DevDollar');
+test('balances are found where a token reads them; without access lists nothing is refused', async () => {
   const hidden = await put('Separated');
   await tried(await termsOf({ token: hidden }), 'funding');
   const events: string[] = [];
@@ -96,27 +86,8 @@ test('balances are found where a token reads them; without access lists where co
         : forward(),
     { log: (event) => events.push(event) },
   );
-  await tried(await termsOf({ token: plain }), 'payout', adapter);
-  assert.deepEqual(events, []);
-  // Its ledger cannot be guessed: said in the log, and nothing is refused.
   await tried(await termsOf({ token: hidden }), 'payout', adapter);
   assert.deepEqual(events, ['preflight_without_balance']);
-});
-
-test('a node without state overrides tries what the funder could send, and says so', async () => {
-  const events: string[] = [];
-  const adapter = await adapterOver(lendsNothing, { log: (event) => events.push(event) });
-  const token = await put('Governed');
-  await tell('Governed', token, 'setBlacklisted', receiver.address, true);
-  await tried(await termsOf({ token }), 'funding', adapter);
-  await mint(chain, token, funder.address, 1_000n);
-  const payout = tried(await termsOf({ token }), 'funding', adapter);
-  await fails(payout, /to the payout address/);
-  await tried(await termsOf(), 'funding', adapter);
-  assert.deepEqual(events, ['preflight_without_overrides']);
-  const { lane: _, fundBefore: __, ...bare } = await termsOf();
-  const lost = tried({ ...bare, payout: to(contract) }, 'payout', adapter);
-  await assert.rejects(lost, refuses('bad_address', /is the escrow contract/));
 });
 
 test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
@@ -158,22 +129,4 @@ test('a claim that its time has passed for, or that the contract cannot pay, is 
   await fund(chain, native);
   await later(chain, 7_200);
   await fails(tried(native.terms, 'claim'), /ClaimTooLate/);
-});
-
-test('where storage is not lent, the contract itself is the one that pays in a plain trial', async () => {
-  const leg = await newLeg(chain, { payout: to(await put('Rejecting')) });
-  await fund(chain, leg);
-  // Lent or not, the receiver's own words are told.
-  const words = /to the payout address .*no deposits today/;
-  await fails(tried(leg.terms, 'claim'), words);
-  const payers: unknown[] = [];
-  // It lends code, and forgets the words.
-  const forgetful = await urlOf(({ method, params }, forward) => {
-    payers.push((params[0] as { from?: unknown } | undefined)?.from);
-    return method === 'eth_call' && JSON.stringify(params[2] ?? {}).includes('stateDiff')
-      ? answerOf(chain.rpcUrl, method, params.slice(0, 2))
-      : forward();
-  });
-  await fails(tried(leg.terms, 'claim', adapterOf({ rpcUrls: [forgetful] })), words);
-  assert.ok(payers.includes(contract));
 });

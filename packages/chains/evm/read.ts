@@ -10,7 +10,6 @@ import {
   rankOf,
   settledRank,
   unknownTxid,
-  verbOf,
 } from '../escrows/state.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
@@ -19,7 +18,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
 import { type At, atLook, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
-import { changeOf, confirmed, scanEscrow } from './scan.ts';
+import { confirmed, scanEscrow } from './scan.ts';
 import { stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
@@ -92,7 +91,7 @@ async function readAt(
     await early?.history.catch(() => {});
     known.marks.clear();
     known.scannedTo = null;
-    const funded = waiting?.verb === 'fund' ? atSight(waiting.txid) : null;
+    const funded = waiting === undefined ? null : atSight(waiting);
     return { ...nothingSeen, funded, secret: secret(), empty: funded === null };
   }
   const { deepest, deep } = await (early?.depth ?? depth());
@@ -119,15 +118,14 @@ async function readAt(
   const wasSettled = deep === null || rankOf(deep) >= settledRank;
   const claimed = sight(claim, wasSettled);
   const refunded = sight(refund, wasSettled);
-  const pending = now.state === 'open' ? waiting : undefined;
   const settled = claim ?? refund;
   const isSettledDeep = (claimed ?? refunded)?.deep ?? false;
   const isDeep = deep === null || (rankOf(deep) > 0 && (deep.state !== 'open' || deep.covered));
   const funded = sight(history.fund, isDeep && (now.state !== 'open' || now.covered));
   return {
     funded: funded ?? unknownFunding(watched, head, settled),
-    claimed: claimed ?? (pending?.verb === 'claim' ? atSight(pending.txid) : null),
-    refunded: refunded ?? (pending?.verb === 'refund' ? atSight(pending.txid) : null),
+    claimed,
+    refunded,
     secret: secret(),
     balance: now.state === 'open' ? terms.amount : 0n,
     empty: isSettledDeep && (await isFinal(watch, settled, head, signal)),
@@ -268,12 +266,6 @@ async function historyOf(
     history = await lookBack(watch, known, head.number, signal);
   }
   if (explains(history, now)) return history;
-  const verb = verbOf(now);
-  const found = verb === null ? null : await changeOf(watch, known, verb, now.changedAt, signal);
-  if (found !== null) {
-    mark(known, found);
-    return firsts(known, head.number);
-  }
   if (now.state === 'ended') {
     once(watch, 'unknown_outcome', { chain: watch.chain, escrow: address });
     return history;

@@ -27,11 +27,11 @@ export type Failure = Revert & {
 
 const noCall = -1;
 
-/** Whether the node lends code. Asked of it once: a contract that answers 42 is put somewhere. */
+/** Whether the node lends code and storage: a contract that answers its first word, which is 42. */
 export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
-  const answer42 = '0x602a60005260206000f3';
+  const code = '0x60005460005260206000f3';
   try {
-    const overrides: Overrides = { [stranger]: { code: answer42 } };
+    const overrides: Overrides = { [stranger]: { code, stateDiff: { [word(0n)]: word(42n) } } };
     const answer = await rpc.call(
       'eth_call',
       [{ to: stranger }, 'latest', overrides],
@@ -97,19 +97,14 @@ function failureOf({ data, message }: RpcError): Failure {
 /** Many times what any balance takes: it bounds how long an answer a token can give. */
 const balanceGas = '0x7a120';
 const mostSlots = 32;
-const guessedSlots = 64n;
-const mostKnownSlots = 1_000;
 
-export type Slot = { readonly address: string; readonly key: string };
-
-// Looks where the token reads (access list), then where compilers put mappings. null: not found.
+/** Looks where the token reads, as the access list says. null: not found. */
 export async function lendBalance(
   rpc: Rpc,
   token: string,
   holder: string,
   amount: bigint,
   signal: AbortSignal,
-  known: Map<string, Slot> = new Map(),
 ): Promise<Overrides | null> {
   const call = { from: holder, to: token, data: balanceOfCall(holder), gas: balanceGas };
   const balanceWith = async (overrides: Overrides): Promise<bigint> => {
@@ -121,44 +116,28 @@ export async function lendBalance(
       throw error;
     }
   };
-  const before = known.get(token);
-  if (before !== undefined) {
-    const lent = { [before.address]: { stateDiff: { [before.key]: word(amount) } } };
-    if ((await balanceWith(lent)) >= amount) return lent;
-    known.delete(token);
-  }
   const slots = await slotsRead(rpc, call, signal);
   // Some tokens keep shares or scaled balances: then a larger number is needed.
   for (const scale of [0n, 40n, 100n]) {
     const value = word((amount << scale) % 2n ** 250n);
     for (const { address, key } of slots.slice(0, mostSlots)) {
       const lent = { [address]: { stateDiff: { [key]: value } } };
-      if ((await balanceWith(lent)) < amount) continue;
-      if (scale === 0n) keep(known, token, { address, key });
-      return lent;
+      if ((await balanceWith(lent)) >= amount) return lent;
     }
   }
-  const guesses = guessedKeys(holder);
-  const all = Object.fromEntries(guesses.map((key, at) => [key, word(amount + BigInt(at))]));
-  const at = (await balanceWith({ [token]: { stateDiff: all } })) - amount;
-  const key = at >= 0n && at < guesses.length ? guesses[Number(at)] : undefined;
-  if (key === undefined) return null;
-  const lent = { [token]: { stateDiff: { [key]: word(amount) } } };
-  return (await balanceWith(lent)) >= amount ? lent : null;
+  return null;
 }
 
-function keep(known: Map<string, Slot>, token: string, slot: Slot): void {
-  known.set(token, slot);
-  const [oldest = ''] = known.keys();
-  if (known.size > mostKnownSlots) known.delete(oldest);
-}
-
-async function slotsRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
+/** The storage that a call reads; none where the node does not say. */
+export async function slotsRead(
+  rpc: Rpc,
+  call: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<{ readonly address: string; readonly key: string }[]> {
+  type Listed = { readonly address: string; readonly storageKeys: readonly string[] };
   try {
     const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal, fewMiB);
-    const { accessList } = answer as {
-      accessList: { address: string; storageKeys: string[] }[];
-    };
+    const { accessList } = answer as { readonly accessList: readonly Listed[] };
     return accessList.flatMap(({ address, storageKeys }) =>
       storageKeys.map((key) => ({ address, key })),
     );
@@ -170,17 +149,6 @@ async function slotsRead(rpc: Rpc, call: Readonly<Record<string, string>>, signa
 
 function word(value: bigint): string {
   return `0x${value.toString(16).padStart(64, '0')}`;
-}
-
-/** Solidity hashes key then slot, Vyper slot then key. */
-function guessedKeys(holder: string): string[] {
-  const key = holder.slice(2).toLowerCase().padStart(64, '0');
-  const keys: string[] = [];
-  for (let slot = 0n; slot < guessedSlots; slot += 1n) {
-    const place = word(slot).slice(2);
-    keys.push(keccak256(`0x${key}${place}`), keccak256(`0x${place}${key}`));
-  }
-  return keys;
 }
 
 /** Decodes revert data. `message` is what the node said, for when there is no data. */

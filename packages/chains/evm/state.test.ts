@@ -3,12 +3,9 @@ import { test } from 'node:test';
 import type { Lane } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
 import { amountOf, quantity, type Rpc, rpcClient } from '../nodes/rpc.ts';
-import { lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { ask } from './ask.ts';
-import { txOf } from './node.ts';
 import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
-import { laneSlot, lends, lentOpen, openWord } from './simulate.ts';
+import { laneSlot, lentOpen, openWord } from './simulate.ts';
 import { mustBeOpen, stateAt } from './state.ts';
 import { anyone, claim, fund, type Leg, later, newLeg, refund } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
@@ -113,14 +110,6 @@ test('with the word lent, an escrow is open for one call, and for no other', asy
   assert.equal((await shown(leg)).state, 'never');
 });
 
-const own = '0x00000000000000000000000000000000000000A1';
-
-const made = untilTested(lyingNode);
-const saying = async (result: unknown) => {
-  const { url } = await made('http://127.0.0.1:1', () => ({ result }));
-  return rpcClient({ chain: 'evm-dev', urls: [url], rounds: 1 });
-};
-
 test('a quantity is hex of a word at most, and is not parsed where it is longer', () => {
   assert.equal(quantity('0x7a69'), 31_337);
   assert.equal(quantity('0X0A'), 10);
@@ -134,16 +123,4 @@ test('a quantity is hex of a word at most, and is not parsed where it is longer'
   assert.throws(() => quantity('0xfffffffffffffff'), /gave 0xfffffffffffffff as a number/);
   const list = Array.from({ length: 3 }, () => ({ toString: () => assert.fail('was quoted') }));
   assert.throws(() => quantity(list), /gave object as a number/);
-});
-
-test('a transaction is read up to what a block lets it be, a token’s answer up to what its gas does', async () => {
-  const rpc = await saying(`0x${'0'.repeat(9 * 2 ** 20)}`);
-  const tooLong = { code: 'chain_unavailable', message: /more than 8388608 bytes/ };
-  await assert.rejects(ask(rpc, own, '0x', signal()), tooLong);
-  const unread = { code: 'chain_unavailable', message: /cannot be read: not an object/ };
-  await assert.rejects(txOf(rpc, own, signal()), unread);
-  const longer = await saying(`0x${'0'.repeat(33 * 2 ** 20)}`);
-  const over = { code: 'chain_unavailable', message: /more than 33554432 bytes/ };
-  await assert.rejects(txOf(longer, own, signal()), over);
-  assert.equal(await lends(await saying(`0x${'0'.repeat(20_000)}2a`), signal()), false);
 });

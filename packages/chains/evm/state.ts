@@ -15,6 +15,7 @@ import { fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { eachSource } from '../nodes/sources.ts';
 import { type At, asked, atBlock, chainIdOf, codeAt, text } from './node.ts';
 import { contractEscrow, deploymentOf, domainOf, type EvmDeployment } from './plan.ts';
+import { lends } from './simulate.ts';
 import type { Watch } from './watch.ts';
 
 export function stateAt(
@@ -119,6 +120,10 @@ export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<voi
   for (const { answer: id } of ids) {
     if (id === chainId) continue;
     throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
+  }
+  const lending = await eachSource(watch, watch.rpc, (one) => lends(one, signal));
+  if (lending.some(({ answer }) => !answer)) {
+    throw wrong('the node takes no state overrides, by which payments are tried (eth_call)', {});
   }
   const fault = await contractFault(watch.rpc, deployment, signal);
   if (fault !== null) throw wrong(fault.says, { contract: fault.contract });

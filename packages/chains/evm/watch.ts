@@ -7,13 +7,11 @@ import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
-import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Width } from '../kit/widths.ts';
 import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
 import { type Block, evmNodes, type Log, type Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
-import type { Slot } from './simulate.ts';
 
 export type { Verb };
 
@@ -40,13 +38,9 @@ export type Mark = {
 export type Known = {
   readonly watched: WatchedEscrow;
   readonly marks: Map<string, Mark>;
-  /** Transactions that called it directly; looked at when its logs do not explain its state. */
-  readonly callers: Set<string>;
   /** All its logs up to here are in `marks`; null = not looked yet. */
   scannedTo: number | null;
 };
-
-export type Waiting = { readonly verb: Verb; readonly txid: string };
 
 export type Seen = Pick<Block, 'number' | 'hash'> & { readonly touched: ReadonlySet<string> };
 
@@ -59,15 +53,10 @@ export type Watch = kit.Watching<Known> & {
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
   readonly logRange: Width;
-  /** The contracts too: a transaction that names one may have called it. */
-  readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
-  waiting: ReadonlyMap<string, Waiting>;
-  /** Waiting transactions by hash: whether they would succeed on this block. */
-  tried: { readonly head: string; readonly works: Map<string, boolean> };
-  /** Where tokens keep the balance that a trial lends. */
-  readonly slots: Map<string, Slot>;
+  /** Fundings in the pending block, by escrow. */
+  waiting: ReadonlyMap<string, string>;
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
   followedFrom: number;
@@ -83,8 +72,6 @@ export function newWatch(options: EvmAdapterOptions): Watch {
   const { normal, high } = policy;
   const deployment = evmDeployment(chainId, options);
   const contracts = contractsOf(deployment);
-  const names = newNames();
-  for (const contract of contracts) addName(names, contract);
   return {
     ...kit.newWatching<Known>(chain, options.log),
     chainId,
@@ -94,11 +81,8 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
-    names,
     unfinal: new Map(),
     waiting: new Map(),
-    tried: { head: '', works: new Map() },
-    slots: new Map(),
     blocks: [],
     followedFrom: 0,
     skippedTo: 0,
@@ -107,7 +91,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  const begin = () => ({ watched, marks: new Map(), callers: new Set<string>(), scannedTo: null });
+  const begin = () => ({ watched, marks: new Map(), scannedTo: null });
   return kit.remember(watch, watched, begin);
 }
 
@@ -123,10 +107,7 @@ export function mark(known: Known, found: Mark): void {
 const wordHex = 64;
 
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
-  const isDirect = tx.to !== null && watch.contracts.includes(tx.to);
-  return touchesIn(watch, tx.input, isDirect, (wanted) =>
-    callsIn(tx.input, calledBy(tx.to, watch.deployment), wanted),
-  );
+  return touchesIn(watch, (wanted) => callsIn(tx.input, calledBy(tx.to, watch.deployment), wanted));
 }
 
 export function noteLog(watch: Watch, log: Log): string | null {

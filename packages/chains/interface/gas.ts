@@ -83,4 +83,7 @@ export type Gas = {
 
   /** EVM, without margin. `payout_would_fail`: the escrow refuses; others say nothing of it. */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
+
+  /** EVM: enough where no node could try it, by the rules of any fork until the timelock. */
+  untriedGas?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 };

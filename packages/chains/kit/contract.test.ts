@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import escrowsPinned from '@parley/contracts/escrows/deployment.json' with { type: 'json' };
-import solanaPinned from '@parley/contracts/solana/deployment.json' with { type: 'json' };
 import { contractId } from '@parley/core/rules.ts';
 import { policies } from '@parley/core/testing.ts';
 import { bitcoinAdapter } from '../bitcoin/adapter.ts';
-import { bitcoinContract } from '../bitcoin/contract.ts';
-import { escrowScript } from '../bitcoin/escrow-script.ts';
+import { bitcoinContract, escrowScript } from '../bitcoin/escrow-script.ts';
 import { evmAdapter } from '../evm/adapter.ts';
 import { parseEvmAddress } from '../evm/address.ts';
 import { evmContract } from '../evm/plan.ts';
-import { solanaAdapter } from '../solana/adapter.ts';
-import { solanaDeployment } from '../solana/plan.ts';
-import { tronAdapter } from '../tron/adapter.ts';
-import { tronHex } from '../tron/address.ts';
 
 const nowhere = 'http://127.0.0.1:9';
 const policy = policies.ethereum;
@@ -29,28 +23,6 @@ test('EVM: where the contract is, and the head of the digest of its init code', 
   const elsewhere = `0x${'fa'.repeat(20)}`;
   const moved = evmContract({ contract: elsewhere });
   assert.equal(contractId(moved), `${parseEvmAddress(elsewhere)}:${version}`);
-});
-
-const address = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-
-test('TRON: the contract that is configured, and the head of the digest of its init code', () => {
-  const deployment = { chainId: 1, contract: tronHex(address), creation: '00' };
-  const sources = [{ url: nowhere }];
-  const { contract } = tronAdapter({ chain: 'x', deployment, sources, policy });
-  assert.deepEqual(contract, { address, version });
-});
-
-test('Solana: the program that is configured, and the head of the digest of its bytes', () => {
-  const { contract } = solanaAdapter({
-    chain: 'x',
-    rpcUrls: [nowhere],
-    policy,
-    mostDriftSeconds: 60,
-    genesisHash: null,
-    now: () => 0,
-    deployment: { ...solanaDeployment, program: 'Program' },
-  });
-  assert.deepEqual(contract, { address: 'Program', version: head(solanaPinned.sha256) });
 });
 
 test('Bitcoin: the digest of the script template, on every network', () => {

@@ -4,7 +4,6 @@ import { type Failure, inPart, type Width } from './widths.ts';
 
 class No extends Error {}
 class Silence extends Error {}
-class Other extends Error {}
 
 const kindOf = (error: unknown): Failure => {
   if (error instanceof No) return 'refusal';
@@ -54,13 +53,6 @@ test('a silence is one of the width where one alone is answered: then much less 
   assert.deepEqual(told.asked, [...grown, 400, 1, 200, 200]);
 });
 
-test('fewer than were allowed are no reason to allow more', async () => {
-  const { ask } = nodeOf(1_000, () => new No());
-  const width = wide({ now: 100 });
-  for (let times = 0; times < 40; times += 1) await inPart(width, 8, ask, kindOf, never);
-  assert.equal(width.now, 100);
-});
-
 test('where one alone is not answered either, it is the node: nothing is learnt of the width', async () => {
   for (const Failing of [Silence, No]) {
     const { told, ask } = nodeOf(0, () => new Failing());
@@ -88,11 +80,4 @@ test('a silence that took all the time is remembered, a question that was given 
     await inPart(width, 900, ask, kindOf, never);
     assert.deepEqual(told.asked, [900, next]);
   }
-});
-
-test('a refusal that is no matter of the width is asked once', async () => {
-  const { told, ask } = nodeOf(300, () => new Other());
-  const width = wide();
-  await assert.rejects(inPart(width, 900, ask, kindOf, never), Other);
-  assert.deepEqual([told.asked, width.now, width.silent], [[900], 1_000, undefined]);
 });

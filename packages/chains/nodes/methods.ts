@@ -5,6 +5,7 @@
 export const evmMethods = [
   'eth_call',
   'eth_chainId',
+  'eth_config',
   'eth_createAccessList',
   'eth_estimateGas',
   'eth_feeHistory',
@@ -92,6 +93,7 @@ export type TronRpcMethod = 'eth_getLogs' | 'eth_getStorageAt';
 
 /** Those that the market does without: fewer trials, wider estimates, no listing of tokens. */
 export const spareMethods: ReadonlySet<string> = new Set([
+  'eth_config',
   'eth_createAccessList',
   'getTokenLargestAccounts',
   'jsonrpc',

@@ -1,7 +1,7 @@
 // Real PostgreSQL throughout: these tests are about the files that a crash leaves behind.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmod, chown, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,18 +133,6 @@ test('a fresh folder gives a private, durable database that loopback alone reach
   assert.notEqual(await group(pid), await group('self'));
 });
 
-test('rows and password are there after an orderly stop and a start', async (t) => {
-  const dir = await emptyFolder(t);
-  const first = await start(dir);
-  await query(first.url, 'create table kept as select 42 as answer');
-  await first.stop();
-  await first.stop();
-  // On a busy machine its parent takes a moment to forget a process that has ended.
-  await eventually('the database ended', async () => assert.equal(isAlive(first.pid), false));
-  const second = await start(dir);
-  assert.deepEqual(await query(second.url, 'select answer from kept'), [{ answer: 42 }]);
-});
-
 test('one of two starts in one folder at once is refused and the other works', async (t) => {
   const dir = await emptyFolder(t);
   const both = await Promise.allSettled([start(dir), start(dir)]);
@@ -232,27 +220,4 @@ test('a note that names an unrelated process by now stops nobody', async (t) => 
   await start(dir);
   assert.equal(isAlive(bystander.pid!), true);
   assert.equal(bystander.signalCode, null);
-});
-
-test('a lost password file and a foreign version are told in a sentence', async (t) => {
-  const dir = await emptyFolder(t);
-  const first = await start(dir);
-  await first.stop();
-  const password = join(dir, 'postgres', 'password');
-  await rename(password, `${password}.away`);
-  await assert.rejects(start(dir), refusal('password_missing'));
-  await rename(`${password}.away`, password);
-  await writeFile(join(dir, 'postgres', 'data', 'PG_VERSION'), '17\n');
-  await assert.rejects(start(dir), refusal('wrong_version'));
-});
-
-test('root keeps its folders closed and the database still runs', async (t) => {
-  // As a user, every other test here shows that an ordinary user runs it.
-  if (!isRoot) return;
-  const closed = await emptyFolder(t);
-  await chmod(closed, 0o700);
-  const database = await start(closed);
-  const { uid } = await stat(`/proc/${database.pid}`);
-  assert.notEqual(uid, 0);
-  assert.equal((await stat(closed)).mode & 0o777, 0o700);
 });

@@ -19,7 +19,9 @@ import {
 } from '@parley/trader/deal.ts';
 import { misused, needsYou } from '@parley/trader/failures.ts';
 import type { Examined as Found } from '@parley/trader/fitting.ts';
+import type { Session } from '@parley/trader/session.ts';
 import { type Sides, sidesOf } from '@parley/trader/sides.ts';
+import { compareTerms, namedBy, otherThan, type Terms } from '@parley/trader/terms.ts';
 import { z } from 'zod';
 import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
 import { counting, type Spend } from '../ledger.ts';
@@ -30,7 +32,6 @@ import { type Prepared, tradeTool } from '../tool.ts';
 import { type Addresses, destinationsOf } from './destinations.ts';
 import { feesOf, feesWords } from './fees.ts';
 import { chainsOf } from './opened.ts';
-import { mustBeTerms, named } from './terms.ts';
 
 const acceptDone = z.object({
   threadId: z.string(),
@@ -47,6 +48,14 @@ const acceptDone = z.object({
     .describe('what the wallets do not have; null: not looked at, an earlier call accepted'),
   next: z.string(),
 });
+
+/** The fields of the request that are named beside the price. */
+const named = {
+  side: shape.side.optional().describe('this and the next three: where terms_unknown wants them'),
+  amount: shape.amountIn.optional().describe('of the base asset'),
+  base: shape.assetName.optional().describe('ASSET'),
+  quote: shape.assetName.optional().describe('ASSET'),
+};
 
 const input = z.object({
   threadId: shape.id,
@@ -103,10 +112,10 @@ async function lookAt(desk: Desk, args: Args): Promise<Looked> {
   if (thread.status === 'closed') {
     throw new Refusal('needs_you', 'thread_closed', `thread ${threadId} is closed`, { threadId });
   }
-  const named = amountOf(price, assets.quote);
+  const stands = amountOf(price, assets.quote);
   if (typedAmount(typed, assets.quote) !== price) {
-    const sentence = `the price is ${inWords(named)}, and not ${typed}`;
-    throw new Refusal('needs_you', 'price_moved', sentence, { price: named.amount, given: typed });
+    const sentence = `the price is ${inWords(stands)}, and not ${typed}`;
+    throw new Refusal('needs_you', 'price_moved', sentence, { price: stands.amount, given: typed });
   }
   await mustBeTerms(desk.session, thread.rfq.id, { ...terms, ...assets }, args);
   const ends = thread.quoteExpiresAt;
@@ -288,4 +297,32 @@ function doneOf(
         ? 'wait until the other side accepts ("thread" shows the swap), then "settle"'
         : 'call "settle" now: deadlines run',
   };
+}
+
+type Named = {
+  readonly [name in keyof typeof named]?: z.infer<(typeof named)[name]> | undefined;
+};
+type Of = Terms & Readonly<Record<'base' | 'quote', OwnAsset>>;
+
+/**
+ * Throws VerificationError where the request is another than it was, Refusal `terms_unknown` where
+ * nobody has named it, `other_terms` where it is not what was named.
+ */
+async function mustBeTerms(session: Session, rfqId: string, terms: Of, said: Named): Promise<void> {
+  const kept = await compareTerms(session, rfqId, terms);
+  const { direction, baseAmount, base, quote } = terms;
+  const side = direction === 'sell_base' ? 'sell' : 'buy';
+  const { amount } = amountOf(baseAmount, base);
+  const facts = { side, amount, base: base.name, quote: quote.name };
+  const what = `the taker ${side}s ${inWords(amountOf(baseAmount, base))} for ${quote.name}`;
+  const missing = namedBy.filter((name) => said[name] === undefined);
+  if (kept === null && missing.length > 0) {
+    const why = 'this profile has neither asked for the request nor quoted it';
+    const sentence = `${why}: name ${missing.join(', ')} of it too. ${what}`;
+    throw new Refusal('needs_you', 'terms_unknown', sentence, facts);
+  }
+  const other = otherThan(session, said, terms);
+  if (other === null) return;
+  const sentence = `${what}, which is not ${other} ${said[other]}: nothing was accepted`;
+  throw new Refusal('needs_you', 'other_terms', sentence, facts);
 }

@@ -252,29 +252,6 @@ test('one of two nodes gives nothing out, nor a look by which sources differ', a
   assert.equal((await one.watched.getSwap(swapId))?.byHand, undefined, 'it was not given out');
 });
 
-test('a node that fails call after call is told after 20 s, and holds up a funding for ten minutes if it had spoken', async () => {
-  const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), paid(9, 3)] });
-  await verify();
-  world.bitcoin = [paid(9, 3), Promise.resolve(new Error('HTTP 429'))];
-  await assert.rejects(fund(), { code: 'sources_disagree' });
-  world.clock += 20;
-  assert.match((await verify()).legs[1].doubts.join(), /^node 2 of bitcoin-regtest does not/);
-  world.clock += 580;
-  await assert.rejects(fund(), { code: 'sources_disagree' });
-  world.clock += 1;
-  assert.equal((await fund()).verb, 'fund');
-});
-
-test('a node that hangs holds up a funding until its time is over, and not at each call anew', async () => {
-  const { promise, resolve } = Promise.withResolvers<Error>();
-  const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), promise] });
-  assert.deepEqual((await verify()).legs[1].doubts, ['a node of leg b has yet to answer']);
-  resolve(new Error('it took too long'));
-  await promise;
-  world.bitcoin = [paid(9, 3), new Promise<Error>(() => {})];
-  assert.equal((await fund()).verb, 'fund');
-});
-
 test('a slow node’s word of the call before lets a funding be given out', async () => {
   const { world, fund } = await counterparty({ bitcoin: [paid(9, 3), paid(9, 3)] });
   let slow = Promise.withResolvers<void>();
@@ -474,38 +451,6 @@ test('a public secret is claimed with, by own nodes and with the market away', a
   assert.deepEqual([material.escrow, Date.parse(sendBefore) / 1_000], [a.escrow, a.timelock]);
   const terms = termsOf('a', a.timelock, lastOf(honestSwap('taker').deadlines, 'a'));
   assert.deepEqual(material.txs, [claimCall(terms, evmView.deployment, secret)]);
-});
-
-test('a claim that is asked for again is built by another node: the first one may build in vain', async () => {
-  const shown = { evm: [paid(2, 2), paid(2, 2)], bitcoin: [{ ...paid(3, 3), secret }] };
-  const { world, verify, claim } = await initiator(shown);
-  await verify();
-  for (let times = 0; times < 4; times += 1) await claim();
-  assert.deepEqual(world.builders, [0, 1, 0, 0]);
-});
-
-/** Asked while that chain answers later than a driver's next look, a second away. */
-async function slowly(world: World, chain: string, ask: () => Promise<Answer>): Promise<Answer> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  world.onLook = async (_, each) => (each === chain ? promise : undefined);
-  const asked = ask();
-  setTimeout(resolve, 1_500);
-  return asked;
-}
-
-test('with a public secret a slow chain is waited for where it is told of or refunded, and no claim waits', async () => {
-  const shown = { evm: [paid(2, 2)], bitcoin: [{ ...paid(3, 3), secret }] };
-  const { world, verify, claim } = await initiator(shown);
-  await verify();
-  const { legs } = await slowly(world, 'evm-dev', verify);
-  const told = legs.map(({ funded, silent }: Answer) => [funded, silent]);
-  assert.deepEqual(told.flat(), [true, null, true, null]);
-  world.onLook = async (_, chain) => (chain === 'evm-dev' ? undefined : new Promise(() => {}));
-  assert.equal((await claim()).verb, 'claim');
-  const other = await counterparty(shown);
-  await other.verify();
-  other.world.clock = honestSwap('maker').legs.a.timelock + 1;
-  assert.equal((await slowly(other.world, 'evm-dev', other.refund)).verb, 'refund');
 });
 
 test('a secret that the market alone shows is claimed with, and one that opens nothing is not', async () => {

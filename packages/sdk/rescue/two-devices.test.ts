@@ -1,20 +1,16 @@
 // Two devices of one person settle one swap, and no lock is between them: the lost one was found
-// again, or never lost. On paper chains at any moment, and on dev chains with Bitcoin.
+// again, or never lost. On paper chains, at any moment.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { Party } from '@parley/core/trade.ts';
 import fc from 'fast-check';
 import { type SettleInput, settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/store.ts';
-import { type FourChains, fourChains } from '../testing/four-chains.ts';
-import { withChain } from '../testing/honest.ts';
 import { isOver, type PaperScene, paperScene, run, sent } from '../testing/paper-scene.ts';
-import { coreOf, isFunded, recordOf, running, sideOf, stopAll, until } from '../testing/sides.ts';
+import { recordOf } from '../testing/sides.ts';
 import { timed } from '../testing/timed.ts';
-import { bitcoinWallet } from '../wallets/bitcoin.ts';
 
 /** The store after a rescue of the swap on the other device, where it is ready to be claimed. */
 async function restored(from: SettleInput, secret: string | null): Promise<Store> {
@@ -73,59 +69,4 @@ timed('on two devices at once nothing is lost, and nothing is funded twice', asy
     },
   );
   await fc.assert(property, { numRuns: 10 });
-});
-
-let chains: FourChains;
-before(async () => {
-  chains = await fourChains();
-});
-after(async () => {
-  stopAll();
-  await chains?.stop();
-});
-
-/** The swap of one side, on two devices whose Bitcoin goes to an address of its own on each. */
-async function twoDevices(party: Party, input: SettleInput, secret: string) {
-  const core = coreOf(chains);
-  const { chain } = chains.place.bitcoin;
-  const homes = [await core<string>('getnewaddress'), await core<string>('getnewaddress')];
-  const store = await restored(input, secretOf(party, secret));
-  const { trade: _, ...kept } = input;
-  const devices = [kept, { ...kept, store }].map((each, nth) => {
-    const privateKey = chains.keysOf[party].bitcoin;
-    const payout = homes[nth];
-    const wallet = bitcoinWallet({ privateKey, network: 'regtest', payout });
-    return { ...each, chains: withChain(input.chains, chain, { wallet }) };
-  });
-  const paid = async () => {
-    const all = homes.map((each) => core<number>('getreceivedbyaddress', [each]));
-    return (await Promise.all(all)).filter((each) => each > 0);
-  };
-  return { devices, paid };
-}
-
-/** No block before both have sent theirs: whichever comes second meets the other in the pool. */
-async function bothSend(devices: readonly SettleInput[], step: 'claimed' | 'refunded') {
-  const { chain } = chains.place.bitcoin;
-  await chains.dev.mining(chain, false);
-  try {
-    const runs = devices.map((each) => running(each));
-    await Promise.all(runs.map((each) => each.next(step)));
-    await chains.dev.mining(chain, true);
-    return (await Promise.all(runs.map(({ end }) => end))).map(({ end }) => end);
-  } finally {
-    await chains.dev.mining(chain, true);
-  }
-}
-
-timed('two devices collect on Bitcoin: one of both claims is mined, and both say so', async () => {
-  const scene = chains.swap({ a: 'EVM dollar', b: 'BTC' });
-  const taker = running(await sideOf(scene, 'taker'));
-  const maker = scene.input('maker');
-  await until(maker, isFunded);
-  await taker.next('claimed');
-  const { devices, paid } = await twoDevices('maker', maker, scene.secret);
-  assert.deepEqual(await bothSend(devices, 'claimed'), ['received', 'received']);
-  assert.equal((await paid()).length, 1);
-  await taker.end;
 });

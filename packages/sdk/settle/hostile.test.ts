@@ -155,22 +155,6 @@ for (const [what, keep] of Object.entries(keepings)) {
   });
 }
 
-timed('a market that calls empty escrows funded gets no money and no secret', async () => {
-  for (const party of ['maker', 'taker'] as const) {
-    const scene = await paperScene(party, { theirsAt: Infinity });
-    if (party === 'maker') {
-      Object.assign(scene.chains.b.others.adapter, { broadcast: async () => '' });
-    }
-    scene.market.lie((swap) => {
-      const final = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
-      const legs = { a: { ...swap.legs.a, ...final }, b: { ...swap.legs.b, ...final } };
-      return { ...swap, status: 'counterparty_funded', legs };
-    });
-    await run(scene, {}, () => scene.wall > scene.timelock('a') - 3_600);
-    assert.deepEqual([sent(scene, 'a', 'fund'), sent(scene, 'a', 'claim')], [[], []]);
-  }
-});
-
 timed('a wallet that fails, and a market that closes the key, do not end the watch', async () => {
   const scene = await paperScene('maker');
   await untilMined(scene, 'a');

@@ -6,7 +6,6 @@ import type { Store, SwapRecord } from '../stores/store.ts';
 import { keptRecord, swapId } from '../testing/honest.ts';
 import {
   aboutToReveal,
-  alter,
   leftAlone,
   type PaperScene,
   paperScene,
@@ -47,33 +46,6 @@ timed('a write that took too long tells no secret, nor does a restart after it',
   const { claim, publicSecret } = await recordOf(scene);
   assert.deepEqual([claim, publicSecret], [null, null]);
   await refundsUnshown(scene);
-});
-
-timed('a claim taken back is sent once the reveal is open again', async () => {
-  const scene = await aboutToReveal();
-  const { store } = scene.input;
-  let tries = 0;
-  let wall = 0;
-  const slow: Store = {
-    ...store,
-    putSwap: async (record) => {
-      await store.putSwap(record);
-      // A seen claim that was sent is kept too.
-      const isSent = scene.chains.a.pool.size > 0 || scene.endOf('a') !== null;
-      if (record.publicSecret === null || isSent) return;
-      tries += 1;
-      // The clock of this machine jumped, and is set right again.
-      if (tries === 1) [wall, scene.wall] = [scene.wall, tooLate(scene)];
-    },
-  };
-  alter(scene, 'a', ({ look }) => ({
-    look: (...about: Parameters<typeof look>) => {
-      if (tries === 1) scene.wall = wall;
-      return look(...about);
-    },
-  }));
-  await run(scene, { store: slow }, () => scene.endOf('a') !== null);
-  assert.deepEqual([tries, scene.endOf('a')], [2, 'claimed']);
 });
 
 /** From the first write of the reveal, or from that of the secret, on. */
@@ -120,29 +92,6 @@ for (const from of ['the first', 'the last'] as const) {
     // Killed in the last one it has to take the claim for sent: its absence is not known.
     if (from === 'the first') await refundsUnshown(scene);
   });
-
-  for (const isLate of [false, true]) {
-    const does = isLate ? 'takes it back where that is late' : 'reveals';
-    timed(`and ${does} once the store has answered in ${from} write`, async () => {
-      const scene = await aboutToReveal();
-      const { store, isHeld, release } = hanging(scene);
-      let polls = 0;
-      scene.onStep = () => {
-        if (polls > 0 || isHeld()) polls += 1;
-        if (polls === 10 && isLate) scene.wall = Math.max(scene.wall, tooLate(scene));
-        // A write that began before its time was over has been given up by then.
-        if (polls === 20) release();
-      };
-      // Without a market nothing else is written.
-      const input = { store, client: null };
-      await run(scene, input, () => scene.endOf('a') !== null || polls > 60);
-      assert.equal(scene.endOf('a') === 'claimed', !isLate);
-      assert.ok(tellings(scene).length > 0);
-      if (!isLate) return;
-      assert.equal((await recordOf(scene)).publicSecret, null);
-      await refundsUnshown(scene);
-    });
-  }
 }
 
 timed('a first refund waits for no store that hangs or cannot be read, and says so', async () => {

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { lateWatchSeconds } from '@parley/core/remains.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { now, secret } from '../testing/honest.ts';
@@ -34,10 +35,10 @@ function factsFor(party: Party, given: Given) {
     const isFresh = shown !== 'stale';
     legs[name] = { ...legWith(record, name, isFresh ? shows[shown] : held), isFresh };
   }
-  const { isMarketDue = false } = given;
+  const { isMarketDue = false, isRefundTried = false } = given;
   const left = leaving === undefined ? {} : { leaving: { a: leaving, b: leaving } };
   const clocks = { wall, a: clockA, b: clockB };
-  return { facts: { record, legs, isMarketDue, ...left }, clocks };
+  return { facts: { record, legs, isMarketDue, isRefundTried, ...left }, clocks };
 }
 
 function answer(party: Party, given: Given) {
@@ -217,13 +218,43 @@ const tables = {
     none may | maker none final sent @ due | funding: fund a
     the secret is public | maker none final secret @ due | claiming: claim b
   `,
+  'money beside the own funding is refunded once a run, and keeps none open': `
+    beside a claim | taker claimed claimedTwice revealed @ wall=lockB | settled:
+    in a later run | taker claimed claimedTwice revealed @ wall=lockB+1 | refunding: refund b
+    renewed | taker claimed claimedTwice revealed @ wall=lockB+1 tried | settled:
+    beside a refund | taker none refundedTwice sent refund @ wall=lockB+1 tried | settled:
+    the funding | taker none final sent refund @ wall=lockB+1 tried | refunding: refund b
+    past the timelock | taker none short @ wall=lockB+1 | refunding: refund b
+    and renewed | taker none short @ wall=lockB+1 tried | settled:
+    no block takes it | taker none wholePooled @ wall=fundBy | funding: wait b
+    nor ever | taker none wholePooled @ wall=fundBy+1 | settled:
+    in a block | taker none final @ wall=fundBy+1 | funded: wait a
+  `,
+  'a possible payment by hand is waited for, until a week past the timelock': `
+    twice | taker claimed claimedMuch revealed told | received: wait b
+    comes back | taker claimed claimedMuch revealed told @ wall=lockB+1 | refunding: refund b
+    and is renewed | taker claimed claimedMuch revealed told @ wall=lockB+1 tried | settled:
+    a dust beside it | taker claimed claimedTwice revealed told | settled:
+    unmined | taker none wholePooled told @ wall=week | funding: wait b
+    nor ever mined | taker none wholePooled told @ wall=week+1 | settled:
+    too little, unmined | taker none shortPooled told @ wall=week | funding:
+    that is never mined | taker none shortPooled told @ wall=week+1 | settled:
+    renewed without end | taker none short told @ wall=week+1 tried | settled:
+  `,
 };
 
 /** Unix seconds of `revealBy+1` and the like; `fundBy` is the party's own. */
 function instant(text: string, party: Party): number {
   const [, name = '', more = 0] = /^(\w+?)([+-]\d+)?$/.exec(text) ?? [];
   const fundBy = party === 'taker' ? initiatorFundBy : counterpartyFundBy;
-  const named = { now, fundBy, revealBy, lockA: refundAt.a, lockB: refundAt.b };
+  const named = {
+    now,
+    fundBy,
+    revealBy,
+    lockA: refundAt.a,
+    lockB: refundAt.b,
+    week: refundAt.b + lateWatchSeconds,
+  };
   return named[name as keyof typeof named] + Number(more);
 }
 
@@ -236,6 +267,7 @@ function rowOf(line: string) {
   for (const each of times.split(' ').filter(Boolean)) {
     const [name = '', value = ''] = each.split('=');
     if (name === 'due') known.isMarketDue = true;
+    else if (name === 'tried') known.isRefundTried = true;
     else if (name === 'family' || name === 'state') known[name] = value;
     else known[name] = instant(value, by);
   }

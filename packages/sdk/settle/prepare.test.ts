@@ -4,11 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import {
-  addressesOfPubkey,
-  signKeySignature,
-  verifyKeySignature,
-} from '@parley/chains/bitcoin/keys.ts';
+import { addressesOfPubkey, verifyKeySignature } from '@parley/chains/bitcoin/keys.ts';
+import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { LegName } from '@parley/core/trade.ts';
@@ -250,6 +247,12 @@ test('a swap first seen after the acceptance lapsed is told nothing, whatever it
   const ofWeek = { ...honestSwap('taker', week), legs: honestSwap('taker').legs };
   assert.deepEqual(await begun(week, store, ofWeek), refused);
   assert.deepEqual(await begun(muchLater, store, honestSwap('taker')), ['begun', 0]);
+});
+
+test('a payout of another network is refused before money moves', async () => {
+  const payout = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
+  await assert.rejects(keyTold({ payout }, 'p2wpkh'), named);
 });
 
 test('a swap that is kept for one thread is not settled for another', async () => {

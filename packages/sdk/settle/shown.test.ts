@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { legStatus } from '@parley/core/facts.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
 import type { Progress } from '../settle.ts';
-import { leftAlone, type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
 /** The last view of `leg` each time that `state` was emitted. */
@@ -32,12 +32,6 @@ for (const party of ['taker', 'maker'] satisfies Party[]) {
     assert.deepEqual([end, seen], ['received', ['claimed']]);
   });
 }
-
-timed('an end without the other side is told once the refund is shown', async () => {
-  const scene = await leftAlone('taker');
-  const { end, seen } = await shownAt(scene, 'settled', scene.gives);
-  assert.deepEqual([end, seen], ['refunded', ['refunded']]);
-});
 
 timed('a pause that is ended leads to a poll at once', async () => {
   const scene = await paperScene('taker');

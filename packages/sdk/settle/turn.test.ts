@@ -81,20 +81,6 @@ timed('a run that waits goes on where one that was stopped has left it', () =>
   }),
 );
 
-timed('a run that is stopped while it waits does nothing', () =>
-  twoStores(async (scene, one, other) => {
-    const first = begun(scene, one);
-    await first.next('verified');
-    const stop = new AbortController();
-    const second = begun(scene, other, stop.signal);
-    await second.next('elsewhere');
-    stop.abort(new Error('enough'));
-    await assert.rejects(second.end, { message: 'enough' });
-    assert.equal(second.told.length, 1);
-    await first.end;
-  }),
-);
-
 const heldByOther: NonNullable<Store['lock']> = (_, until) =>
   new Promise((resolve) => {
     if (until.aborted) resolve(null);

@@ -115,26 +115,11 @@ test('a write is asked to be on disk, and refused when its transaction fails aft
     };`,
   ));
 
-const unfit: readonly [string, string, RegExp][] = [
-  [
-    'no Web Locks',
+test('a browser without Web Locks gets no store', () =>
+  inBrowser(
+    (page) => assert.rejects(remoteStore(page, name), { code: 'unsupported', message: /https/ }),
     `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })`,
-    /Web Locks.*https/,
-  ],
-  ['no strict durability', 'delete IDBTransaction.prototype.durability', /on disk/],
-  [
-    'no IndexedDB',
-    `Object.defineProperty(globalThis, 'indexedDB', { value: undefined })`,
-    /IndexedDB/,
-  ],
-];
-for (const [what, script, message] of unfit) {
-  test(`a browser with ${what} gets no store`, () =>
-    inBrowser(
-      (page) => assert.rejects(remoteStore(page, name), { code: 'unsupported', message }),
-      script,
-    ));
-}
+  ));
 
 test('a tab that dies while it writes leaves what was answered, and the rest whole or not at all', () =>
   inBrowser(async (first, another, context) => {
@@ -306,8 +291,3 @@ test('health: nothing promised, persisted once the browser grants what the first
     StorageManager.prototype.persist = async () => isGranted = true;
     StorageManager.prototype.persisted = async () => isGranted;`,
   ));
-
-test('health: a private window is ephemeral where the browser shows it', () =>
-  inBrowser(async (page) => {
-    assert.equal((await (await remoteStore(page, name)).health()).kept, 'ephemeral');
-  }, 'StorageManager.prototype.getDirectory = () => Promise.reject(new Error("private"))'));

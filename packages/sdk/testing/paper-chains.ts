@@ -339,7 +339,6 @@ export function walletOn(
     },
     outcome,
     isNonceDeep: async (kept) => usedBy(chain, address) > nonceOf(kept),
-    gapBefore: async () => null,
     forget: () => {},
   };
 }

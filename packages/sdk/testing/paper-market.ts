@@ -105,10 +105,6 @@ export function paperMarket(given: PaperSwap): PaperMarket {
           await mustHaveReadyLane(paper, leg, signal());
           return of(leg).buildFund(input(leg), signal());
         }),
-      claim: async (_: string, leg: LegName, secret: string) =>
-        build(`claim ${leg}`, () => of(leg).buildClaim(input(leg), secret, signal())),
-      refund: async (_: string, leg: LegName) =>
-        build(`refund ${leg}`, () => of(leg).buildRefund(input(leg), signal())),
       scheduleRefunds: async (
         _: string,
         leg: LegName,

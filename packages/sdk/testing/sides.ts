@@ -2,6 +2,7 @@
 // that have next to nothing, and adapters and nodes that say otherwise.
 
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { showing } from '@parley/chains/testing/showing.ts';
@@ -12,8 +13,9 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { sourceIn } from '../trade.ts';
-import type { FourChains, Scene } from './four-chains.ts';
+import { type FourChains, fourChains, reserved, type Scene } from './four-chains.ts';
 import { withChain } from './honest.ts';
+import { limits } from './timed.ts';
 
 export const evmKey = 'evm-dev';
 export const gwei = 1_000_000_000n;
@@ -185,4 +187,28 @@ export function later(input: SettleInput, seconds: number): SettleInput {
   const { now } = input;
   assert.ok(now);
   return { ...moved, now: async () => (await now()) + seconds };
+}
+
+export type On = {
+  readonly chains: FourChains;
+  readonly anvil: Anvil;
+  readonly core: ReturnType<typeof coreOf>;
+};
+
+/** Chains for the tests of a file, and what `first` makes on them: there once the tests begin. */
+export function onChains(first: (on: On) => Promise<void> = async () => {}): On {
+  const on: Partial<{ -readonly [Name in keyof On]: On[Name] }> = {};
+  // Those of other files of the process are waiting.
+  const release = reserved();
+  before(async () => {
+    const chains = await fourChains();
+    Object.assign(on, { chains, anvil: anvilOf(chains), core: coreOf(chains) });
+    await first(on as On);
+  }, limits);
+  after(async () => {
+    stopAll();
+    await on.chains?.stop();
+    await release();
+  }, limits);
+  return on as On;
 }

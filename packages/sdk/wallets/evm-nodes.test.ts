@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { type Answer, lyingNode, type Request, within } from '@parley/chains/testing/nodes.ts';
 import { type Hex, parseTransaction } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import type { Kept } from '../stores/store.ts';
 import { evmWallet } from './evm.ts';
 import { payableFees, togetherOf } from './evm-nodes.ts';
@@ -12,7 +13,7 @@ import type { TxOutcome } from './wallet.ts';
 
 const gwei = 10n ** 9n;
 const chainId = 31_337;
-const privateKey = `0x${'11'.repeat(32)}`;
+const privateKey: Hex = `0x${'11'.repeat(32)}`;
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 const key = 'v2/0123456789abcdef';
 const soon = () => AbortSignal.timeout(20_000);
@@ -76,8 +77,24 @@ test('where the first of two nodes is gone, a transaction is signed, raised and 
   assert.deepEqual(await wallet.outcome(kept, soon()), waits);
   const raised = await wallet.raise(kept, { mostFeeWei: null }, soon());
   assert.deepEqual(raised?.former, [kept.txid]);
-  assert.equal(await wallet.gapBefore(kept, soon()), null);
   assert.equal(await wallet.isNonceDeep(kept, 3, soon()), false);
+});
+
+test('a late or missing signature is nobody’s, and its nonce is given again', async (t) => {
+  const { url: rpcUrl } = await nodeThat(t);
+  const owner = privateKeyToAccount(privateKey);
+  let signs = 0;
+  const signTransaction: typeof owner.signTransaction = async (...args) => {
+    signs += 1;
+    if (signs === 1) await new Promise(() => {});
+    return owner.signTransaction(...args);
+  };
+  const wallet = evmWallet({ rpcUrl, chainId, account: { ...owner, signTransaction } });
+  const late = wallet.sign(chainId, call, AbortSignal.timeout(300));
+  // A later signing is held up no longer than that.
+  const next = wallet.sign(chainId, call, soon());
+  await assert.rejects(late, { name: 'TimeoutError' });
+  assert.equal(read(await next).nonce, 5);
 });
 
 test('with no node left the failure names neither address nor key', async (t) => {
@@ -105,7 +122,7 @@ test('a node that stands still gives neither its nonce nor its base fee of long 
 
 test('a fee that a node makes up is no more than the customer allows and the account can pay', () => {
   const at = (base: bigint, has: bigint | null = 10n ** 16n) => ({
-    present: { kind: 'market' as const, base, tip: gwei },
+    present: { base, tip: gwei },
     has,
   });
   const gas = 100_000n;
@@ -131,9 +148,6 @@ test('a nonce that a node makes up is left once it has led nowhere, and those af
   wallet.forget(true);
   const kept = await wallet.sign(chainId, call, soon());
   assert.equal(read(kept).nonce, 5);
-  // With the liar gone, all that are left agree that no block reaches it.
-  liar.says.isRevoked = true;
-  assert.equal(await wallet.gapBefore(lost, soon()), 'too_wide');
   const fresh = walletBy(honest);
   honest.says.pending = 1_000_000;
   await fresh.sign(chainId, call, soon());

@@ -93,12 +93,7 @@ export function payableFees(looks: readonly Look[], { gas, value, most }: Priced
   const has = looks.map((look) => look.has).filter((each) => each !== null);
   const payable = has.length === 0 ? most : (has.reduce(larger) - value) / gas;
   const limit = smaller(most, payable);
-  const chosen = dearest.find((each) => priceOf(each) <= limit) ?? dearest.at(-1);
-  if (chosen?.kind !== 'market') {
-    throw new Error(
-      'no node of the chain names a base fee, and this wallet signs by EIP-1559 alone',
-    );
-  }
+  const chosen = (dearest.find((each) => priceOf(each) <= limit) ?? dearest.at(-1)) as Present;
   const wanted = {
     maxFeePerGas: risen(chosen.base) + chosen.tip,
     maxPriorityFeePerGas: chosen.tip,
@@ -118,7 +113,7 @@ export function lowerFees(
 ): EvmFees | null {
   const able = looks.filter(({ present, has }) => {
     const isPoor = has !== null && has < value + offered;
-    return isPoor && present.kind === 'market' && value + gas * priceOf(present) <= has;
+    return isPoor && value + gas * priceOf(present) <= has;
   });
   const look = able[turn % able.length];
   return look === undefined ? null : payableFees([look], { gas, value, most });
@@ -130,13 +125,6 @@ export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
     maxFeePerGas,
     maxPriorityFeePerGas: smaller(fees.maxPriorityFeePerGas, maxFeePerGas),
   };
-}
-
-/** The present base fee of a block, by the dearest answer. */
-export function baseFeeBy(looks: readonly Look[]): bigint {
-  return looks
-    .map(({ present }) => (present.kind === 'market' ? present.base : present.price))
-    .reduce(larger, 0n);
 }
 
 export async function countsOf(

@@ -113,7 +113,6 @@ export function evmSender(options: EvmSenderOptions): EvmWallet & MessageSigner 
     outcome: (kept, signal) => outcomeOf(nodes, sentAs(kept), signal),
     isNonceDeep: (kept, confirmations, signal) =>
       isNonceDeep(nodes, nonceOf(kept), confirmations, signal),
-    gapBefore: async () => null,
     forget: () => {},
   };
 }

@@ -11,7 +11,6 @@ import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { inTime, oneByOne } from '../waiting.ts';
 import {
-  baseFeeBy,
   bounded,
   countsOf,
   type EvmFees,
@@ -26,7 +25,7 @@ import {
   payableFees,
   type RpcUrls,
 } from './evm-nodes.ts';
-import type { EvmSending, EvmWallet, Gap, Raise } from './wallet.ts';
+import type { EvmSending, EvmWallet, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
   /** A node of the chain, or several: each is asked for nonces, fees and outcomes. */
@@ -100,7 +99,6 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     outcome: (kept, signal) => outcomeOf(nodes, sentAs(kept), signal),
     isNonceDeep: (kept, confirmations, signal) =>
       isNonceDeep(nodes, nonceOf(kept), confirmations, signal),
-    gapBefore: (kept, signal) => gapBefore(signing, nonceOf(kept), signal),
     forget: nonces.forget,
   };
 }
@@ -189,33 +187,6 @@ function lowered<Call extends { readonly gas: bigint; readonly value: bigint }>(
   const turn = Math.floor(versionsOf(kept).length / 2);
   const fees = lowerFees(looks, { gas, value: call.value, most }, { offered, turn });
   return fees && { ...call, gas, ...fees };
-}
-
-async function gapBefore(
-  { nodes, mostFeePerGas: most, sign }: Signing,
-  until: number,
-  signal: AbortSignal,
-): Promise<Gap | 'too_wide' | null> {
-  const count = async (at: 'latest' | 'pending') =>
-    Math.max(...(await countsOf(nodes, at, signal)));
-  const [used, pending] = await Promise.all([count('latest'), count('pending')]);
-  signal.throwIfAborted();
-  if (pending > used || used >= until) return null;
-  if (until - used > mostMissing) return 'too_wide';
-  const nonces = Array.from({ length: until - used }, (_, at) => used + at);
-  const [looks, nothing] = await Promise.all([looksOf(nodes, signal), nothingTo(nodes, signal)]);
-  signal.throwIfAborted();
-  const estimate = payableFees(looks, { ...nothing, most });
-  // A filler is never raised later.
-  const fees = bounded(
-    {
-      maxFeePerGas: estimate.maxFeePerGas * 4n,
-      maxPriorityFeePerGas: estimate.maxPriorityFeePerGas * 2n,
-    },
-    most,
-  );
-  const fill = (nonce: number, limit: AbortSignal) => sign({ ...nothing, ...fees, nonce }, limit);
-  return { nonces, baseFeePerGas: baseFeeBy(looks), fill };
 }
 
 /**

@@ -44,14 +44,6 @@ export type Raise = {
   readonly mostFeeWei: BaseUnits | null;
 };
 
-export type Gap = {
-  readonly nonces: readonly number[];
-  /** The present base fee, wei. */
-  readonly baseFeePerGas: BaseUnits;
-  /** Signs zero to oneself with this nonce, at a fee that nobody has to raise later. */
-  fill(nonce: number, signal: AbortSignal): Promise<Kept>;
-};
-
 /** No node may be asked about a call with `gas`: it may hold a secret. */
 export type EvmSending = EvmCall & { readonly gas?: bigint };
 
@@ -107,11 +99,6 @@ export type EvmWallet = {
   outcome(kept: Kept, signal: AbortSignal): Promise<TxOutcome>;
   /** Whether the nonce of `kept` was used, by whatever transaction, so many blocks ago. */
   isNonceDeep(kept: Kept, confirmations: number, signal: AbortSignal): Promise<boolean>;
-  /**
-   * By nodes that have nothing of ours in their pools; null when nothing is missing. `too_wide`: no
-   * block will ever reach its nonce, which some node made up.
-   */
-  gapBefore(kept: Kept, signal: AbortSignal): Promise<Gap | 'too_wide' | null>;
   /**
    * Forgets nonces given out for transactions that no node took. `isDisputed`: nodes name several
    * next ones, and the one gone by led nowhere, so that another of theirs is tried.

@@ -1,13 +1,55 @@
-// Opens the engine for swaps of this browser, whichever screen is open: they settle, and what they
-// want of the person is told by the page and over the screens.
+// Notices over any screen: a swap of this browser wants the person, or none goes on.
 
+import { messageOf } from '@parley/sdk/errors.ts';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Engine } from '../engine/engine.ts';
 import { pageEngine } from '../engine/page.ts';
-import type { Engine } from '../engine/types.ts';
+import { now } from '../market/config.ts';
+import { Notice } from '../parts/controls.tsx';
 import { handOver } from '../parts/page-wallets.ts';
 import { tell } from '../parts/tell.ts';
-import { reminderOf } from '../screens/settlement/reminders.ts';
-import { restOfWords } from '../texts/texts.ts';
-import { bodyOf, type Over, Stands, titleOf, type Wanted, Wants } from './wants.tsx';
+import { type Reminder, reminderOf } from '../screens/settlement/reminders.ts';
+import { localTime } from '../texts/people.ts';
+import { restOfWords, text } from '../texts/texts.ts';
+
+/** The notice over every screen; `path` is the screen's. */
+export type Over = (path: string | undefined) => ReactNode;
+
+/** `path` is that of its swap's screen. */
+type Wanted = Reminder & { readonly path: string };
+
+const titleOf = ({ what }: Wanted) => text(`tell.${what}`);
+
+function bodyOf({ what, at }: Wanted): string {
+  if (at === null) return text(`tell.${what}.why_open`);
+  return text(`tell.${what}.why`, { at: localTime(at, now()) });
+}
+
+/** The most urgent one alone. The screens of the swaps say all of it by themselves. */
+function Wants({ wanted, path = '' }: { wanted: readonly Wanted[]; path: string | undefined }) {
+  const [first] = wanted.filter(({ what }) => what !== 'ended');
+  if (first === undefined || /^\/swaps(?:$|\/)/.test(path)) return null;
+  const go = (
+    <Link className="button" to={first.path}>
+      {text('tell.to_swap')}
+    </Link>
+  );
+  return (
+    <Notice kind="warn" title={titleOf(first)} action={go}>
+      {bodyOf(first)}
+    </Notice>
+  );
+}
+
+function Stands({ error }: { error: unknown }) {
+  return (
+    <Notice kind="bad" title={text('tell.stands')}>
+      <p lang="en">{messageOf(error)}</p>
+      {text('tell.stands.again')}
+    </Notice>
+  );
+}
 
 /** Browsers wake a hidden page once a minute at most. */
 const lookMs = 10_000;

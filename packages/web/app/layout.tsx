@@ -1,19 +1,29 @@
-// The frame of every screen: navigation, announcements, the footer.
+// The navigation in the head of every screen, in this order.
 
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { Link, type LinkProps, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
-import { buildHash } from '../market/build.ts';
+import { buildHash } from '../market/answers.ts';
 import { config } from '../market/config.ts';
 import { replaced } from '../market/session.ts';
 import { useLive } from '../market/use-live.ts';
 import { newer, takeNewer } from '../offline/keep.ts';
-import { useAnnounced } from '../parts/announce.ts';
-import { Button } from '../parts/button.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { text } from '../texts/texts.ts';
-import { links } from './links.ts';
+import { Button, Notice, useAnnounced } from '../parts/controls.tsx';
+import { type TextKey, text } from '../texts/texts.ts';
 import { overScreens } from './open-swaps.ts';
+
+type Screens = NonNullable<LinkProps['to']>;
+
+const links: readonly { readonly to: Screens; readonly name: TextKey }[] = [
+  { to: '/', name: 'layout.swap' },
+  { to: '/orders', name: 'layout.orders' },
+  { to: '/book', name: 'layout.book' },
+  { to: '/swaps', name: 'layout.swaps' },
+  { to: '/console', name: 'layout.console' },
+  { to: '/status', name: 'layout.status' },
+  { to: '/account', name: 'layout.account' },
+  { to: '/help', name: 'layout.help' },
+];
 
 export function Layout() {
   const announced = useAnnounced();

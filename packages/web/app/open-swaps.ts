@@ -2,7 +2,7 @@
 // and again, and what settles them is loaded only then.
 
 import { held } from '../live.ts';
-import type { Over } from './wants.tsx';
+import type { Over } from './driving.tsx';
 
 /** The tab that settled may have been closed. Browsers wake a hidden page once a minute. */
 const lookEveryMs = 60_000;

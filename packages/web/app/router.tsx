@@ -1,19 +1,21 @@
 // Every screen by its path. The build reads the paths from this file, each whole in `screen('/book'`
 // or `path: '/'`. A screen is loaded when first shown. Paths below /account/ are the market's API.
 
+import { messageOf } from '@parley/sdk/errors.ts';
 import {
   createRootRoute,
   createRoute,
   createRouter,
+  type ErrorComponentProps,
+  Link,
   lazyRouteComponent,
   type RouteComponent,
 } from '@tanstack/react-router';
-import { Loading } from '../parts/answer.tsx';
+import { Button, Notice } from '../parts/controls.tsx';
+import { Loading, Screen } from '../parts/page.tsx';
 import { ownPath } from '../parts/ways/back.ts';
-import { restOfWords } from '../texts/texts.ts';
-import { Fault } from './fault.tsx';
+import { restOfWords, text } from '../texts/texts.ts';
 import { Layout } from './layout.tsx';
-import { Missing } from './missing.tsx';
 
 const root = createRootRoute({
   component: Layout,
@@ -133,4 +135,25 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
+}
+
+function Fault({ error, reset }: ErrorComponentProps) {
+  const again = <Button onPress={reset}>{text('fault.again')}</Button>;
+  return (
+    <Screen title={text('fault.title')} narrow>
+      <Notice kind="bad" action={again}>
+        <p>{text('fault.safe')}</p>
+        <pre lang="en">{messageOf(error)}</pre>
+      </Notice>
+    </Screen>
+  );
+}
+
+function Missing() {
+  return (
+    <Screen title={text('missing.title')} narrow>
+      <p>{text('missing.why')}</p>
+      <Link to="/">{text('missing.back')}</Link>
+    </Screen>
+  );
 }

@@ -6,7 +6,7 @@ import { WalletError } from '@parley/sdk/errors.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type ByWalletParts, byWalletOf } from './by-wallet.ts';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 import type { Ask, PayingWallet, Problem, SwapView } from './types.ts';
 
 const notAfter = 10_000;

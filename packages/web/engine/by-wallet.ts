@@ -6,10 +6,10 @@ import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { readKept, writeKept } from '@parley/sdk/stores/store.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from './keeping.ts';
 import {
-  type ByWallet,
   EngineError,
+  type PayingWallet,
   type Problem,
   type SwapView,
   type WalletPayment,
@@ -31,7 +31,7 @@ const mostWaitMs = 86_400_000;
 const keyOf = (swapId: string) => `by wallet ${swapId}`;
 const entryOf = (text: string | null) => (text === null ? null : readKept<Entry>(text));
 
-export function byWalletOf(parts: ByWalletParts): ByWallet {
+export function byWalletOf(parts: ByWalletParts) {
   const { kept, now } = parts;
   const change = (swapId: string, next: (entry: Entry | null) => Entry | null) =>
     kept.change(keyOf(swapId), (text) => {
@@ -39,9 +39,19 @@ export function byWalletOf(parts: ByWalletParts): ByWallet {
       return entry === null ? null : writeKept(entry);
     });
   return {
-    of: async (swapId) => openOf(entryOf(await kept.get(keyOf(swapId)))),
-    leave: (swapId) => change(swapId, (entry) => entry && { ...entry, isLeft: true }),
-    pay: async (swapId, { name: wallet, pay }) => {
+    /**
+     * The payment that may still come from a wallet; null: no wallet was asked, or it declined, or
+     * the person left it.
+     */
+    of: async (swapId: string): Promise<WalletPayment | null> =>
+      openOf(entryOf(await kept.get(keyOf(swapId)))),
+    /** The person says that the wallet has not paid, and does not. */
+    leave: (swapId: string) => change(swapId, (entry) => entry && { ...entry, isLeft: true }),
+    /**
+     * Asks for exactly the amount of the swap, at its escrow; resolves when the wallet has answered
+     * or failed. Throws EngineError `not_to_pay`, `asked_already`, and WalletError `declined`.
+     */
+    pay: async (swapId: string, { name: wallet, pay }: PayingWallet) => {
       const { address, amount, notAfter } = await dueOf(parts, swapId);
       const id = crypto.randomUUID();
       const at = Math.floor(now());

@@ -6,7 +6,7 @@ import type { ParleyClient } from '@parley/sdk/client.ts';
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { memoryStore } from '@parley/sdk/stores/memory.ts';
 import { type OpenEngine, openEngine } from './engine.ts';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 
 /** As the app: blocks of a dev network come at once. */
 const devPollMs = 1_000;

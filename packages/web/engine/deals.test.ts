@@ -1,4 +1,4 @@
-// The outcome of an acceptance that this browser keeps, by the market's word about its thread.
+// An acceptance: its demands on the device before any request, and its outcome by the market's word.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,13 +7,15 @@ import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { isoTime } from '@parley/sdk/people.ts';
 import { phraseKeys } from '@parley/sdk/rescue/derive.ts';
 import { newPhrase } from '@parley/sdk/rescue/phrase.ts';
+import { writeKept } from '@parley/sdk/stores/store.ts';
 import { bitcoinView, evmOf, evmView, tradeOf } from '@parley/sdk/testing/honest.ts';
 import type { VerifiedSwap } from '@parley/sdk/trade.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import { held } from '../live.ts';
-import { cameOf, type DealsParts, dealsOf } from './deals.ts';
-import { memoryKept } from './kept.ts';
-import type { Deal } from './types.ts';
+import { cameOf, type Deals, type DealsParts, dealsOf } from './deals.ts';
+import { mostDriven } from './drive.ts';
+import { memoryKept } from './keeping.ts';
+import type { Deal, Health } from './types.ts';
 
 const acceptedAt = 1_800_000_000;
 const day = 86_400;
@@ -103,5 +105,54 @@ test('an acceptance waits until the market knows the key of the escrows on Bitco
     [(key: string) => ({ login: other, proven: [other, key] }), true],
   ] as const) {
     assert.equal(await addressesWith(known), is);
+  }
+});
+
+async function deals(
+  open: number,
+  waiting: readonly string[],
+  store: Health['store'] = 'persisted',
+): Promise<Deals> {
+  const kept = memoryKept();
+  const all = waiting.map((threadId) => ({ threadId, swapId: null }));
+  await kept.change('deals', () => writeKept({ all }));
+  const parts = {
+    kept,
+    open: async () => open,
+    now: () => 0,
+    vault: { state: { now: () => ({ kind: 'checked' }) } },
+    health: () => ({ store, storeSentence: null, clockOffSeconds: 0 }),
+    nodes: { source: async () => Promise.reject(new Error('no node')) },
+  };
+  return dealsOf(parts as unknown as DealsParts);
+}
+
+const coin = { chain: 'evm-dev' };
+const asked = { threadId: 'asked', base: coin, quote: coin } as Deal;
+
+test('no more is accepted than this browser settles side by side', async () => {
+  const roomOf = async (open: number, waiting: readonly string[]) => {
+    const { checks } = await (await deals(open, waiting)).examine(asked);
+    return checks.find(({ name }) => name === 'room');
+  };
+  assert.equal((await roomOf(mostDriven - 2, ['other', 'asked']))?.ok, true);
+  assert.equal((await roomOf(mostDriven - 1, ['asked']))?.ok, true);
+  for (const full of [await roomOf(mostDriven - 1, ['other']), await roomOf(mostDriven, [])]) {
+    assert.equal(full?.ok, false);
+    assert.match(full.sentence, /settles 60 side by side/);
+  }
+});
+
+test('where the browser keeps nothing, nothing is accepted: its keys would be lost', async () => {
+  for (const [store, ok] of [
+    ['persisted', true],
+    ['full', false],
+    ['blocked', false],
+  ] as const) {
+    const { examine, accept } = await deals(0, [], store);
+    const { checks, isGood } = await examine(asked);
+    assert.equal(checks.find(({ name }) => name === 'store')?.ok, ok, store);
+    assert.equal(isGood, false, 'no node answers');
+    await assert.rejects(accept(asked), { code: 'failed_check' });
   }
 });

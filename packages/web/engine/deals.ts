@@ -22,12 +22,11 @@ import {
 } from '@parley/sdk/trade.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { fitted, isOfTimes } from '@parley/trader/fitting.ts';
-import { mostClockOffSeconds } from '../market/clock.ts';
-import { standingOf } from '../market/offers.ts';
-import type { Kept } from './kept.ts';
+import { mostClockOffSeconds } from '../market/config.ts';
+import { standingOf } from '../market/prices.ts';
+import { roomFault } from './drive.ts';
+import { dealsKey, type Kept } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
-import { roomFault } from './places.ts';
-import { dealsKey } from './stake.ts';
 import {
   type Check,
   type CheckName,
@@ -50,13 +49,7 @@ export type Entry = {
   readonly expected: VerifiedSwap;
 };
 
-export type Deals = {
-  examine(deal: Deal): Promise<Examined>;
-  accept(deal: Deal): Promise<{ readonly swapId: string | null }>;
-  entries(): Promise<readonly Entry[]>;
-  /** null: it is over or in the store. */
-  change(threadId: string, next: (entry: Entry) => Entry | null): Promise<void>;
-};
+export type Deals = ReturnType<typeof dealsOf>;
 
 export type DealsParts = {
   readonly client: ParleyClient;
@@ -84,7 +77,7 @@ type Examining = {
   readonly userId: string;
 };
 
-export function dealsOf(parts: DealsParts): Deals {
+export function dealsOf(parts: DealsParts) {
   const entries = async (): Promise<readonly Entry[]> => {
     const text = await parts.kept.get(dealsKey);
     return text === null ? [] : readKept<{ all: Entry[] }>(text).all;
@@ -96,15 +89,23 @@ export function dealsOf(parts: DealsParts): Deals {
     });
   return {
     entries,
-    change: (threadId, next) =>
+    /** null: it is over or in the store. */
+    change: (threadId: string, next: (entry: Entry) => Entry | null) =>
       changeAll((all) =>
         all.flatMap((each) => {
           const changed = each.threadId === threadId ? next(each) : each;
           return changed === null ? [] : [changed];
         }),
       ),
-    examine: async (deal) => (await examined(parts, deal, await entries())).answer,
-    accept: async (deal) => {
+    /** The meaning of an acceptance, and the browser's checks. Tells the market nothing. */
+    examine: async (deal: Deal): Promise<Examined> =>
+      (await examined(parts, deal, await entries())).answer,
+    /**
+     * Accepts, and cannot be taken back. Throws EngineError `no_phrase`, `phrase_unchecked`,
+     * `no_payout`, `failed_check`, and what `accept` of the SDK throws. The swap is driven from then
+     * on: `swapId` is null until the other side accepts too.
+     */
+    accept: async (deal: Deal) => {
       const { answer, good } = await examined(parts, deal, await entries());
       const failed = answer.checks.find(({ ok }) => !ok);
       if (failed !== undefined) throw refusal(failed);

@@ -2,6 +2,7 @@
 // it goes on after a stop.
 
 import { has } from '@parley/core/families.ts';
+import { opens } from '@parley/core/hashlock.ts';
 import type { Millis, UnixSeconds } from '@parley/core/nominal.ts';
 import { drive as driveSwap, type Trouble } from '@parley/sdk/drive.ts';
 import {
@@ -13,10 +14,10 @@ import {
   VerificationError,
 } from '@parley/sdk/errors.ts';
 import type { Failure, Outcome, Progress, SettleInput } from '@parley/sdk/settle.ts';
-import type { SwapRecord } from '@parley/sdk/stores/store.ts';
+import { readKept, type SwapRecord, writeKept } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '@parley/sdk/trade.ts';
 import { verdictOf } from '@parley/sdk/verdict.ts';
-import { plainText, withNews } from './history.ts';
+import type { Kept } from './keeping.ts';
 import { sleep } from './sleep.ts';
 import {
   EngineError,
@@ -24,7 +25,6 @@ import {
   type Problem,
   type ProblemKind,
   type Relayed,
-  type SwapView,
   type Verb,
 } from './types.ts';
 import { isLookedAtAgain, type Prompt, type Told, viewOf } from './view.ts';
@@ -58,22 +58,14 @@ export type DriveParts = {
   readonly onStoreFault: (error: StoreError) => void;
 };
 
-export type Drive = {
-  view(): SwapView;
-  /** With nodes, wallets and addresses as they are now. */
-  again(): void;
-  /** Looks at once: the person wants something. */
-  hurry(): void;
-  stop(): Promise<void>;
-  readonly ended: Promise<void>;
-};
+export type Drive = ReturnType<typeof drive>;
 
 /** The market's refusal may end with a new session, which is told to no swap. */
 const againMs = 60_000;
 /** A payment by hand that was late may still come. */
 const lateLookMs = 60_000;
 
-export function drive(parts: DriveParts): Drive {
+export function drive(parts: DriveParts) {
   const { begun } = parts;
   const over = new AbortController();
   let told: Told = {
@@ -174,7 +166,9 @@ export function drive(parts: DriveParts): Drive {
       const problems = [...told.problems, ...parts.problems()];
       return viewOf({ ...told, prompts: parts.prompts(), problems }, parts.now());
     },
+    /** With nodes, wallets and addresses as they are now. */
     again,
+    /** Looks at once: the person wants something. */
     hurry: () => hurried.resolve(),
     stop: async () => {
       over.abort(new Error('this page settles no more'));
@@ -229,7 +223,7 @@ function afterProgress(told: Told, each: Progress, happened: Happened): Partial<
 }
 
 /** By the code of the SDK, of a chain's adapter or of the market. */
-export function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
+function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
   return { kind: kindOf(code, error), leg, code, sentence };
 }
 
@@ -262,4 +256,75 @@ export function verbDone({ step }: Progress): Verb | null {
   if (step === 'funded') return 'fund';
   if (step === 'claimed') return 'claim';
   return step === 'refunded' ? 'refund' : null;
+}
+
+/** Entries that a browser keeps of a swap's history. The oldest go. */
+export const mostHistory = 200;
+const mostText = 500;
+
+export type Histories = ReturnType<typeof historiesOf>;
+
+const keyOf = (swapId: string) => `history ${swapId}`;
+const rowsOf = (text: string | null) => (text === null ? [] : readKept<Happened[]>(text));
+
+export function historiesOf(kept: Kept, onFault: (error: unknown) => void) {
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    of: async (swapId: string) => rowsOf(await kept.get(keyOf(swapId))),
+    /** Is written soon, one after the other. */
+    add: (swapId: string, happened: Happened) => {
+      const next = (text: string | null) => writeKept(withNews(rowsOf(text), happened));
+      writing = writing.then(() => kept.change(keyOf(swapId), next)).catch(onFault);
+    },
+    /** Resolves when all that was added is kept. */
+    written: () => writing,
+  };
+}
+
+/** A run says again what the one before has said: that is no news. The newest 200 stay. */
+export function withNews(rows: readonly Happened[], news: Happened): readonly Happened[] {
+  const { step, leg, text, txid, state } = news;
+  const before = rows.findLast((each) => each.step === step && each.leg === leg);
+  const isSame =
+    step === 'state' ? before?.state === state : before?.text === text && before.txid === txid;
+  return isSame ? rows : [...rows, news].slice(-mostHistory);
+}
+
+/** Without what opens one of these hashlocks, and without transactions, which may hold it. */
+export function plainText(text: string, hashlocks: readonly (string | null)[]): string {
+  const isSecret = (digits: string) =>
+    digits.length > 64 || hashlocks.some((each) => each !== null && opens(digits, each));
+  const bare = (run: string) => (isSecret(run.replace(/^0x/, '').toLowerCase()) ? '…' : run);
+  return text.replace(/(?:0x)?[0-9a-f]{64,}/gi, bare).slice(0, mostText);
+}
+
+export type Open = {
+  readonly begun: Begun;
+  /** It has ended, and `isLookedAtAgain`. */
+  readonly hasEnded: boolean;
+};
+
+/** Side by side in one page; the others begin when one of them has ended. */
+export const mostDriven = 60;
+
+/**
+ * The reason why no further swap may begin, by the open swaps and the acceptances that wait for the
+ * other side. One without a place could miss its claim, as those before it may hold theirs for
+ * days.
+ */
+export function roomFault(open: number, waiting: number): string | null {
+  if (open + waiting < mostDriven) return null;
+  const are = `${open} swaps are open in this browser and ${waiting} acceptances wait`;
+  return `${are}: it settles ${mostDriven} side by side, so wait until one has ended`;
+}
+
+/** `free`: places. */
+export function toDrive(open: readonly Open[], free: number): Begun[] {
+  const byUrgency = (one: Open, other: Open) =>
+    Number(one.hasEnded) - Number(other.hasEnded) ||
+    one.begun.swap.deadlines.revealBy - other.begun.swap.deadlines.revealBy;
+  return open
+    .toSorted(byUrgency)
+    .slice(0, Math.max(0, free))
+    .map(({ begun }) => begun);
 }

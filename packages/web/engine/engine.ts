@@ -1,31 +1,30 @@
 // The engine of a page, put together: phrase, nodes, acceptances, swaps, rescue.
 
 import type { AppChain } from '@parley/core/app-chain.ts';
-import { has, type Network } from '@parley/core/families.ts';
+import { type ChainKey, has, type Network } from '@parley/core/families.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import type { StoreError } from '@parley/sdk/errors.ts';
-import { gasOf } from '@parley/sdk/gas.ts';
+import { type GasSide, gasOf } from '@parley/sdk/gas.ts';
 import { storeWith } from '@parley/sdk/rescue/store.ts';
 import type { StoreHealth } from '@parley/sdk/stores/indexed-db.ts';
 import type { Store } from '@parley/sdk/stores/store.ts';
-import { held } from '../live.ts';
-import { mostClockOffSeconds } from '../market/clock.ts';
+import { held, type Live } from '../live.ts';
+import { mostClockOffSeconds } from '../market/config.ts';
 import { byWalletOf } from './by-wallet.ts';
 import { dealsOf, escrowKey } from './deals.ts';
-import type { Kept } from './kept.ts';
+import { chainsAtStake, type Kept } from './keeping.ts';
 import { openNodes } from './nodes.ts';
 import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
-import { chainsAtStake } from './stake.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import type { Engine, Health, Problem } from './types.ts';
+import type { Health, Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
 
 const gasMs = 20_000;
 
-export type EngineParts = {
+type EngineParts = {
   /** One for all tabs of a person. */
   readonly name: string;
   readonly network: Network;
@@ -44,9 +43,11 @@ export type EngineParts = {
   readonly pollMs: number;
 };
 
-export type OpenEngine = Engine & { close(): Promise<void> };
+export type OpenEngine = Awaited<ReturnType<typeof openEngine>>;
+/** As screens have it; `pageEngine()` (page.ts) opens the one of a page. */
+export type Engine = Omit<OpenEngine, 'close'>;
 
-export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
+export async function openEngine(parts: EngineParts) {
   const { name, network, chains, client, store, kept } = parts;
   const over = new AbortController();
   const health = held<Health>({ store: 'opening', storeSentence: null, clockOffSeconds: null });
@@ -144,17 +145,29 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   })();
   return {
     network,
+    /** The own clock, Unix seconds. A dev network's where the market has moved it. */
     now,
     vault,
     nodes,
     swaps,
     rescue,
     byWallet: byWalletOf({ kept, now, one: open.one, payments: open.payments }),
-    health,
+    health: health as Live<Health>,
     examine: deals.examine,
-    gas: async (chain, side) => gasOf(await nodes.source(chain), side, AbortSignal.timeout(gasMs)),
+    /**
+     * The own wallet's amount of a chain's coin, and the amount that its side may take; null: it
+     * needs none. Errors of a node pass through.
+     */
+    gas: async (chain: ChainKey, side: GasSide) =>
+      gasOf(await nodes.source(chain), side, AbortSignal.timeout(gasMs)),
     accept: deals.accept,
+    /** A wallet that the person has connected (`packages/web/wallets`): it signs for swaps of its account. */
     use: hands.use,
+    /**
+     * The phrase's key of all escrows on Bitcoin. The market pays only keys that the account has
+     * linked: for `linkWallet` of the SDK, with the login wallet, or an account's payout. Throws
+     * EngineError `no_phrase`, `unknown_chain`.
+     */
     bitcoinSigner: async () => {
       const { chain = 'bitcoin' } =
         nodes.chains.now().find(({ family }) => has(family, 'coins')) ?? {};

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashlockOf } from '@parley/core/hashlock.ts';
-import { historiesOf, mostHistory, plainText, withNews } from './history.ts';
-import { memoryKept } from './kept.ts';
+import { historiesOf, mostHistory, plainText, withNews } from './drive.ts';
+import { memoryKept } from './keeping.ts';
 import type { Happened } from './types.ts';
 
 const row = (more: Partial<Happened> = {}): Happened => ({

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { AppChain } from '@parley/core/app-chain.ts';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 import { openNodes } from './nodes.ts';
 
 const now = 1_800_000_000;

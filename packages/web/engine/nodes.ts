@@ -9,34 +9,20 @@ import type { ChainSource } from '@parley/sdk/chains.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { titleOf, worldFault, worldOf } from '@parley/trader/known.ts';
 import { openSource } from '@parley/trader/sources.ts';
-import { held } from '../live.ts';
-import type { Kept } from './kept.ts';
-import { asAgreed } from './stake.ts';
-import { type ChainFacts, EngineError, type NodeCheck, type Nodes } from './types.ts';
+import { held, type Live } from '../live.ts';
+import { asAgreed, type Kept } from './keeping.ts';
+import { type ChainFacts, EngineError, type NodeCheck } from './types.ts';
 
-export type OpenNodes = Nodes & {
-  /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
-  source(chain: ChainKey): Promise<ChainSource>;
-  of(chain: ChainKey): AppChain | null;
-  /**
-   * Chains of the phrase's own rescue file, and kept: a chain that is known already stays as it is.
-   */
-  learn(chains: readonly AppChain[]): Promise<void>;
-  /** Chains of a file that anybody may have made: for as long as no other one is opened. */
-  guess(chains: readonly AppChain[]): Promise<void>;
-  /** Another tab may have changed them. */
-  read(): Promise<void>;
-  close(): Promise<void>;
-};
+export type OpenNodes = Awaited<ReturnType<typeof openNodes>>;
 
-export type NodesParts = {
+type NodesParts = {
   readonly chains: readonly AppChain[];
   /** Chains of open swaps: they stay as they are known. A dev network has none of them. */
   readonly atStake: ReadonlySet<ChainKey>;
   readonly network: Network;
   readonly kept: Kept;
   readonly now: () => UnixSeconds;
-  /** By a market, whose content policy (apps/market/edge/web/headers.ts) lets it ask few by http. */
+  /** By a market, whose content policy (apps/market/edge/web/routes.ts) lets it ask few by http. */
   readonly isServed: boolean;
   readonly onChange: (chain: ChainKey) => void;
 };
@@ -63,7 +49,7 @@ const chainsKey = 'chains';
 const mostChains = 100;
 const keyOf = (chain: ChainKey) => `nodes ${chain}`;
 
-export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
+export async function openNodes(parts: NodesParts) {
   const { network, kept, now, isServed } = parts;
   // With the market gone chains are known as they were last.
   let chains: readonly AppChain[] = parts.chains;
@@ -139,16 +125,23 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   };
   await learn([]);
   return {
-    chains: facts,
-    of: (chain) => all().find((each) => each.chain === chain) ?? null,
+    chains: facts as Live<readonly ChainFacts[]>,
+    of: (chain: ChainKey) => all().find((each) => each.chain === chain) ?? null,
+    /**
+     * Chains of the phrase's own rescue file, and kept: a chain that is known already stays as it is.
+     */
     learn,
-    guess: (more) => {
+    /** Chains of a file that anybody may have made: for as long as no other one is opened. */
+    guess: (more: readonly AppChain[]) => {
       guessed = more;
       return read();
     },
+    /** Asks who it is, how high, and how late its last block is. */
     check,
+    /** Another tab may have changed them. */
     read,
-    keep: async (chain, urls) => {
+    /** Keeps own ones, each checked first; an empty list brings the market's back. Throws nothing. */
+    keep: async (chain: ChainKey, urls: readonly string[]): Promise<readonly NodeCheck[]> => {
       const wanted = [...new Set(urls.map((each) => each.trim()).filter((each) => each !== ''))];
       const { family } = facts.now().find((each) => each.chain === chain) ?? {};
       const most = family === undefined ? 1 : mostNodes[family];
@@ -160,7 +153,8 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       parts.onChange(chain);
       return checks;
     },
-    source: async (chain) => {
+    /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
+    source: async (chain: ChainKey) => {
       const of = known(chain);
       const { nodes = [] } = facts.now().find((each) => each.chain === chain) ?? {};
       const by = JSON.stringify([of, nodes]);
@@ -183,7 +177,7 @@ function firstOfEach(all: readonly AppChain[]): readonly AppChain[] {
   return all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
 }
 
-export function urlFault(text: string, isServed: boolean): string | null {
+function urlFault(text: string, isServed: boolean): string | null {
   if (text.length > mostUrlLength || !URL.canParse(text)) return 'this is no address of a node';
   const { protocol, hostname } = new URL(text);
   if (!/^https?:$/.test(protocol)) return `a node is asked by https or http, not by ${protocol}`;

@@ -1,13 +1,11 @@
 // The one engine of this page, opened when a screen first asks for it.
 
 import { account } from '../market/account.ts';
-import { market } from '../market/client.ts';
-import { moveClock } from '../market/clock.ts';
-import { config } from '../market/config.ts';
-import { show } from '../market/own-site.ts';
+import { config, moveClock } from '../market/config.ts';
+import { market, show } from '../market/site.ts';
+import type { Engine } from './engine.ts';
 import { openEngine } from './engine.ts';
 import { keepingOf, networkNow } from './keeping.ts';
-import type { Engine } from './types.ts';
 
 let opening: Promise<Engine> | null = null;
 

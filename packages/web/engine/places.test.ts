@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Begun } from './drive.ts';
-import { type Open, toDrive } from './places.ts';
+import { type Begun, type Open, toDrive } from './drive.ts';
 
 const open = (swapId: string, revealBy: number, hasEnded = false): Open => {
   const begun = { swapId, swap: { deadlines: { revealBy } } } as unknown as Begun;

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-
 import type { AppChain } from '@parley/core/app-chain.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { phraseKeys } from '@parley/sdk/rescue/derive.ts';
@@ -13,7 +12,7 @@ import { memoryStore } from '@parley/sdk/stores/memory.ts';
 import { newHashlock } from '@parley/sdk/stores/store.ts';
 import { agreedAt, paperScene, run } from '@parley/sdk/testing/paper-scene.ts';
 import { timed } from '@parley/sdk/testing/timed.ts';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
 import { openRescue } from './rescue.ts';
 

@@ -19,24 +19,17 @@ import type { PhraseStore } from '@parley/sdk/rescue/store.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import { mustHaveDecimals } from '@parley/trader/coins.ts';
 import { rescueText } from '@parley/trader/rescue.ts';
-import { held } from '../live.ts';
-import type { Kept } from './kept.ts';
+import { held, type Live } from '../live.ts';
+import type { Kept } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
-import type { Rescue, RescueFileState } from './types.ts';
-
-export type OpenRescue = Rescue & {
-  /** Swaps have changed: writes it again, one after the other. */
-  due(): void;
-  /** Reads the state again, when another tab has changed it. */
-  read(): Promise<void>;
-};
+import type { RescueFileState } from './types.ts';
 
 type TronPinned = Pick<
   Extract<AppChain, { readonly family: 'tron' }>,
   'chainId' | 'contract' | 'creation' | 'shards' | 'formerContracts'
 >;
 
-export type RescueParts = {
+type RescueParts = {
   readonly client: ParleyClient;
   readonly kept: Kept;
   readonly nodes: OpenNodes;
@@ -59,7 +52,7 @@ const savedKey = 'rescue file saved';
 const mostAssetPages = 200;
 const nodeMs = 15_000;
 
-export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
+export async function openRescue(parts: RescueParts) {
   const { kept } = parts;
   const file = held<RescueFileState>({ swaps: 0, writtenAt: null, isSaved: true });
   let writing: Promise<void> = Promise.resolve();
@@ -96,9 +89,13 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
   };
   await read();
   return {
-    file,
+    /** Written anew when a swap is verified and when it is funded. */
+    file: file as Live<RescueFileState>,
+    /** Another tab has changed it. */
     read,
+    /** Swaps have changed: writes it again, one after the other. */
     due,
+    /** The newest; counts as saved. Throws `no_phrase`. */
     save: async () => {
       const text = await write();
       await kept.change(savedKey, () => contentOf(text));
@@ -106,13 +103,15 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       parts.onChange();
       return text;
     },
-    open: async (text) => {
+    /** The content of a file, to look at. Throws RescueError. */
+    open: async (text: string) => {
       const file = readRescue(text);
       // Anybody could have made it: it names chains for this look, and none for good.
       await parts.nodes.guess(chainsOf(file));
       return file;
     },
-    fromFile: async (text) => {
+    /** Throws RescueError. The swaps are driven from then on. */
+    fromFile: async (text: string) => {
       const store = await parts.phraseStore();
       const own = chainsOf(readOwnRescue(store, text));
       await parts.nodes.learn(own);
@@ -123,7 +122,8 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       await kept.change(savedKey, () => contentOf(text));
       return told(restored, faults);
     },
-    fromMarket: async (confirm) => {
+    /** `confirm`: whether a swap is what was agreed. */
+    fromMarket: async (confirm: (swap: RescueSwap) => Promise<boolean> | boolean) => {
       const store = await parts.phraseStore();
       const { userId, wallets } = await parts.client.me();
       const names = parts.nodes.chains.now().map(({ chain }) => chain);

@@ -4,9 +4,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppChain } from '@parley/core/app-chain.ts';
 import { SettleError } from '@parley/sdk/errors.ts';
-import { memoryKept } from './kept.ts';
+import {
+  chainsAtStake,
+  dealsKey,
+  endedKey,
+  hasOpen,
+  memoryKept,
+  networkOf,
+  readable,
+} from './keeping.ts';
 import { openNodes } from './nodes.ts';
-import { chainsAtStake, dealsKey, endedKey, hasOpen, networkOf, readable } from './stake.ts';
 
 const chain = 'ethereum';
 const was: AppChain = { family: 'evm', chain, nodes: ['https://a.example'], chainId: 1 };

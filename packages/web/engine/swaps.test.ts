@@ -9,7 +9,7 @@ import { alter, paperScene, recordOf, run, says } from '@parley/sdk/testing/pape
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { held } from '../live.ts';
 import type { Deals } from './deals.ts';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { OpenVault } from './vault.ts';

@@ -1,50 +1,60 @@
 // All swaps of this browser: those that are open settle themselves in the tab that has the turn.
 
 import { type ChainKey, has } from '@parley/core/families.ts';
-import type { UnixSeconds } from '@parley/core/nominal.ts';
+import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { StoreError } from '@parley/sdk/errors.ts';
 import type { RawSpend } from '@parley/sdk/rescue/raw.ts';
+import { findBitcoinKeys } from '@parley/sdk/rescue/search.ts';
 import { ownSides, watchedOf } from '@parley/sdk/settle/record.ts';
 import type { EscrowPayment, Outcome, Progress, SettleInput } from '@parley/sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { chainsIn } from '@parley/trader/sides.ts';
-import { type Held, held } from '../live.ts';
+import { type Held, held, type Live } from '../live.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
-import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
-import { type Ended, endedOf, endedView } from './ended.ts';
-import { type Histories, historiesOf } from './history.ts';
-import type { Kept } from './kept.ts';
+import {
+  type Begun,
+  type Drive,
+  drive,
+  type Histories,
+  historiesOf,
+  mostDriven,
+  type Open,
+  type Ready,
+  relayedOf,
+  toDrive,
+  verbDone,
+} from './drive.ts';
+import { endedKey, type Kept, readable } from './keeping.ts';
 import type { OpenNodes } from './nodes.ts';
-import { mostDriven, type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
-import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import {
   EngineError,
   type Happened,
   type LegView,
   type Problem,
-  type Swaps,
   type SwapView,
+  type Verb,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { inOrder, isLookedAtAgain, type Told, viewOf } from './view.ts';
+import {
+  type Ended,
+  endedOf,
+  endedView,
+  inOrder,
+  isLookedAtAgain,
+  type Told,
+  viewOf,
+} from './view.ts';
 import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 
-export type OpenSwaps = Swaps & {
-  /** How many are not over. */
-  open(): Promise<number>;
-  /** Something of what they read or sign by is other now: those with such a leg begin again. */
-  restart(isOf?: (leg: LegView) => boolean): void;
-  say(said: Said): void;
-  close(): Promise<void>;
-};
+export type OpenSwaps = ReturnType<typeof opened>;
 
-export type SwapsParts = {
+type SwapsParts = {
   readonly name: string;
   readonly client: ParleyClient;
   readonly store: Store;
@@ -64,8 +74,6 @@ export type SwapsParts = {
 };
 
 const dealPauseMs = 3_000;
-/** Keys of the phrase that are tried for a script: as far as a restore looks. */
-const mostKeys = 200;
 const sayPauseMs = 250;
 /** The tab that settles has told by then what it found. */
 const otherTabMs = 1_500;
@@ -75,7 +83,7 @@ const noPhrase = 'the rescue phrase is missing';
 const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
-export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
+export async function openSwaps(parts: SwapsParts) {
   const of: All = {
     parts,
     all: held<readonly SwapView[]>([]),
@@ -264,8 +272,9 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
     if (has(source.view, 'coins')) {
       if (payout === null) throw new EngineError('no_payout', noPayout);
       const keys = await vault.keys();
-      const index = keyIndex(keys, own.pubkey ?? '');
-      if (index === null) throw new EngineError('no_phrase', noPhrase);
+      const { pubkey } = own;
+      const index = findBitcoinKeys(keys, new Set([pubkey ?? ''])).get(pubkey ?? '');
+      if (index === undefined) throw new EngineError('no_phrase', noPhrase);
       chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
       continue;
     }
@@ -343,7 +352,7 @@ function hear(of: All, said: Said): void {
   }
 }
 
-function opened(of: All): OpenSwaps {
+function opened(of: All) {
   const { parts } = of;
   const tell = (said: Said) => {
     if (of.turn === null) of.tabs?.say(said);
@@ -359,19 +368,32 @@ function opened(of: All): OpenSwaps {
   });
   of.tabs = tabs;
   return {
-    all: of.all,
+    /** Open and ended ones of this browser, the next deadline first, ended ones last. */
+    all: of.all as Live<readonly SwapView[]>,
     driver: tabs.driver,
     takeOver: tabs.takeOver,
     say: tabs.say,
-    one: (swapId) => of.all.now().find(({ id }) => id === swapId) ?? null,
-    again: (swapId) => tell({ kind: 'again', swapId }),
-    sign: (swapId, verb) => tell({ kind: 'sign', swapId, verb }),
-    giveExtra: (swapId, extra) => tell({ kind: 'extra', swapId, extra }),
-    payTo: (swapId, address) => payTo(of, swapId, address, tell),
-    payments: (swapId) => paymentsOf(of, swapId),
-    raw: (swapId, verb) => rawOf(of, swapId, verb),
+    one: (swapId: string) => of.all.now().find(({ id }) => id === swapId) ?? null,
+    /** Goes on with what was stopped. */
+    again: (swapId: string) => tell({ kind: 'again', swapId }),
+    /** The person wants its wallet to be asked for this now, in the tab that settles. */
+    sign: (swapId: string, verb: Verb) => tell({ kind: 'sign', swapId, verb }),
+    /**
+     * Bitcoin, paid too much or twice: the person says that so many sats beyond the amount may be
+     * lost (`givesExtra` of settle). Until then the secret is not shown (problem `paid_too_much`).
+     */
+    giveExtra: (swapId: string, extra: BaseUnits) => tell({ kind: 'extra', swapId, extra }),
+    /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
+    payTo: (swapId: string, address: string) => payTo(of, swapId, address, tell),
+    /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
+    payments: (swapId: string) => paymentsOf(of, swapId),
+    /** A claim or refund as text, to be sent elsewhere. Throws RescueError `not_as_text`. */
+    raw: (swapId: string, verb: 'claim' | 'refund') => rawOf(of, swapId, verb),
+    /** How many are not over. */
     open: async () => of.all.now().filter(({ phase }) => phase !== 'ended').length,
-    restart: (isOf) => restart(of, isOf),
+    /** Something of what they read or sign by is other now: those with such a leg begin again. */
+    restart: (isOf?: (leg: LegView) => boolean) => restart(of, isOf),
+    /** Looks for what was accepted or restored, in whichever tab settles. Resolves once it has. */
     look: () => look(of),
     close: tabs.close,
   };
@@ -430,16 +452,6 @@ function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
     [gives, chains.gives, trade.refundTo],
     [otherLeg(gives), chains.gets, trade.payTo],
   ];
-}
-
-function keyIndex(
-  keys: { bitcoinKey(index: number): { readonly pubkey: string } },
-  pubkey: string,
-): number | null {
-  for (let index = 0; index < mostKeys; index += 1) {
-    if (keys.bitcoinKey(index).pubkey === pubkey) return index;
-  }
-  return null;
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {

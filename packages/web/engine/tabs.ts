@@ -3,7 +3,7 @@
 import type { Store } from '@parley/sdk/stores/store.ts';
 import { type Held, held, type Live } from '../live.ts';
 import { sleep } from './sleep.ts';
-import type { Swaps, SwapView, Verb } from './types.ts';
+import type { SwapView, Verb } from './types.ts';
 
 export type Said =
   | { readonly kind: 'hello' }
@@ -19,19 +19,18 @@ export type Said =
   | { readonly kind: 'asks' }
   | { readonly kind: 'alive'; readonly as: 'driver' | 'deputy'; readonly from: string };
 
-export type Driver = ReturnType<Swaps['driver']['now']>;
+/**
+ * Which tab settles. `isSilent`: it has the turn and does not answer. Claims of a public secret and
+ * refunds are made all the same, by a tab that answers; the rest waits until it is closed.
+ */
+type Driver = { readonly kind: 'this' } | { readonly kind: 'other'; readonly isSilent: boolean };
 
 const follows: Driver = { kind: 'other', isSilent: false };
 const isLost: Driver = { kind: 'other', isSilent: true };
 
-export type Tabs = {
-  readonly driver: Live<Driver>;
-  say(said: Said): void;
-  takeOver(): Promise<boolean>;
-  close(): Promise<void>;
-};
+export type Tabs = ReturnType<typeof openTabs>;
 
-export type TabsParts = {
+type TabsParts = {
   readonly name: string;
   readonly store: Pick<Store, 'lock'>;
   readonly hear: (said: Said) => void;
@@ -50,7 +49,7 @@ const askMs = 30_000;
 /** So many in a row without an answer: the tab that holds the lock is frozen, or hangs. */
 const mostUnanswered = 4;
 
-export function openTabs(parts: TabsParts): Tabs {
+export function openTabs(parts: TabsParts) {
   const driver = held<Driver>(follows);
   const channel = new BroadcastChannel(`parley ${parts.name}`);
   const over = new AbortController();
@@ -79,7 +78,7 @@ export function openTabs(parts: TabsParts): Tabs {
     kept.resolve(true);
     try {
       await deputy.promoted();
-      await Promise.race([letGo.promise, aborted(over.signal)]);
+      await letGo.promise;
       driver.set(follows);
       await deputy.ends();
     } finally {
@@ -93,8 +92,9 @@ export function openTabs(parts: TabsParts): Tabs {
   const asked = deputy.asks(over.signal);
   say({ kind: 'hello' });
   return {
-    driver,
+    driver: driver as Live<Driver>,
     say,
+    /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
     takeOver: async () => {
       if (driver.now().kind === 'this') return true;
       kept = Promise.withResolvers<boolean>();
@@ -107,6 +107,7 @@ export function openTabs(parts: TabsParts): Tabs {
     },
     close: async () => {
       over.abort();
+      letGo.resolve();
       await Promise.all([ended, asked]);
       await deputy.down();
       channel.close();
@@ -176,11 +177,4 @@ function deputyOf(parts: TabsParts, driver: Held<Driver>, say: (said: Said) => v
       }
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

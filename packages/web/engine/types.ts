@@ -1,59 +1,18 @@
-// The engine as screens know it: the phrase, nodes, and swaps that settle themselves in the page.
-// `pageEngine()` (page.ts) opens the one of a page; the engine neither draws nor translates.
+// Words of the engine for screens: keys, nodes, swaps and their health. It neither draws nor translates.
 // Sentences are of the SDK, in English, with the numbers in them; screens say the same in their
 // words by `kind`.
 
 import type { Deadlines } from '@parley/core/deadlines.ts';
 import type { EscrowFacts } from '@parley/core/facts.ts';
-import type { ChainKey, Family, Network } from '@parley/core/families.ts';
+import type { ChainKey, Family } from '@parley/core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '@parley/core/nominal.ts';
 import type { LegName, Party, Role } from '@parley/core/trade.ts';
 import { CodedError } from '@parley/sdk/errors.ts';
 import type { Doubt } from '@parley/sdk/evidence/judge.ts';
-import type { GasLook, GasSide } from '@parley/sdk/gas.ts';
-import type { MessageSigner } from '@parley/sdk/keys.ts';
-import type { RescueFile, RescueSwap } from '@parley/sdk/rescue/file.ts';
-import type { PhraseCheck } from '@parley/sdk/rescue/phrase.ts';
-import type { RawSpend } from '@parley/sdk/rescue/raw.ts';
-import type { Restored } from '@parley/sdk/rescue/restore.ts';
-import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '@parley/sdk/settle.ts';
+import type { Outcome, ProgressStep, SettleState } from '@parley/sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Rfq } from '@parley/sdk/types.ts';
-import type { Live } from '../live.ts';
-import type { AccountLink, BitcoinPayment } from '../wallets/types.ts';
-
-export type Engine = {
-  readonly network: Network;
-  /** The own clock, Unix seconds. A dev network's where the market has moved it. */
-  now(): UnixSeconds;
-  readonly vault: Vault;
-  readonly nodes: Nodes;
-  readonly swaps: Swaps;
-  readonly health: Live<Health>;
-  /**
-   * The phrase's key of all escrows on Bitcoin. The market pays only keys that the account has
-   * linked: for `linkWallet` of the SDK, with the login wallet, or an account's payout. Throws
-   * EngineError `no_phrase`, `unknown_chain`.
-   */
-  bitcoinSigner(): Promise<MessageSigner & { readonly pubkey: string }>;
-  /** A wallet that the person has connected (`packages/web/wallets`): it signs for swaps of its account. */
-  use(link: AccountLink): void;
-  /** The meaning of an acceptance, and the browser's checks. Tells the market nothing. */
-  examine(deal: Deal): Promise<Examined>;
-  /**
-   * The own wallet's amount of a chain's coin, and the amount that its side may take; null: it
-   * needs none. Errors of a node pass through.
-   */
-  gas(chain: ChainKey, side: GasSide): Promise<GasLook | null>;
-  /**
-   * Accepts, and cannot be taken back. Throws EngineError `no_phrase`, `phrase_unchecked`,
-   * `no_payout`, `failed_check`, and what `accept` of the SDK throws. The swap is driven from then
-   * on: `swapId` is null until the other side accepts too.
-   */
-  accept(deal: Deal): Promise<{ readonly swapId: string | null }>;
-  readonly rescue: Rescue;
-  readonly byWallet: ByWallet;
-};
+import type { BitcoinPayment } from '../wallets/types.ts';
 
 /** The agreement that a person accepts: exactly as it was displayed. */
 export type Deal = {
@@ -112,28 +71,6 @@ export type VaultState =
   | { readonly kind: 'unchecked'; readonly madeAt: UnixSeconds }
   | { readonly kind: 'checked'; readonly madeAt: UnixSeconds; readonly checkedAt: UnixSeconds };
 
-/** Words leave it by `words` alone; they are never in an error. */
-export type Vault = {
-  readonly state: Live<VaultState>;
-  /** Throws EngineError `has_phrase` where there is one. */
-  make(): Promise<void>;
-  /** For the screen that shows them, and no longer than it. Throws `no_phrase`. */
-  words(): Promise<readonly string[]>;
-  /** Three places to be typed back, counted from 1, in ascending order; drawn anew each time. */
-  asked(): readonly number[];
-  /** By place. `wrong`: the places that do not fit; an empty list makes the vault `checked`. */
-  check(typed: Readonly<Record<number, string>>): Promise<{ readonly wrong: readonly number[] }>;
-  /** Words of another device: `checked` at once. Throws `has_phrase` where there is another one. */
-  restore(typed: string): Promise<PhraseCheck>;
-  /**
-   * Throws `swaps_open` while a swap runs, unless a rescue file with it was saved and
-   * `evenWithOpenSwaps`.
-   */
-  forget(how?: { readonly evenWithOpenSwaps: boolean }): Promise<void>;
-};
-
-// Nodes
-
 export type ChainFacts = {
   readonly chain: ChainKey;
   readonly family: Family;
@@ -151,47 +88,7 @@ export type NodeCheck = { readonly url: string } & (
   | { readonly ok: false; readonly sentence: string }
 );
 
-export type Nodes = {
-  readonly chains: Live<readonly ChainFacts[]>;
-  /** Asks who it is, how high, and how late its last block is. */
-  check(chain: ChainKey, url: string): Promise<NodeCheck>;
-  /** Keeps own ones, each checked first; an empty list brings the market's back. Throws nothing. */
-  keep(chain: ChainKey, urls: readonly string[]): Promise<readonly NodeCheck[]>;
-};
-
 // Swaps
-
-export type Swaps = {
-  /** Open and ended ones of this browser, the next deadline first, ended ones last. */
-  readonly all: Live<readonly SwapView[]>;
-  one(swapId: string): SwapView | null;
-  /**
-   * Which tab settles. `isSilent`: it has the turn and does not answer. Claims of a public secret
-   * and refunds are made all the same, by a tab that answers; the rest waits until it is closed.
-   */
-  readonly driver: Live<
-    { readonly kind: 'this' } | { readonly kind: 'other'; readonly isSilent: boolean }
-  >;
-  /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
-  takeOver(): Promise<boolean>;
-  /** Looks for what was accepted or restored, in whichever tab settles. Resolves once it has. */
-  look(): Promise<void>;
-  /** Goes on with what was stopped. */
-  again(swapId: string): void;
-  /** The person wants its wallet to be asked for this now, in the tab that settles. */
-  sign(swapId: string, verb: Verb): void;
-  /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
-  payTo(swapId: string, address: string): Promise<void>;
-  /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
-  payments(swapId: string): Promise<readonly EscrowPayment[]>;
-  /**
-   * Bitcoin, paid too much or twice: the person says that so many sats beyond the amount may be
-   * lost (`givesExtra` of settle). Until then the secret is not shown (problem `paid_too_much`).
-   */
-  giveExtra(swapId: string, extra: BaseUnits): void;
-  /** A claim or refund as text, to be sent elsewhere. Throws RescueError `not_as_text`. */
-  raw(swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend>;
-};
 
 export type Verb = 'fund' | 'claim' | 'refund';
 
@@ -356,21 +253,6 @@ export type PayingWallet = {
   pay(payment: BitcoinPayment): Promise<string>;
 };
 
-export type ByWallet = {
-  /**
-   * The payment that may still come from a wallet; null: no wallet was asked, or it declined, or
-   * the person left it.
-   */
-  of(swapId: string): Promise<WalletPayment | null>;
-  /**
-   * Asks for exactly the amount of the swap, at its escrow; resolves when the wallet has answered
-   * or failed. Throws EngineError `not_to_pay`, `asked_already`, and WalletError `declined`.
-   */
-  pay(swapId: string, wallet: PayingWallet): Promise<void>;
-  /** The person says that the wallet has not paid, and does not. */
-  leave(swapId: string): Promise<void>;
-};
-
 // Health of the page
 
 export type Health = {
@@ -391,8 +273,6 @@ export type Health = {
   readonly clockOffSeconds: number | null;
 };
 
-// Rescue
-
 export type RescueFileState = {
   /** The content of the newest file. */
   readonly swaps: number;
@@ -401,25 +281,7 @@ export type RescueFileState = {
   readonly isSaved: boolean;
 };
 
-export type Rescue = {
-  /** Written anew when a swap is verified and when it is funded. */
-  readonly file: Live<RescueFileState>;
-  /** The newest; counts as saved. Throws `no_phrase`. */
-  save(): Promise<string>;
-  /**
-   * The content of a file, to look at. Its chains are known to `nodes`, without a market, until
-   * another one is opened. Throws RescueError.
-   */
-  open(text: string): Promise<RescueFile>;
-  /** Throws RescueError. The swaps are driven from then on. */
-  fromFile(text: string): Promise<readonly Restored[]>;
-  /** `confirm`: whether a swap is what was agreed. */
-  fromMarket(
-    confirm: (swap: RescueSwap) => boolean | Promise<boolean>,
-  ): Promise<{ readonly swaps: readonly Restored[]; readonly isWhole: boolean }>;
-};
-
-export type EngineFault =
+type EngineFault =
   | 'no_phrase'
   | 'phrase_unchecked'
   | 'has_phrase'

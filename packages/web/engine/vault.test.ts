@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryKept } from './kept.ts';
+import { memoryKept } from './keeping.ts';
 import { EngineError } from './types.ts';
 import { openVault } from './vault.ts';
 

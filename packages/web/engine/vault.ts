@@ -6,18 +6,13 @@ import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import { type PhraseKeys, phraseKeys } from '@parley/sdk/rescue/derive.ts';
 import { checkPhrase, newPhrase, phraseWords } from '@parley/sdk/rescue/phrase.ts';
-import { held } from '../live.ts';
-import type { Kept } from './kept.ts';
-import { EngineError, type Vault, type VaultState } from './types.ts';
+import { held, type Live } from '../live.ts';
+import type { Kept } from './keeping.ts';
+import { EngineError, type VaultState } from './types.ts';
 
-export type OpenVault = Vault & {
-  /** Throws EngineError `no_phrase`. */
-  keys(): Promise<PhraseKeys>;
-  /** Another tab may have changed it. */
-  read(): Promise<void>;
-};
+export type OpenVault = Awaited<ReturnType<typeof openVault>>;
 
-export type VaultParts = {
+type VaultParts = {
   readonly kept: Kept;
   readonly network: Network;
   readonly now: () => UnixSeconds;
@@ -36,7 +31,8 @@ type Entry = {
 const key = 'phrase';
 const placesAsked = 3;
 
-export async function openVault(parts: VaultParts): Promise<OpenVault> {
+/** Words leave it by `words` alone; they are never in an error. */
+export async function openVault(parts: VaultParts) {
   const { kept, network, now } = parts;
   const state = held<VaultState>({ kind: 'none' });
   let places: readonly number[] = [];
@@ -62,8 +58,10 @@ export async function openVault(parts: VaultParts): Promise<OpenVault> {
   };
   await read();
   return {
-    state,
+    state: state as Live<VaultState>,
+    /** Another tab may have changed it. */
     read,
+    /** Throws EngineError `no_phrase`. */
     keys: async () => {
       const words = await phrase();
       if (derived?.phrase !== words) {
@@ -71,17 +69,21 @@ export async function openVault(parts: VaultParts): Promise<OpenVault> {
       }
       return derived.keys;
     },
+    /** Throws EngineError `has_phrase` where there is one. */
     make: () =>
       change((before) => {
         if (before !== null) throw another();
         return { phrase: newPhrase(), madeAt: Math.floor(now()), checkedAt: null };
       }),
-    words: async () => (await phrase()).split(' '),
+    /** For the screen that shows them, and no longer than it. Throws `no_phrase`. */
+    words: async (): Promise<readonly string[]> => (await phrase()).split(' '),
+    /** Three places to be typed back, counted from 1, in ascending order; drawn anew each time. */
     asked: () => {
       places = drawnPlaces();
       return places;
     },
-    check: async (typed) => {
+    /** By place. `wrong`: the places that do not fit; an empty list makes the vault `checked`. */
+    check: async (typed: Readonly<Record<number, string>>) => {
       const words = (await phrase()).split(' ');
       const wanted = places.length > 0 ? places : words.map((_, at) => at + 1);
       const all = [...new Set([...wanted, ...Object.keys(typed).map(Number)])];
@@ -95,7 +97,8 @@ export async function openVault(parts: VaultParts): Promise<OpenVault> {
       });
       return { wrong };
     },
-    restore: async (typed) => {
+    /** Words of another device: `checked` at once. Throws `has_phrase` where there is another one. */
+    restore: async (typed: string) => {
       const checked = checkPhrase(typed);
       if (!checked.ok) return checked;
       const at = Math.floor(now());
@@ -105,6 +108,10 @@ export async function openVault(parts: VaultParts): Promise<OpenVault> {
       });
       return checked;
     },
+    /**
+     * Throws `swaps_open` while a swap runs, unless a rescue file with it was saved and
+     * `evenWithOpenSwaps`.
+     */
     forget: async ({ evenWithOpenSwaps } = { evenWithOpenSwaps: false }) => {
       const { open, isSaved } = await parts.atRisk();
       if (open > 0 && !(evenWithOpenSwaps && isSaved)) {

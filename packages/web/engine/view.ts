@@ -8,6 +8,7 @@ import { lateWatchSeconds } from '@parley/core/remains.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import type { Evidence } from '@parley/sdk/evidence/judge.ts';
 import type { Outcome, SettleState } from '@parley/sdk/settle.ts';
+import { readKept } from '@parley/sdk/stores/store.ts';
 import { givenLeg, type OwnTrade, type VerifiedSwap } from '@parley/sdk/trade.ts';
 import type {
   Ask,
@@ -29,8 +30,8 @@ export type Prompt = {
 };
 
 /** Each leg as its chain has shown it, with the chain's own clock then. */
-export type LegsShown = { readonly legs: ReadonlyMap<LegName, LegShown> };
-export type LegShown = {
+type LegsShown = { readonly legs: ReadonlyMap<LegName, LegShown> };
+type LegShown = {
   readonly leg: { readonly facts: EscrowFacts };
   readonly clock: UnixSeconds;
   /** Absent once it has ended. */
@@ -254,4 +255,24 @@ export function inOrder(views: readonly SwapView[]): SwapView[] {
 function nextDeadline({ asks, legs, gives }: SwapView): UnixSeconds | null {
   const until = asks.find((each) => each.kind === 'wait');
   return until?.until ?? legs[gives].timelock;
+}
+
+export type Ended = {
+  readonly outcome: Outcome;
+  readonly told: Omit<Told, 'shown' | 'history'>;
+  /** Absent in what a former build has kept. */
+  readonly legs?: readonly (readonly [LegName, LegShown])[];
+};
+
+export function endedOf(outcome: Outcome, { shown, history: _, ...told }: Told): Ended {
+  const legs = [...(shown?.legs ?? [])].map(([name, { leg, clock }]) => {
+    return [name, { leg: { facts: leg.facts }, clock }] as const;
+  });
+  return { outcome, told: { ...told, phase: 'ended', end: outcome }, legs };
+}
+
+export function endedView(text: string, history: Told['history']): SwapView {
+  const { outcome, told, legs = [] } = readKept<Ended>(text);
+  const shown = { legs: new Map(legs) };
+  return viewOf({ ...told, history, shown, end: outcome, phase: 'ended' }, 0);
 }

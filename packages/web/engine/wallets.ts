@@ -15,25 +15,14 @@ import type { Prompt } from './view.ts';
 /** A person reads what it signs, and may have to unlock a device first. */
 const personMs = 180_000;
 
-export type Hands = {
-  use(link: AccountLink): void;
-  /** null: its account is not connected. The same object for all swaps of the account. */
-  wallet(chain: AppChain, nodes: readonly string[], address: string): Wallet | null;
-  prompts(swapId: string): readonly Prompt[];
-  /** The person wants to be asked. */
-  want(swapId: string, verb: Verb): void;
-  /** Ends a request that was signed, or is not needed any more. */
-  done(swapId: string, verb?: Verb): void;
-  /** Whether a wallet may be showing a prompt. */
-  isOpen(): boolean;
-};
+export type Hands = ReturnType<typeof handsOf>;
 
-export type HandsParts = {
+type HandsParts = {
   /** An account was connected, or has gone: legs of it are signed by another wallet. */
   readonly onLink: (isOf: (leg: Pick<LegView, 'family' | 'ownAddress'>) => boolean) => void;
 };
 
-export function handsOf({ onLink }: HandsParts): Hands {
+export function handsOf({ onLink }: HandsParts) {
   const links = new Map<string, AccountLink>();
   const wallets = new Map<string, Wallet>();
   const prompts = new Map<string, Map<Verb, Prompt>>();
@@ -55,7 +44,7 @@ export function handsOf({ onLink }: HandsParts): Hands {
     over: ({ swapId, verb }) => set(swapId, verb, 'declined'),
   };
   return {
-    use: (link) => {
+    use: (link: AccountLink) => {
       const key = keyOf(link.family, link.signer.address);
       links.set(key, link);
       const tell = () => onLink(({ family, ownAddress }) => keyOf(family, ownAddress) === key);
@@ -72,7 +61,8 @@ export function handsOf({ onLink }: HandsParts): Hands {
       link.onGone(drop);
       tell();
     },
-    wallet: (chain, nodes, address) => {
+    /** null: its account is not connected. The same object for all swaps of the account. */
+    wallet: (chain: AppChain, nodes: readonly string[], address: string): Wallet | null => {
       const key = keyOf(chain.family, address);
       const link = links.get(key);
       const place = placeOf(chain, nodes);
@@ -82,13 +72,16 @@ export function handsOf({ onLink }: HandsParts): Hands {
       wallets.set(at, wallet);
       return wallet;
     },
-    prompts: (swapId) => [...(prompts.get(swapId)?.values() ?? [])],
-    want: (swapId, verb) => set(swapId, verb, 'open'),
-    done: (swapId, verb) => {
+    prompts: (swapId: string) => [...(prompts.get(swapId)?.values() ?? [])],
+    /** The person wants to be asked. */
+    want: (swapId: string, verb: Verb) => set(swapId, verb, 'open'),
+    /** Ends a request that was signed, or is not needed any more. */
+    done: (swapId: string, verb?: Verb) => {
       const own = prompts.get(swapId);
       if (verb === undefined) own?.clear();
       else own?.delete(verb);
     },
+    /** Whether a wallet may be showing a prompt. */
     isOpen: () =>
       [...prompts.values()].some((own) => [...own.values()].some(({ is }) => is === 'open')),
   };
@@ -150,5 +143,5 @@ export function absent(
   const asks: Asks = { withinMs: personMs, isWanted: () => false, over: () => {} };
   const waits = { address, asks, outcome: away, sign: away };
   if (!has(family, 'nonces')) return { family, ...waits };
-  return { family, ...waits, raise: away, isNonceDeep: away, gapBefore: away, forget: () => {} };
+  return { family, ...waits, raise: away, isNonceDeep: away, forget: () => {} };
 }

@@ -15,8 +15,8 @@ import type {
   TextToSign,
   UsedPasskey,
 } from './generated.ts';
-import { ownSite } from './own-site.ts';
 import { mustBeFor } from './own-text.ts';
+import { ownSite } from './site.ts';
 
 export type {
   Account,

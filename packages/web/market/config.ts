@@ -3,6 +3,7 @@
 
 import type { AppChain } from '@parley/core/app-chain.ts';
 import type { Network } from '@parley/core/families.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
 
 type MarketConfig = {
   readonly productName: string;
@@ -28,3 +29,21 @@ const none: MarketConfig = {
 
 export const config: MarketConfig =
   (globalThis as { marketConfig?: MarketConfig }).marketConfig ?? none;
+
+/**
+ * Seconds that the own clock may be off the market's: further off the status and a swap say so, and
+ * nothing is accepted. Half of `clockToleranceSeconds` of the SDK: the measure is seconds old, and
+ * a clock drifts until its swap has ended.
+ */
+export const mostClockOffSeconds = 60;
+
+let offsetSeconds = config.network === 'dev' ? config.clockOffsetSeconds : 0;
+
+export function now(): UnixSeconds {
+  return Math.floor(Date.now() / 1_000) + offsetSeconds;
+}
+
+/** Takes over the clock of a dev network. */
+export function moveClock(seconds: number): void {
+  offsetSeconds = seconds;
+}

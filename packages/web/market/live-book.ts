@@ -6,7 +6,7 @@ import { makerFeed } from '@parley/sdk/feed.ts';
 import type { Rfq } from '@parley/sdk/types.ts';
 import { useEffect, useState } from 'react';
 import { account } from './account.ts';
-import { ownSite } from './own-site.ts';
+import { ownSite } from './site.ts';
 
 export type LiveBook = {
   readonly state: 'connecting' | 'live' | 'closed';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rfq, Thread } from '@parley/sdk/types.ts';
-import { isTakenBack, offeredBy, offersOf, standingOf } from './offers.ts';
+import { isTakenBack, offeredBy, offersOf, standingOf } from './prices.ts';
 
 const nowMs = Date.parse('2026-11-27T12:00:00Z');
 const iso = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();

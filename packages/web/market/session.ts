@@ -7,8 +7,7 @@ import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { useQuery } from '@tanstack/react-query';
 import { held } from '../live.ts';
 import { type Account, account } from './account.ts';
-import { onGone, show } from './own-site.ts';
-import { queries } from './queries.ts';
+import { market, onGone, queries, show } from './site.ts';
 
 export type SignedInAccount = Account & {
   readonly id: string;
@@ -53,7 +52,7 @@ export function useSession(): SessionState {
   return { status: 'failed', error, again: () => void refetch() };
 }
 
-export function nameOf({ logins }: Pick<Account, 'logins'>): string {
+function nameOf({ logins }: Pick<Account, 'logins'>): string {
   const mail = logins.find(({ way }) => way === 'email');
   return (mail ?? logins[0])?.label ?? '';
 }
@@ -73,6 +72,12 @@ export async function startAnew(): Promise<void> {
   await queries.resetQueries();
 }
 
+/** Ends the session of this browser. */
+export async function signOut(): Promise<void> {
+  await account.signOut();
+  await startAnew();
+}
+
 /**
  * Whether the account that was displayed has been signed out of elsewhere, or another one was
  * signed in to.
@@ -83,3 +88,11 @@ onGone(() => {
   replaced.set(true);
   void startAnew();
 });
+
+export function useMe(enabled = true) {
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }), enabled });
+}
+
+export function usePayouts() {
+  return useQuery({ queryKey: ['payouts'], queryFn: ({ signal }) => account.payouts(signal) });
+}

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plainSymbol } from './symbols.ts';
+import { plainSymbol } from './tokens.ts';
 
 test('a symbol keeps its letters, and nothing that turns or hides text', () => {
   for (const [said, shown] of [

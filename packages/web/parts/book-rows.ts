@@ -3,8 +3,7 @@
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import type { Asset, Rfq } from '@parley/sdk/types.ts';
 import { formatPrice, secondsOf } from '../texts/people.ts';
-import { chainName } from './names.ts';
-import { hasWords } from './search.ts';
+import { chainName, hasWords } from './words.ts';
 
 export type Side = {
   readonly asset: Asset;

@@ -5,17 +5,20 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { LiveBook } from '../market/live-book.ts';
 import { text } from '../texts/texts.ts';
-import { Empty, Loading } from './answer.tsx';
-import { AssetAmount } from './asset-amount.tsx';
 import { foundIn, type Row, rowsOf, type Side } from './book-rows.ts';
-import { Countdown } from './clock.tsx';
-import { TextField } from './field.tsx';
-import { assetName } from './names.ts';
-import { type Column, Table } from './table.tsx';
+import { Button, TextField } from './controls.tsx';
+import { Empty, Loading } from './page.tsx';
+import { AssetAmount, type Column, Countdown, Table } from './shown.tsx';
+import { assetName } from './words.ts';
 
-type BookTableProps = { readonly live: LiveBook; readonly assets: readonly Asset[] };
+type BookTableProps = {
+  live: LiveBook;
+  assets: readonly Asset[];
+  /** Answers an order here; default on its own screen. */
+  quote?: (id: string) => void;
+};
 
-export function BookTable({ live, assets }: BookTableProps) {
+export function BookTable({ live, assets, quote }: BookTableProps) {
   const [search, setSearch] = useState('');
   const rows = rowsOf(live.rfqs, assets);
   const shown = foundIn(rows, search);
@@ -34,12 +37,7 @@ export function BookTable({ live, assets }: BookTableProps) {
       {rows.length === 0 && live.state === 'connecting' && <Loading />}
       {rows.length > 0 && shown.length === 0 && <Empty>{text('book.none')}</Empty>}
       {shown.length > 0 && (
-        <Table
-          caption={text('book.title')}
-          columns={columns()}
-          rows={shown}
-          keyOf={({ id }) => id}
-        />
+        <Table caption={text('book.title')} columns={columns(quote)} rows={shown} />
       )}
     </>
   );
@@ -60,37 +58,41 @@ function State({ live: { state, trouble } }: Pick<BookTableProps, 'live'>) {
 }
 
 /** An amount where one is named; else what quotes will name. */
-function SideOf({ side: { amount, asset } }: { readonly side: Side }) {
+function SideOf({ side: { amount, asset } }: { side: Side }) {
   if (amount !== null) return <AssetAmount units={amount} asset={asset} withChain />;
   return <>{text('book.by_quotes', { asset: assetName(asset) })}</>;
 }
 
-const columns = (): readonly Column<Row>[] => [
-  { key: 'gives', label: text('book.gives'), cell: ({ gives }) => <SideOf side={gives} /> },
-  { key: 'wants', label: text('book.wants'), cell: ({ wants }) => <SideOf side={wants} /> },
+const columns = (quote: BookTableProps['quote']): readonly Column<Row>[] => [
+  { label: text('book.gives'), cell: ({ gives }) => <SideOf side={gives} /> },
+  { label: text('book.wants'), cell: ({ wants }) => <SideOf side={wants} /> },
   {
-    key: 'price',
     label: text('book.price'),
     number: true,
     cell: ({ price }) => (price === null ? text('book.no_price') : text('book.price.of', price)),
   },
   {
-    key: 'closes',
     label: text('book.closes'),
     number: true,
     cell: ({ closesAt }) => <Countdown at={closesAt} />,
   },
   {
-    key: 'go',
     label: text('book.answer'),
-    cell: ({ id, gives, wants }) => (
-      <Link
-        to="/orders/$id"
-        params={{ id }}
-        aria-label={text('book.go.about', { give: gives.asset.symbol, want: wants.asset.symbol })}
-      >
-        {text('book.go')}
-      </Link>
-    ),
+    cell: ({ id, gives, wants }) => {
+      const about = { give: gives.asset.symbol, want: wants.asset.symbol };
+      const label = text('book.go.about', about);
+      if (quote !== undefined) {
+        return (
+          <Button label={label} onPress={() => quote(id)}>
+            {text('book.go')}
+          </Button>
+        );
+      }
+      return (
+        <Link to="/orders/$id" params={{ id }} aria-label={label}>
+          {text('book.go')}
+        </Link>
+      );
+    },
   },
 ];

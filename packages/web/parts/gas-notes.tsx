@@ -6,16 +6,14 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import type { GasLook, GasSide } from '@parley/sdk/gas.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
-import type { Engine } from '../engine/types.ts';
-import { useAssets } from '../market/assets.ts';
-import { now } from '../market/clock.ts';
-import { useSends } from '../market/sends.ts';
+import type { Engine } from '../engine/engine.ts';
+import { useAssets, useSends } from '../market/answers.ts';
+import { now } from '../market/config.ts';
 import { localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
-import { assetAmountText, estimateText } from './amount-text.ts';
+import { Notice } from './controls.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
-import { chainName } from './names.ts';
-import { Notice } from './notice.tsx';
+import { assetAmountText, chainName, estimateText } from './words.ts';
 
 type SideOfSwap = GasSide & { readonly chain: string };
 
@@ -31,16 +29,16 @@ type Times = {
 const lookMs = 10_000;
 
 type GasNotesProps = {
-  readonly engine: Engine;
-  readonly sides: readonly SideOfSwap[];
-  readonly times: Times;
+  engine: Engine;
+  sides: readonly SideOfSwap[];
+  times: Times;
 };
 
 export function GasNotes({ sides, ...props }: GasNotesProps) {
   return sides.map((side) => <NotesOf key={side.chain} {...props} side={side} />);
 }
 
-type OneProps = Omit<GasNotesProps, 'sides'> & { readonly side: SideOfSwap };
+type OneProps = Omit<GasNotesProps, 'sides'> & { side: SideOfSwap };
 
 function useLook(engine: Engine, side: SideOfSwap) {
   const { chain, address, amount } = side;
@@ -90,7 +88,7 @@ function NotesOf({ engine, side, times }: OneProps) {
   );
 }
 
-type NoteProps = Pick<GasNote, 'kind'> & { readonly values: Values };
+type NoteProps = Pick<GasNote, 'kind'> & { values: Values };
 
 function Note({ kind, values }: NoteProps) {
   if (kind === 'enough' || kind === 'none') {

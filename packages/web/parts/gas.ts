@@ -3,7 +3,7 @@
 
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { GasLook, GasSide } from '@parley/sdk/gas.ts';
-import type { Sends } from '../market/sends.ts';
+import type { Sends } from '../market/answers.ts';
 
 export type GasNote = {
   readonly kind:

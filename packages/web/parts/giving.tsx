@@ -5,13 +5,12 @@ import type { Asset } from '@parley/sdk/types.ts';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { config } from '../market/config.ts';
-import { useMe } from '../market/me.ts';
+import { useMe } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
-import { Answer, Loading } from './answer.tsx';
-import { chainName } from './names.ts';
-import { Notice } from './notice.tsx';
-import { PhraseFirst } from './phrase-first.tsx';
-import { useEngine } from './use-engine.ts';
+import { Notice } from './controls.tsx';
+import { PhraseFirst, useEngine } from './engine.tsx';
+import { Answer, Loading } from './page.tsx';
+import { chainName } from './words.ts';
 
 /** With the ways to sign in anew, which few need here. */
 const Vouched = lazy(async () => ({ default: (await import('./vouch.tsx')).Vouched }));
@@ -31,10 +30,10 @@ export function useGiving(asset: Asset | undefined, isSignedIn: boolean): Giving
 }
 
 type WalletFirstProps = {
-  readonly giving: Giving;
-  readonly asset: Asset | undefined;
+  giving: Giving;
+  asset: Asset | undefined;
   /** Where the person goes on afterwards: a path of this app. */
-  readonly back: string;
+  back: string;
 };
 
 /** Draws nothing where the asset may be given: the market refuses an account without a wallet. */

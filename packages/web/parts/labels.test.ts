@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explorerOf } from './labels.ts';
+import { explorerOf } from './words.ts';
 
 const txid = 'ab'.repeat(32);
 

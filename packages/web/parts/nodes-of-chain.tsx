@@ -1,18 +1,16 @@
 // Nodes of a chain that this browser asks instead of the market's: shown, tried and kept.
 
 import { has } from '@parley/core/families.ts';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import type { OpenNodes } from '../engine/nodes.ts';
 import { mostNodes } from '../engine/nodes.ts';
-import type { ChainFacts, NodeCheck, Nodes } from '../engine/types.ts';
+import type { ChainFacts, NodeCheck } from '../engine/types.ts';
 import { text } from '../texts/texts.ts';
-import { Failed } from './answer.tsx';
-import { Button } from './button.tsx';
-import { TextArea } from './field.tsx';
-import { Notice } from './notice.tsx';
-import { useAct } from './ways/act.ts';
+import { Do, Form } from './act.tsx';
+import { Notice, TextArea } from './controls.tsx';
 import './nodes-of-chain.css';
 
-type NodesOfChainProps = { readonly facts: ChainFacts; readonly nodes: Nodes };
+type NodesOfChainProps = { facts: ChainFacts; nodes: OpenNodes };
 
 export function NodesOfChain({ facts, nodes }: NodesOfChainProps) {
   const { chain, family, title, isKnown, isOwn } = facts;
@@ -20,53 +18,46 @@ export function NodesOfChain({ facts, nodes }: NodesOfChainProps) {
   const shown = isOwn ? facts.nodes.join('\n') : '';
   const [typed, setTyped] = useState(shown);
   const [checks, setChecks] = useState<readonly NodeCheck[] | null>(null);
-  const { busy, error, run } = useAct();
-  const keep = (urls: readonly string[]) =>
-    run(async () => setChecks(await nodes.keep(chain, urls)));
+  const keep = async (urls: readonly string[]) => setChecks(await nodes.keep(chain, urls));
   const urls = [...new Set(typed.split(/\s+/).filter(Boolean))];
-  const save = (event: FormEvent) => {
-    event.preventDefault();
-    if (urls.length > 0 && urls.length <= most) keep(urls);
-  };
   const none = urls.length === 0 ? text('nodes.type') : null;
   const tooMany = text('nodes.too_many', { most, count: urls.length });
+  const drop = async () => {
+    setTyped('');
+    await keep([]);
+  };
   return (
-    <form className="way node-chain" onSubmit={save}>
+    <div className="node-chain">
       <h3>{title}</h3>
       {!isKnown && <p className="hint warn-ink">{text('nodes.unknown')}</p>}
       {!isOwn && <MarketNodes facts={facts} />}
-      <TextArea
-        label={text('nodes.own', { chain: title })}
-        hint={text(`nodes.own.hint.${has(family, 'coins') ? 'bitcoin' : 'other'}`)}
-        mono
-        rows={2}
-        placeholder="https://"
-        value={typed}
-        onChange={setTyped}
-      />
-      <div className="actions">
-        <Button type="submit" busy={busy} blocked={urls.length > most ? tooMany : none}>
-          {text('nodes.keep')}
-        </Button>
-        {isOwn && (
-          <Button
-            kind="quiet"
-            busy={busy}
-            onPress={() => {
-              setTyped('');
-              keep([]);
-            }}
-          >
-            {text('nodes.drop')}
-          </Button>
-        )}
-      </div>
+      <Form
+        go={text('nodes.keep')}
+        blocked={urls.length > most ? tooMany : none}
+        send={() => keep(urls)}
+        more={
+          isOwn && (
+            <Do kind="quiet" work={drop}>
+              {text('nodes.drop')}
+            </Do>
+          )
+        }
+      >
+        <TextArea
+          label={text('nodes.own', { chain: title })}
+          hint={text(`nodes.own.hint.${has(family, 'coins') ? 'bitcoin' : 'other'}`)}
+          mono
+          rows={2}
+          placeholder="https://"
+          value={typed}
+          onChange={setTyped}
+        />
+      </Form>
       {checks?.map((each) => (
         <Checked key={each.url} check={each} />
       ))}
       {checks !== null && checks.length > 0 && <Outcome checks={checks} />}
-      {error !== null && <Failed error={error} />}
-    </form>
+    </div>
   );
 }
 

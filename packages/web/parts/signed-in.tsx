@@ -4,15 +4,15 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import { type SignedInAccount, useSession } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
-import { Failed, Loading } from './answer.tsx';
-import { Notice } from './notice.tsx';
+import { Notice } from './controls.tsx';
+import { Failed, Loading } from './page.tsx';
 import { signInPath } from './ways/back.ts';
 
 /** The content begins anew for another account: its state keeps no data of the former one. */
 type SignedInProps = {
-  readonly children: (account: SignedInAccount) => ReactNode;
+  children: (account: SignedInAccount) => ReactNode;
   /** The sentence for a stranger who has the link; default that the page is of an account. */
-  readonly why?: string;
+  why?: string;
 };
 
 export function SignedIn({ children, why = text('session.none.why') }: SignedInProps) {

@@ -5,7 +5,7 @@ import { I18nProvider } from 'react-aria-components';
 import { useLive } from '../market/use-live.ts';
 import { spoken } from '../texts/texts.ts';
 
-export function Spoken({ children }: { readonly children: ReactNode }) {
+export function Spoken({ children }: { children: ReactNode }) {
   const { language: now, locale } = useLive(spoken);
   const former = useRef(now);
   useEffect(() => {

@@ -7,25 +7,21 @@ import type { Proof, WalletsOfFamily } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { Engine } from '../engine/types.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { WalletName } from '../market/account.ts';
-import { market } from '../market/client.ts';
-import { useMe, usePayouts } from '../market/me.ts';
-import { queries } from '../market/queries.ts';
-import { lookAgain, useSession } from '../market/session.ts';
+import { lookAgain, useMe, usePayouts, useSession } from '../market/session.ts';
+import { market, queries } from '../market/site.ts';
 import { text } from '../texts/texts.ts';
-import { Answer, Failed } from './answer.tsx';
-import { Button } from './button.tsx';
-import { Notice } from './notice.tsx';
-import { Select } from './select.tsx';
-import { useAct } from './ways/act.ts';
-import { FreshGate, useFreshly } from './ways/fresh.tsx';
+import { useAct } from './act.tsx';
+import { Button, Notice, Select } from './controls.tsx';
+import { Answer, Failed } from './page.tsx';
+import { FreshGate } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 import { WaysIn } from './ways/ways.tsx';
 
 type VouchedProps = {
-  readonly engine: Pick<Engine, 'bitcoinSigner'>;
-  readonly children: ReactNode;
+  engine: Pick<Engine, 'bitcoinSigner'>;
+  children: ReactNode;
 };
 
 /** The phrase's key that escrows pay; refused as long as there is no phrase. */
@@ -66,7 +62,7 @@ export function Vouched({ engine, children }: VouchedProps) {
 }
 
 /** A wallet is added by a session that is fresh: the sign-in is asked for on the spot. */
-function Fresh({ children }: { readonly children: ReactNode }) {
+function Fresh({ children }: { children: ReactNode }) {
   const session = useSession();
   const { href } = useLocation();
   if (session.status !== 'account') return null;
@@ -78,8 +74,8 @@ function Fresh({ children }: { readonly children: ReactNode }) {
 }
 
 type VouchProps = {
-  readonly signer: MessageSigner;
-  readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
+  signer: MessageSigner;
+  wallets: Readonly<Record<Family, WalletsOfFamily>>;
 };
 
 type Begun = { readonly login: WalletName; readonly proof: Proof; readonly message: string };
@@ -92,7 +88,6 @@ function Vouch({ signer, wallets }: VouchProps) {
   const [chosen, setChosen] = useState(0);
   const [begun, setBegun] = useState<Begun | null>(null);
   const { busy, error, run } = useAct();
-  const freshly = useFreshly();
   const { href: here } = useLocation();
   const login = logins[chosen];
   const added = async () => {
@@ -101,7 +96,7 @@ function Vouch({ signer, wallets }: VouchProps) {
   const begin = (by: WalletName) => run(async () => setBegun(await textsOf(signer, by)));
   const give = async ({ proof, message, login: { address } }: Begun, signature: string) => {
     const authorization = { address, message, signature };
-    await freshly(() => market.proveWallet(signer.family, { ...proof, authorization }));
+    await market.proveWallet(signer.family, { ...proof, authorization });
     await Promise.all(
       [['payouts'], ['me']].map((queryKey) => queries.invalidateQueries({ queryKey })),
     );
@@ -113,7 +108,7 @@ function Vouch({ signer, wallets }: VouchProps) {
       {login === undefined && (
         <>
           <p>{text('vouch.none')}</p>
-          <WaysIn purpose="add" only={['wallet']} here={here} freshly={freshly} after={added} />
+          <WaysIn purpose="add" only={['wallet']} here={here} after={added} />
         </>
       )}
       {logins.length > 1 && begun === null && (
@@ -129,7 +124,7 @@ function Vouch({ signer, wallets }: VouchProps) {
           {text('vouch.action')}
         </Button>
       )}
-      {error !== null && <Failed error={error} />}
+      <Failed error={error} />
       {begun !== null && (
         <SignOne
           {...begun.login}

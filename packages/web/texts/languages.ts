@@ -1,5 +1,7 @@
 // The languages of the app, and the choice of one for a person.
 
+import { recalled, remember } from './remembered.ts';
+
 export const languages = {
   en: {
     name: 'English',
@@ -29,4 +31,17 @@ export function languageFor(chosen: string | null, wanted: readonly string[]): L
 /** The language with the country that the browser names for it: `de-CH` and `de-DE` differ. */
 export function localeOf(language: Language, wanted: readonly string[]): string {
   return wanted.find((tag) => languageIn(tag) === language) ?? language;
+}
+
+const name = 'parley.language';
+
+/** null where nobody chose, or the browser keeps nothing. */
+export function keptLanguage(): Language | null {
+  const kept = recalled('localStorage', name);
+  return allLanguages.find((each) => each === kept) ?? null;
+}
+
+/** null: as the browser is. */
+export function keepLanguage(chosen: Language | null): void {
+  remember('localStorage', name, chosen);
 }

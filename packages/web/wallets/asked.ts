@@ -1,7 +1,10 @@
 // One question to a wallet: with a limit, and with an answer or a WalletError.
 
 import { messageOf, WalletError, type WalletFault } from '@parley/sdk/errors.ts';
-import { wordsOf } from './plain.ts';
+import type { MessageSigner } from '@parley/sdk/keys.ts';
+import type { Asks } from '@parley/sdk/wallets/wallet.ts';
+import type { Wallet } from '@wallet-standard/base';
+import type { AccountFamily, AccountLink, FoundWallet, Place, SdkWallet } from './types.ts';
 
 /** A person unlocks a wallet, chooses an account, or reads what is to be signed. */
 export const personMs = 120_000;
@@ -121,24 +124,36 @@ export function lied(name: string, what: string): WalletError {
   return failed('lied', `${name} ${what}`);
 }
 
-/** Whether an account is still the one that was linked, told to whoever listens. */
-export function gone() {
+/**
+ * Whether an account is still the one that was linked, told to whoever listens. `isHere` asks its
+ * wallet, and throws as `asked`.
+ */
+export function presenceOf(name: string, address: string, isHere: () => unknown) {
   const listeners = new Set<() => void>();
   let isGone = false;
+  const look = async () => {
+    if (isGone || (await isHere())) return;
+    isGone = true;
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
   return {
     onGone: (listener: () => void) => {
       if (isGone) queueMicrotask(listener);
       else listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    leave: () => {
-      if (isGone) return;
-      isGone = true;
-      for (const listener of listeners) listener();
-      listeners.clear();
+    /** At each of its events. One without events is looked for before each prompt. */
+    watch: (on: unknown, provider: unknown, event: string) => {
+      try {
+        // The account of some changes a moment after the event.
+        const heard = () => setTimeout(() => void look().catch(() => {}), 0);
+        if (typeof on === 'function') Reflect.apply(on, provider, [event, heard]);
+      } catch {}
     },
     /** Throws `wrong_account`. */
-    mustBeHere: (name: string, address: string) => {
+    mustBeHere: async () => {
+      await look();
       if (!isGone) return;
       const sentence = `${name} is on another account now, and not on ${address}: connect it again`;
       throw failed('wrong_account', sentence);
@@ -146,4 +161,77 @@ export function gone() {
   };
 }
 
-export type Gone = ReturnType<typeof gone>;
+type Linking<F extends AccountFamily> = Pick<AccountLink, 'onGone'> & {
+  readonly address: string;
+  readonly signMessage: MessageSigner['signMessage'];
+  /** The account on one network, for `settle`. */
+  readonly on: (place: Extract<Place, { readonly family: F }>, asks: Asks) => object;
+};
+
+export function accountLink<F extends AccountFamily>(
+  family: F,
+  found: FoundWallet,
+  { address, signMessage, onGone, on }: Linking<F>,
+): AccountLink {
+  return {
+    family,
+    found,
+    signer: { family, address, signMessage },
+    onGone,
+    on: <P extends Place>(at: P, asks: Asks) => {
+      if (at.family === family) return on(at as never, asks) as SdkWallet<P>;
+      throw new Error(`${found.name} has accounts of ${family}, not ${at.family}`);
+    },
+  };
+}
+
+const mostNameCharacters = 40;
+/** Announced icons are a few KiB; a page keeps each as long as it is open. */
+const mostIconCharacters = 131_072;
+const mostWordsCharacters = 160;
+
+/** Control, zero-width and bidirectional marks: with them one name looks like another. */
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]+/gu;
+
+function plain(said: unknown, most: number): string {
+  if (typeof said !== 'string') return '';
+  // Cut first: the next steps take time by its length.
+  const text = said
+    .slice(0, most * 4)
+    .replace(invisible, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
+}
+
+export function nameOf(said: unknown): string {
+  return plain(said, mostNameCharacters) || 'Unnamed wallet';
+}
+
+/** Words of a wallet in a sentence of ours. */
+function wordsOf(said: unknown): string {
+  return plain(said, mostWordsCharacters) || 'no reason given';
+}
+
+const rasters = /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/;
+const drawing = /^data:image\/svg\+xml(?:;charset=[\w-]+|;utf8)?(?:;base64)?,[\x21-\x7e ]+$/i;
+
+/** For `<img src>` alone, where a drawing runs no script and loads nothing. */
+export function iconOf(said: unknown): string | null {
+  if (typeof said !== 'string' || said.length > mostIconCharacters) return null;
+  const text = said.trim();
+  return rasters.test(text) || drawing.test(text) ? text : null;
+}
+
+export const signsTransactions = 'solana:signTransaction';
+export const signsMessages = 'solana:signMessage';
+export const connects = 'standard:connect';
+
+export function isOfSolana(wallet: unknown): wallet is Wallet {
+  const chains = fieldOf(wallet, 'chains');
+  const features = fieldOf(wallet, 'features');
+  const isThere = (name: string) => fieldOf(features, name) !== undefined;
+  const isSolana = Array.isArray(chains) && chains.some((each) => `${each}`.startsWith('solana:'));
+  return isSolana && [connects, signsTransactions, signsMessages].every(isThere);
+}

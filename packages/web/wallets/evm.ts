@@ -3,24 +3,22 @@
 import { evmSender } from '@parley/sdk/wallets/evm-sender.ts';
 import { accountAddress, mustBeSigned, type ProofPlace } from '@parley/sdk/wallets/proofs.ts';
 import {
+  accountLink,
   asked,
   failed,
   fieldOf,
-  type Gone,
-  gone,
   hasCode,
   lied,
   machineMs,
   personMs,
+  presenceOf,
   settled,
 } from './asked.ts';
-import type { AccountLink, EvmPlace, FoundWallet, Place, SdkWallet } from './types.ts';
+import type { AccountLink, EvmPlace, FoundWallet } from './types.ts';
 
 type Linked = {
   readonly provider: unknown;
   readonly found: FoundWallet;
-  readonly address: string;
-  readonly left: Gone;
 };
 
 type Request = { readonly method: string; readonly params?: readonly unknown[] };
@@ -35,7 +33,7 @@ const unknownWords = /wallet_addEthereumChain|unrecogni[sz]ed chain/i;
 const hexOfWallet = (said: unknown) =>
   typeof said === 'string' && /^[0-9a-fA-F]{2,}$/.test(said) ? `0x${said}` : said;
 
-function request({ provider, found }: Pick<Linked, 'provider' | 'found'>, input: Request) {
+function request({ provider, found }: Linked, input: Request) {
   const method = fieldOf(provider, 'request');
   if (typeof method !== 'function') throw lied(found.name, 'takes no requests');
   return Reflect.apply(method, provider, [input]) as unknown;
@@ -52,28 +50,29 @@ export async function linkEvm(
   const answer = await asked(name, ask, personMs);
   const shared = wanted !== undefined && isAmong(answer, wanted) ? wanted : fieldOf(answer, '0');
   const address = accountAddress('evm', shared, proof);
-  const left = gone();
-  const link: Linked = { provider, found, address, left };
-  watch(link);
+  const link: Linked = { provider, found };
+  const { onGone, watch, mustBeHere } = presenceOf(name, address, async () => {
+    const look = () => request(link, { method: 'eth_accounts' });
+    return isAmong(await asked(name, look, machineMs), address);
+  });
+  watch(fieldOf(provider, 'on'), provider, 'accountsChanged');
   const signMessage = async (message: string) => {
-    await mustBeHere(link);
+    await mustBeHere();
     const bytes = new TextEncoder().encode(message);
     const hex = `0x${Array.from(bytes, (each) => each.toString(16).padStart(2, '0')).join('')}`;
     const personal = { method: 'personal_sign', params: [hex, address] };
     const signature = await asked(name, () => request(link, personal), personMs);
     return mustBeSigned({ family: 'evm', address }, message, signature, proof);
   };
-  return {
-    family: 'evm',
-    found,
-    signer: { family: 'evm', address, signMessage },
-    onGone: left.onGone,
-    on: <P extends Place>(at: P, asks: Parameters<AccountLink['on']>[1]) => {
-      if (at.family !== 'evm') throw new Error(`${name} has accounts of evm, not ${at.family}`);
+  return accountLink('evm', found, {
+    address,
+    signMessage,
+    onGone,
+    on: (at, asks) => {
       const { chainId, rpcUrls } = at;
       const { withinMs } = asks;
       const ready = async () => {
-        await mustBeHere(link);
+        await mustBeHere();
         await mustBeOn(link, at, withinMs);
       };
       const account = {
@@ -90,38 +89,14 @@ export async function linkEvm(
           return hexOfWallet(await asked(name, () => request(link, sign), withinMs, signal));
         },
       };
-      return evmSender({ chainId, rpcUrl: rpcUrls, account }) as unknown as SdkWallet<P>;
+      return evmSender({ chainId, rpcUrl: rpcUrls, account });
     },
-  };
-}
-
-function watch({ provider, address, left }: Linked): void {
-  const changed = (accounts: unknown) => {
-    if (!isAmong(accounts, address)) left.leave();
-  };
-  const on = fieldOf(provider, 'on');
-  try {
-    if (typeof on === 'function') Reflect.apply(on, provider, ['accountsChanged', changed]);
-  } catch {
-    // Without events it is looked for before each prompt.
-  }
+  });
 }
 
 function isAmong(accounts: unknown, address: string): boolean {
   const wanted = address.toLowerCase();
   return Array.isArray(accounts) && accounts.some((each) => `${each}`.toLowerCase() === wanted);
-}
-
-async function mustBeHere(link: Linked): Promise<void> {
-  const { found, address, left } = link;
-  left.mustBeHere(found.name, address);
-  const accounts = await asked(
-    found.name,
-    () => request(link, { method: 'eth_accounts' }),
-    machineMs,
-  );
-  if (!isAmong(accounts, address)) left.leave();
-  left.mustBeHere(found.name, address);
 }
 
 const hexOf = (chainId: number) => `0x${chainId.toString(16)}`;

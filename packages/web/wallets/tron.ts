@@ -4,25 +4,22 @@
 import { accountAddress, mustBeSigned, type ProofPlace } from '@parley/sdk/wallets/proofs.ts';
 import { tronWallet } from '@parley/sdk/wallets/tron.ts';
 import {
+  accountLink,
   asked,
   declined,
   failed,
   fieldOf,
-  type Gone,
-  gone,
   lied,
   machineMs,
   personMs,
+  presenceOf,
   settled,
 } from './asked.ts';
-import type { AccountLink, FoundWallet, Place, SdkWallet, TronPlace } from './types.ts';
+import type { AccountLink, FoundWallet, TronPlace } from './types.ts';
 
 type Linked = {
   readonly provider: unknown;
   readonly found: FoundWallet;
-  readonly address: string;
-  readonly left: Gone;
-  readonly proof: ProofPlace;
 };
 
 export async function linkTron(
@@ -33,28 +30,35 @@ export async function linkTron(
   const { name } = found;
   await requestAccount(provider, name);
   const address = accountAddress('tron', addressIn(provider), proof);
-  const left = gone();
-  const link: Linked = { provider, found, address, left, proof };
-  watch(link);
-  const signer = {
-    family: 'tron' as const,
+  const link: Linked = { provider, found };
+  const isHere = () => addressIn(provider) === address;
+  const { onGone, watch, mustBeHere } = presenceOf(name, address, isHere);
+  watch(fieldOf(provider, 'on'), provider, 'accountsChanged');
+  const signMessage = async (message: string) => {
+    await mustBeHere();
+    const sign = trxOf(link, 'signMessageV2');
+    const answer = await asked(name, () => sign(message), personMs);
+    return mustBeSigned({ family: 'tron', address }, message, answer, proof);
+  };
+  return accountLink('tron', found, {
     address,
-    signMessage: (message: string) => signMessage(link, message),
-  };
-  return {
-    family: 'tron',
-    found,
-    signer,
-    onGone: left.onGone,
-    on: <P extends Place>(at: P, asks: Parameters<AccountLink['on']>[1]) => {
-      if (at.family !== 'tron') throw new Error(`${name} has accounts of tron, not ${at.family}`);
+    signMessage,
+    onGone,
+    on: (at, asks) => {
       const { chain, sources } = at;
-      const signTransaction = (transaction: object, signal: AbortSignal) =>
-        signOn(link, at, transaction, asks.withinMs, signal);
-      const own = { address, asks, signMessage: signer.signMessage, signTransaction };
-      return tronWallet({ chain, sources, account: own }) as unknown as SdkWallet<P>;
+      const signTransaction = async (transaction: object, signal: AbortSignal) => {
+        await mustBeOn(link, at, asks.withinMs);
+        await mustBeHere();
+        const sign = trxOf(link, 'sign');
+        return asked(name, () => sign(transaction), asks.withinMs, signal);
+      };
+      return tronWallet({
+        chain,
+        sources,
+        account: { address, asks, signMessage, signTransaction },
+      });
     },
-  };
+  });
 }
 
 /** `eth_requestAccounts` by TIP-1193; older ones answer `{ code }`, and 4000 while one is open. */
@@ -85,26 +89,6 @@ function addressIn(provider: unknown): unknown {
   return fieldOf(fieldOf(tronWebOf(provider), 'defaultAddress'), 'base58');
 }
 
-function watch({ provider, address, left }: Linked): void {
-  const look = () => {
-    // The object changes a moment after the event.
-    setTimeout(() => {
-      if (addressIn(provider) !== address) left.leave();
-    }, 0);
-  };
-  const on = fieldOf(provider, 'on');
-  try {
-    if (typeof on === 'function') Reflect.apply(on, provider, ['accountsChanged', look]);
-  } catch {
-    // Without events it is looked for before each prompt.
-  }
-}
-
-function mustBeHere({ provider, found, address, left }: Linked): void {
-  if (addressIn(provider) !== address) left.leave();
-  left.mustBeHere(found.name, address);
-}
-
 function trxOf({ provider, found }: Linked, name: string) {
   const trx = fieldOf(tronWebOf(provider), 'trx');
   const method = fieldOf(trx, name);
@@ -112,27 +96,6 @@ function trxOf({ provider, found }: Linked, name: string) {
     if (typeof method !== 'function') throw lied(found.name, `has no ${name}`);
     return Reflect.apply(method, trx, input);
   };
-}
-
-async function signMessage(link: Linked, message: string): Promise<string> {
-  const { found, address, proof } = link;
-  mustBeHere(link);
-  const sign = trxOf(link, 'signMessageV2');
-  const answer = await asked(found.name, () => sign(message), personMs);
-  return mustBeSigned({ family: 'tron', address }, message, answer, proof);
-}
-
-async function signOn(
-  link: Linked,
-  place: TronPlace,
-  transaction: object,
-  withinMs: number,
-  signal: AbortSignal,
-): Promise<unknown> {
-  await mustBeOn(link, place, withinMs);
-  mustBeHere(link);
-  const sign = trxOf(link, 'sign');
-  return asked(link.found.name, () => sign(transaction), withinMs, signal);
 }
 
 async function mustBeOn(link: Linked, place: TronPlace, withinMs: number): Promise<void> {

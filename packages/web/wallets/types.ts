@@ -18,7 +18,7 @@ export type FoundWallet = {
 };
 
 /** The chain that a wallet has to be on, by a node of one's own. */
-type AccountFamily = Exclude<Family, Having<'coins'>>;
+export type AccountFamily = Exclude<Family, Having<'coins'>>;
 type Places = { evm: EvmPlace; tron: TronPlace; solana: SolanaPlace };
 export type Place = Places[AccountFamily];
 
@@ -92,8 +92,6 @@ export type BitcoinPayment = {
 };
 
 export type Link = AccountLink | BitcoinLink;
-
-export type BitcoinNetworkName = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 export type BrowserWallets = {
   /** Told at once what is there, and again whenever that changes. Returns how to stop. */

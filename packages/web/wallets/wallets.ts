@@ -5,9 +5,7 @@ import type { Family } from '@parley/core/families.ts';
 import type { BitcoinNetworkName } from '@parley/sdk/wallets/proofs.ts';
 import { getWallets } from '@wallet-standard/app';
 import { createStore } from 'mipd';
-import { failed, fieldOf } from './asked.ts';
-import { iconOf, nameOf } from './plain.ts';
-import { isOfSolana } from './solana-standard.ts';
+import { failed, fieldOf, iconOf, isOfSolana, nameOf } from './asked.ts';
 import type { BrowserWallets, FoundWallet, Link } from './types.ts';
 
 /** More than these are no wallets of a person. */

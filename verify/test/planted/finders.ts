@@ -15,11 +15,15 @@ export type Ran = {
 /** One that hangs is ended. */
 const limitMs = 16 * 60_000;
 
-/** Runs a program of the tree with these edits in its sources; null: as they are. */
+/**
+ * Runs a program of the tree with these edits in its sources; null: as they are. It is ended once
+ * its output holds `enough`.
+ */
 export function runPlanted(
   args: readonly string[],
   bug: Pick<Bug, 'edits'> | null,
   more: NodeJS.ProcessEnv = {},
+  enough?: RegExp,
 ): Promise<Ran> {
   const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
   const options = `${process.env.NODE_OPTIONS ?? ''} ${plant}`;
@@ -31,6 +35,7 @@ export function runPlanted(
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
+    if (enough?.test(output)) child.kill();
   });
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk;
@@ -57,9 +62,11 @@ export function lookedOf({ code, output, errors }: Ran): Looked {
 }
 
 /** A file that could not be run has no test that failed. */
+const failedTest = /^ *not ok \d+ - (?!.*\.test\.ts)(.+)\n/m;
+
 function testedOf({ code, output }: Ran): Looked {
   if (code === 0) return 'well';
-  const failed = /^not ok \d+ - (?!.*\.test\.ts)(.+)$/m.exec(output.replace(/^ +/gm, ''));
+  const failed = failedTest.exec(output);
   return failed === null ? { crashed: output.slice(-600) } : { rule: failed[1] ?? '' };
 }
 
@@ -70,8 +77,9 @@ const program =
 
 const few = ['--kills', '2'] as const;
 const looks: Readonly<Record<Kind, Look>> = {
+  // A test that failed may leave a socket open, which would hold its process for ever.
   test: async (what, bug, env) =>
-    testedOf(await runPlanted(['--test', '--test-reporter=tap', what], bug, env)),
+    testedOf(await runPlanted(['--test', '--test-reporter=tap', what], bug, env, failedTest)),
   // Without a bug a few kills are enough: every kill has a part of the soak.
   crashes: (what, bug, env) =>
     program(

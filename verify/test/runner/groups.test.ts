@@ -1,4 +1,4 @@
-// `npm test` loses no test file and runs none twice, and `npm run soak` lists its parts.
+// `npm test` loses no test file and runs none twice.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -86,27 +86,5 @@ test('each file of a group is a suite with hooks of its own; one that throws, or
   ]) {
     await writeFile(join(folder, 'two.test.ts'), text);
     assert.throws(run);
-  }
-});
-
-test('properties of every room are run longer in the soak', () => {
-  const run = ['verify/test/runner/soak.ts', '--list'];
-  const { properties } = JSON.parse(
-    execFileSync(process.execPath, run, { cwd: root, encoding: 'utf8' }),
-  ) as {
-    properties: readonly string[];
-  };
-  for (const room of [
-    'packages/chains',
-    'contracts/solana',
-    'packages/core',
-    'packages/sdk',
-    'apps/market',
-    'verify/test/feed-market',
-  ]) {
-    assert.ok(
-      properties.some((file) => file.startsWith(room)),
-      room,
-    );
   }
 });

@@ -66,11 +66,15 @@ function weightOf(root: string, file: string): number {
 
 /** Rooms with few files, whose modules those load too. */
 const within: Readonly<Record<string, string>> = {
+  'packages/host': 'packages/core',
   'packages/cli': 'packages/sdk',
   'packages/maker': 'packages/sdk',
   'packages/mcp': 'packages/sdk',
   'packages/tokens': 'packages/chains',
+  'packages/trader': 'packages/sdk',
   'apps/faucet': 'scripts',
+  contracts: 'scripts',
+  dev: 'scripts',
 };
 
 /** The room of a file; its files share modules. */

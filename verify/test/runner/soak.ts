@@ -97,7 +97,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   operations: {
     minutes: 75,
-    what: 'markets behind nginx and Caddy, the pages for operators in a bare Debian root',
+    what: 'markets behind nginx, the pages for operators in a bare Debian root',
     commands: () => [['verify/test/proxy-soak/run.ts'], ['verify/test/tasks-soak/run.ts']],
   },
 };

@@ -30,10 +30,6 @@ import {
   type World,
 } from './world.ts';
 
-/** The count for one whose moment did not come in a seed. */
-export const notComeOf = ({ name }: Pick<Drill, 'name'>) =>
-  `drill ${name}: its moment did not come`;
-
 /** The part of the outage that the policy plans for; the chain has no other trouble. */
 const shareOfOutage = 0.8;
 

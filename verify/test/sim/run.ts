@@ -6,9 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Misused, parsed, runCommand, wholeNumber } from '@parley/host/command.ts';
-import { type Done, runCrew } from './crew.ts';
-import { allDrills, notComeOf } from './drills.ts';
-import { missedByDriver } from './driver/kinds.ts';
+import { type Done, runCrew, type World } from './crew.ts';
+import { fairSeeds, kindsOf } from './kinds.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--workers N]
                      [--driver] [--story] [--json]
@@ -72,82 +71,10 @@ function understand(args: string[]) {
 
 type Counts = ReadonlyMap<string, number>;
 
-/** From so many seeds on anything is wanted; then each drill too, and that its moment comes. */
-const fairSeeds = 100;
-const drillSeeds = 1_000;
-/** The limit for the seeds of a drill. */
-const mostNotCome = 0.1;
-
-const common: readonly string[] = [
-  'answer lost',
-  'request again later',
-  'request twice at once',
-  'events at once',
-  'block late',
-  'blocks in a burst',
-  'chain stands still (spells)',
-  'reorganisation',
-  'claim taken back',
-  'transaction dropped',
-  'funding paid twice',
-  'fees rise (spells)',
-  'commit late',
-  'connection lost',
-  'crash',
-  'node down',
-  'node down (spells)',
-  'node slow',
-  'node slow (spells)',
-  'node lagging (spells)',
-  'node lying (spells)',
-  'sources disagree',
-  'second source lagging (spells)',
-  'keeper claims',
-  'keeper refunds',
-  'relays asked',
-  'relays landed',
-  'relays promised',
-  'relays refused',
-];
-
-const rare: readonly string[] = [
-  'acceptance late',
-  'broadcast unanswered',
-  'overtaken',
-  'transaction replaced',
-  'attack claim',
-  'attack fund',
-  'attack refund',
-  'attack move address',
-  'attack nonsense',
-  'attack on builders',
-  'attack on relays',
-  'attack past the gates',
-  'attack behind the clock',
-  'attack reused hashlock',
-  'attack with an odd witness',
-  'attack with a strange payer',
-  'keeper bumps',
-  'keeper parties vanished',
-  'keeper transactions lost',
-  'seeds with two servers',
-  'seeds with gas keys',
-  'calm seeds',
-];
-
-/** Kinds that so many seeds should have met and did not. */
-function missedIn(met: Counts, seeds: number): string[] {
-  const times = (kind: string) => met.get(kind) ?? 0;
-  const isMissed = (kind: string) => times(kind) === 0;
+/** Kinds that so many seeds should have met and did not: then that nobody lost says less. */
+function missedIn(met: Counts, world: World, seeds: number): string[] {
   if (seeds < fairSeeds) return [];
-  if (seeds < drillSeeds) return common.filter(isMissed);
-  const drills = allDrills.flatMap((drill) => {
-    const name = `drill ${drill.name}`;
-    const notCome = notComeOf(drill);
-    if (isMissed(name)) return [name];
-    return times(notCome) > mostNotCome * times(name) ? [notCome] : [];
-  });
-  return [...[...common, ...rare].filter(isMissed), ...drills];
+  return kindsOf[world].filter((kind) => (met.get(kind) ?? 0) === 0);
 }
 
 function storyOf({ seed, story, violations }: Done): string {
@@ -172,7 +99,7 @@ async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<n
     if (done % toldEach === 0) console.error(`${done} of ${asked.seeds.length} seeds are done`);
   });
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const missed = world === 'driver' ? missedByDriver(total, done) : missedIn(total, done);
+  const missed = missedIn(total, world, done);
   const counts = [...total].sort(([one], [other]) => (one < other ? -1 : 1));
   broken.sort((one, other) => one.seed - other.seed);
   if (asked.json) {

@@ -9,7 +9,7 @@ import { crashed } from '../planted/bugs.ts';
 import { type Holding, heldIn, newChain, policies, tipOf, waitingAt } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Done } from './crew.ts';
-import { drillOf, isBare, notComeOf } from './drills.ts';
+import { drillOf, isBare } from './drills.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { simTime } from './gas.ts';
 import { keep, keeperOf, keepPolling, noteSent, planKeeperDooms } from './keeper.ts';
@@ -347,7 +347,9 @@ async function finish(world: World): Promise<void> {
   const { drill, servers, wasLate } = world;
   const waits = servers.some(({ dooms }) => dooms.length > 0);
   const isEarly = !wasLate && (drill?.lateAgreement ?? drill?.lateReveal) === true;
-  if (drill?.alone && (waits || isEarly)) count(world, notComeOf(drill));
+  if (drill?.alone && (waits || isEarly)) {
+    count(world, `drill ${drill.name}: its moment did not come`);
+  }
   world.ending = true;
   healAll(world);
   for (const { dooms } of world.servers) dooms.length = 0;

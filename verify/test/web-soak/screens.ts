@@ -161,7 +161,7 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
   await trader.goto('/console');
   await says(page, 'The book is live');
   const row = page.getByRole('row', { name: `${typed(giveAmount, give)}\u00a0${give.symbol}` });
-  await row.filter({ hasText: get.symbol }).first().getByRole('link').click();
+  await row.filter({ hasText: get.symbol }).first().getByRole('button').click();
   // Its first quote of a coin on Bitcoin: the key is vouched for.
   const vouch = button(page, 'Sign with the login wallet');
   const price = page.getByLabel(/^You g/).last();
@@ -172,8 +172,6 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
   await price.fill(typed(getAmount, get));
   // The field gets the focus, whatever else had it meanwhile, such as the dialog of the wallet.
   await price.press('Enter');
-  await page.waitForURL(/\/deals\//);
-  await trader.goto('/console');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').first().waitFor();
 }

@@ -19,8 +19,6 @@ const labelsOf = async (browser: TestBrowser) =>
   (await meOf(browser)).logins.map(({ label }: { label: string }) => label);
 const removed = (browser: TestBrowser, id: string) =>
   browser.call('DELETE', `/account/logins/${id}`);
-const topicsOf = async (browser: TestBrowser) =>
-  (await edge.events(browser, '%')).map(({ topic }) => topic);
 
 test('a write names the account that its page shows: another one is left alone', async () => {
   const address = freshAddress();
@@ -63,32 +61,6 @@ test('the last login stays; removing another ends every other session', async ()
   refused(await thief.get('/account/me'), ended);
   const [theirs] = (await meOf(await edge.person(freshAddress()))).logins;
   for (const none of [id, theirs.id]) refused(await removed(browser, none), '404 unknown_login');
-});
-
-test('a wallet account that gains an e-mail login holds ten keys, and never one again', async () => {
-  const wallet = evmWallet();
-  await edge.mint(wallet);
-  const browser = browserOn(edge);
-  await signInBy(browser, wallet);
-  assert.equal((await meOf(browser)).kind, 'wallet');
-  const address = freshAddress();
-  assert.equal((await edge.byEmail(browser, address, 'add')).status, 200);
-  for (let held = 1; held < 10; held += 1) {
-    assert.equal((await edge.mint(wallet)).body.replaced, false);
-  }
-  refused(await edge.mint(wallet), '400 too_many_keys');
-  const { logins } = await meOf(browser);
-  const { id } = logins.find(({ label }: { label: string }) => label === address);
-  assert.equal((await removed(browser, id)).status, 200);
-  assert.equal((await meOf(browser)).kind, 'browser');
-});
-
-test('a new browser is recorded for the owner, and the same one again is not', async () => {
-  const address = freshAddress();
-  assert.deepEqual(await topicsOf(await edge.person(address)), []);
-  const second = await edge.person(address);
-  await edge.byEmail(second, address);
-  assert.deepEqual(await topicsOf(second), ['session.created']);
 });
 
 test('one or all other sessions end at once, in another process as well', async (t) => {

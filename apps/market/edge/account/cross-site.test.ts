@@ -226,30 +226,3 @@ test('cookies on loopback over http have another name, which https does not take
     refused(await own.call('GET', '/account/keys', undefined, there), '403 wrong_site');
   }
 });
-
-test('a session has all scopes, and shares budget and Idempotency-Keys of its account', async () => {
-  const small = await testEdge({ settings: { ...siteAt(site), rateLimit: 8 } });
-  small.deps.freeze();
-  const wallets = [{ family: 'evm', address: someAddress('evm') }] as const;
-  const { key, accountId } = await insertTrader(small.deps, ['read'], wallets);
-  const proven = { way: 'wallet', ...wallets[0], pubkey: null } as const;
-  const browser = await signedIn(small, { origin: site, proven });
-  assert.equal(browser.accountId, accountId);
-  const { body } = await browser.get('/v1/me');
-  assert.deepEqual(body.scopes, ['read', 'taker', 'maker']);
-  const headers = { 'idempotency-key': 'once' };
-  const first = await browser.call('POST', '/v1/webhooks', hook, headers);
-  assert.equal(codeOf(first), '201 ok');
-  const again = await small.call('POST', '/v1/webhooks', { key, body: hook, headers });
-  assert.deepEqual(again.body, first.body);
-  assert.equal(again.headers['idempotency-replayed'], 'true');
-  for (let count = 0; count < 2; count += 1) await browser.get('/account/keys');
-  for (let count = 0; count < 3; count += 1) await small.call('GET', '/v1/me', { key });
-  for (const answer of [
-    await small.call('GET', '/v1/me', { key }),
-    await browser.get('/v1/me'),
-    await browser.get('/account/keys'),
-  ]) {
-    refused(answer, '429 account_rate_limited');
-  }
-});

@@ -12,7 +12,7 @@ import { findLiveSession, revokeSession } from '../../db/sessions.ts';
 import { deleteLoginWallet } from '../../db/wallets.ts';
 import { endAccount } from '../../people/delete.ts';
 import { removeLogin } from '../../people/logins.ts';
-import { hashOf, lockLive, windowAt } from '../../people/sessions.ts';
+import { hashOf, windowAt } from '../../people/sessions.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { type Answer, refused } from '../testing/edge.ts';
 import { account, link } from '../testing/hands.ts';
@@ -86,35 +86,21 @@ const makeKey = (own: Pick<SignedIn, 'post'>) => own.post('/account/keys', { sco
 type Act = (own: SignedIn) => Promise<() => Promise<Answer>>;
 const acts: Readonly<Record<string, Act>> = {
   'makes a key': async (own) => () => makeKey(own),
-  'revokes a key': async (own) => {
-    const { id } = (await makeKey(own)).body;
-    return () => own.call('DELETE', `/account/keys/${id}`);
-  },
   'adds an e-mail login': async (own) => {
     const address = freshAddress();
     await own.post('/account/email', { address, purpose: 'add' });
     return () => own.post('/account/email/code', { address, code: edge.codeOf(address) });
-  },
-  'adds a wallet': async (own) => {
-    const wallet = evmWallet();
-    const { family, address } = wallet;
-    const message = await textFor(own, wallet, 'add');
-    const signature = await wallet.sign(message);
-    return () => own.post('/account/wallet/proof', { family, address, message, signature });
   },
   'removes a login': async (own) => {
     await adds(own);
     const id = await loginOf(own, 'email');
     return () => own.call('DELETE', `/account/logins/${id}`);
   },
-  'begins a passkey': async (own) => () => own.post('/account/passkey/add', {}),
   'stops what waits': async (own) => {
     await adds(own);
     await own.call('DELETE', `/account/logins/${await loginOf(own, 'wallet')}`);
     return () => own.post('/account/payout/stop-all');
   },
-  'ends the other sessions': async (own) => () => own.call('DELETE', '/account/sessions'),
-  'ends one session': async (own) => () => own.call('DELETE', `/account/sessions/${own.stored.id}`),
   'deletes the account': async (own) => () => own.call('DELETE', '/account/me'),
 };
 
@@ -132,21 +118,6 @@ for (const [what, begin] of Object.entries(acts)) {
     assert.deepEqual(await rows(accountId), { ...before, sessions: before.sessions - 1 });
   });
 }
-
-test('the end of a session waits until its requests are done', async () => {
-  const own = await signedIn(edge);
-  let hasEnded = false;
-  const held = await db.transaction(async (tx) => {
-    await lockLive(tx, edge.deps, own.stored);
-    const ending = own.post('/account/sign-out').finally(() => {
-      hasEnded = true;
-    });
-    await untilBlocked();
-    assert.equal(hasEnded, false);
-    return { ending };
-  });
-  assert.equal((await held.ending).status, 200);
-});
 
 test('a login or wallet that is removed while it signs in or mints opens nothing of the account', async () => {
   const address = freshAddress();

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formerChannelsOf } from '../../db/former-channels.ts';
 import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { refused } from '../testing/edge.ts';
+import { link } from '../testing/hands.ts';
 import { freshAddress, testPeople } from '../testing/people.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { bitcoinWallet, evmWallet, solanaWallet, tronWallet } from '../testing/signers.ts';
@@ -71,14 +71,7 @@ const keyOf = async (browser: TestBrowser): Promise<string> =>
   (await browser.post('/account/keys', { scopes: ['read'] })).body.key;
 
 /** Has the login wallet vouch in `/v1` for another one. */
-async function vouched(key: string, login: Wallet, linked: Wallet) {
-  const proof = await edge.proof(linked, key);
-  const authorization = await edge.proof(login, key, `authorise this wallet ${linked.address}`);
-  return edge.call('POST', `/v1/wallets/${linked.family}`, {
-    key,
-    body: { ...proof, authorization },
-  });
-}
+const vouched = (key: string, login: Wallet, linked: Wallet) => link(edge, key, linked, login);
 
 test('a thief of the e-mail changes nothing of where one is paid for 72 hours', async () => {
   const { own, thief, address } = await robbed();
@@ -150,16 +143,6 @@ test('a wallet that was removed still vouches for the next one, and none is paid
   assert.equal((await signInBy(browserOn(edge), wallet)).body.isNew, true);
 });
 
-test('an account that removes its only wallet adds another one no sooner', async () => {
-  const { wallet, thief, address } = await robbed();
-  await remove(thief, wallet);
-  await pass(holdMs);
-  const again = await edge.person(address);
-  await signInBy(again, solanaWallet(), 'add');
-  const { paid, waiting } = await shown(again, 'solana');
-  assert.deepEqual([paid, waiting.length], [null, 1]);
-});
-
 test('a wallet that is to leave stays where nothing else signs in by then', async () => {
   const { wallet, own } = await robbed();
   const second = solanaWallet();
@@ -174,23 +157,6 @@ test('a wallet that is to leave stays where nothing else signs in by then', asyn
   const back = browserOn(edge);
   assert.equal((await signInBy(back, wallet)).body.isNew, false);
   assert.equal((await loginsOf(back))[0].leavesAt, null);
-});
-
-test('a channel removed first does not silence what comes next', async () => {
-  const { thief, address } = await robbed();
-  await edge.byEmail(thief, freshAddress(), 'add');
-  const { id } = (await loginsOf(thief)).find((each: { label: string }) => each.label === address);
-  assert.equal((await thief.call('DELETE', `/account/logins/${id}`)).status, 200);
-  const { accountId } = (await thief.get('/account/me')).body;
-  const heard = async () => {
-    const at = new Date(edge.deps.now());
-    return (await formerChannelsOf(edge.deps.db, [accountId], at)).map(({ to }) => to);
-  };
-  assert.equal((await signInBy(thief, solanaWallet(), 'add')).status, 200);
-  edge.deps.advance(holdMs - 1);
-  assert.deepEqual(await heard(), [address]);
-  edge.deps.advance(1);
-  assert.deepEqual(await heard(), []);
 });
 
 test('no key and no session removes the wallet that is paid, or is to be', async () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Endpoint, Fault, Lie } from '@parley/verify/test/support/hostile-provider.ts';
-import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
+import { comeBack, endOf, startProviderEdge } from '../testing/provider-edge.ts';
 
 const { deps, hostile, reported, browser, begin, count } = await startProviderEdge();
 
@@ -99,25 +99,4 @@ test('an endpoint that is broken in any way is a provider that is down, in bound
   }
   assert.equal(await count('sessions'), before);
   assert.deepEqual(hostile.reachedElsewhere, [], 'no redirect is followed');
-});
-
-test("a provider's words about a fault are repeated to nobody", async () => {
-  const one = browser();
-  const back = await hostile.authorize(await begin(one));
-  back.searchParams.delete('code');
-  back.searchParams.set('error', '<script>alert(1)</script>');
-  back.searchParams.set('error_description', 'call +1 555 0100');
-  assert.equal(endOf(await comeBack(one, back)), 'problem=bad_proof');
-  assert.deepEqual(reported, ['it says an error of its own']);
-  assert.equal(await whoIs(one), null);
-  for (const [error, end] of [
-    ['login_required', 'problem=bad_proof'],
-    ['temporarily_unavailable', 'problem=provider_down'],
-  ] as const) {
-    const again = await hostile.authorize(await begin(one));
-    again.searchParams.delete('code');
-    again.searchParams.set('error', error);
-    assert.equal(endOf(await comeBack(one, again)), end);
-    assert.equal(reported.at(-1), `it says ${error}`);
-  }
 });

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { telegramId } from '@parley/dev/devnet/people/identity-provider.ts';
 import type { TestBrowser } from '../testing/browser.ts';
 import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
 
@@ -78,23 +77,6 @@ test('the request has PKCE, state, nonce, scopes and an address of this provider
   assert.ok(!kept.includes(state ?? '') && !kept.includes(verifier), 'hashed and encrypted');
 });
 
-test('Telegram lets the bot write where its scope was granted, to the number of the person', async () => {
-  const chats = (label: string) =>
-    edge.sql(
-      'select chat_id as chat from logins where label = $1 and issuer = $2',
-      label,
-      real.issuer,
-    );
-  const one = browser();
-  assert.equal(
-    await back(one, await atProvider(await begin(one, 'telegram'), 'bob')),
-    'done=sign-in',
-  );
-  assert.deepEqual(await chats('bob'), [{ chat: String(telegramId('bob')) }]);
-  await through(browser(), 'real');
-  assert.deepEqual(await chats('alice@example.test'), [{ chat: null }]);
-});
-
 test('a person who cancels hears so, and nothing is wrong', async () => {
   const one = browser();
   const url = await atProvider(await begin(one, 'real'), null);
@@ -127,16 +109,6 @@ test('an answer at the address of another provider is a mix-up, and proves nothi
   const shown = hostile.requests.filter(({ path }) => path === '/token');
   const code = url.searchParams.get('code');
   assert.ok(!shown.some(({ parameters }) => parameters.code === code), 'no code is shown');
-});
-
-test('browsers at once with a login that nobody had make one account', async () => {
-  hostile.claim({ sub: 'twice' });
-  const before = await count('accounts');
-  const browsers = [browser(), browser(), browser()];
-  const urls = await Promise.all(browsers.map((each) => asked(each)));
-  const ends = await Promise.all(browsers.map((each, at) => back(each, urls[at]!)));
-  assert.deepEqual(ends, Array(3).fill('done=sign-in'));
-  assert.equal(await count('accounts'), before + 1);
 });
 
 test('a login is added by a person who is there: asked for anew, and no sign-in by that', async () => {

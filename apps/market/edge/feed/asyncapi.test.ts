@@ -16,12 +16,6 @@ test('docs/asyncapi.json is what the source declares (node scripts/openapi.ts re
   assert.equal(goldenFeed(), golden);
 });
 
-test('the server publishes it without a key', async () => {
-  const answer = await fetch(`${market.at}/v1/asyncapi.json`);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(await answer.json(), JSON.parse(goldenFeed()));
-});
-
 test('it is valid AsyncAPI 3.0.0, and what is broken is not', () => {
   const schema = createRequire(import.meta.url)(
     '@asyncapi/specs/schemas/3.0.0-without-$id.json',

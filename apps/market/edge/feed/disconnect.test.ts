@@ -8,7 +8,7 @@ import { withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
 import { reached } from '../../webhooks/testing/market.ts';
 import type { FeedClient } from '../testing/feed-client.ts';
-import { agreeOn, feedMarket } from '../testing/feed-market.ts';
+import { feedMarket } from '../testing/feed-market.ts';
 
 const market = await feedMarket();
 after(() => market.close());
@@ -102,26 +102,6 @@ test('the taker is told and so is the maker when it comes back; nobody else’s 
     assert.deepEqual([id, reason, told.role], [threadId, 'disconnected', role]);
   }
   assert.equal(await statusOf(other.threadId), 'open');
-});
-
-test('an agreement is left alone, and an acceptance that binds the maker until it does not', async () => {
-  const { maker, threadId: bound } = await quoting();
-  const { id: rfqId } = await market.rfq(taker);
-  const agreed = (await maker.post(`/v1/rfqs/${rfqId}/quotes`, price)).body.thread.id;
-  await agreeOn(market, rfqId, taker, maker);
-  const free = await quoted(maker);
-  await maker.post(`/v1/threads/${bound}/accept`, price);
-  await closed(await market.maker(maker, armed));
-  assert.ok(await isGone(maker));
-  await pass(maker, 60);
-  assert.ok(await isWithdrawn(free));
-  assert.deepEqual([await statusOf(bound), await statusOf(agreed)], ['open', 'agreed']);
-  const due = () => reached(async () => (await graces(maker)).length === 0);
-  market.deps.advance(market.deps.settings.acceptTtlSeconds * 1_000);
-  await pass(maker, 60);
-  assert.ok(await isWithdrawn(bound));
-  assert.equal(await statusOf(agreed), 'agreed');
-  assert.ok(await due());
 });
 
 test('a maker back within its grace keeps its quotes, and so does one with another connection', async () => {

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
-import { appendFeedEvents, feedEventsKept, resetFeedEvents } from '../../db/feed-events.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
 import type { FeedClient, Frame } from '../testing/feed-client.ts';
 import { openMaker } from '../testing/feed-client.ts';
@@ -79,20 +78,6 @@ test('each side hears of the other, with numbers of its own, and nobody else hea
   assert.deepEqual(eventsOf(plain), []);
 });
 
-test('a subscriber to some events gets no other, whatever else its account asks for', async () => {
-  const taker = await market.trader();
-  const maker = await market.trader();
-  await market.maker(maker, { events: all });
-  const client = await market.maker(maker, { events: ['thread.closed'] });
-  const { id } = await market.rfq(taker);
-  const threadId = await quoted(maker, id);
-  await propose(taker, threadId, '66000000');
-  await taker.post(`/v1/rfqs/${id}/cancel`);
-  await handedOut();
-  await client.of('thread.closed');
-  assert.equal(eventsOf(client).length, 1);
-});
-
 test('a subscriber that comes back, to any process, gets what it missed in order and then what comes', async () => {
   const taker = await market.trader();
   const maker = await market.trader();
@@ -119,34 +104,4 @@ test('a subscriber that comes back, to any process, gets what it missed in order
   );
   second.close();
   await other.close();
-});
-
-test('an event outside the log is not resumed: behind its beginning, or missing time', async () => {
-  const maker = await market.trader();
-  const begin = (more = {}) => market.maker(maker, { events: all, ...more });
-  const { eventSeq } = await (await begin()).of('subscribed');
-  const at = new Date(market.deps.now());
-  const event = {
-    id: 1,
-    accountId: maker.accountId,
-    topic: 'thread.closed',
-    subject: null,
-    payload: {},
-    onFeed: true,
-    at,
-  };
-  const append = (count: number) =>
-    appendFeedEvents(market.db, Array(count).fill(event), feedEventsKept);
-  await append(feedEventsKept);
-  const resumed = async (sinceEvent: number) =>
-    (await (await begin({ sinceEvent })).of('subscribed')).resumed;
-  assert.equal(await resumed(eventSeq), true);
-  await append(1);
-  assert.equal(await resumed(eventSeq), false);
-  assert.equal(await resumed(eventSeq + 1), true);
-  const end = eventSeq + feedEventsKept + 1;
-  assert.deepEqual([await resumed(end), await resumed(end + 1)], [true, false]);
-  await market.db.transaction((tx) => resetFeedEvents(tx, 1_000));
-  await append(feedEventsKept);
-  assert.equal(await resumed(end), false);
 });

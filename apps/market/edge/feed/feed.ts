@@ -20,7 +20,7 @@ import { acceptSockets } from './upgrade.ts';
 const mostSockets = 20_000;
 const tickMs = 1_000;
 /** A peer that answers no ping for as long again is gone. */
-const pingEveryMs = 30_000;
+const pingMs = 30_000;
 /**
  * The part of its grace, in milliseconds a second, between pings to one whose quotes hang on it.
  */
@@ -40,23 +40,7 @@ type Open = {
   silentMs: number;
 };
 
-/** The limits that tests change. */
-export type FeedLimits = {
-  /** Instead of 30 s between the pings of a socket. */
-  readonly pingMs?: number;
-  /** Instead of 20 000. */
-  readonly sockets?: number;
-  /** Instead of 1 s between looks at all sockets. */
-  readonly lookMs?: number;
-};
-
-export function registerFeed(
-  app: FastifyInstance,
-  deps: Deps,
-  commands: Commands,
-  limits: FeedLimits = {},
-): void {
-  const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets, lookMs = tickMs } = limits;
+export function registerFeed(app: FastifyInstance, deps: Deps, commands: Commands): void {
   const hub = createHub();
   const { keys, budgets, uses } = app.edge;
   const open = new Set<Open>();
@@ -90,23 +74,23 @@ export function registerFeed(
     if (over !== null) {
       const { most, what } = over;
       peer.end(closeCodes.tooMany, `${most} sockets of this ${what} are open, the most there may`);
-    } else if (open.size >= mostOpen) {
-      peer.end(closeCodes.tooMany, `${mostOpen} sockets are open, the most that are served`);
+    } else if (open.size >= mostSockets) {
+      peer.end(closeCodes.tooMany, `${mostSockets} sockets are open, the most that are served`);
     } else if (closing) {
       peer.end(closeCodes.restart, 'the server is shutting down');
     } else {
-      serve(feed, open, { ws, peer, unfinished, from }, pingMs);
+      serve(feed, open, { ws, peer, unfinished, from });
     }
   });
 
-  const tick = createTick(deps, open, switches, pingMs);
+  const tick = createTick(deps, open, switches);
   let ticking: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
     following = followFeed(deps, hub, () => void closeInWaves(new Set(open)));
     void following.started.then(start);
     events.start();
     switches.start();
-    ticking = setInterval(tick, lookMs);
+    ticking = setInterval(tick, tickMs);
     ticking.unref();
   });
   app.addHook('preClose', async () => {
@@ -114,7 +98,6 @@ export function registerFeed(
     start();
     clearInterval(ticking);
     forgetKeys();
-    snapshots.close();
     await closeInWaves(open);
     await following?.stop();
     await events.stop();
@@ -126,7 +109,6 @@ function serve(
   feed: Feed,
   open: Set<Open>,
   { from, ...socket }: Pick<Open, 'ws' | 'peer' | 'unfinished'> & { readonly from: From },
-  pingMs: number,
 ): void {
   const { feedMakers } = feed.deps.metrics;
   const { ws, peer } = socket;
@@ -157,12 +139,7 @@ function serve(
 }
 
 /** Finds who is gone, and whose key has expired. */
-function createTick(
-  deps: Deps,
-  open: ReadonlySet<Open>,
-  switches: Switches,
-  pingMs: number,
-): () => void {
+function createTick(deps: Deps, open: ReadonlySet<Open>, switches: Switches): () => void {
   return () => {
     const at = performance.now();
     const nowMs = deps.now();

@@ -127,30 +127,3 @@ test('wrong keys spend what requests without a key spend, until the socket is en
   assert.equal((await client.closed).code, 4429);
   assert.match(client.frames[0].error, /too many requests for this address \(4 in 60 s\)/);
 });
-
-test('the first frame is a request of the key, whether it is let in or not', async (t) => {
-  const small = await feedMarket({ rateLimit: 4 });
-  t.after(() => small.close());
-  const trader = await small.trader({ scopes: ['read', 'maker'] });
-  const other = await small.trader({ scopes: ['read'] });
-  const remaining = async ({ key }: typeof trader) => {
-    const { headers } = await fetch(`${small.at}/v1/me`, { headers: { 'x-api-key': key } });
-    return Number(headers.get('ratelimit-remaining'));
-  };
-  const before = await remaining(trader);
-  (await small.maker(trader)).close();
-  assert.equal(await remaining(trader), before - 2);
-  const refused = await openFeed(small.at);
-  refused.send({ apiKey: other.key });
-  assert.equal((await refused.closed).code, 4403);
-  assert.equal(await remaining(other), before - 1);
-  while ((await remaining(trader)) > 0);
-  for (const more of [{}, { resume: true }]) {
-    const client = await openFeed(small.at);
-    client.send({ apiKey: trader.key, ...more });
-    assert.equal((await client.closed).code, 4429);
-    const { error, code } = client.frames[0];
-    assert.match(error, /too many requests for this account \(4 in 60 s\)/);
-    assert.equal(code, 'resume' in more ? 'account_rate_limited' : undefined);
-  }
-});

@@ -9,7 +9,7 @@ import { type Cause, causedBy } from '../../ports/cause.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
-import type { Run } from '../command.ts';
+import { inputCheck, type Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
 import type { Asked } from '../idempotency/once.ts';
 import { withoutNulls } from '../schemas/common.ts';
@@ -21,7 +21,6 @@ import {
   quotesFrame,
   switchFrame,
 } from '../schemas/feed.ts';
-import { inputCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
 import {

@@ -11,7 +11,7 @@ import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
-import type { Quoting } from '../routes/quotes.ts';
+import type { Quoting } from '../routes/threads.ts';
 import type { Asked, FeedEvents } from './events.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';

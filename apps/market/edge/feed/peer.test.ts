@@ -87,19 +87,6 @@ test('for 20 s: then it is ended with 4408', async (t) => {
   assert.equal(await ended(slow.client), 4408);
 });
 
-test('a ping is answered, but not one of who has much unread', async () => {
-  const each = await pair();
-  writeWhile(each, () => !each.peer.isFull());
-  const unread = each.socket.writableLength;
-  each.peer.pong(Buffer.from('unheard'));
-  assert.equal(each.socket.writableLength, unread);
-  const heard = new Promise((resolve) => each.client.once('pong', (data) => resolve(String(data))));
-  each.client.resume();
-  await each.peer.drained();
-  each.peer.pong(Buffer.from('heard'));
-  assert.equal(await heard, 'heard');
-});
-
 test('the newest of the pings before an answer is answered, and no other', async () => {
   const each = await pair();
   writeWhile(each, () => each.socket.writableLength === 0);

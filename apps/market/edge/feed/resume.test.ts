@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
-import { mostReplayed } from '../../market/bounds.ts';
 import { about, type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
 import { agreeOn, anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 
@@ -85,42 +84,6 @@ test('gone says that an RFQ has expired or was agreed, to all but its creator', 
   for (const each of [one, two]) each.close();
 });
 
-test('a client that comes back is sent exactly what it missed, in order, and then goes on', async () => {
-  const maker = await market.trader();
-  const address = newAddress();
-  const holder = await holding(address);
-  const always = await market.maker(holder, resume);
-  const seen = await left(holder);
-  const expected: string[] = [];
-  for (const [is, then] of [
-    ['public', 'cancelled'],
-    ['private', ''],
-    ['public', 'gone'],
-    ['private', 'cancelled'],
-    ['public', ''],
-  ]) {
-    const fields = is === 'private' ? { visibility: is, targetAddress: address } : {};
-    const { id } = await market.rfq(taker, fields);
-    expected.push(`created ${id}`);
-    if (then === 'cancelled') await taker.post(`/v1/rfqs/${id}/cancel`);
-    if (then === 'gone') await agreeOn(market, id, taker, maker);
-    if (then !== '') expected.push(`${then} ${id}`);
-  }
-  const isNews = ({ type }: Frame) => type === 'rfq' || type === 'gone';
-  const named = ({ frames }: FeedClient) =>
-    frames.filter(isNews).map(({ kind = 'gone', rfq, rfqId = rfq.id }) => `${kind} ${rfqId}`);
-  await always.frame(() => named(always).length >= expected.length);
-  const again = await back(holder, seen);
-  assert.deepEqual([again.frames[0].type, again.frames[0].seq], ['resumed', seen]);
-  assert.deepEqual(named(again), expected);
-  assert.deepEqual(again.frames.filter(isNews), always.frames.filter(isNews));
-  const { id } = await market.rfq(taker);
-  const { seq } = await again.frame(about(id));
-  const end = await back(holder, seq);
-  assert.deepEqual(named(end), []);
-  for (const each of [always, again, end]) each.close();
-});
-
 test('a private RFQ that was missed is sent only to who holds its address now', async () => {
   const address = newAddress();
   const holder = await holding(address);
@@ -138,24 +101,6 @@ test('a private RFQ that was missed is sent only to who holds its address now', 
   await market.sql('delete from wallets where account_id = $1', holder.accountId);
   for (const { at } of [market, restarted]) assert.equal(await isSent(at), false);
   await restarted.close();
-});
-
-test('a gap that cannot be replayed is reported, and the book comes anew', async () => {
-  const maker = await market.trader();
-  const seq = await left(maker);
-  const again = await back(maker, seq + 1_000_000);
-  assert.deepEqual(typesOf(again).slice(0, 3), ['reset', 'snapshot', 'ready']);
-  assert.ok(again.frames[1].seq >= seq);
-  await append(market, mostReplayed + 1);
-  const { id } = await market.rfq(taker);
-  await again.frame(about(id));
-  const long = await back(maker, seq);
-  assert.equal(long.frames[0].type, 'reset');
-  assert.ok(long.frames[1].rfqs.some((each: Frame) => each.id === id));
-  const most = await back(maker, long.frames[0].seq - mostReplayed + 1);
-  assert.equal(most.frames[0].type, 'resumed');
-  assert.ok(most.frames.length >= mostReplayed);
-  for (const each of [again, long, most]) each.close();
 });
 
 test('a replay costs a request for each hundred frames; without them the book comes anew', async (t) => {

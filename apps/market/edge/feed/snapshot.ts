@@ -4,10 +4,10 @@
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { listAddressed, listBook, wholeBook } from '../../db/rfqs.ts';
+import { bookOf, type Page } from '../../market/book.ts';
 import { withStandings } from '../../market/standing.ts';
 import { type RfqView, rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
-import { workOf } from '../../ports/work.ts';
 import type { Hub } from './hub.ts';
 
 /**
@@ -15,8 +15,6 @@ import type { Hub } from './hub.ts';
  * rest.
  */
 const mostInSnapshot = 100;
-/** How stale a change by another process may show; it is sent after the snapshot too. */
-const maxAgeMs = 250;
 
 export type Snapshot = { readonly at: Place; readonly rfqs: readonly RfqView[] };
 export type Snapshots = {
@@ -24,55 +22,34 @@ export type Snapshots = {
   for(accountId: string, minSettled: number | null): Promise<Snapshot>;
   /** Private RFQs for addresses of the account, newest first. */
   addressed(accountId: string): Promise<RfqView[]>;
-  close(): void;
 };
-
-type Kept = Snapshot & { readonly readAt: number; readonly nowMs: number; readonly until: number };
 
 const newest = { before: null, limit: mostInSnapshot };
 
 export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snapshots {
   const { db, now } = deps;
-  let kept: Promise<Kept> | null = null;
-  const forget = () => {
-    kept = null;
-  };
-  const close = workOf(db).on(['feed'], forget);
-
-  const read = async (without: string | null, minSettled: number | null): Promise<Kept> => {
+  const read = async (
+    without: string | null,
+    minSettled: number | null,
+  ): Promise<Page<Snapshot>> => {
     const at = hub.position();
-    const readAt = performance.now();
     const nowMs = now();
     const found = await withStandings(
       { db, now },
       () => listBook(db, { ...wholeBook, minSettled }, newest, new Date(nowMs), without),
       (rfqs) => rfqs.map(({ creatorId }) => creatorId),
     );
-    const until = Math.min(...found.map((each) => each.expiresAt.getTime()));
-    return { at, rfqs: found.map((each) => rfqView(each, nowMs, false)), readAt, nowMs, until };
-  };
-
-  const shared = async (): Promise<Kept> => {
-    const before = kept;
-    if (before !== null) {
-      const known = await before;
-      const isFresh = performance.now() - known.readAt < maxAgeMs;
-      if (kept === before && isFresh && now() < known.until && now() >= known.nowMs) return known;
-      if (kept === before) forget();
-    }
-    // A client that comes while it is read shares it, unless the book changes meanwhile.
-    kept ??= read(null, null);
-    const reading = kept;
-    reading.catch(() => kept === reading && forget());
-    return reading;
+    const validUntilMs = Math.min(...found.map((each) => each.expiresAt.getTime()));
+    return { value: { at, rfqs: found.map((each) => rfqView(each, nowMs, false)) }, validUntilMs };
   };
 
   return {
     for: async (accountId, minSettled) => {
-      if (minSettled !== null) return read(accountId, minSettled);
-      const { at, rfqs } = await shared();
-      if (rfqs.some((each) => each.creatorId === accountId)) return read(accountId, null);
-      return { at, rfqs };
+      if (minSettled === null) {
+        const shared = await bookOf(db).page('snapshot', now(), () => read(null, null));
+        if (!shared.rfqs.some((each) => each.creatorId === accountId)) return shared;
+      }
+      return (await read(accountId, minSettled)).value;
     },
     addressed: async (accountId) => {
       const { addresses } = await findHoldings(db, accountId);
@@ -81,6 +58,5 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
       const found = await listAddressed(db, filters, newest, new Date(nowMs));
       return found.map((each) => rfqView(each, nowMs, true));
     },
-    close,
   };
 }

@@ -3,10 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { insertTrader, someAddress } from '@parley/verify/test/support/trading.ts';
 import { revokeSession } from '../../db/sessions.ts';
 import { caller } from '../testing/edge.ts';
-import { type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
+import { openFeed, openMaker } from '../testing/feed-client.ts';
 import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 import { renewed, type SignedIn, signedIn, siteAt } from '../testing/session.ts';
 
@@ -23,7 +22,6 @@ after(async () => {
   await loopback.close();
 });
 
-const isError = (frame: Frame) => frame.type === 'error';
 const callsOf = ({ app, deps }: FeedMarket) => ({ call: caller(app), deps });
 const someone = () => signedIn(callsOf(market), { origin: site });
 
@@ -56,18 +54,6 @@ test('a ticket stands for its session in one first frame, of three at once too',
   const tries = await Promise.all([refused(ticket), refused(ticket), refused(ticket)]);
   assert.equal(tries.filter((each) => each === null).length, 1);
   assert.match((await refused(ticket)) ?? '', gone);
-});
-
-test('a handshake that fails has used its ticket up', async () => {
-  const browser = await someone();
-  for (const wrong of [{ more: 1 }, { since: 3 }, { resume: 'yes' }]) {
-    const ticket = await ticketOf(browser);
-    const client = await openFeed(market.at);
-    client.send({ apiKey: ticket, ...wrong });
-    await client.frame(isError);
-    client.close();
-    assert.match((await refused(ticket)) ?? '', gone, JSON.stringify(wrong));
-  }
 });
 
 test('a ticket is good for 30 s to the millisecond', async () => {
@@ -122,29 +108,6 @@ test('a socket of a session that ends is closed in every process with 4401', lim
   await other.close();
 });
 
-test("a quote by ticket is the account's, and spends the budget of its keys", async () => {
-  const wallets = [
-    { family: 'bitcoin', address: someAddress('bitcoin') },
-    { family: 'evm', address: someAddress('evm') },
-  ] as const;
-  const { id: rfqId } = await loopback.rfq(await loopback.trader());
-  const mine = await insertTrader(loopback.deps, ['read', 'taker', 'maker'], wallets);
-  const proven = { way: 'wallet', ...wallets[1], pubkey: null } as const;
-  const here = callsOf(loopback);
-  const browser = await signedIn(here, { proven });
-  const client = await openMaker(loopback.at, { apiKey: await ticketOf(browser) });
-  for (const quoteAmount of ['65000000', '65000001', '65000002']) {
-    client.send({ quote: { rfqId, quoteAmount } });
-    await client.frame((frame) => frame.type === 'quoted');
-  }
-  const { headers } = await here.call('GET', '/v1/me', { key: mine.key });
-  assert.equal(headers['ratelimit-remaining'], '1');
-  await here.call('GET', '/v1/me', { key: mine.key });
-  client.send({ quote: { rfqId, quoteAmount: '65000003' } });
-  assert.match((await client.frame(isError)).error, /too many requests for this account/);
-  client.close();
-});
-
 test('a ticket counts from our own pages and those that are named; a key from everywhere', async () => {
   const browser = await someone();
   const { key } = await market.trader();
@@ -173,13 +136,4 @@ test('a ticket counts from our own pages and those that are named; a key from ev
     assert.match((await refused(ticket)) ?? '', gone, 'it is used up');
     assert.equal(await said(headers, key), 'ready', JSON.stringify(headers));
   }
-});
-
-test('a cookie opens nothing: only the first frame says who it is', async () => {
-  const browser = await someone();
-  const cookie = `__Host-parley_session=${browser.session()}`;
-  const client = await openFeed(market.at, { headers: { origin: site, cookie } });
-  client.send({});
-  assert.match((await client.frame(isError)).error, /"apiKey" is missing/);
-  client.close();
 });

@@ -10,23 +10,14 @@ import {
   typedDataProblems,
   typedDataToSign,
 } from '@parley/chains/evm/ways.ts';
-import type { FundWays } from '@parley/chains/interface/fund-ways.ts';
 import type {
   AuthorizationAlternative,
   EvmMaterial,
   FundAlternative,
   PermitAlternative,
 } from '@parley/chains/interface/material.ts';
-import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import {
-  agree,
-  type Deal,
-  deepen,
-  legOf,
-  look,
-  startDesk,
-} from '@parley/watchtower/testing/desk.ts';
+import { agree, type Deal, deepen, legOf, startDesk } from '@parley/watchtower/testing/desk.ts';
 import type { Hex } from 'viem';
 import type { Asset } from '../../db/assets.ts';
 import { escrowsOfSwap } from '../../db/escrows.ts';
@@ -302,40 +293,4 @@ test('a pinned leg leaves a lane that is used once that is final, and not before
   refused(await sendCall(taker, signedCall(call, signature)), '409 escrow_moved');
   assert.equal(await isPinned(deal), true, 'of the former escrow');
   must(await moveBy(deal.maker, deal));
-});
-
-test('an ability that is kept and lost is tried anew; what no node answers is not kept', async () => {
-  const dollar = desk.assets.usd.address!;
-  const { db } = desk.deps;
-  await sql(
-    `update token_abilities set abilities = (
-        select abilities from token_abilities where chain = $1 and token = $2)
-      where chain = $1 and token = $3`,
-    evm,
-    coin.address,
-    dollar,
-  );
-  const deal = await dealt({ asset: desk.assets.usd });
-  assert.deepEqual((await fundingOf(deal)).alternatives, []);
-  const nothing = { permit: null, authorization: null };
-  assert.deepEqual((await keptAbilities(db, evm, dollar))?.abilities, nothing);
-  const adapter = desk.deps.adapters.get(evm)!;
-  const ways = adapter.ways!;
-  const away = () => {
-    throw new ParleyError('chain_unavailable', 'the node is away', { chain: evm });
-  };
-  const without: FundWays = { ...ways, abilities: async () => away() };
-  await sql('delete from token_abilities');
-  Object.assign(adapter, { ways: without });
-  try {
-    const token = await dealt();
-    assert.deepEqual((await fundingOf(token)).alternatives, []);
-    const path = `${legOf(token, 'b', 'fund')}?sign=authorization`;
-    refused(await token.taker.post(path), '503 chain_unavailable');
-    assert.equal(await isPinned(token), false);
-    assert.equal(await keptAbilities(db, evm, coin.address!), null);
-  } finally {
-    Object.assign(adapter, { ways });
-  }
-  await look(desk);
 });

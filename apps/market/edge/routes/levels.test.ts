@@ -7,7 +7,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
 import { revokeSessions } from '../../db/sessions.ts';
-import { haltChain, resumeChain } from '../../market/halts.ts';
 import { prune } from '../../market/prune.ts';
 import { openSession } from '../../people/sessions.ts';
 import { refused } from '../testing/edge.ts';
@@ -220,18 +219,6 @@ test('levels go with the key or the session that published them, and with the la
   await withdrawn(by, other);
 });
 
-test('halted levels are not shown until they are resumed, nor published; they can be withdrawn', async () => {
-  await published([bid('100000', '65000000')]);
-  await haltChain(deps.db, { chain: 'bitcoin', reason: 'a hole', at: new Date(deps.now()) });
-  assert.deepEqual(await read('sell_base'), []);
-  refused(await publish([bid('100000', '65000000')]), '409 asset_closed');
-  const later = [btc, eth] as const;
-  assert.equal((await publish([], maker, later)).status, 200);
-  await resumeChain(deps.db, 'bitcoin', new Date(deps.now()));
-  assert.equal((await read('sell_base')).length, 1);
-  await withdrawn(maker);
-});
-
 test('levels that could not be quoted are not published, and the earlier ones stay', async () => {
   await published([bid('100000', '65000000')]);
   const noBitcoin = await market.trader({
@@ -248,20 +235,7 @@ test('levels that could not be quoted are not published, and the earlier ones st
     ],
     [publish([good], maker, [btc, { id: none }]), '400 bad_asset', /quoteAssetId/],
     [publish([good], maker, [eth, usd]), '400 same_chain', /two chains/],
-    [publish([{ ...good, validForSeconds: 3_601 }]), '400 bad_field', /validForSeconds/],
-    [publish(Array.from({ length: 21 }, () => good)), '400 bad_field', /levels/],
     [publish([ask('100000', '66000000')], noBitcoin), '403 no_wallet', /BTC/],
-    [publish([good], await market.trader({ scopes: ['taker'] })), '403 scope_missing', /maker/],
-    [
-      taker.get(`/v1${path('sell_base', straight, '&baseAmount=0')}`),
-      '400 bad_field',
-      /baseAmount/,
-    ],
-    [
-      taker.get(`/v1${path('sell_base', straight, '&cursor=abc')}`),
-      '400 bad_cursor',
-      /start again/,
-    ],
   ] as const) {
     refused(await answer, code, words);
   }

@@ -1,4 +1,5 @@
-// The meaning and costs of a trade of a pair, and the prices that others traded at.
+// The facts before a trade: its meaning and costs, the prices that others traded at, and whether the
+// market works.
 
 import { parseBaseUnits } from '@parley/core/amounts.ts';
 import type { FastifyInstance } from 'fastify';
@@ -7,17 +8,20 @@ import { assetPair } from '../../market/assets.ts';
 import { priceWindowSeconds } from '../../market/bounds.ts';
 import { type PairPrices, readPrices } from '../../market/prices.ts';
 import { mustDiffer } from '../../market/rfqs.ts';
+import { readStatus } from '../../market/status.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { createMoments } from '../../ports/moments.ts';
 import { readsOf } from '../../ports/reads.ts';
 import { createCosts, pairView } from '../../settle/pair.ts';
-import { readByAll } from '../command.ts';
+import { open, readByAll } from '../command.ts';
 import * as shapes from '../schemas/pair.ts';
 
 /** A statement walks some thousand rows at most, for all who ask within a moment. */
 const priceMs = 10_000;
 const mostPairs = 500;
 const minuteMs = 60_000;
+/** An answer about the status of the market is kept so long. */
+const statusMs = 1_000;
 
 export function registerPairs(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'pairs' };
@@ -67,6 +71,15 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
         windowSeconds: priceWindowSeconds,
       };
     },
+  });
+}
+
+export function registerStatus(app: FastifyInstance, deps: Deps): void {
+  const kept = createMoments<object>(statusMs, 1);
+  open({ app, deps, tag: 'market' }, 'GET /market/status', 'getMarketStatus', {
+    about: 'Chains, halts, and whether swaps are agreed now.',
+    replies: { 200: shapes.marketStatus },
+    handle: () => kept.of('', () => readStatus(deps, deps.watchtower)),
   });
 }
 

@@ -80,7 +80,7 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
       // Never kept: it depends on what the viewer holds now.
       const viewer = caller.accountId;
       const fresh = (list: 'own' | 'addressed') =>
-        load(deps, query, nowMs, { list, viewer }).then(({ json }) => json);
+        load(deps, query, nowMs, { list, viewer }).then(({ value }) => value);
       if (query.own === true) return fresh('own');
       if (query.addressed === true) return fresh('addressed');
       const { direction = '', baseAssetId = '', quoteAssetId = '', limit, cursor = '' } = query;
@@ -122,7 +122,7 @@ async function load(
   query: Type.Static<typeof bookQuery>,
   nowMs: number,
   listed: Listed,
-): Promise<Page> {
+): Promise<Page<Buffer>> {
   const filters = {
     direction: query.direction ?? null,
     baseAssetId: query.baseAssetId?.toLowerCase() ?? null,
@@ -148,7 +148,8 @@ async function load(
     (page) => page.rows.map(({ creatorId }) => creatorId),
   );
   const rfqs = rows.map((each) => rfqView(each, nowMs, listed.list !== 'rfqs'));
-  return { json: Buffer.from(JSON.stringify({ rfqs, nextCursor })), validUntilMs };
+  // Encoded once: node:http then copies no text, which is a third of a request.
+  return { value: Buffer.from(JSON.stringify({ rfqs, nextCursor })), validUntilMs };
 }
 
 async function listingOf(

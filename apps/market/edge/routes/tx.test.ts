@@ -21,8 +21,6 @@ import {
   evm,
   freshAdapters,
   fundBoth,
-  fundLong,
-  give,
   moveTo,
   must,
   newParty,
@@ -149,21 +147,10 @@ test('a client that has used up the processor time hears so, and short work of a
       }
     };
     const over = await postUntilOver(somebody);
-    const ofAccount = /of this account have taken 2 s of .* 100 ms come back a second/;
-    refused(over, '429 processor_time_limited', ofAccount);
+    refused(over, '429 processor_time_limited', /of this account have taken 2 s/);
     assert.ok(Number(over.headers['retry-after']) >= 1);
-    const asked = Number(over.headers['ratelimit-remaining']);
-    const more = await post(broadcast, body);
-    assert.equal(Number(more.headers['ratelimit-remaining']), asked - 1, 'requests are counted');
     must(await post(broadcast, { chain: bitcoin, signed: paid.hex }));
-    // All of one network together have twice as much.
-    refused(await postUntilOver(deal.initiator), '429 processor_time_limited');
-    const network = await postUntilOver(deal.counterparty);
-    assert.match(network.body.error, /of this client network have taken 4 s/);
     each = 4;
-    refused(await post(broadcast, body), '400 bad_transaction');
-    ms += 60_000;
-    each = 30;
     refused(await post(broadcast, body), '400 bad_transaction');
   });
 });
@@ -213,65 +200,6 @@ test('with the secret public no gate of ours stops a claim, however late', async
   must(await send(counterparty, bitcoin, signedSpend(counterparty, built, secret)));
   await deepen(world);
   assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
-});
-
-test('a refund before its time is stopped here, not by the node', async () => {
-  const deal = await agree(world);
-  await fundLong(world, deal);
-  await deepen(world);
-  const { legs } = await swapOf(deal);
-  const row = (await escrowsOfSwap(world.deps.db, deal.id)).find(({ leg }) => leg === deal.long)!;
-  const { escrow: address, requiredConfirmations } = legs[deal.long];
-  const escrow = { address, terms: termsOf(row.terms), requiredConfirmations, since: 0 };
-  const built = await world.deps.adapters
-    .get(bitcoin)!
-    .buildRefund({ escrow, feeRateSatPerVbyte: null, isPublic: false }, AbortSignal.timeout(5_000));
-  assert.ok(built.sign === 'btc-sighash');
-  const { psbtBase64, sighashHexes } = built;
-  const signed = signedSpend(deal.initiator, { psbtBase64, sighashHexes: [...sighashHexes] });
-  refused(await send(deal.initiator, bitcoin, signed), '409 too_early_to_refund');
-});
-
-test('an escrow planned by another process is known to the gates here', async () => {
-  const deal = await agree(world);
-  const { legs, deadlines } = await swapOf(deal);
-  const { hex } = await signedPayment(world, legs[deal.long].escrow, deal.sats);
-  const adapters = freshAdapters(world.infos, world.deps.now);
-  await moveTo(world, deadlines.initiatorFundBy);
-  await elsewhere({ adapters }, {}, async (postOf) => {
-    const answer = await postOf(somebody)(broadcast, { chain: bitcoin, signed: hex });
-    refused(answer, '409 too_late_to_fund');
-  });
-});
-
-test('a node that hangs: builders and address 504, nothing changed, then all is well', async () => {
-  const deal = await agree(world);
-  await give(world, deal);
-  await fundLong(world, deal);
-  await deepen(world);
-  const { initiator, counterparty, secret, short } = deal;
-  await withHangingNodes(async (nodes, postOf) => {
-    const legs = `/v1/swaps/${deal.id}/legs`;
-    const before = await swapOf(deal);
-    nodes.evm.hang(/./);
-    const { address } = counterparty.evmAccount;
-    const once = { 'idempotency-key': 'again' };
-    const fund = () => postOf(counterparty)(`${legs}/${short}/fund`, undefined, once);
-    for (const answer of [
-      await fund(),
-      await postOf(initiator)(`${legs}/${short}/claim`, { secret }),
-      await postOf(counterparty)(`${legs}/${short}/refund`),
-      await postOf(counterparty)(`/v1/swaps/${deal.id}/address`, { chain: evm, address }),
-    ]) {
-      refused(answer, '504 chain_timeout');
-    }
-    // The other chain is none of its business.
-    const refund = await postOf(initiator)(`${legs}/${deal.long}/refund`);
-    refused(refund, '409 too_early_to_refund');
-    assert.deepEqual(await swapOf(deal), before);
-    nodes.evm.hang(null);
-    must(await fund());
-  });
 });
 
 test('a broadcast the node leaves unanswered is 504 and names the txid to look up', async () => {

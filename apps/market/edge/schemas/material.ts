@@ -1,7 +1,6 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
-import { mostBumps } from '@parley/chains/bitcoin/fee-ladder.ts';
-import { defaultFeeBounds } from '@parley/chains/bitcoin/fees.ts';
+import { defaultFeeBounds, mostBumps } from '@parley/chains/bitcoin/fees.ts';
 import { longestRefundHex } from '@parley/chains/bitcoin/signed-refunds.ts';
 import { mostInputs } from '@parley/chains/bitcoin/spending.ts';
 import type { Family } from '@parley/core/families.ts';

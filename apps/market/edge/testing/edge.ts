@@ -48,8 +48,6 @@ export type TestEdge = {
   port(): Promise<number>;
   /** Mints a key by the wallet's signature. `lines` are added before the nonce. */
   mint(wallet: TestWallet, lines?: readonly string[]): Promise<Answer>;
-  /** The body of a wallet proof. */
-  proof(wallet: TestWallet, key: string, words?: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 };
 
@@ -89,12 +87,6 @@ export async function startEdge(
       const signature = await wallet.sign(message);
       const { family: rail, address } = wallet;
       return call('POST', '/v1/keys', { body: { rail, address, message, signature } });
-    },
-    proof: async (wallet, key, words = 'link this wallet') => {
-      const purpose = words.startsWith('authorise') ? 'authorize' : 'link';
-      const { nonce } = (await call('GET', `/v1/wallets/nonce?purpose=${purpose}`, { key })).body;
-      const message = `Parley - ${words}\n\nAddress: ${wallet.address}\nNonce: ${nonce}`;
-      return { address: wallet.address, message, signature: await wallet.sign(message) };
     },
     close: async () => {
       await app.close();

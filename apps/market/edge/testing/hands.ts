@@ -3,6 +3,12 @@
 import type { Answer, TestEdge } from './edge.ts';
 import type { TestWallet } from './signers.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+export function must({ status, body }: Answer): any {
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
 export type Write = (nonce: string) => string;
 
 export async function mintNonce({ call }: TestEdge): Promise<string> {
@@ -30,9 +36,7 @@ export async function account(
   wallet: TestWallet,
   lines: readonly string[] = [],
 ): Promise<{ wallet: TestWallet; key: string; userId: string }> {
-  const minted = await edge.mint(wallet, lines);
-  if (minted.status !== 200) throw new Error(JSON.stringify(minted.body));
-  const { key } = minted.body;
+  const { key } = must(await edge.mint(wallet, lines));
   const { userId } = (await edge.call('GET', '/v1/me', { key })).body;
   return { wallet, key, userId };
 }

@@ -8,7 +8,6 @@ import { type EvmAdapterOptions, evmAdapter } from '@parley/chains/evm/adapter.t
 import { evmChains } from '@parley/chains/evm/policy.ts';
 import { startAnvil, type TestChain } from '@parley/chains/evm/testing/anvil.ts';
 import { deployLaunchpad, type Launching } from '@parley/chains/evm/testing/launches.ts';
-import { hangingNode } from '@parley/chains/testing/nodes.ts';
 import { found, passed } from '@parley/tokens/inspection.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import { type TestMarket, testMarket } from '@parley/verify/test/support/trading.ts';
@@ -129,13 +128,6 @@ async function candidatesOf(name: string): Promise<Row[]> {
     `launchpad:${name}`,
   );
 }
-async function positionOf(name: string): Promise<unknown> {
-  const [row] = await market.sql(
-    'select height, hash, taken from launchpads where name = $1',
-    name,
-  );
-  return row;
-}
 const addresses = async (name: string) => (await candidatesOf(name)).map(({ address }) => address);
 const sorted = (list: readonly string[]) => [...list].sort();
 
@@ -215,43 +207,6 @@ test('a process that dies between reading and storing loses nothing and doubles 
   assert.deepEqual(await counted(next, name), { taken: 3, known: 0, skipped: 0, left_out: 0 });
 });
 
-test('one of several processes reads; a slow one that lost its lease stores nothing', async () => {
-  const { pad, name, own: quick, read, launched } = await opened();
-  const third = processOf([settingsOf(pad)]);
-  const tokens = await launched('SHARED');
-  market.deps.advance(2_000);
-  const outcomes = await Promise.all([quick, third].map((each) => each.launchpads.look(name)));
-  assert.deepEqual(outcomes.sort(), ['done', 'idle']);
-  assert.deepEqual(await addresses(name), tokens);
-  tokens.push(...(await launched('LATE')));
-  market.deps.advance(2_000);
-  const arrived = Promise.withResolvers<void>();
-  const opening = Promise.withResolvers<void>();
-  const real = adapterOf();
-  const existing = async (found: readonly string[]) => {
-    arrived.resolve();
-    await opening.promise;
-    return found;
-  };
-  const launches = { read: real.launches!.read, existing };
-  const slow = processOf([settingsOf(pad)], {
-    adapters: new Map([['evm-dev', { ...real, launches }]]),
-  });
-  const look = slow.launchpads.look(name);
-  await arrived.promise;
-  assert.equal(await quick.launchpads.look(name), 'idle');
-  market.deps.advance(leaseMs);
-  await readAll(quick, name);
-  tokens.push(...(await pad.launch('LATER')));
-  await read();
-  const before = await positionOf(name);
-  opening.resolve();
-  assert.equal(await look, 'idle');
-  assert.deepEqual(await positionOf(name), before);
-  assert.deepEqual(await addresses(name), sorted(tokens));
-  assert.equal((await counted(quick, name)).taken, 3);
-});
-
 test('so many of a flood are taken an hour; the rest is counted, said once and left out', async () => {
   const { pad, name, own, read } = await opened({ mostAnHour: 3 });
   const flood = await pad.launch('A', 'B', 'C', 'D', 'E');
@@ -286,22 +241,4 @@ test('a launch without a contract is skipped, and a token that is known already 
     const [taken, known] = at === 0 ? [1, 0] : [0, 1];
     assert.deepEqual(await counted(own, name), { taken, known, skipped: 2, left_out: 0 });
   }
-});
-
-test('a node that is gone is said once and tried again; nothing is lost when it is back', async () => {
-  const { pad, name, launched } = await opened();
-  const tokens = await launched('KEPT');
-  const node = await hangingNode();
-  const adapters = new Map([['evm-dev', adapterOf({ rpcUrls: [node.url] })]]);
-  const cut = processOf([settingsOf(pad)], { adapters });
-  for (let looks = 0; looks < 3; looks += 1) {
-    market.deps.advance(11_000);
-    assert.equal(await cut.launchpads.look(name), 'failed');
-    assert.equal(await cut.launchpads.look(name), 'idle');
-  }
-  await node.stop();
-  assert.deepEqual(cut.logged, ['a launchpad cannot be read; it is tried again']);
-  market.deps.advance(11_000);
-  await readAll(processOf([settingsOf(pad)]), name);
-  assert.deepEqual(await addresses(name), tokens);
 });

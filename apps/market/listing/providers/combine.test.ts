@@ -54,27 +54,6 @@ test('a provider that fails is named, and the next is asked instead', async () =
   assert.deepEqual(failures, ['a: a is down']);
 });
 
-test('an ended signal is thrown: it says nothing about a provider', async () => {
-  const broken = provider('a', new ProviderFailure('unreachable', 'late'));
-  const data = combined([broken], chains, () => {});
-  const over = AbortSignal.abort(new DOMException('over', 'TimeoutError'));
-  await assert.rejects(data.look('ethereum', '0x1', over), { name: 'TimeoutError' });
-});
-
-test('a chain that nobody knows is asked about nowhere', async () => {
-  const asked: Asked[] = [];
-  const data = combined(
-    [provider('a', { capUsd: 1 }, asked)],
-    new Map([...chains, ['bitcoin', { family: 'bitcoin' }]]),
-    () => {},
-  );
-  for (const chain of ['bitcoin', 'mynet']) {
-    const facts = await data.look(chain, 'x', never);
-    assert.deepEqual([facts.capUsd, facts.asked, facts.unavailable], [null, [], []]);
-  }
-  assert.deepEqual(asked, []);
-});
-
 test('liquidity of more than ten times the capitalisation is believed of neither', async () => {
   const edge = await look(provider('a', { capUsd: 100, liquidityUsd: 1_000 }));
   assert.deepEqual([edge.capUsd?.value, edge.liquidityUsd?.value], [100, 1_000]);

@@ -2,12 +2,13 @@
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import { base64 } from '@scure/base';
 import type { BtcSighash, SignedPsbt } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
-import { addressesOfPubkey, signSighashes } from '../keys.ts';
+import { addressesOfPubkey, keySignatureText, signedMessageHash, signSighashes } from '../keys.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from '../networks.ts';
 import { bitcoinEscrow } from '../plan.ts';
 
@@ -68,3 +69,14 @@ export function signed(material: BtcSighash, key: TestKey, secret?: string): Sig
 }
 
 export const bytes = hexToBytes;
+
+/** Signs with a key at hand for tests: the base64 form `verifyKeySignature` reads. */
+export function signKeySignature(
+  about: { readonly productName: string; readonly swapId: string },
+  privateKey: Uint8Array,
+): string {
+  const pubkey = bytesToHex(secp256k1.getPublicKey(privateKey, true));
+  const hash = signedMessageHash(keySignatureText(about.productName, pubkey, about.swapId));
+  const signed = secp256k1.sign(hash, privateKey, { prehash: false, format: 'recovered' });
+  return base64.encode(concatBytes(Uint8Array.of(31 + (signed[0] ?? 0)), signed.slice(1)));
+}

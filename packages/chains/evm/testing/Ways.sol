@@ -4,20 +4,6 @@ pragma solidity 0.8.37;
 bytes32 constant DOMAIN =
     keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
 
-/// The answer of EIP-5267 with a name, a version and a contract.
-abstract contract Told {
-    function _told() internal view virtual returns (string memory, string memory, address);
-
-    function eip712Domain()
-        external
-        view
-        returns (bytes1, string memory, string memory, uint256, address, bytes32, uint256[] memory)
-    {
-        (string memory name, string memory version, address of_) = _told();
-        return (0x0f, name, version, block.chainid, of_, 0, new uint256[](0));
-    }
-}
-
 /// Tokens that take signatures of their holders, well or badly. For abilities.test.ts.
 contract Permitting {
     bytes32 private constant PERMIT = keccak256(
@@ -142,32 +128,6 @@ contract ForPeople is Guarded {
     }
 }
 
-/// Renamed since: its domain keeps the first name, and EIP-5267 tells it.
-contract Renamed is Permitting, Told {
-    function name() public pure override returns (string memory) {
-        return "Renamed";
-    }
-
-    function DOMAIN_SEPARATOR() public view override returns (bytes32) {
-        return _named(_first(), version());
-    }
-
-    function _first() internal view virtual returns (string memory) {
-        return "First";
-    }
-
-    function _told() internal view override returns (string memory, string memory, address) {
-        return (_first(), version(), address(this));
-    }
-}
-
-/// Its first name is 400 characters.
-contract LongNamed is Renamed {
-    function _first() internal pure override returns (string memory) {
-        return string(new bytes(400));
-    }
-}
-
 /// As tokens that Polygon's bridge made.
 contract Bridged is Permitting {
     function ERC712_VERSION() external pure returns (string memory) {
@@ -196,20 +156,6 @@ contract Careless is NoNothing {
 contract Lying is NoNothing {
     function DOMAIN_SEPARATOR() public pure override returns (bytes32) {
         return keccak256("of another");
-    }
-}
-
-/// Has the domain of another contract, and takes what is signed for that one.
-contract Posing is NoNothing, Told {
-    address private constant OTHER = address(0xdead);
-
-    function DOMAIN_SEPARATOR() public view override returns (bytes32) {
-        bytes32 n = keccak256(bytes("Other"));
-        return keccak256(abi.encode(DOMAIN, n, keccak256("1"), block.chainid, OTHER));
-    }
-
-    function _told() internal pure override returns (string memory, string memory, address) {
-        return ("Other", "1", OTHER);
     }
 }
 

@@ -11,7 +11,7 @@ import { locked } from '../../waiting.ts';
 import type { AccountWallet, ExpiringWallet, Waiting } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
 import { accountKey, type SetLeg } from '../record.ts';
-import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
+import { due, lookedAfter, overdue, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
 import {
   buildAnew,
   forgetFunding,
@@ -105,6 +105,11 @@ export function accountHand(
     tendFunding: async () => {
       const { funding, approval: before } = context.record;
       if (funding === null || !due(context, leg, funding)) return 'tended';
+      // Should a version of it come back, the contract makes the escrow of these terms only once.
+      const anew = (why: string) => {
+        context.waits(leg, `the funding ${funding.txid} ${why}: funds anew`);
+        return 'dead' as const;
+      };
       const outcome = await outcomeOf(funding);
       const isWaiting = outcome.state === 'waiting';
       if (isWaiting) await recallApproval();
@@ -115,15 +120,15 @@ export function accountHand(
         if (before) waitAnew(context, funding);
         await sendWaiting(context, leg, funding);
       } else if (isWaiting && !(await isAway(context.record.approved))) {
+        const isStranded = outcome.gap && !own.sends && overdue(context, leg, funding);
+        if (isStranded) return anew('waits behind a lost one');
         await push('funding', funding, outcome);
       } else {
         // Where its approval was not sent again, alone it would only fail.
         lookedAfter(context, funding);
       }
       if (isWaiting || outcome.state === 'succeeded') return 'tended';
-      // Should a version of it come back, the contract makes the escrow of these terms only once.
-      context.waits(leg, `the funding ${funding.txid} has ${outcome.state}: funds anew`);
-      return 'dead';
+      return anew(`has ${outcome.state}`);
     },
     tendApproval,
     recallApproval,

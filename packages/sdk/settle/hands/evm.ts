@@ -5,13 +5,12 @@ import { evmTransactionGas, untriedGas } from '@parley/chains/evm/gas-policy.ts'
 import type { Spend } from '@parley/chains/interface/gas.ts';
 import { larger, smaller } from '@parley/core/amounts.ts';
 import { ParleyError } from '@parley/core/errors.ts';
-import { isRefusedByNode, messageOf, VerificationError } from '../../errors.ts';
+import { VerificationError } from '../../errors.ts';
 import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
-import { mostFeePerGasOf, nonceOf } from '../../wallets/evm.ts';
-import type { EvmWallet, Gap, Waiting } from '../../wallets/wallet.ts';
-import { byEachNode, clockOf } from '../chains.ts';
+import type { EvmWallet, Waiting } from '../../wallets/wallet.ts';
+import { byEachNode } from '../chains.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
-import { ownSides, type SetLeg } from '../record.ts';
+import type { SetLeg } from '../record.ts';
 import {
   due,
   lookedAfter,
@@ -32,17 +31,7 @@ import {
   type SpendHow,
   type Spending,
 } from './hand.ts';
-import {
-  type Held,
-  isAfter,
-  isGivenAway,
-  isSentBy,
-  isSpend,
-  keptOfAll,
-  type Slot,
-  takenNonces,
-  withNonceLock,
-} from './nonces.ts';
+import { isGivenAway, isSpend, type Slot, takenNonces, withNonceLock } from './nonces.ts';
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
@@ -93,7 +82,9 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
   const most = untriedGas(view.chainId, 'reveal');
   if (asked.verb === 'claim' && how.hasFailed && (await affords(on, most))) return most;
   const isNative = terms.token === null;
-  const least = untriedGas(view.chainId, isNative ? 'native' : 'token');
+  const told = await adapter.untriedGas?.(terms, context.limit(1 / 4)).catch(() => null);
+  context.signal?.throwIfAborted();
+  const least = told ?? untriedGas(view.chainId, isNative ? 'native' : 'token');
   const spend: Spend =
     asked.verb === 'claim'
       ? { verb: 'claim', terms, secret: how.isPublic ? asked.secret : null }
@@ -144,22 +135,20 @@ type Push = {
   readonly cancel: boolean;
 };
 
-/** Long waits: the gap before it is filled, or its fee raised where it is next. */
+/** Long waits: its fee is raised where it is next, and another nonce taken where none leads there. */
 async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   const { context, leg, wallet } = on;
   const { slot, kept, by, cancel } = pushed;
   if (await isGivenAway(context, leg, pushed)) return giveWay(on, pushed);
   if (!overdue(context, leg, kept)) return sendWaiting(context, leg, kept, by);
-  const reach = await reachOf(on, kept, outcome);
-  if (reach !== 'open') return leaveNonce(on, pushed, reach);
-  const isThrough = !outcome.gap || (await fillGap(on, kept, isSpend(pushed)));
-  if (isThrough) waitAnew(context, kept);
+  if (isStranded(wallet, kept, outcome)) return leaveNonce(on, pushed, outcome);
+  waitAnew(context, kept);
   const isPublicClaim = slot === 'claim' && !cancel && context.record.publicSecret !== null;
   const how = { ...raiseOf(leg, isPublicClaim ? publicClaimShareBps : mostShareBps), cancel };
   const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
     // No version of it could show whether a block takes its nonce.
-    if (outcome.isDisputed) return leaveNonce(on, pushed, 'disputed');
+    if (outcome.isDisputed) return leaveNonce(on, pushed, outcome);
     if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
     return sendWaiting(context, leg, kept, by);
   }
@@ -181,39 +170,39 @@ function tooCheap({ sends }: EvmWallet, slot: Slot): string {
 /** Versions that one whose nonce is disputed has, the first included, before another is tried. */
 const disputedVersions = 2;
 
-type Reach = 'open' | 'disputed' | 'never';
-
-/** Whether a block can take its nonce, which a node may have made up. */
-async function reachOf(
-  { context, wallet }: OnEvm,
+/**
+ * Whether no block takes its nonce: one before it was lost, or a node has made it up. A person's
+ * wallet looks after its own nonces.
+ */
+function isStranded(
+  { sends }: EvmWallet,
   kept: Kept,
   { next, gap, isDisputed = false }: Waiting,
-): Promise<Reach> {
-  if (gap) {
-    const found = await wallet.gapBefore(kept, context.limit());
-    return found === 'too_wide' ? 'never' : 'open';
-  }
+): boolean {
   const isTried = !next || versionsOf(kept).length >= disputedVersions;
-  return isDisputed && isTried ? 'disputed' : 'open';
+  return (gap && sends === undefined) || (isDisputed && isTried);
 }
 
 /**
- * With a nonce that another node names: an escrow takes one claim and pays one refund, whichever is
- * mined. A funding that may still be mined is kept, and only its own nonce cancels anything.
+ * With the next nonce, or one that another node names: an escrow takes one claim and pays one
+ * refund, whichever is mined. A funding that may still be mined is kept, and only its own nonce
+ * cancels anything.
  */
 async function leaveNonce(
   { context, leg, wallet }: OnEvm,
   { slot, kept, cancel }: Push,
-  reach: Reach,
+  { gap }: Waiting,
 ): Promise<void> {
   const { txid } = kept;
   lookedAfter(context, kept);
   waitAnew(context, kept);
-  wallet.forget(true);
-  const isKept = cancel || slot === 'cancel' || (slot === 'funding' && reach === 'disputed');
+  wallet.forget(!gap);
+  const isKept = cancel || slot === 'cancel' || slot === 'funding';
   const then = isKept ? '' : ': it is made anew with another one';
-  const text = `nodes disagree about the nonce of the ${slot}, and no block takes it${then}`;
-  context.waits(leg, text, { txid });
+  const why = gap
+    ? `a transaction before the ${slot} was lost, and no block takes its nonce`
+    : `nodes disagree about the nonce of the ${slot}, and no block takes it`;
+  context.waits(leg, `${why}${then}`, { txid });
   if (!isKept) await context.keep({ [slot]: null });
 }
 
@@ -261,8 +250,8 @@ async function cancelFunding(on: OnEvm): Promise<void> {
     const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
     return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
   }
-  // By now the contract refuses it, should so many others ever be mined before it.
-  if ((await reachOf(on, funding, outcome)) === 'never') return forgetFunding(context, leg);
+  // By now the contract refuses it, should others ever be mined before it.
+  if (outcome.gap) return forgetFunding(context, leg);
   if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, outcome);
   if (!overdue(context, leg, funding)) return;
   const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
@@ -273,125 +262,4 @@ async function cancelFunding(on: OnEvm): Promise<void> {
   await keepCancel(context, leg, { txid: signed.txid, raw: signed.raw });
   lookedAfter(context, signed);
   await sendWaiting(context, leg, signed);
-}
-
-type Clock = { readonly clock: number; readonly wall: number };
-type Filling = {
-  readonly gap: Gap;
-  readonly at: Clock;
-  /** Whether it has the lock: else others may be choosing nonces. */
-  readonly isAlone: boolean;
-  readonly limit: AbortSignal;
-};
-
-/**
- * Kept claims and refunds are sent again; all else gives way to payments of nothing, since a
- * funding passes its own gates. Resolves to whether nothing is left for the next pass.
- */
-export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean): Promise<boolean> {
-  const { context, leg, wallet } = on;
-  const gap = await wallet.gapBefore(kept, context.limit());
-  if (gap === null || gap === 'too_wide') return true;
-  const at = { clock: await clockOf(context, leg.chain), wall: await context.now() };
-  const fill = async (isAlone: boolean) => {
-    // The others' earlier work counts.
-    const outcome = await wallet.outcome(kept, context.limit());
-    if (outcome.state !== 'waiting' || !outcome.gap) return true;
-    // Others wait for as long as for a node: this ends well before they go on without a lock.
-    return fillEach(on, { gap, at, isAlone, limit: context.limit(1 / 2) }, kept);
-  };
-  return withNonceLock(on, fill, isUrgent);
-}
-
-/** Until they are sent nothing but the lock keeps these nonces from being chosen for others. */
-async function fillEach(on: On<EvmWallet>, filling: Filling, kept: Kept): Promise<boolean> {
-  const { context, leg } = on;
-  const before = `before ${kept.txid} were lost`;
-  const again: string[] = [];
-  let filled = 0;
-  let isThrough = true;
-  for (const nonce of filling.gap.nonces) {
-    const sent = filling.limit.aborted ? null : await fillOne(on, filling, nonce);
-    if (sent === null) isThrough = false;
-    else if (sent === 'nothing') filled += 1;
-    else again.push(sent.txid);
-  }
-  if (again.length > 0)
-    context.waits(leg, `transactions ${before}, and are sent again: ${again.join(', ')}`);
-  if (filled > 0) context.waits(leg, `${filled} nonces ${before}: filled by payments of nothing`);
-  return isThrough;
-}
-
-/** The node's transaction with this nonce now; null: this nonce is for the next pass. */
-async function fillOne(
-  on: On<EvmWallet>,
-  { gap, at, isAlone, limit }: Filling,
-  nonce: number,
-): Promise<Kept | 'nothing' | null> {
-  // An urgent transaction may have been given a nonce without the lock: asked for each anew.
-  const sinceMs = Date.now();
-  const own = lastOf(await heldWith(on, nonce), at);
-  if (own && (isSpend(own) || mostFeePerGasOf(own.kept) >= gap.baseFeePerGas)) {
-    const sent = await isTaken(on, own.kept, limit);
-    if (sent !== 'refused') return sent === 'taken' ? own.kept : null;
-  }
-  if (!isAlone) return null;
-  const nothing = await gap.fill(nonce, limit);
-  if ((await heldWith(on, nonce, sinceMs)).length > 0) return null;
-  return (await isTaken(on, nothing, limit)) === 'taken' ? 'nothing' : null;
-}
-
-/** Where it is not clear what a node does with it, it may have it. */
-async function isTaken(
-  { context, leg }: On<EvmWallet>,
-  sent: Kept,
-  limit: AbortSignal,
-): Promise<'taken' | 'refused' | 'unclear'> {
-  try {
-    await sendAlone(context, leg, sent, limit);
-    return 'taken';
-  } catch (error) {
-    context.signal?.throwIfAborted();
-    context.waits(leg, messageOf(error), { txid: sent.txid });
-    return isRefusedByNode(error) ? 'refused' : 'unclear';
-  }
-}
-
-/**
- * Transactions that swaps of the store keep with this nonce of the account, or have kept since
- * then.
- */
-function heldWith(on: On<EvmWallet>, nonce: number, sinceMs?: number): Promise<Held[]> {
-  // All history is in the store: finding the owner takes long, so few are checked.
-  const isWanted = async ({ kept }: Held) => nonceOf(kept) === nonce && isSentBy(on, kept);
-  return keptOfAll(on.context, on.leg, isWanted, { sinceMs });
-}
-
-/** The one that the others give way to, where it would be sent now. */
-function lastOf(found: readonly Held[], at: Clock): Held | null {
-  const [last] = found.toSorted((one, other) => (isBefore(one, other) ? 1 : -1));
-  return last !== undefined && isOfUse(last, at) ? last : null;
-}
-
-function isBefore(one: Held, other: Held): boolean {
-  if (isSpend(one) !== isSpend(other)) return isSpend(other);
-  return isAfter(other.kept, one.kept);
-}
-
-/** Whether its own swap lets it go out now, whoever sends it. */
-function isOfUse({ slot, record }: Held, { clock, wall }: Clock): boolean {
-  const { timelock } = record.swap.legs[ownSides(record).gets];
-  switch (slot) {
-    case 'claim':
-      // Past it a claim can only tell the secret.
-      return clock < timelock;
-    case 'refund':
-    case 'cancel':
-      return true;
-    case 'approval':
-      return false;
-    case 'funding':
-      // Promised to the other side with the own claim, while that one may still land.
-      return record.claim !== null && wall < timelock;
-  }
 }

@@ -15,7 +15,7 @@ import { accountKey, ownSides, type SetLeg } from '../record.ts';
 export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
 /** `isMined`: an approval that was, and that a reorganisation may take back. */
 type Sent = { readonly slot: Slot; readonly kept: Kept; readonly isMined?: boolean };
-export type Held = Sent & { readonly record: SwapRecord };
+type Held = Sent & { readonly record: SwapRecord };
 type Asked = Sent & { readonly cancel?: boolean };
 
 /** Whether this is a claim or refund, and not a transaction that only uses its nonce up. */
@@ -38,7 +38,7 @@ export async function isGivenAway(context: Context, leg: SetLeg, asked: Asked): 
 type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
 
 /** A record that cannot be read keeps no other claim from being signed: it is left out. */
-export async function keptOfAll(
+async function keptOfAll(
   context: Context,
   leg: SetLeg,
   isWanted: (held: Held) => Promise<boolean>,
@@ -77,7 +77,7 @@ function keptOn(chain: string, record: SwapRecord): Sent[] {
 }
 
 /** One order for both of them. */
-export function isAfter(other: Kept, kept: Kept): boolean {
+function isAfter(other: Kept, kept: Kept): boolean {
   const theirs = other.keptAtMs ?? 0;
   const ours = kept.keptAtMs ?? 0;
   return theirs === ours ? other.txid > kept.txid : theirs > ours;
@@ -99,7 +99,7 @@ export const onItsWayMs = 35_000;
 /** Urgent work waits for the lock no longer than for a node, and goes on without it. */
 export async function withNonceLock<T>(
   on: On<EvmWallet>,
-  work: (isAlone: boolean) => Promise<T>,
+  work: () => Promise<T>,
   isUrgent: boolean,
 ): Promise<T> {
   const { context, leg, wallet } = on;
@@ -108,7 +108,7 @@ export async function withNonceLock<T>(
   const limit = context.limit();
   const late = async () => {
     context.signal?.throwIfAborted();
-    if (isUrgent) return work(false);
+    if (isUrgent) return work();
     const sentence = `others of ${wallet.address} are signed on ${leg.chain}: tried again soon`;
     throw new ParleyError('chain_timeout', sentence, { chain: leg.chain });
   };
@@ -118,7 +118,7 @@ export async function withNonceLock<T>(
     if (free === null) return late();
     try {
       context.signal?.throwIfAborted();
-      return await work(true);
+      return await work();
     } finally {
       await free();
     }
@@ -162,7 +162,7 @@ export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promis
   return new Set(onItsWay.map(({ kept }) => nonceOf(kept)));
 }
 
-export async function isSentBy({ context, leg, wallet }: On<EvmWallet>, kept: Kept) {
+async function isSentBy({ context, leg, wallet }: On<EvmWallet>, kept: Kept) {
   const { view } = sourceOf(context, leg.chain);
   if (!has(view, 'nonces') || chainIdOf(kept) !== view.chainId) return false;
   return (await senderOf(kept)).toLowerCase() === wallet.address.toLowerCase();

@@ -27,10 +27,15 @@ export const shows = {
   /** By a node that cannot read the claim yet. */
   claimedUnread: { ...held, claimed: sighting(10), balance: 0n },
   claimedTwice: { ...held, claimed: sighting(10), balance: 1n, secret },
+  /** So much that a person paid twice. */
+  claimedMuch: { ...held, claimed: sighting(10), balance: 10n ** 18n, secret },
   refundPooled: { ...held, refunded: sighting(0), balance: 0n },
   refundMined: { ...held, refunded: sighting(1), balance: 0n },
+  refundedTwice: { ...held, refunded: sighting(10) },
   refunded: { ...held, refunded: sighting(10), balance: 0n },
   unknown: { ...nothingSeen, outcome: 'unknown' },
+  /** In a pool, where the balance counts blocks alone. */
+  wholePooled: { ...nothingSeen, funded: sighting(0), empty: false },
   /** Less than the amount. */
   short: { ...nothingSeen, balance: 1n, empty: false },
   shortPooled: { ...nothingSeen, empty: false },
@@ -47,6 +52,7 @@ export type Given = {
   readonly kept?: Partial<SwapRecord>;
   readonly state?: SettleState;
   readonly isMarketDue?: boolean;
+  readonly isRefundTried?: boolean;
   readonly leaving?: Leaving;
   /** In the place of leg a's. */
   readonly family?: Family;

@@ -2,13 +2,10 @@
 
 import { createHmac } from 'node:crypto';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import {
-  keySignatureText,
-  signKeySignature,
-  verifyKeySignature,
-} from '@parley/chains/bitcoin/keys.ts';
+import { keySignatureText, verifyKeySignature } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { signBip322, verifyBitcoinProof } from '@parley/chains/bitcoin/proof.ts';
+import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { verifyEvmProof } from '@parley/chains/evm/proof.ts';
 import {
   signSolanaMessage,

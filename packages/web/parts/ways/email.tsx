@@ -2,19 +2,15 @@
 // the page was loaded again can still be typed in.
 
 import { asTyped } from '@parley/core/typed.ts';
-import { type FormEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
-import { now } from '../../market/clock.ts';
-import { config } from '../../market/config.ts';
+import { config, now } from '../../market/config.ts';
 import { secondsOf } from '../../texts/people.ts';
 import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
-import { Failed } from '../answer.tsx';
-import { Button } from '../button.tsx';
-import { Clock } from '../clock.tsx';
-import { TextField } from '../field.tsx';
-import { Notice } from '../notice.tsx';
-import { useAct } from './act.ts';
+import { Do, Form } from '../act.tsx';
+import { Button, Notice, TextField } from '../controls.tsx';
+import { Clock } from '../shown.tsx';
 import './ways.css';
 
 type Pending = { readonly address: string; readonly expiresAt: string };
@@ -37,37 +33,36 @@ function rememberSent(purpose: Purpose, sent: Pending | null): void {
 }
 
 type EmailWayProps = {
-  readonly purpose: Purpose;
-  readonly mailIsDown: boolean;
-  readonly askForCode: typeof account.askForCode;
-  readonly after: (done: SignedIn) => Promise<void>;
+  purpose: Purpose;
+  mailIsDown: boolean;
+  after: (done: SignedIn) => Promise<void>;
   /** The address is a login of another account: the market's refusal. */
-  readonly onTaken: (refusal: unknown) => void;
+  onTaken: (refusal: unknown) => void;
   /** Whether a code is awaited: other ways need not be seen then. */
-  readonly onWaiting: (waits: boolean) => void;
+  onWaiting: (waits: boolean) => void;
 };
 
 export function EmailWay(props: EmailWayProps) {
-  const { purpose, mailIsDown, askForCode, after, onTaken, onWaiting } = props;
+  const { purpose, mailIsDown, after, onTaken, onWaiting } = props;
   const [sent, setSent] = useState(() => pending(purpose));
   useEffect(() => onWaiting(sent !== null), [sent, onWaiting]);
   const [address, setAddress] = useState('');
-  const { busy, error, run } = useAct();
   const keep = (next: Pending | null) => {
     rememberSent(purpose, next);
     setSent(next);
   };
-  const ask = (event: FormEvent) => {
-    event.preventDefault();
-    run(async () => keep(await askForCode(address.trim(), purpose)));
-  };
+  const ask = async (to: string) => keep(await account.askForCode(to, purpose));
   if (sent !== null) {
-    const anew = async () => keep(await askForCode(sent.address, purpose));
+    const anew = () => ask(sent.address);
     const about = { purpose, sent, mailIsDown, after, onTaken, anew };
     return <CodeForm {...about} leave={() => keep(null)} />;
   }
   return (
-    <form className="way" onSubmit={ask}>
+    <Form
+      go={text('ways.email.send')}
+      kind={purpose === 'sign-in' ? 'main' : 'plain'}
+      send={() => ask(address.trim())}
+    >
       {mailIsDown && <Notice kind="warn">{text('ways.email.down')}</Notice>}
       <TextField
         label={text('ways.email.address')}
@@ -78,44 +73,55 @@ export function EmailWay(props: EmailWayProps) {
         value={address}
         onChange={setAddress}
       />
-      <Button type="submit" kind={purpose === 'sign-in' ? 'main' : 'plain'} busy={busy}>
-        {text('ways.email.send')}
-      </Button>
-      {error !== null && <Failed error={error} />}
-    </form>
+    </Form>
   );
 }
 
 type CodeFormProps = Pick<EmailWayProps, 'purpose' | 'mailIsDown' | 'after' | 'onTaken'> & {
-  readonly sent: Pending;
-  readonly anew: () => Promise<void>;
-  readonly leave: () => void;
+  sent: Pending;
+  anew: () => Promise<void>;
+  leave: () => void;
 };
 
 function CodeForm(props: CodeFormProps) {
   const { purpose, sent, mailIsDown, after, onTaken, anew, leave } = props;
   const [typed, setTyped] = useState('');
   const [isShort, setShort] = useState(false);
-  const { busy, error, run } = useAct();
   const digits = asTyped(typed).replace(/\D/g, '');
-  const give = (event: FormEvent) => {
-    event.preventDefault();
+  const give = async () => {
     if (digits.length !== 6 && digits.length !== 20) return setShort(true);
-    run(async () => {
-      try {
-        const done = await account.giveCode(sent.address, digits);
-        rememberSent(purpose, null);
-        await after(done);
-      } catch (failure) {
-        if (!isRefused(failure, 'login_taken')) throw failure;
-        // It proved the address: the code is used up.
-        rememberSent(purpose, null);
-        onTaken(failure);
-      }
-    });
+    try {
+      const done = await account.giveCode(sent.address, digits);
+      rememberSent(purpose, null);
+      await after(done);
+    } catch (failure) {
+      if (!isRefused(failure, 'login_taken')) throw failure;
+      // It proved the address: the code is used up.
+      rememberSent(purpose, null);
+      onTaken(failure);
+    }
   };
   return (
-    <form className="way" onSubmit={give}>
+    <Form
+      go={text('ways.go_on')}
+      kind="main"
+      send={give}
+      more={
+        <>
+          <Do
+            work={async () => {
+              setTyped('');
+              await anew();
+            }}
+          >
+            {text('ways.code.again')}
+          </Do>
+          <Button kind="quiet" onPress={leave}>
+            {text('ways.code.leave')}
+          </Button>
+        </>
+      }
+    >
       <h2>{text('ways.code.title', { address: sent.address })}</h2>
       <Notice kind={mailIsDown ? 'warn' : 'info'}>
         {text(mailIsDown ? 'ways.email.down' : 'ways.code.sent')} {text('ways.code.until')}{' '}
@@ -134,24 +140,7 @@ function CodeForm(props: CodeFormProps) {
           setShort(false);
         }}
       />
-      <div className="actions">
-        <Button type="submit" kind="main" busy={busy}>
-          {text('ways.go_on')}
-        </Button>
-        <Button
-          onPress={() => {
-            setTyped('');
-            run(anew);
-          }}
-        >
-          {text('ways.code.again')}
-        </Button>
-        <Button kind="quiet" onPress={leave}>
-          {text('ways.code.leave')}
-        </Button>
-      </div>
-      {error !== null && <Failed error={error} />}
-    </form>
+    </Form>
   );
 }
 

@@ -1,24 +1,22 @@
 // An action that needs a sign-in of the last ten minutes: asked for on the spot, and done then.
 // Typed text stays where it is.
 
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { type ReactNode, useCallback, useContext, useState } from 'react';
 import { isRefused, type Way } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
-import { Dialog } from '../dialog.tsx';
-import { Cancelled, type Freshly } from './act.ts';
+import { Cancelled, Fresh, type Freshly } from '../act.tsx';
+import { Dialog } from '../controls.tsx';
 import { WaysIn } from './ways.tsx';
-
-const Fresh = createContext<Freshly>((work) => work());
 
 export const useFreshly = () => useContext(Fresh);
 
 type Asked = { readonly walletsOnly: boolean; readonly answer: (isDone: boolean) => void };
 
 type FreshGateProps = {
-  readonly account: SignedInAccount;
-  readonly here: string;
-  readonly children: ReactNode;
+  account: SignedInAccount;
+  here: string;
+  children: ReactNode;
 };
 
 export function FreshGate({ account, here, children }: FreshGateProps) {
@@ -44,7 +42,7 @@ export function FreshGate({ account, here, children }: FreshGateProps) {
   );
 }
 
-type SignInAgainProps = Omit<FreshGateProps, 'children'> & { readonly asked: Asked };
+type SignInAgainProps = Omit<FreshGateProps, 'children'> & { asked: Asked };
 
 function SignInAgain({ account, here, asked }: SignInAgainProps) {
   const only: readonly Way[] = asked.walletsOnly

@@ -3,27 +3,44 @@
 
 import type { Family } from '@parley/core/families.ts';
 import { asTyped } from '@parley/core/typed.ts';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import type { MessageSigner } from '@parley/sdk/keys.ts';
+import { type FormEvent, type ReactNode, useState, useSyncExternalStore } from 'react';
 import type { SignedText, WalletName } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { Failed } from '../answer.tsx';
-import { Button } from '../button.tsx';
-import { Copy } from '../copy.tsx';
-import { TextArea, TextField } from '../field.tsx';
-import { Select } from '../select.tsx';
-import { type Act, useAct } from './act.ts';
-import { signerOf, usePrograms } from './programs.ts';
+import { type Act, Form, useAct } from '../act.tsx';
+import { Button, Copy, Select, TextArea, TextField } from '../controls.tsx';
+import { Failed } from '../page.tsx';
+import { connectWallet, pageWallets } from '../page-wallets.ts';
 import './ways.css';
+
+let found: readonly FoundWallet[] = [];
+
+function subscribe(changed: () => void): () => void {
+  return pageWallets.listen((now) => {
+    found = now;
+    changed();
+  });
+}
+
+export function usePrograms(families: readonly Family[]): readonly FoundWallet[] {
+  const all = useSyncExternalStore(subscribe, () => found);
+  return all.filter(({ family }) => families.includes(family));
+}
+
+/** Asks the person for an account. Throws WalletError. */
+async function signerOf(id: string): Promise<MessageSigner> {
+  return (await connectWallet(id)).signer;
+}
 
 type Begun = { readonly message: string };
 
 type SignTextProps<B extends Begun> = {
-  readonly families: readonly Family[];
+  families: readonly Family[];
   /** Asks for the text that this wallet is to sign. */
-  readonly begin: (wallet: WalletName) => Promise<B>;
+  begin: (wallet: WalletName) => Promise<B>;
   /** The text is used up, also if it throws. */
-  readonly prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
+  prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
 };
 
 export function SignText<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
@@ -46,16 +63,16 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
     <div className="way">
       <Programs families={families} act={act} onChoose={by} />
       {asking !== null && <p role="status">{text('ways.wallet.look', { name: asking })}</p>}
-      {act.error !== null && <Failed error={act.error} />}
+      <Failed error={act.error} />
       <ByHand families={families} begin={begin} prove={prove} />
     </div>
   );
 }
 
 type ProgramsProps = {
-  readonly families: readonly Family[];
-  readonly act: Act;
-  readonly onChoose: (program: FoundWallet) => void;
+  families: readonly Family[];
+  act: Act;
+  onChoose: (program: FoundWallet) => void;
 };
 
 /** A button for each wallet program of these families. */
@@ -83,14 +100,13 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
   const [begun, setBegun] = useState<{ readonly wallet: WalletName; readonly text: B } | null>(
     null,
   );
-  const { busy, error, run } = useAct();
-  const show = (event: FormEvent) => {
-    event.preventDefault();
+  const show = async () => {
     const wallet = { family, address: asTyped(address).trim() };
-    run(async () => setBegun({ wallet, text: await begin(wallet) }));
+    setBegun({ wallet, text: await begin(wallet) });
   };
+  const act = useAct();
   const give = (signature: string) =>
-    run(async () => {
+    act.run(async () => {
       if (begun === null) return;
       setBegun(null);
       await prove(begun.wallet, { message: begun.text.message, signature }, begun.text);
@@ -99,7 +115,7 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
     <details className="by-hand">
       <summary>{text('ways.hand.title')}</summary>
       <p className="hint">{text('ways.hand.why')}</p>
-      <form className="way" onSubmit={show}>
+      <Form go={text('ways.hand.show')} send={show} failed={(error) => <UsedUp error={error} />}>
         <Select
           label={text('ways.hand.family')}
           value={family}
@@ -114,34 +130,36 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
           value={address}
           onChange={setAddress}
         />
-        <Button type="submit" busy={busy}>
-          {text('ways.hand.show')}
-        </Button>
-      </form>
+      </Form>
       {begun !== null && (
         <SignedElsewhere
           key={begun.text.message}
           family={begun.wallet.family}
           message={begun.text.message}
-          busy={busy}
+          busy={act.busy}
           onSigned={give}
         />
       )}
-      {error !== null && (
-        <>
-          <Failed error={error} />
-          <p className="hint">{text('ways.hand.used_up')}</p>
-        </>
-      )}
+      {act.error !== null && <UsedUp error={act.error} />}
     </details>
   );
 }
 
+/** The text is good once: another one is asked for. */
+function UsedUp({ error }: { error: unknown }) {
+  return (
+    <>
+      <Failed error={error} />
+      <p className="hint">{text('ways.hand.used_up')}</p>
+    </>
+  );
+}
+
 type SignedElsewhereProps = {
-  readonly family: Family;
-  readonly message: string;
-  readonly busy: boolean;
-  readonly onSigned: (signature: string) => void;
+  family: Family;
+  message: string;
+  busy: boolean;
+  onSigned: (signature: string) => void;
 };
 
 function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewhereProps) {
@@ -178,8 +196,8 @@ function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewherePro
 }
 
 type SignOneProps = Omit<SignedElsewhereProps, 'busy' | 'onSigned'> & {
-  readonly address: string;
-  readonly onSigned: (signature: string) => Promise<void>;
+  address: string;
+  onSigned: (signature: string) => Promise<void>;
 };
 
 /** One given wallet signs one given text, in this browser or elsewhere. */
@@ -197,7 +215,7 @@ export function SignOne({ family, address, message, onSigned }: SignOneProps) {
   return (
     <div className="way">
       <Programs families={[family]} act={act} onChoose={by} />
-      {act.error !== null && <Failed error={act.error} />}
+      <Failed error={act.error} />
       <SignedElsewhere
         family={family}
         message={message}

@@ -1,5 +1,6 @@
 // The ways into an account that this market offers: to sign in, to add a login, to be fresh again.
 
+import { messageOf } from '@parley/sdk/errors.ts';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import {
@@ -10,26 +11,23 @@ import {
   type Way,
   type Ways,
 } from '../../market/account.ts';
-import { startAnew } from '../../market/session.ts';
+import { signOut } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
-import { Answer, Failed } from '../answer.tsx';
-import { Button } from '../button.tsx';
-import { Notice } from '../notice.tsx';
-import { type Freshly, useAct } from './act.ts';
+import { Do } from '../act.tsx';
+import { Button, Notice } from '../controls.tsx';
+import { Answer } from '../page.tsx';
 import { rememberPath, signInPath } from './back.ts';
 import { EmailWay } from './email.tsx';
 import { passkeysHere, signInByPasskey } from './passkey.ts';
 import { SignText } from './sign-text.tsx';
 
 type WaysInProps = {
-  readonly purpose: Purpose;
+  purpose: Purpose;
   /** These ways alone; all that are offered unless given. */
-  readonly only?: readonly Way[];
+  only?: readonly Way[];
   /** Where the person comes back to from a way that leaves the page. */
-  readonly here: string;
-  /** With `add` it asks again after a new sign-in, where the last one is too long ago. */
-  readonly freshly?: Freshly;
-  readonly after: (done: SignedIn) => Promise<void>;
+  here: string;
+  after: (done: SignedIn) => Promise<void>;
 };
 
 export function WaysIn(props: WaysInProps) {
@@ -45,7 +43,6 @@ function Offered(props: WaysInProps & { offered: Ways }) {
   const { purpose, only, here, offered, after } = props;
   const [waits, setWaits] = useState(false);
   const [taken, setTaken] = useState<unknown>(null);
-  const freshly: Freshly = props.freshly ?? ((work) => work());
   const has = (way: Way) => only === undefined || only.includes(way);
   // It belongs to another account: said once, whichever way showed it.
   const proven = async (work: Promise<SignedIn>) => {
@@ -65,7 +62,6 @@ function Offered(props: WaysInProps & { offered: Ways }) {
           <EmailWay
             purpose={purpose}
             mailIsDown={offered.mailIsDown}
-            askForCode={(...asked) => freshly(() => account.askForCode(...asked))}
             after={after}
             onTaken={setTaken}
             onWaiting={setWaits}
@@ -75,7 +71,7 @@ function Offered(props: WaysInProps & { offered: Ways }) {
       {isFor('provider') &&
         offered.providers.map((each) => (
           <WayOf key={each.id} title={text('ways.provider.title', { label: each.label })}>
-            <ProviderWay {...each} purpose={purpose} here={here} freshly={freshly} />
+            <ProviderWay {...each} purpose={purpose} here={here} />
           </WayOf>
         ))}
       {isFor('passkey') && offered.passkeys && purpose !== 'add' && (
@@ -87,7 +83,7 @@ function Offered(props: WaysInProps & { offered: Ways }) {
         <WayOf title={text('ways.wallet.title')}>
           <SignText
             families={offered.wallets}
-            begin={(wallet) => freshly(() => account.askForText(wallet, purpose))}
+            begin={(wallet) => account.askForText(wallet, purpose)}
             prove={(wallet, signed) => proven(account.giveSignature(wallet, signed))}
           />
         </WayOf>
@@ -109,83 +105,65 @@ function WayOf({ title, bare = false, children }: WayOfProps) {
 }
 
 type ProviderWayProps = {
-  readonly id: string;
-  readonly label: string;
-  readonly messages: boolean;
-  readonly purpose: Purpose;
-  readonly here: string;
-  readonly freshly: Freshly;
+  id: string;
+  label: string;
+  messages: boolean;
+  purpose: Purpose;
+  here: string;
 };
 
-function ProviderWay({ id, label, messages, purpose, here, freshly }: ProviderWayProps) {
-  const { busy, error, run } = useAct();
-  const go = () =>
-    run(async () => {
-      const { url } = await freshly(() => account.beginAtProvider(id, purpose));
-      rememberPath(here);
-      window.location.assign(url);
-      // The page goes: buttons stay busy until it has.
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
-    });
+function ProviderWay({ id, label, messages, purpose, here }: ProviderWayProps) {
+  const go = async () => {
+    const { url } = await account.beginAtProvider(id, purpose);
+    rememberPath(here);
+    window.location.assign(url);
+    // The page goes: buttons stay busy until it has.
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+  };
   return (
     <div className="way">
       {messages && <p className="hint">{text('ways.provider.messages', { label })}</p>}
-      <Button busy={busy} onPress={go}>
-        {text('ways.provider.go', { label })}
-      </Button>
-      {error !== null && <Failed error={error} />}
+      <Do work={go}>{text('ways.provider.go', { label })}</Do>
     </div>
   );
 }
 
 type PasskeyWayProps = {
-  readonly purpose: 'sign-in' | 'renew';
-  readonly prove: (work: Promise<SignedIn>) => Promise<void>;
+  purpose: 'sign-in' | 'renew';
+  prove: (work: Promise<SignedIn>) => Promise<void>;
 };
 
 function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
-  const { busy, error, run } = useAct();
   if (!passkeysHere()) return <p className="hint">{text('ways.passkey.none')}</p>;
   return (
     <div className="way">
       <p className="hint">{text('ways.passkey.what')}</p>
-      <Button busy={busy} onPress={() => run(() => prove(signInByPasskey(purpose)))}>
-        {text('ways.passkey.use')}
-      </Button>
-      {error !== null && <Failed error={error} />}
+      <Do work={() => prove(signInByPasskey(purpose))}>{text('ways.passkey.use')}</Do>
     </div>
   );
 }
 
-type TakenProps = { readonly error: unknown; readonly here: string; readonly back: () => void };
-
 /** Accounts never become one: the way to the other one is offered. */
-function Taken({ error, here, back }: TakenProps) {
-  const act = useAct();
-  const leave = () =>
-    act.run(async () => {
-      await account.signOut();
-      await startAnew();
-      window.location.assign(signInPath(here));
-    });
+function Taken({ error, here, back }: { error: unknown; here: string; back: () => void }) {
+  const leave = async () => {
+    await signOut();
+    window.location.assign(signInPath(here));
+  };
   return (
     <Notice
       kind="warn"
       title={text('ways.taken.title')}
       action={
         <>
-          <Button busy={act.busy} onPress={leave}>
-            {text('ways.taken.leave')}
-          </Button>
+          <Do work={leave}>{text('ways.taken.leave')}</Do>
           <Button kind="quiet" onPress={back}>
             {text('ways.back')}
           </Button>
         </>
       }
     >
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>{messageOf(error)}</p>
       <p>{text('ways.taken.why')}</p>
-      {act.error !== null && <Failed error={act.error} />}
     </Notice>
   );
 }

@@ -1,28 +1,29 @@
 // The account that is signed in: its name, its logins and sessions, its data, and its end.
 
-import { useQuery } from '@tanstack/react-query';
+import { isoTime } from '@parley/sdk/people.ts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { account } from '../../market/account.ts';
-import { lookAgain, type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
-import { AccountNav } from '../../parts/account-screen.tsx';
-import { announce } from '../../parts/announce.ts';
-import { Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { OfAccount } from '../../parts/of-account.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { useAct } from '../../parts/ways/act.ts';
+import { account, type Session } from '../../market/account.ts';
+import { now } from '../../market/config.ts';
+import {
+  lookAgain,
+  type SignedInAccount,
+  signOut,
+  startAnew,
+  useSession,
+} from '../../market/session.ts';
+import { market } from '../../market/site.ts';
+import { AccountNav, OfAccount, returned } from '../../parts/account-screen.tsx';
+import { Do, useAct } from '../../parts/act.tsx';
+import { announce, Button, Copy, Notice, Panel } from '../../parts/controls.tsx';
+import { Confirm, fileName, saveFile } from '../../parts/forms.tsx';
+import { Answer, Failed, Screen } from '../../parts/page.tsx';
+import { type Column, Table, When } from '../../parts/shown.tsx';
 import { signInPath, takeRememberedPath } from '../../parts/ways/back.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
-import { returned } from '../../parts/ways/returned.ts';
-import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
-import { DataExport } from './data-export.tsx';
+import { collected } from './collect.ts';
 import { Logins } from './logins.tsx';
-import { Sessions } from './sessions.tsx';
 
 export function Account() {
   const came = useReturn();
@@ -74,7 +75,6 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
 }
 
 function AboutYou({ account: { id, name, session, recovery } }: { account: SignedInAccount }) {
-  const act = useAct();
   const payouts = useQuery({
     queryKey: ['payouts', id],
     queryFn: ({ signal }) => account.payouts(signal),
@@ -82,14 +82,8 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
   const waits = (payouts.data?.payouts ?? []).some(
     ({ waiting, leaving }) => waiting.length + leaving.length > 0,
   );
-  const leave = () =>
-    act.run(async () => {
-      await account.signOut();
-      await startAnew();
-    });
   return (
-    <section className="panel">
-      <h2>{name}</h2>
+    <Panel title={name}>
       <p>
         {text('account.signed_in', { way: text(`account.by.${session.signedInBy}`) })}{' '}
         <When at={session.signedInAt} />
@@ -112,19 +106,15 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
         {text('account.number')}: <code>{id}</code>{' '}
         <Copy value={id} what={text('account.number')} />
       </p>
-      <Button busy={act.busy} onPress={leave}>
-        {text('account.sign_out')}
-      </Button>
-      {act.error !== null && <Failed error={act.error} />}
-    </section>
+      <Do work={signOut}>{text('account.sign_out')}</Do>
+    </Panel>
   );
 }
 
 /** The person who sees it may not have asked for it. */
-function Leaves({ at }: { readonly at: string }) {
-  const freshly = useFreshly();
+function Leaves({ at }: { at: string }) {
   const keep = async () => {
-    await freshly(() => account.keepAccount());
+    await account.keepAccount();
     announce(text('delete.kept'));
     await lookAgain();
   };
@@ -148,16 +138,14 @@ function Leaves({ at }: { readonly at: string }) {
 }
 
 function End({ account: { name, leavesAt } }: { account: SignedInAccount }) {
-  const freshly = useFreshly();
   const end = async () => {
-    await freshly(() => account.deleteAccount());
+    await account.deleteAccount();
     announce(text('delete.asked'));
     await lookAgain();
   };
   if (leavesAt !== null) return null;
   return (
-    <section className="panel">
-      <h2>{text('delete.title')}</h2>
+    <Panel title={text('delete.title')}>
       <p>{text('delete.what')}</p>
       <Confirm
         title={text('delete.sure', { name })}
@@ -166,6 +154,110 @@ function End({ account: { name, leavesAt } }: { account: SignedInAccount }) {
       >
         {text('delete.go')}
       </Confirm>
-    </section>
+    </Panel>
+  );
+}
+
+function Sessions({ accountId }: { accountId: string }) {
+  const sessions = useQuery({
+    queryKey: ['sessions', accountId],
+    queryFn: ({ signal }) => account.sessions(signal),
+  });
+  return (
+    <Panel title={text('sessions.title')}>
+      <p>{text('sessions.what')}</p>
+      <Answer of={sessions}>{({ sessions: live }) => <List live={live} />}</Answer>
+    </Panel>
+  );
+}
+
+function List({ live }: { live: readonly Session[] }) {
+  const client = useQueryClient();
+  const act = useAct();
+  const changed = async () => {
+    announce(text('sessions.ended'));
+    await client.invalidateQueries({ queryKey: ['sessions'] });
+  };
+  const end = ({ id, current }: Session) =>
+    act.run(async () => {
+      await account.endSession(id);
+      if (current) await startAnew();
+      else await changed();
+    });
+  const all = async () => {
+    await account.endOtherSessions();
+    await changed();
+  };
+  const columns: readonly Column<Session>[] = [
+    {
+      label: text('sessions.device'),
+      cell: ({ device, current }) =>
+        current ? (
+          <>
+            {device} <span className="hint">({text('sessions.this')})</span>
+          </>
+        ) : (
+          device
+        ),
+    },
+    { label: text('sessions.place'), cell: ({ place }) => place },
+    { label: text('sessions.since'), cell: ({ madeAt }) => <When at={madeAt} /> },
+    { label: text('sessions.used'), cell: (each) => <When at={each.lastUsedAt} /> },
+    { label: text('sessions.ends'), cell: (each) => <When at={each.expiresAt} /> },
+    {
+      label: text('sessions.end'),
+      cell: (each) => (
+        <Button
+          kind="quiet"
+          busy={act.busy}
+          label={text('sessions.end.label', { device: each.device, place: each.place })}
+          onPress={() => end(each)}
+        >
+          {text('sessions.end')}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Table caption={text('sessions.title')} columns={columns} rows={live} />
+      <Failed error={act.error} />
+      <div className="actions">
+        {live.length > 1 ? (
+          <Confirm
+            title={text('sessions.all.title')}
+            what={<p>{text('sessions.all.what')}</p>}
+            onConfirm={all}
+          >
+            {text('sessions.all')}
+          </Confirm>
+        ) : (
+          <p className="hint">{text('sessions.only')}</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+function DataExport({ account: signedIn }: { account: SignedInAccount }) {
+  const [said, setSaid] = useState('');
+  const reading = useRef<AbortController>(null);
+  useEffect(() => () => reading.current?.abort(), []);
+  const go = async () => {
+    reading.current = new AbortController();
+    const told = (part: string) => setSaid(text('export.part', { part }));
+    const all = await collected({ market, account }, reading.current.signal, told);
+    const about = { madeAt: isoTime(now()), market: market.baseUrl, account: signedIn };
+    const name = fileName('account', 'json');
+    saveFile(name, 'application/json', JSON.stringify({ ...about, ...all }));
+    const parts = all.cut.join(', ');
+    setSaid(text(parts === '' ? 'export.done' : 'export.cut', { name, parts }));
+  };
+  return (
+    <Panel title={text('export.title')}>
+      <p>{text('export.what')}</p>
+      <Do work={go}>{text('export.go')}</Do>
+      <p role="status">{said}</p>
+    </Panel>
   );
 }

@@ -5,7 +5,7 @@ import { pageLimit } from '@parley/core/limits.ts';
 import { threadStatuses } from '@parley/core/trade.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
 import type { account as accountCalls } from '../../market/account.ts';
-import type { market as marketClient } from '../../market/client.ts';
+import type { market as marketClient } from '../../market/site.ts';
 
 /** Pages of a list: 10,000 rows. */
 const mostPages = 100;

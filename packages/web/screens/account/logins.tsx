@@ -1,21 +1,16 @@
 // The ways into the account: shown, added, removed.
 
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { families } from '@parley/core/families.ts';
+import { type ReactNode, useState } from 'react';
 import { account, type Login, type SignedIn } from '../../market/account.ts';
 import { lookAgain, type SignedInAccount } from '../../market/session.ts';
-import { announce } from '../../parts/announce.ts';
-import { Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
+import { Form } from '../../parts/act.tsx';
+import { announce, Button, Notice, Panel, TextField } from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { When } from '../../parts/shown.tsx';
 import { addPasskey, passkeysHere } from '../../parts/ways/passkey.ts';
 import { WaysIn } from '../../parts/ways/ways.tsx';
-import { When } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
-import { kindOf } from './login-kind.ts';
 
 export function Logins({ account: { logins } }: { account: SignedInAccount }) {
   const [adding, setAdding] = useState(false);
@@ -26,8 +21,7 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
     await lookAgain();
   };
   return (
-    <section className="panel">
-      <h2>{text('logins.title')}</h2>
+    <Panel title={text('logins.title')}>
       <p>{text('logins.what')}</p>
       {said !== null && <Notice kind="good">{said}</Notice>}
       <ul className="entries">
@@ -47,19 +41,16 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
           {text('logins.add')}
         </Button>
       )}
-    </section>
+    </Panel>
   );
 }
 
-type LoginEntryProps = { readonly login: Login; readonly onChanged: (sentence: string) => void };
+type KeepProps = { login: Login; onKept: (sentence: string) => void };
 
-type KeepProps = { readonly login: Login; readonly onKept: (sentence: string) => void };
-
-function LoginEntry({ login, onChanged }: LoginEntryProps) {
+function LoginEntry({ login, onChanged }: { login: Login; onChanged: (sentence: string) => void }) {
   const { label } = login;
-  const freshly = useFreshly();
   const remove = async () => {
-    const { leavesAt } = await freshly(() => account.removeLogin(login.id));
+    const { leavesAt } = await account.removeLogin(login.id);
     onChanged(text(leavesAt === null ? 'logins.removed' : 'logins.leaving'));
     await lookAgain();
   };
@@ -101,9 +92,8 @@ function LoginEntry({ login, onChanged }: LoginEntryProps) {
 }
 
 function Keep({ login: { id, label }, onKept }: KeepProps) {
-  const freshly = useFreshly();
   const keep = async () => {
-    await freshly(() => account.keepLogin(id));
+    await account.keepLogin(id);
     onKept(text('logins.kept'));
     await lookAgain();
   };
@@ -148,17 +138,16 @@ function LoginFacts({ login }: { login: Login }): ReactNode {
 }
 
 type AddingProps = {
-  readonly onAdded: (done: SignedIn) => Promise<void>;
-  readonly back: () => void;
+  onAdded: (done: SignedIn) => Promise<void>;
+  back: () => void;
 };
 
 function Adding({ onAdded, back }: AddingProps) {
-  const freshly = useFreshly();
   return (
     <div>
       <p>{text('logins.add.what')}</p>
       <AddPasskey onAdded={onAdded} />
-      <WaysIn purpose="add" here="/account" freshly={freshly} after={onAdded} />
+      <WaysIn purpose="add" here="/account" after={onAdded} />
       <div className="actions">
         <Button kind="quiet" onPress={back}>
           {text('logins.add.done')}
@@ -169,22 +158,17 @@ function Adding({ onAdded, back }: AddingProps) {
 }
 
 function AddPasskey({ onAdded }: Pick<AddingProps, 'onAdded'>) {
-  const freshly = useFreshly();
   const [name, setName] = useState('');
-  const { busy, error, run } = useAct();
-  const add = (event: FormEvent) => {
-    event.preventDefault();
-    run(async () => {
-      const done = await addPasskey(name.trim(), () => freshly(() => account.beginPasskey()));
-      announce(text('logins.added.said'));
-      await onAdded(done);
-    });
+  const add = async () => {
+    const done = await addPasskey(name.trim(), account.beginPasskey);
+    announce(text('logins.added.said'));
+    await onAdded(done);
   };
   return (
     <section className="panel">
       <h3>{text('logins.passkey.title')}</h3>
       {passkeysHere() ? (
-        <form className="way" onSubmit={add}>
+        <Form go={text('logins.passkey.add')} send={add}>
           <TextField
             label={text('logins.passkey.name')}
             required
@@ -192,14 +176,20 @@ function AddPasskey({ onAdded }: Pick<AddingProps, 'onAdded'>) {
             value={name}
             onChange={setName}
           />
-          <Button type="submit" busy={busy}>
-            {text('logins.passkey.add')}
-          </Button>
-        </form>
+        </Form>
       ) : (
         <p className="hint">{text('ways.passkey.none')}</p>
       )}
-      {error !== null && <Failed error={error} />}
     </section>
   );
+}
+
+function kindOf({ way, issuer, id }: Pick<Login, 'way' | 'issuer' | 'id'>): string {
+  if (way === 'wallet') {
+    const family = families.find((each) => id.startsWith(`${each}:`)) ?? 'evm';
+    return text('logins.wallet', { family: text(`family.${family}`) });
+  }
+  if (way !== 'provider') return text(`logins.${way}`);
+  const host = issuer !== null && URL.canParse(issuer) ? new URL(issuer).host : (issuer ?? '');
+  return text('logins.provider', { host });
 }

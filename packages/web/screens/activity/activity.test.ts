@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
-import { cell, csvOf } from './csv.ts';
-import { foundIn, rowsOf, type State } from './rows.ts';
+import { cell, csvOf, foundIn, rowsOf, type State } from './rows.ts';
 import '../../texts/testing.ts';
 
 const asset = (id: string, chain: string, symbol: string, decimals: number): Asset => ({

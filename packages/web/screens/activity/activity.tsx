@@ -6,23 +6,16 @@ import type { Swap } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
+import { useAssets } from '../../market/answers.ts';
+import { market } from '../../market/site.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { Amount } from '../../parts/amount.tsx';
-import { announce } from '../../parts/announce.ts';
-import { Answer, Empty } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { fileName, saveFile } from '../../parts/save-file.ts';
-import { Select } from '../../parts/select.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
-import { When } from '../../parts/when.tsx';
+import { announce, Button, Notice, Select, TextField } from '../../parts/controls.tsx';
+import { fileName, saveFile } from '../../parts/forms.tsx';
+import { Answer, Empty } from '../../parts/page.tsx';
+import { Amount, type Column, Table, When } from '../../parts/shown.tsx';
+import { chainName } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
-import { csvOf } from './csv.ts';
-import { foundIn, type Row, rowsOf, type Side, type State, states } from './rows.ts';
+import { csvOf, foundIn, type Row, rowsOf, type Side, type State, states } from './rows.ts';
 import './activity.css';
 
 const mostPages = 50;
@@ -78,7 +71,7 @@ function Swaps({ accountId }: { accountId: string }) {
 type Filter = { readonly search: string; readonly state: State };
 const noFilter: Filter = { search: '', state: 'all' };
 
-function Found({ rows }: { readonly rows: readonly Row[] }) {
+function Found({ rows }: { rows: readonly Row[] }) {
   const [{ search, state }, setFilter] = useState<Filter>(noFilter);
   const [shown, setShown] = useState(step);
   const [saved, setSaved] = useState<string | null>(null);
@@ -135,26 +128,22 @@ function Found({ rows }: { readonly rows: readonly Row[] }) {
 
 function List({ rows }: { rows: readonly Row[] }) {
   const columns: readonly Column<Row>[] = [
-    { key: 'at', label: text('activity.at'), cell: ({ swap }) => <When at={swap.createdAt} /> },
+    { label: text('activity.at'), cell: ({ swap }) => <When at={swap.createdAt} /> },
     {
-      key: 'gave',
       label: text('activity.gave'),
       number: true,
       cell: ({ gives }) => <OneSide side={gives} />,
     },
     {
-      key: 'got',
       label: text('activity.got'),
       number: true,
       cell: ({ gets }) => <OneSide side={gets} />,
     },
     {
-      key: 'state',
       label: text('activity.state'),
       cell: ({ swap }) => text(`activity.${swap.status}`),
     },
     {
-      key: 'swap',
       label: text('activity.swap'),
       cell: ({ id }) => (
         <Link to="/swaps/$id" params={{ id }}>
@@ -163,9 +152,7 @@ function List({ rows }: { rows: readonly Row[] }) {
       ),
     },
   ];
-  return (
-    <Table caption={text('activity.title')} columns={columns} rows={rows} keyOf={({ id }) => id} />
-  );
+  return <Table caption={text('activity.title')} columns={columns} rows={rows} />;
 }
 
 function OneSide({ side: { units, decimals, symbol, chain } }: { side: Side }) {

@@ -1,20 +1,21 @@
 // The traded assets, and the request to list a token.
 
+import { asTyped } from '@parley/core/typed.ts';
+import { isoTime } from '@parley/sdk/people.ts';
 import type { Asset } from '@parley/sdk/types.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { AccountNav } from '../../parts/account-screen.tsx';
-import { Answer, Empty } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { chainName, shortAddress } from '../../parts/names.ts';
-import { OfAccount } from '../../parts/of-account.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { hasWords } from '../../parts/search.ts';
-import { type Column, Table } from '../../parts/table.tsx';
+import { useAssets } from '../../market/answers.ts';
+import { now } from '../../market/config.ts';
+import { market } from '../../market/site.ts';
+import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import { announce, Button, Copy, Panel, Select, TextField } from '../../parts/controls.tsx';
+import { Answer, Empty, Screen } from '../../parts/page.tsx';
+import { type Column, Table, When } from '../../parts/shown.tsx';
+import { chainName, hasWords, shortAddress } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
-import { AskListing } from './ask-listing.tsx';
+import { type Asked, answered, refused, withAnswer } from './listing.ts';
 
 const step = 50;
 
@@ -63,12 +64,7 @@ function Known({ assets }: { assets: readonly Asset[] }) {
       {found.length === 0 ? (
         <Empty>{text('assets.none')}</Empty>
       ) : (
-        <Table
-          caption={text('assets.title')}
-          columns={columns()}
-          rows={found.slice(0, shown)}
-          keyOf={({ id }) => id}
-        />
+        <Table caption={text('assets.title')} columns={columns()} rows={found.slice(0, shown)} />
       )}
       {found.length > shown && (
         <Button onPress={() => setShown(shown + step)}>{text('assets.more')}</Button>
@@ -85,13 +81,11 @@ function kindOf({ verified, source }: Asset): string {
 
 const columns = (): readonly Column<Asset>[] => [
   {
-    key: 'symbol',
     label: text('assets.symbol'),
     cell: ({ symbol }) => <strong>{symbol}</strong>,
   },
-  { key: 'chain', label: text('assets.chain'), cell: ({ chain }) => chainName(chain) },
+  { label: text('assets.chain'), cell: ({ chain }) => chainName(chain) },
   {
-    key: 'contract',
     label: text('assets.contract'),
     cell: ({ address }) =>
       address === null ? (
@@ -103,9 +97,8 @@ const columns = (): readonly Column<Asset>[] => [
         </>
       ),
   },
-  { key: 'kind', label: text('assets.kind'), cell: kindOf },
+  { label: text('assets.kind'), cell: kindOf },
   {
-    key: 'open',
     label: text('assets.open'),
     cell: ({ enabled }) => (
       <span className={enabled ? 'good-ink' : 'warn-ink'}>
@@ -114,3 +107,113 @@ const columns = (): readonly Column<Asset>[] => [
     ),
   },
 ];
+
+type Token = Pick<Asked, 'chain' | 'address'>;
+
+function AskListing({ chains }: { chains: readonly string[] }) {
+  const client = useQueryClient();
+  const [all, setAll] = useState<readonly Asked[]>([]);
+  const [chain, setChain] = useState(chains[0] ?? '');
+  const [address, setAddress] = useState('');
+  const ask = async (token: Token) => {
+    const at = isoTime(now());
+    const decision = await market.listAsset(token).then(
+      (answer) => answered(token, answer, at),
+      (failure: unknown) => {
+        const told = refused(token, failure, at);
+        if (told === null) throw failure;
+        return told;
+      },
+    );
+    setAll((before) => withAnswer(before, decision));
+    announce(sentenceOf(decision));
+    if (decision.status === 'listed') await client.invalidateQueries({ queryKey: ['assets'] });
+  };
+  return (
+    <Panel title={text('listing.title')}>
+      <p>{text('listing.what')}</p>
+      <Form
+        go={text('listing.go')}
+        kind="main"
+        going={text('listing.going')}
+        send={() => ask({ chain, address: asTyped(address).trim() })}
+      >
+        <Select
+          label={text('listing.chain')}
+          value={chain}
+          onChange={setChain}
+          options={chains.map((value) => ({ value, label: chainName(value) }))}
+        />
+        <TextField
+          label={text('listing.address')}
+          mono
+          required
+          maxLength={128}
+          autoComplete="off"
+          value={address}
+          onChange={setAddress}
+        />
+      </Form>
+      {all.length > 0 && (
+        <>
+          <h3>{text('listing.asked')}</h3>
+          <ul className="entries">
+            {all.map((each) => (
+              <Entry key={`${each.chain} ${each.address}`} asked={each} ask={ask} />
+            ))}
+          </ul>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function sentenceOf({ status, symbol, reasons }: Asked): string {
+  if (status === 'listed') return text('listing.listed', { symbol: symbol ?? '' });
+  if (status === 'pending' && reasons.length === 0) return text('listing.pending.slow');
+  return text(`listing.${status}`);
+}
+
+const inks = {
+  listed: 'good-ink',
+  pending: 'warn-ink',
+  closed: 'warn-ink',
+  refused: 'bad-ink',
+} as const;
+
+function Entry({ asked, ask }: { asked: Asked; ask: (token: Token) => Promise<void> }) {
+  const { chain, address, at, status, reasons, notChecked } = asked;
+  return (
+    <li>
+      <div>
+        <p>
+          <code>{address}</code> <span className="hint">{chainName(chain)}</span>
+        </p>
+        <p className={inks[status]}>{sentenceOf(asked)}</p>
+        {reasons.length > 0 && (
+          <>
+            <p className="hint">{text('listing.found')}</p>
+            <ul>
+              {reasons.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        {notChecked.length > 0 && (
+          <p className="hint">{text('listing.not_checked', { checks: notChecked.join(', ') })}</p>
+        )}
+        <p className="hint">
+          {text('listing.at')} <When at={at} />
+        </p>
+      </div>
+      <div className="actions">
+        {(status === 'pending' || status === 'closed') && (
+          <Do label={text('listing.again.label', { address })} work={() => ask({ chain, address })}>
+            {text('listing.again')}
+          </Do>
+        )}
+      </div>
+    </li>
+  );
+}

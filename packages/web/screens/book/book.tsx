@@ -1,10 +1,9 @@
 // The public requests for quotes, live. A maker quotes one on its own screen.
 
-import { useAssets } from '../../market/assets.ts';
+import { useAssets } from '../../market/answers.ts';
 import { useLiveBook } from '../../market/live-book.ts';
-import { Answer } from '../../parts/answer.tsx';
 import { BookTable } from '../../parts/book-table.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { Answer, Screen } from '../../parts/page.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { text } from '../../texts/texts.ts';
 

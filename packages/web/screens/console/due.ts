@@ -1,8 +1,10 @@
 // The tasks that wait for a maker: negotiations by whose move it is, swaps by their next deadline.
 
 import type { Step } from '@parley/core/next.ts';
-import type { Swap, Thread } from '@parley/sdk/types.ts';
-import { type Standing, standingOf } from '../../market/offers.ts';
+import type { BaseUnits } from '@parley/core/nominal.ts';
+import type { Swap, Thread, WantedLevel } from '@parley/sdk/types.ts';
+import { type Standing, standingOf } from '../../market/prices.ts';
+import { text } from '../../texts/texts.ts';
 
 export type Negotiation = { readonly thread: Thread; readonly standing: Standing };
 
@@ -63,4 +65,27 @@ const atOf = ({ before }: Step) => before ?? never;
 
 function nearest(steps: readonly Step[]): Step | null {
   return steps.toSorted((a, b) => atOf(a) - atOf(b))[0] ?? null;
+}
+
+/** Base units; null where the field holds no amount. */
+export type LevelDraft = {
+  readonly size: BaseUnits | null;
+  /** Amounts of the quote asset for all of `size`: the maker buys it, and sells it. */
+  readonly pays: BaseUnits | null;
+  readonly takes: BaseUnits | null;
+  readonly validForSeconds: number;
+};
+
+/** The levels, or why there are none. */
+export function draftedLevels(draft: LevelDraft): readonly WantedLevel[] | string {
+  const { size, pays, takes, validForSeconds } = draft;
+  if (size === null || (pays === null && takes === null)) return text('amount.empty');
+  if (size === 0n || pays === 0n || takes === 0n) return text('console.levels.zero');
+  // A reader of both would sell to the maker and buy back at once.
+  if (pays !== null && takes !== null && pays >= takes) return text('console.levels.crossed');
+  const of = (direction: WantedLevel['direction'], quoteAmount: BaseUnits | null) =>
+    quoteAmount === null
+      ? []
+      : [{ direction, baseAmount: `${size}`, quoteAmount: `${quoteAmount}`, validForSeconds }];
+  return [...of('sell_base', pays), ...of('buy_base', takes)];
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { draftedLevels, type LevelDraft } from './level-draft.ts';
+import { draftedLevels, type LevelDraft } from './due.ts';
 import '../../texts/testing.ts';
 
 const drafted = (more: Partial<LevelDraft>) =>

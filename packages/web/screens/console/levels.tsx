@@ -1,34 +1,25 @@
 // Indicative prices of the maker, published by hand for one pair, and all of them taken back.
 
-import { messageOf } from '@parley/sdk/errors.ts';
-import type { Asset, WantedLevel } from '@parley/sdk/types.ts';
-import { useMutation } from '@tanstack/react-query';
+import type { Asset } from '@parley/sdk/types.ts';
 import { useState } from 'react';
-import { market } from '../../market/client.ts';
-import { queries } from '../../market/queries.ts';
-import { AmountField } from '../../parts/amount-field.tsx';
-import { Button } from '../../parts/button.tsx';
-import { assetName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { Select } from '../../parts/select.tsx';
-import { typedAmount } from '../../parts/typed-amount.ts';
+import { market, queries } from '../../market/site.ts';
+import { Do, Form } from '../../parts/act.tsx';
+import { AmountField, Select } from '../../parts/controls.tsx';
+import { assetName, typedAmount } from '../../parts/words.ts';
 import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { draftedLevels } from './level-draft.ts';
+import { draftedLevels } from './due.ts';
 
 const lifetimes = ['60', '600', '3600'] as const;
 type Lifetime = (typeof lifetimes)[number];
 
 const untyped = { size: '', pays: '', takes: '' };
 
-export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
+export function Levels({ assets }: { assets: readonly Asset[] }) {
   const [ids, setIds] = useState({ base: '', quote: '' });
   const [typed, setTyped] = useState(untyped);
   const [lifetime, setLifetime] = useState<Lifetime>('600');
-  const sending = useMutation({
-    mutationFn: (send: () => Promise<string>) => send(),
-    onSuccess: () => void queries.invalidateQueries({ queryKey: ['levels'] }),
-  });
+  const [said, setSaid] = useState('');
   const base = assets.find(({ id }) => id === ids.base);
   const quote = assets.find(({ id }) => id === ids.quote);
   const units = (name: keyof typeof untyped, asset: Asset) => typedAmount(typed[name], asset).units;
@@ -41,15 +32,17 @@ export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
           takes: units('takes', quote),
           validForSeconds: Number(lifetime),
         });
-  const publish = async (levels: readonly WantedLevel[]) => {
+  const sent = (key: 'published' | 'withdrawn', count: number) => {
+    setSaid(text(`console.levels.${key}`, { count }));
+    void queries.invalidateQueries({ queryKey: ['levels'] });
+  };
+  const publish = async () => {
+    if (typeof drafted === 'string') return;
     const pair = { baseAssetId: ids.base, quoteAssetId: ids.quote };
-    const { published } = await market.publishLevels({ ...pair, levels: [...levels] });
-    return text('console.levels.published', { count: published });
+    const { published } = await market.publishLevels({ ...pair, levels: [...drafted] });
+    sent('published', published);
   };
-  const withdraw = async () => {
-    const { withdrawn } = await market.withdrawLevels();
-    return text('console.levels.withdrawn', { count: withdrawn });
-  };
+  const withdraw = async () => sent('withdrawn', (await market.withdrawLevels()).withdrawn);
   const choice = (side: keyof typeof ids) => (
     <Select
       label={text(`console.levels.${side}`)}
@@ -78,15 +71,17 @@ export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
       />
     );
   return (
-    <form
+    <Form
       className="panel"
-      aria-label={text('console.levels')}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (typeof drafted !== 'string' && !sending.isPending) {
-          sending.mutate(() => publish(drafted));
-        }
-      }}
+      label={text('console.levels')}
+      go={text('console.levels.publish')}
+      blocked={typeof drafted === 'string' ? drafted : null}
+      send={publish}
+      more={
+        <Do kind="quiet" work={withdraw}>
+          {text('console.levels.withdraw')}
+        </Do>
+      }
     >
       <h2>{text('console.levels')}</h2>
       <p className="hint">{text('console.levels.what')}</p>
@@ -103,24 +98,7 @@ export function Levels({ assets }: { readonly assets: readonly Asset[] }) {
         onChange={setLifetime}
         options={lifetimes.map((each) => ({ value: each, label: formatDuration(Number(each)) }))}
       />
-      {sending.error !== null && (
-        <Notice kind="bad" title={text('console.levels.failed')}>
-          {messageOf(sending.error)}
-        </Notice>
-      )}
-      <div className="actions">
-        <Button
-          type="submit"
-          busy={sending.isPending}
-          blocked={typeof drafted === 'string' ? drafted : null}
-        >
-          {text('console.levels.publish')}
-        </Button>
-        <Button kind="quiet" busy={sending.isPending} onPress={() => sending.mutate(withdraw)}>
-          {text('console.levels.withdraw')}
-        </Button>
-      </div>
-      <p role="status">{sending.data}</p>
-    </form>
+      <p role="status">{said}</p>
+    </Form>
   );
 }

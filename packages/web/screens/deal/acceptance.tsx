@@ -7,43 +7,43 @@ import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '@parley/sdk/trade.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
-import { now } from '../../market/clock.ts';
-import { useMe, usePayouts } from '../../market/me.ts';
-import { standingOf } from '../../market/offers.ts';
-import { queries } from '../../market/queries.ts';
+import { Link, useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useId, useState } from 'react';
+import type { Engine } from '../../engine/engine.ts';
+import type { Deal as DealOfEngine, Examined } from '../../engine/types.ts';
+import { config, now } from '../../market/config.ts';
+import { standingOf } from '../../market/prices.ts';
+import { useMe, usePayouts } from '../../market/session.ts';
+import { queries } from '../../market/site.ts';
 import { useLive } from '../../market/use-live.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { Answer, Failed, Loading } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button, Dialog, Notice, Select, TextField } from '../../parts/controls.tsx';
+import { PhraseFirst, useEngine } from '../../parts/engine.tsx';
 import { GasNotes } from '../../parts/gas-notes.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
+import { Answer, Failed, Loading } from '../../parts/page.tsx';
 import { isConnected } from '../../parts/page-wallets.ts';
-import { PhraseFirst } from '../../parts/phrase-first.tsx';
-import { useEngine } from '../../parts/use-engine.ts';
+import { Clock } from '../../parts/shown.tsx';
 import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
+import { assetAmountText, chainName } from '../../parts/words.ts';
 import { localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { chosenAddress, needsOf, type Unsure, unsureOf } from './addresses.ts';
-import { AddressesOfDeal } from './addresses-of-deal.tsx';
-import { confirmationsOf } from './confirmations.ts';
 import {
+  type AddressNeed,
+  chosenAddress,
+  confirmationsOf,
   type DealProps,
   lookOf,
+  needsOf,
   type Reference,
   stepsOf,
   type Terms,
   type TermsLeg,
+  type Unsure,
+  unsureOf,
 } from './terms.ts';
 
 type AcceptanceProps = DealProps & {
-  readonly terms: Terms;
-  readonly reference: Reference | null;
+  terms: Terms;
+  reference: Reference | null;
 };
 
 export function Acceptance(props: AcceptanceProps) {
@@ -101,8 +101,8 @@ function pinned({ id, chain, address, decimals }: Asset): DealOfEngine['base'] {
 }
 
 type AcceptingProps = Opened & {
-  readonly addresses: Readonly<Record<string, string>>;
-  readonly unsure: readonly Unsure[];
+  addresses: Readonly<Record<string, string>>;
+  unsure: readonly Unsure[];
 };
 
 function Accepting(props: AcceptingProps) {
@@ -142,9 +142,9 @@ function Accepting(props: AcceptingProps) {
 }
 
 type QuestionProps = AcceptingProps & {
-  readonly deal: DealOfEngine;
-  readonly look: string;
-  readonly onClose: () => void;
+  deal: DealOfEngine;
+  look: string;
+  onClose: () => void;
 };
 
 function Question(props: QuestionProps) {
@@ -243,10 +243,10 @@ function boundUntil({ quoteExpiresAt }: DealProps['thread']): number {
 }
 
 type ThenProps = {
-  readonly examined: Examined;
-  readonly terms: Terms;
-  readonly give: string;
-  readonly get: string;
+  examined: Examined;
+  terms: Terms;
+  give: string;
+  get: string;
 };
 
 /** How it goes on, each step with until when. */
@@ -270,7 +270,7 @@ function Then({ examined, terms, give, get }: ThenProps) {
   );
 }
 
-type GasProps = Opened & { readonly deal: DealOfEngine; readonly examined: Examined };
+type GasProps = Opened & { deal: DealOfEngine; examined: Examined };
 
 /** Coins for fees of both own wallets, before it binds. */
 function Gas({ engine, terms, deal, examined }: GasProps) {
@@ -329,12 +329,93 @@ function Checks({ examined, error }: { examined: Examined | undefined; error: un
   );
 }
 
-function NotAccepted({ error }: { readonly error: unknown }) {
+function NotAccepted({ error }: { error: unknown }) {
   const isUnsure = error instanceof ParleyApiError && error.unreachable;
   return (
     <Notice kind="bad" title={text('deal.accept.failed')}>
       {isUnsure && <p>{text('deal.accept.unsure')}</p>}
       <p>{messageOf(error)}</p>
     </Notice>
+  );
+}
+
+/** People who try the market have no address of its Bitcoin chain. */
+const devAddress = config.dev?.bitcoinAddress ?? null;
+
+type AddressesProps = {
+  needs: readonly AddressNeed[];
+  /** By chain; the likeliest one where the person chose none. */
+  chosen: Readonly<Record<string, string>>;
+  onChange: (chosen: Readonly<Record<string, string>>) => void;
+};
+
+function AddressesOfDeal({ needs, chosen, onChange }: AddressesProps) {
+  const id = useId();
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <h2 id={id}>{text('deal.addresses')}</h2>
+      {needs.map((need) => (
+        <AddressOf
+          key={need.chain}
+          need={need}
+          value={chosenAddress(need, chosen)}
+          onChange={(address) => onChange({ ...chosen, [need.chain]: address })}
+        />
+      ))}
+    </section>
+  );
+}
+
+type AddressProps = {
+  need: AddressNeed;
+  value: string;
+  onChange: (address: string) => void;
+};
+
+function AddressOf({ need, value, onChange }: AddressProps) {
+  const { use, options, isFree } = need;
+  const chain = chainName(need.chain);
+  const label = text(`deal.address.${use}`, { chain });
+  if (isFree) {
+    return (
+      <>
+        <TextField
+          mono
+          label={label}
+          hint={text('deal.address.bitcoin.hint')}
+          value={value}
+          onChange={onChange}
+          autoComplete="off"
+          maxLength={128}
+        />
+        {devAddress !== null && (
+          <p className="deal-dev-address">
+            <Button kind="quiet" onPress={() => onChange(devAddress)}>
+              {text('deal.address.dev')}
+            </Button>
+          </p>
+        )}
+      </>
+    );
+  }
+  if (options.length === 0) {
+    return (
+      <Notice
+        kind="warn"
+        title={text('deal.address.none', { chain })}
+        action={<Link to="/wallets">{text('deal.address.none.action')}</Link>}
+      >
+        {text(use === 'funder' ? 'deal.address.funder.hint' : 'deal.address.paid.hint')}
+      </Notice>
+    );
+  }
+  return (
+    <Select
+      label={label}
+      hint={text(use === 'funder' ? 'deal.address.funder.hint' : 'deal.address.paid.hint')}
+      value={value}
+      onChange={onChange}
+      options={options.map((each) => ({ value: each, label: each }))}
+    />
   );
 }

@@ -6,13 +6,17 @@ import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
 import {
   type AddressNeed,
   chosenAddress,
+  confirmationsOf,
   type Known,
+  lookOf,
   needsOf,
+  partyIn,
+  referenceOf,
+  stepsOf,
+  termsOf,
   type Unsure,
   unsureOf,
-} from './addresses.ts';
-import { confirmationsOf } from './confirmations.ts';
-import { lookOf, partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
+} from './terms.ts';
 import '../../texts/testing.ts';
 
 const rfq = {

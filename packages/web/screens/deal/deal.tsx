@@ -6,27 +6,20 @@ import type { Asset, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
-import { now } from '../../market/clock.ts';
-import { isTakenBack, type Standing, standingOf } from '../../market/offers.ts';
-import { priceOf, usePrice } from '../../market/pairs.ts';
+import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
+import { now } from '../../market/config.ts';
+import { getsQuote, isTakenBack, type Standing, standingOf } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { Answer } from '../../parts/answer.tsx';
-import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Countdown } from '../../parts/clock.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { useNow } from '../../parts/now.ts';
-import { recordText } from '../../parts/record.ts';
-import { Screen } from '../../parts/screen.tsx';
+import { market, queries } from '../../market/site.ts';
+import { Notice, Panel } from '../../parts/controls.tsx';
+import { Answer, Screen } from '../../parts/page.tsx';
+import { PriceForm, WithdrawQuote } from '../../parts/quoting.tsx';
+import { AssetAmount, Countdown, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { WithdrawQuote } from '../../parts/withdraw-quote.tsx';
+import { assetAmountText, chainName, recordText } from '../../parts/words.ts';
 import { formatPercent, localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
-import { Counter } from './counter.tsx';
 import {
   type DealProps,
   partyIn,
@@ -90,9 +83,9 @@ function titleOf(
 }
 
 type KnownProps = {
-  readonly thread: Thread;
-  readonly assets: readonly Asset[];
-  readonly userId: string;
+  thread: Thread;
+  assets: readonly Asset[];
+  userId: string;
 };
 
 function Known({ thread, assets, userId }: KnownProps) {
@@ -110,7 +103,7 @@ function Known({ thread, assets, userId }: KnownProps) {
 }
 
 /** Once, however often it is shown until the next screen is there. */
-function ToSwap({ swapId }: { readonly swapId: string }) {
+function ToSwap({ swapId }: { swapId: string }) {
   const navigate = useNavigate();
   useEffect(() => {
     void navigate({ to: '/swaps/$id', params: { id: swapId }, replace: true });
@@ -158,16 +151,15 @@ function Shown(props: DealProps) {
 }
 
 type LegProps = {
-  readonly title: string;
-  readonly leg: TermsLeg;
-  readonly asset: Asset;
-  readonly locked: 'deal.locked' | 'deal.their_locked';
+  title: string;
+  leg: TermsLeg;
+  asset: Asset;
+  locked: 'deal.locked' | 'deal.their_locked';
 };
 
 function Leg({ title, leg, asset, locked }: LegProps) {
   return (
-    <section className="panel">
-      <h2>{title}</h2>
+    <Panel title={title}>
       <p className="deal-amount">
         <AssetAmount units={leg.amount} asset={asset} />
       </p>
@@ -187,12 +179,12 @@ function Leg({ title, leg, asset, locked }: LegProps) {
           <Until seconds={leg.timelockSeconds} />
         </dd>
       </dl>
-    </section>
+    </Panel>
   );
 }
 
 /** A time that moves on with the clock: it counts from the agreement, which is not yet. */
-function Until({ seconds }: { readonly seconds: number }) {
+function Until({ seconds }: { seconds: number }) {
   const at: UnixSeconds = useNow() + seconds;
   return (
     <>
@@ -202,9 +194,9 @@ function Until({ seconds }: { readonly seconds: number }) {
 }
 
 type AgainstProps = {
-  readonly reference: Reference | null;
-  readonly quote: Asset;
-  readonly isKnown: boolean;
+  reference: Reference | null;
+  quote: Asset;
+  isKnown: boolean;
 };
 
 function Against({ reference, quote, isKnown }: AgainstProps) {
@@ -227,9 +219,7 @@ function OtherSide({ thread, party }: { thread: Thread; party: Party }) {
   );
 }
 
-type StateProps = { readonly standing: Standing; readonly isWithdrawn: boolean };
-
-function State({ standing, isWithdrawn }: StateProps) {
+function State({ standing, isWithdrawn }: { standing: Standing; isWithdrawn: boolean }) {
   switch (standing.is) {
     case 'waits_for_them':
     case 'waits_for_me': {
@@ -274,7 +264,7 @@ function State({ standing, isWithdrawn }: StateProps) {
 }
 
 /** How long a price still holds, counted down; null where it has no end of its own. */
-function Holds({ until }: { readonly until: number | null }) {
+function Holds({ until }: { until: number | null }) {
   if (until === null) return null;
   return (
     <>
@@ -300,5 +290,27 @@ function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
         ))}
       </ol>
     </section>
+  );
+}
+
+function Counter({ thread, party, quote, standing }: DealProps & { standing: Standing }) {
+  if (standing.is === 'waits_for_them') {
+    const until = localTime(Math.floor(standing.untilMs / 1_000), now());
+    return <p className="hint">{text('deal.counter.bound', { until })}</p>;
+  }
+  const name = async (units: bigint) => {
+    const moved = await market.propose(thread.id, units.toString());
+    queries.setQueryData(['thread', thread.id], moved);
+  };
+  return (
+    <PriceForm
+      title={text('deal.counter')}
+      label={text(getsQuote(thread.rfq, party) ? 'deal.counter.get' : 'deal.counter.give')}
+      hint={text('deal.counter.hint')}
+      go={text('deal.counter.action')}
+      quote={quote}
+      stands={thread.quoteAmount}
+      send={name}
+    />
   );
 }

@@ -1,11 +1,14 @@
 // The terms to which a thread would commit its parties, as one of them sees them. Pure.
 
 import type { Deadlines } from '@parley/core/deadlines.ts';
+import { type ChainKey, type Family, has } from '@parley/core/families.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '@parley/core/trade.ts';
+import { asTyped } from '@parley/core/typed.ts';
 import { writeKept } from '@parley/sdk/stores/store.ts';
-import type { Asset, Thread } from '@parley/sdk/types.ts';
+import type { Asset, Thread, WalletsOfFamily } from '@parley/sdk/types.ts';
 import type { Deal } from '../../engine/types.ts';
+import type { Payout } from '../../market/account.ts';
 import {
   advantageBps,
   getsQuote,
@@ -14,6 +17,9 @@ import {
   quoteAt,
   sidesOf,
 } from '../../market/prices.ts';
+import { assetAmountText, chainName } from '../../parts/words.ts';
+import { formatPercent } from '../../texts/people.ts';
+import { type TextKey, text } from '../../texts/texts.ts';
 
 export type DealProps = {
   readonly thread: Thread;
@@ -87,7 +93,7 @@ type StepName =
   | 'you_claim'
   | 'refund';
 
-export type Step = { readonly name: StepName; readonly at: UnixSeconds };
+type Step = { readonly name: StepName; readonly at: UnixSeconds };
 
 /** How a swap goes on, each with until when; the last one is what happens where it does not. */
 export function stepsOf(role: Role, gives: LegName, times: Deadlines): Step[] {
@@ -140,4 +146,144 @@ export function referenceOf(
   const all = [...against('recent', known), ...against('ask', asked)];
   const [worst] = all.toSorted((one, other) => one.bps - other.bps);
   return worst?.isFar && worst.bps < 0 ? worst : (all[0] ?? null);
+}
+
+export type AddressNeed = {
+  readonly chain: ChainKey;
+  readonly family: Family;
+  /**
+   * `paid`: the own gain goes there. `refund`: only a refund does. `funder`: it pays in, and gets a
+   * refund.
+   */
+  readonly use: 'paid' | 'refund' | 'funder';
+  /** Addresses of this account, the likeliest first. */
+  readonly options: readonly string[];
+  /** Bitcoin: any other address may be named. */
+  readonly isFree: boolean;
+};
+
+export type Known = {
+  readonly families: ReadonlyMap<ChainKey, Family>;
+  readonly payouts: readonly Pick<Payout, 'family' | 'paid' | 'receives'>[];
+  readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
+  /** The address of the phrase's key: escrows pay by it, and never to it. */
+  readonly ownKey: string | null;
+};
+
+/** null: this app does not know one of the chains. */
+export function needsOf(
+  { gives, gets }: Pick<Terms, 'gives' | 'gets'>,
+  { families, payouts, wallets, ownKey }: Known,
+): readonly [gives: AddressNeed, gets: AddressNeed] | null {
+  const from = families.get(gives.chain);
+  const to = families.get(gets.chain);
+  if (from === undefined || to === undefined) return null;
+  const receiving = (family: Family) => {
+    const known = payouts.find((each) => each.family === family);
+    const all = unique([known?.paid ?? null, ...(known?.receives ?? [])]);
+    return all.filter((each) => each !== ownKey);
+  };
+  const paying = (family: Family) => {
+    const { login, proven } = wallets[family];
+    return unique([login, ...proven]);
+  };
+  const isFree = (family: Family) => has(family, 'coins');
+  // A refund on Solana goes to an address that may be paid; on EVM and TRON to whoever funds.
+  const funding = has(from, 'namesFunder') ? paying(from) : receiving(from);
+  return [
+    {
+      chain: gives.chain,
+      family: from,
+      options: funding,
+      isFree: isFree(from),
+      use: isFree(from) ? 'refund' : 'funder',
+    },
+    {
+      chain: gets.chain,
+      family: to,
+      options: receiving(to),
+      isFree: isFree(to),
+      use: 'paid',
+    },
+  ];
+}
+
+function unique(addresses: readonly (string | null)[]): string[] {
+  return [...new Set(addresses.filter((each) => each !== null))];
+}
+
+/** The chosen address, else the likeliest; '' where there is none. */
+export function chosenAddress(
+  { chain, options }: Pick<AddressNeed, 'chain' | 'options'>,
+  chosen: Readonly<Record<ChainKey, string>>,
+): string {
+  return asTyped(chosen[chain] ?? options[0] ?? '').trim();
+}
+
+export type Unsure = {
+  readonly use: 'paid' | 'refund';
+  readonly chain: ChainKey;
+  readonly address: string;
+};
+
+/**
+ * Addresses that are the market's word alone: they were not typed here, and no wallet of this page
+ * has them. A market could name its own. The funder's address is asked of its wallet in any case.
+ */
+export function unsureOf(
+  needs: readonly AddressNeed[],
+  chosen: Readonly<Record<ChainKey, string>>,
+  isConnected: (family: Family, address: string) => boolean,
+): Unsure[] {
+  return needs.flatMap((need): Unsure[] => {
+    const { use, chain, family, isFree } = need;
+    const address = chosenAddress(need, chosen);
+    const isTyped = isFree && chosen[chain] !== undefined;
+    const isSure = isTyped || address === '' || isConnected(family, address);
+    return use === 'funder' || isSure ? [] : [{ use, chain, address }];
+  });
+}
+
+/** Ticked by its words: other numbers are another sentence. */
+type Confirmation = string;
+
+type ToConfirm = {
+  readonly thread: Pick<Thread, 'rfq' | 'quoteAmount'>;
+  readonly party: Party;
+  readonly reference: Reference | null;
+  readonly base: Asset;
+  readonly quote: Asset;
+  readonly unsure: readonly Unsure[];
+};
+
+/**
+ * A price far from what it is held against, each asset that nobody has looked at, each address that
+ * the market alone calls the person's.
+ */
+export function confirmationsOf(deal: ToConfirm): Confirmation[] {
+  const { base, quote, unsure } = deal;
+  const unverified = [base, quote].filter(({ verified }) => !verified);
+  return [
+    ...priceConfirmation(deal),
+    ...unverified.map(({ symbol, address }) =>
+      text('deal.confirm.unverified', { symbol, contract: address ?? '' }),
+    ),
+    ...unsure.map(({ use, chain, address }) =>
+      text(`deal.confirm.${use}`, { chain: chainName(chain), address }),
+    ),
+  ];
+}
+
+function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Confirmation[] {
+  if (reference === null) return [text('deal.confirm.unknown')];
+  if (!reference.isFar) return [];
+  const { bps, from, expected } = reference;
+  const how = bps > 0 ? 'better' : getsQuote(thread.rfq, party) ? 'worse' : 'dearer';
+  const key: TextKey = from === 'ask' ? `deal.confirm.ask_${how}` : `deal.confirm.${how}`;
+  const values = {
+    percent: formatPercent(bps),
+    amount: assetAmountText(BigInt(thread.quoteAmount), quote),
+    expected: assetAmountText(expected, quote),
+  };
+  return [text(key, values)];
 }

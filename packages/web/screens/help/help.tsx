@@ -1,7 +1,7 @@
 // The manual of a swap, its risks, and the remedies. One page: it is read in a hurry, and found by
 // searching in it.
 
-import { Screen } from '../../parts/screen.tsx';
+import { Screen } from '../../parts/page.tsx';
 import { type TextKey, text } from '../../texts/texts.ts';
 import './help.css';
 

@@ -1,21 +1,26 @@
 // API keys: which are live, a new one that is shown once, and their end.
 
+import { type Scope, scopes } from '@parley/core/scopes.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { account, type ShownKey } from '../../market/account.ts';
+import { type Account, account, type ShownKey } from '../../market/account.ts';
 import type { SignedInAccount } from '../../market/session.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { announce } from '../../parts/announce.ts';
-import { Answer, Empty } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
-import { When } from '../../parts/when.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import {
+  announce,
+  Button,
+  CheckBoxes,
+  Copy,
+  Dialog,
+  Notice,
+  Panel,
+  TextField,
+} from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Answer, Empty } from '../../parts/page.tsx';
+import { type Column, Table, When } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
-import { MintKey } from './mint-key.tsx';
 
 export function Keys() {
   return (
@@ -69,7 +74,7 @@ function Parts({ account: { id, kind } }: { account: SignedInAccount }) {
 }
 
 /** It leaves this component nowhere, and is gone with it. */
-function Minted({ secret, onDone }: { readonly secret: string; readonly onDone: () => void }) {
+function Minted({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Notice
       kind="warn"
@@ -87,38 +92,31 @@ function Minted({ secret, onDone }: { readonly secret: string; readonly onDone: 
   );
 }
 
-type LiveProps = { readonly keys: readonly ShownKey[]; readonly onRevoked: () => Promise<void> };
-
-function Live({ keys, onRevoked }: LiveProps) {
-  const freshly = useFreshly();
+function Live({ keys, onRevoked }: { keys: readonly ShownKey[]; onRevoked: () => Promise<void> }) {
   if (keys.length === 0) return <Empty>{text('keys.none')}</Empty>;
   const revoke = async (id: string) => {
-    await freshly(() => account.revokeKey(id));
+    await account.revokeKey(id);
     await onRevoked();
   };
   const columns: readonly Column<ShownKey>[] = [
     {
-      key: 'name',
       label: text('keys.name'),
       cell: ({ name }) => name ?? <span className="hint">{text('keys.unnamed')}</span>,
     },
     {
-      key: 'prefix',
       label: text('keys.prefix'),
       cell: ({ prefix }) => <code>{`${prefix}…`}</code>,
     },
-    { key: 'scopes', label: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
+    { label: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
     {
-      key: 'used',
       label: text('keys.used'),
       cell: ({ usedOn, usedFrom }) =>
         usedOn === null
           ? text('keys.used.never')
           : text('keys.used.on', { day: usedOn, place: usedFrom ?? '' }),
     },
-    { key: 'ends', label: text('keys.expires'), cell: (each) => <When at={each.expiresAt} /> },
+    { label: text('keys.expires'), cell: (each) => <When at={each.expiresAt} /> },
     {
-      key: 'revoke',
       label: text('keys.revoke'),
       cell: ({ id, prefix }) => (
         <Confirm
@@ -132,7 +130,97 @@ function Live({ keys, onRevoked }: LiveProps) {
       ),
     },
   ];
+  return <Table caption={text('keys.title')} columns={columns} rows={keys} />;
+}
+
+const mostKeys = 10;
+const mostDays = 90;
+
+/** null: not a life that a key may have. */
+function daysIn(typed: string): number | null {
+  const days = /^\d{1,2}$/.test(typed.trim()) ? Number(typed) : 0;
+  return days >= 1 && days <= mostDays ? days : null;
+}
+
+type MintKeyProps = {
+  kind: Account['kind'];
+  live: readonly ShownKey[];
+  onMinted: (key: string) => Promise<void>;
+};
+
+function MintKey({ kind, live, onMinted }: MintKeyProps) {
+  const [name, setName] = useState('');
+  const [typedDays, setDays] = useState(String(mostDays));
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set(scopes));
+  const [sure, setSure] = useState(false);
+  const days = daysIn(typedDays);
+  const replaces = kind === 'wallet' ? live[0] : undefined;
+  const mint = async () => {
+    const allowed = scopes.filter((each) => chosen.has(each));
+    const { key } = await account.makeKey({
+      name: name.trim(),
+      scopes: allowed,
+      lifeDays: days ?? mostDays,
+    });
+    setSure(false);
+    setName('');
+    await onMinted(key);
+  };
+  const blocked =
+    kind === 'browser' && live.length >= mostKeys
+      ? text('keys.mint.full')
+      : chosen.size === 0
+        ? text('keys.mint.scopes.none')
+        : days === null
+          ? text('keys.mint.days.bad')
+          : null;
   return (
-    <Table caption={text('keys.title')} columns={columns} rows={keys} keyOf={({ id }) => id} />
+    <Panel title={text('keys.mint.title')}>
+      <p className="hint">
+        {text(kind === 'wallet' ? 'keys.mint.one' : 'keys.mint.ten', { count: live.length })}
+      </p>
+      <Form
+        go={text('keys.mint.go')}
+        kind="main"
+        blocked={blocked}
+        send={async () => (replaces === undefined ? mint() : setSure(true))}
+      >
+        <TextField
+          label={text('keys.mint.name')}
+          required
+          maxLength={80}
+          value={name}
+          onChange={setName}
+        />
+        <TextField
+          label={text('keys.mint.days')}
+          hint={text('keys.mint.days.hint')}
+          inputMode="numeric"
+          value={typedDays}
+          onChange={setDays}
+        />
+        <CheckBoxes
+          legend={text('keys.mint.scopes')}
+          all={scopes}
+          chosen={chosen}
+          onChange={setChosen}
+        >
+          {(scope) => text(`keys.scope.${scope}`)}
+        </CheckBoxes>
+      </Form>
+      <Dialog
+        title={text('keys.mint.replace.title', { prefix: replaces?.prefix ?? '' })}
+        open={sure}
+        onClose={() => setSure(false)}
+        no={text('confirm.no')}
+        yes={
+          <Do kind="danger" work={mint}>
+            {text('keys.mint.go')}
+          </Do>
+        }
+      >
+        <p>{text('keys.mint.replace.what')}</p>
+      </Dialog>
+    </Panel>
   );
 }

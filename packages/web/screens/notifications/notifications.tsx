@@ -5,8 +5,8 @@ import { Link } from '@tanstack/react-router';
 import { account, type Login } from '../../market/account.ts';
 import type { SignedInAccount } from '../../market/session.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { Notice, Panel } from '../../parts/controls.tsx';
+import { type Column, Table } from '../../parts/shown.tsx';
 import { TellMe } from '../../parts/tell-me.tsx';
 import { text } from '../../texts/texts.ts';
 
@@ -37,8 +37,7 @@ function Channels({ account: { logins } }: { account: SignedInAccount }) {
   const more = (ways.data?.providers ?? []).filter(({ messages }) => messages);
   const hasChat = channels.some(({ messages }) => messages === 'on');
   return (
-    <section className="panel">
-      <h2>{text('notifications.channels')}</h2>
+    <Panel title={text('notifications.channels')}>
       {!hears && (
         <Notice
           kind="warn"
@@ -72,7 +71,7 @@ function Channels({ account: { logins } }: { account: SignedInAccount }) {
             <Link to="/account">{text('notifications.add')}</Link>
           </p>
         ))}
-    </section>
+    </Panel>
   );
 }
 
@@ -81,12 +80,10 @@ type Kind = (typeof kinds)[number];
 
 const columns = (): readonly Column<Kind>[] => [
   {
-    key: 'kind',
     label: text('notifications.kind'),
     cell: (kind) => <strong>{text(`notifications.${kind}`)}</strong>,
   },
   {
-    key: 'when',
     label: text('notifications.when'),
     cell: (kind) => text(`notifications.${kind}.when`),
   },
@@ -94,8 +91,7 @@ const columns = (): readonly Column<Kind>[] => [
 
 function Kinds() {
   return (
-    <section className="panel">
-      <h2>{text('notifications.kinds')}</h2>
+    <Panel title={text('notifications.kinds')}>
       <Table
         caption={text('notifications.kinds')}
         columns={columns()}
@@ -106,6 +102,6 @@ function Kinds() {
       <p>
         {text('notifications.programs')} <Link to="/webhooks">{text('account.nav.webhooks')}</Link>
       </p>
-    </section>
+    </Panel>
   );
 }

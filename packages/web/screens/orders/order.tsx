@@ -6,34 +6,24 @@ import { ParleyApiError } from '@parley/sdk/errors.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
-import { now } from '../../market/clock.ts';
-import { type Offer, offersOf, oneOfEach } from '../../market/offers.ts';
-import { priceOf, usePrice } from '../../market/pairs.ts';
-import { getsQuote } from '../../market/prices.ts';
-import { queries } from '../../market/queries.ts';
+import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
+import { now } from '../../market/config.ts';
+import { getsQuote, type Offer, offersOf, oneOfEach } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { announce } from '../../parts/announce.ts';
-import { Answer, Empty } from '../../parts/answer.tsx';
-import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { useNow } from '../../parts/now.ts';
-import { recordText } from '../../parts/record.ts';
-import { Screen } from '../../parts/screen.tsx';
-import { Share } from '../../parts/share.tsx';
+import { market, queries } from '../../market/site.ts';
+import { announce, Notice, Share } from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Answer, Empty, Screen } from '../../parts/page.tsx';
+import { QuoteForm } from '../../parts/quoting.tsx';
+import { AssetAmount, Clock, Countdown, Table, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { tell, useTellState } from '../../parts/tell.ts';
 import { TellMe } from '../../parts/tell-me.tsx';
-import { secondsOf } from '../../texts/people.ts';
+import { assetAmountText, recordText } from '../../parts/words.ts';
+import { formatPercent, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { Offers } from './offers.tsx';
-import { QuoteForm } from './quote-form.tsx';
 import { isLive, sidesOfOrder, statusOf } from './views.ts';
 import './orders.css';
 
@@ -107,12 +97,7 @@ function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): st
   return text('order.title', { give: said(gives), get: said(gets) });
 }
 
-type ActionsProps = {
-  readonly rfq: Rfq;
-  readonly isOwn: boolean;
-};
-
-function Actions({ rfq, isOwn }: ActionsProps) {
+function Actions({ rfq, isOwn }: { rfq: Rfq; isOwn: boolean }) {
   if (!isLive(rfq, useNow() * 1_000)) return null;
   const { id, visibility, targetAddress } = rfq;
   const cancel = async () => {
@@ -145,7 +130,7 @@ function Actions({ rfq, isOwn }: ActionsProps) {
   );
 }
 
-type ShownProps = { readonly rfq: Rfq; readonly assets: readonly Asset[]; readonly isOwn: boolean };
+type ShownProps = { rfq: Rfq; assets: readonly Asset[]; isOwn: boolean };
 
 function Shown({ rfq, assets, isOwn }: ShownProps) {
   // To the second: an order ends between two answers.
@@ -220,7 +205,7 @@ function SideOf({ side, asset }: { side: Sided; asset: Asset | undefined }) {
   );
 }
 
-type EndedProps = Pick<ShownProps, 'isOwn'> & { readonly status: Rfq['status'] };
+type EndedProps = Pick<ShownProps, 'isOwn'> & { status: Rfq['status'] };
 
 function Ended({ status, isOwn }: EndedProps) {
   if (status === 'open' || status === 'negotiating') return null;
@@ -296,9 +281,9 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
 }
 
 type ToldProps = {
-  readonly offers: readonly Offer[];
-  readonly quote: Asset | undefined;
-  readonly rfqId: string;
+  offers: readonly Offer[];
+  quote: Asset | undefined;
+  rfqId: string;
 };
 
 /** A quote that comes while one looks elsewhere on the page is said once. */
@@ -325,6 +310,8 @@ function Told({ offers, quote, rfqId }: ToldProps) {
 
 function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
   const threads = useThreads(rfq.id, live);
+  const navigate = useNavigate();
+  const sent = (id: string) => navigate({ to: '/deals/$id', params: { id } });
   const mine = threads.data?.[0];
   if (mine !== undefined) {
     return (
@@ -339,5 +326,98 @@ function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: reado
       />
     );
   }
-  return live ? <QuoteForm rfq={rfq} assets={assets} /> : null;
+  return live ? <QuoteForm rfq={rfq} assets={assets} sent={sent} /> : null;
+}
+
+type OffersProps = {
+  offers: readonly Offer[];
+  quote: Asset | undefined;
+  /** Whether the taker is paid in the asset of the price. */
+  isGot: boolean;
+};
+
+function Offers({ offers, quote, isGot }: OffersProps) {
+  return (
+    <Table
+      caption={text('order.quotes')}
+      rows={offers}
+      keyOf={({ thread }) => thread.id}
+      columns={[
+        {
+          label: text(isGot ? 'order.col.get' : 'order.col.give'),
+          cell: (offer) => (
+            <>
+              {offer.quoteAmount === null ? (
+                text('order.unknown')
+              ) : (
+                <AssetAmount units={offer.quoteAmount} asset={quote} />
+              )}
+              {isBest(offers, offer) && <span className="order-best">{text('order.best')}</span>}
+            </>
+          ),
+        },
+        {
+          label: text('order.col.recent'),
+          cell: ({ advantageBps }) => <Against bps={advantageBps} />,
+        },
+        {
+          label: text('order.col.maker'),
+          cell: ({ thread }) => recordText(thread.makerStanding),
+        },
+        {
+          label: text('order.col.move'),
+          cell: (offer) => <Move offer={offer} quote={quote} />,
+        },
+        {
+          label: text('order.col.open'),
+          cell: ({ thread, quoteAmount }) => (
+            <Link
+              to="/deals/$id"
+              params={{ id: thread.id }}
+              className="button"
+              aria-label={text('order.view.of', {
+                amount: assetAmountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
+              })}
+            >
+              {text('order.view')}
+            </Link>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+/** The first of several: alone, "best" says nothing. */
+function isBest(offers: readonly Offer[], offer: Offer): boolean {
+  const { is } = offer.standing;
+  return offers.length > 1 && offers[0] === offer && is !== 'closed' && is !== 'price_over';
+}
+
+type MoveProps = { offer: Offer; quote: Asset | undefined };
+
+/** The party whose move it is, and for how long the price still holds. */
+function Move({ offer: { standing, countered }, quote }: MoveProps) {
+  if (standing.is === 'my_price') {
+    return <>{text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) })}</>;
+  }
+  const said = text(`order.move.${standing.is}`);
+  if (standing.is !== 'their_price' || standing.holdsUntilMs === null) return <>{said}</>;
+  return (
+    <>
+      {said} <span className="soft">{text('order.holds')}</span>{' '}
+      <Countdown at={Math.floor(standing.holdsUntilMs / 1_000)} />
+    </>
+  );
+}
+
+function Against({ bps }: { bps: number | null }) {
+  if (bps === null) return <span className="soft">{text('order.unknown')}</span>;
+  if (bps === 0) return <>{text('order.even')}</>;
+  const percent = formatPercent(bps);
+  return (
+    <span className={bps > 0 ? 'good-ink' : 'warn-ink'}>
+      {text(bps > 0 ? 'order.better' : 'order.worse', { percent })}
+    </span>
+  );
 }

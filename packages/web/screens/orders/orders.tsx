@@ -6,16 +6,13 @@ import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, Rfq } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
-import { assetAmountText } from '../../parts/amount-text.ts';
-import { Answer, Empty } from '../../parts/answer.tsx';
-import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { Countdown } from '../../parts/clock.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { useAssets } from '../../market/answers.ts';
+import { market } from '../../market/site.ts';
+import { Notice } from '../../parts/controls.tsx';
+import { Answer, Empty, Screen } from '../../parts/page.tsx';
+import { AssetAmount, Countdown, Table } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { Table } from '../../parts/table.tsx';
+import { assetAmountText } from '../../parts/words.ts';
 import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { sidesOfOrder } from './views.ts';
@@ -89,12 +86,10 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
     <Table
       caption={text('orders.title')}
       rows={rfqs}
-      keyOf={({ id }) => id}
       columns={[
-        { key: 'give', label: text('orders.give'), cell: (rfq) => side(rfq, 'gives') },
-        { key: 'get', label: text('orders.get'), cell: (rfq) => side(rfq, 'gets') },
+        { label: text('orders.give'), cell: (rfq) => side(rfq, 'gives') },
+        { label: text('orders.get'), cell: (rfq) => side(rfq, 'gets') },
         {
-          key: 'status',
           label: text('orders.status'),
           cell: ({ status, visibility }) => (
             <>
@@ -106,12 +101,10 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
           ),
         },
         {
-          key: 'closes',
           label: text('orders.closes'),
           cell: ({ expiresAt }) => <Countdown at={secondsOf(expiresAt)} />,
         },
         {
-          key: 'open',
           label: text('order.col.open'),
           cell: (rfq) => {
             const { gives } = sidesOfOrder(rfq);

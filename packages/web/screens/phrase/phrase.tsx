@@ -3,19 +3,17 @@
 import { messageOf } from '@parley/sdk/errors.ts';
 import { Link, useSearch } from '@tanstack/react-router';
 import { use, useState } from 'react';
+import type { Engine } from '../../engine/engine.ts';
 import { pageEngine } from '../../engine/page.ts';
-import type { Engine, VaultState } from '../../engine/types.ts';
+import type { VaultState } from '../../engine/types.ts';
+import type { OpenVault } from '../../engine/vault.ts';
 import { useLive } from '../../market/use-live.ts';
-import { announce } from '../../parts/announce.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { PhraseForm } from '../../parts/phrase-form.tsx';
-import { Screen } from '../../parts/screen.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import { announce, Button, Dialog, Notice, Panel, TextField } from '../../parts/controls.tsx';
+import { PhraseForm } from '../../parts/forms.tsx';
+import { Screen } from '../../parts/page.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { TypeBack } from './type-back.tsx';
-import { Words } from './words.tsx';
 import './phrase.css';
 
 export function Phrase() {
@@ -23,9 +21,7 @@ export function Phrase() {
   return <PhraseScreen engine={use(pageEngine())} back={back} />;
 }
 
-type ScreenProps = { readonly engine: Engine; readonly back?: string | undefined };
-
-export function PhraseScreen({ engine, back }: ScreenProps) {
+export function PhraseScreen({ engine, back }: { engine: Engine; back?: string | undefined }) {
   const { state } = engine.vault;
   const kept = useLive(state);
   return (
@@ -38,33 +34,29 @@ export function PhraseScreen({ engine, back }: ScreenProps) {
   );
 }
 
-type Props = { readonly engine: Engine };
+type Props = { engine: Engine };
 
 function None({ engine: { vault } }: Props) {
   const [isTyping, setTyping] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
-  const make = () => vault.make().catch((error: unknown) => setFault(messageOf(error)));
   if (isTyping) {
     return (
-      <section className="panel" aria-labelledby="phrase-restore">
-        <h2 id="phrase-restore">{text('phrase.restore.title')}</h2>
+      <Panel title={text('phrase.restore.title')}>
         <PhraseForm restore={vault.restore} done={() => announce(text('phrase.restored'))} />
         <Button kind="quiet" onPress={() => setTyping(false)}>
           {text('phrase.back')}
         </Button>
-      </section>
+      </Panel>
     );
   }
   return (
     <>
       <p>{text('phrase.who')}</p>
       <p className="soft">{text('phrase.not')}</p>
-      {fault !== null && <Notice kind="bad" title={fault} />}
       <div className="phrase-ways">
         <div>
-          <Button kind="main" onPress={() => void make()}>
+          <Do kind="main" work={vault.make}>
             {text('phrase.make')}
-          </Button>
+          </Do>
           <p className="hint">{text('phrase.make.hint')}</p>
         </div>
         <div>
@@ -94,8 +86,8 @@ function Unchecked({ engine: { vault } }: Props) {
 }
 
 type CheckedProps = Props & {
-  readonly kept: Extract<VaultState, { kind: 'checked' }>;
-  readonly back: string | undefined;
+  kept: Extract<VaultState, { kind: 'checked' }>;
+  back: string | undefined;
 };
 
 function Checked({ engine, kept, back }: CheckedProps) {
@@ -170,5 +162,127 @@ function Forget({ engine: { vault } }: Props) {
         )}
       </Dialog>
     </>
+  );
+}
+
+type TypeBackProps = {
+  vault: Pick<OpenVault, 'asked' | 'check'>;
+  done: () => void;
+};
+
+function TypeBack({ vault, done }: TypeBackProps) {
+  const [asked] = useState(() => vault.asked());
+  const [typed, setTyped] = useState<Readonly<Record<number, string>>>({});
+  const [wrong, setWrong] = useState<readonly number[]>([]);
+  const check = async () => {
+    const answer = await vault.check(typed);
+    setWrong(answer.wrong);
+    if (answer.wrong.length > 0) return;
+    setTyped({});
+    done();
+  };
+  return (
+    <Panel title={text('phrase.check.title')}>
+      <p>{text('phrase.check.how')}</p>
+      <Form className="" go={text('phrase.check.go')} kind="main" send={check}>
+        {asked.map((at) => (
+          <TextField
+            key={at}
+            label={text('phrase.check.word', { at })}
+            error={wrong.includes(at) ? text('phrase.check.wrong', { at }) : null}
+            value={typed[at] ?? ''}
+            onChange={(word) => {
+              setTyped({ ...typed, [at]: word });
+              setWrong(wrong.filter((each) => each !== at));
+            }}
+            mono
+            autoComplete="off"
+            maxLength={20}
+            required
+          />
+        ))}
+      </Form>
+    </Panel>
+  );
+}
+
+const places = Array.from({ length: 12 }, (_, at) => at + 1);
+
+function Words({ vault, written }: { vault: OpenVault; written: () => void }) {
+  const [words, setWords] = useState<readonly string[] | null>(null);
+  const [wasShown, setShown] = useState(false);
+  const [isCopying, setCopying] = useState(false);
+  const show = async () => {
+    setWords(await vault.words());
+    setShown(true);
+  };
+  return (
+    <Panel title={text('phrase.write.title')}>
+      <p>{text('phrase.write.how')}</p>
+      <ol
+        className={words === null ? 'phrase-words hidden' : 'phrase-words'}
+        aria-label={text('phrase.words')}
+        onCopy={(event) => {
+          event.preventDefault();
+          setCopying(true);
+        }}
+      >
+        {places.map((at) => (
+          <li key={at}>
+            <span className="soft">{at}</span>{' '}
+            {words === null ? (
+              <span className="phrase-mask">{text('phrase.hidden')}</span>
+            ) : (
+              <strong>{words[at - 1]}</strong>
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className="actions">
+        {words === null ? (
+          <Do kind={wasShown ? 'plain' : 'main'} work={show}>
+            {text('phrase.show')}
+          </Do>
+        ) : (
+          <Button onPress={() => setWords(null)}>{text('phrase.hide')}</Button>
+        )}
+        <Button
+          kind={wasShown ? 'main' : 'plain'}
+          blocked={wasShown ? null : text('phrase.written.first')}
+          onPress={written}
+        >
+          {text('phrase.written')}
+        </Button>
+      </div>
+      <Copying words={words} isOpen={isCopying} close={() => setCopying(false)} />
+    </Panel>
+  );
+}
+
+type CopyingProps = {
+  words: readonly string[] | null;
+  isOpen: boolean;
+  close: () => void;
+};
+
+function Copying({ words, isOpen, close }: CopyingProps) {
+  const copy = async () => {
+    await navigator.clipboard.writeText((words ?? []).join(' ')).catch(() => undefined);
+    close();
+  };
+  return (
+    <Dialog
+      title={text('phrase.copy.title')}
+      open={isOpen}
+      onClose={close}
+      no={text('phrase.copy.leave')}
+      yes={
+        <Button kind="danger" onPress={() => void copy()}>
+          {text('phrase.copy.go')}
+        </Button>
+      }
+    >
+      <p>{text('phrase.copy.why')}</p>
+    </Dialog>
   );
 }

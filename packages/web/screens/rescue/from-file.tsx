@@ -1,20 +1,20 @@
 // A rescue file that was chosen. It is read here and sent nowhere.
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { messageOf, RescueError } from '@parley/sdk/errors.ts';
 import { mostBytes, type RescueFile } from '@parley/sdk/rescue/file.ts';
 import { useId, useState } from 'react';
-import { Fault } from '../../parts/fault.tsx';
+import { Fault } from '../../parts/forms.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { faultOf } from './faults.ts';
 import type { Opened } from './told.ts';
 
 type Props = {
-  readonly now: () => UnixSeconds;
+  now: () => UnixSeconds;
   /** Throws RescueError. */
-  readonly open: (text: string) => Promise<RescueFile>;
-  readonly opened: Opened | null;
-  readonly set: (opened: Opened | null) => void;
+  open: (text: string) => Promise<RescueFile>;
+  opened: Opened | null;
+  set: (opened: Opened | null) => void;
 };
 
 export function FromFile({ now, open, opened, set }: Props) {
@@ -57,4 +57,19 @@ export function saidOf({ file }: Opened, now: number): string {
   const count =
     length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
   return text('rescue.file.read', { at: localTime(file.writtenAt, now), count });
+}
+
+const known = [
+  'foreign_file',
+  'newer_file',
+  'bad_file',
+  'other_phrase',
+  'other_network',
+  'too_large',
+] as const;
+
+export function faultOf(error: unknown): string {
+  const code = error instanceof RescueError ? error.code : null;
+  const found = known.find((each) => each === code);
+  return found === undefined ? messageOf(error) : text(`rescue.fault.${found}`);
 }

@@ -4,8 +4,7 @@ import type { RescueFile, RescueSwap } from '@parley/sdk/rescue/file.ts';
 import { ownSides } from '@parley/sdk/settle/record.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Asset } from '@parley/sdk/types.ts';
-import { amountText } from '../../parts/amount-text.ts';
-import { type Listed, symbolOf } from '../../parts/labels.ts';
+import { amountText, type Listed, symbolOf } from '../../parts/words.ts';
 
 /** A rescue file as it was read. */
 export type Opened = { readonly file: RescueFile; readonly text: string };

@@ -1,18 +1,23 @@
 // Settings of this browser alone: nodes of one's own, and the language.
 
 import { useState } from 'react';
-import type { Nodes } from '../../engine/types.ts';
-import { now } from '../../market/clock.ts';
+import type { OpenNodes } from '../../engine/nodes.ts';
+import { now } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
-import { Answer, Failed } from '../../parts/answer.tsx';
+import { useAct } from '../../parts/act.tsx';
+import { Panel, Select } from '../../parts/controls.tsx';
+import { useEngine } from '../../parts/engine.tsx';
 import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { Select } from '../../parts/select.tsx';
-import { useEngine } from '../../parts/use-engine.ts';
-import { useAct } from '../../parts/ways/act.ts';
-import { keepLanguage, keptLanguage } from '../../texts/kept.ts';
-import { allLanguages, type Language, languageFor, languages } from '../../texts/languages.ts';
+import { Answer, Failed, Screen } from '../../parts/page.tsx';
+import {
+  allLanguages,
+  keepLanguage,
+  keptLanguage,
+  type Language,
+  languageFor,
+  languages,
+} from '../../texts/languages.ts';
 import { formatAmount, localTime } from '../../texts/people.ts';
 import { speak, text } from '../../texts/texts.ts';
 
@@ -22,18 +27,17 @@ export function Settings() {
     <Screen title={text('settings.title')}>
       <AccountNav />
       <p>{text('settings.browser')}</p>
-      <section className="panel">
-        <h2>{text('nodes.title')}</h2>
+      <Panel title={text('nodes.title')}>
         <p>{text('nodes.what')}</p>
         <p className="hint">{text('nodes.how')}</p>
         <Answer of={engine}>{({ nodes }) => <OwnNodes nodes={nodes} />}</Answer>
-      </section>
+      </Panel>
       <LanguageChoice />
     </Screen>
   );
 }
 
-function OwnNodes({ nodes }: { readonly nodes: Nodes }) {
+function OwnNodes({ nodes }: { nodes: OpenNodes }) {
   return useLive(nodes.chains).map((each) => (
     <NodesOfChain key={each.chain} facts={each} nodes={nodes} />
   ));
@@ -61,20 +65,19 @@ function LanguageChoice() {
     ...allLanguages.map((value) => ({ value, label: languages[value].name })),
   ];
   return (
-    <section className="panel">
-      <h2>{text('settings.language')}</h2>
+    <Panel title={text('settings.language')}>
       <Select
         label={text('settings.language.choose')}
         value={kept}
         onChange={choose}
         options={options}
       />
-      {error !== null && <Failed error={error} />}
+      <Failed error={error} />
       <p>
         {text('settings.language.what')} {formatAmount(123_456_789n, 4)} · {localTime(now(), 0)}
       </p>
       <p className="hint">{text('settings.language.market')}</p>
       <p className="hint">{text('settings.theme.what')}</p>
-    </section>
+    </Panel>
   );
 }

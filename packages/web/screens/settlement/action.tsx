@@ -1,28 +1,32 @@
 // The one thing that a person does next.
 
+import { has } from '@parley/core/families.ts';
+import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import { extraOf } from '@parley/sdk/settle/extra.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isHeldUp, whyNotToPay } from '../../engine/by-wallet.ts';
-import type { Ask, Engine, Verb } from '../../engine/types.ts';
-import { Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { chainName, shortAddress } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
+import type { Engine } from '../../engine/engine.ts';
+import type { Ask, SwapView, Verb } from '../../engine/types.ts';
+import { type Act, useAct } from '../../parts/act.tsx';
+import { Button, Copy, Notice, Qr } from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Failed } from '../../parts/page.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
-import { useAct } from '../../parts/ways/act.ts';
-import { Programs } from '../../parts/ways/sign-text.tsx';
+import { Clock } from '../../parts/shown.tsx';
+import { Programs, usePrograms } from '../../parts/ways/sign-text.tsx';
+import { chainName, shortAddress } from '../../parts/words.ts';
+import { formatAmount } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { LateWallet } from './by-wallet.tsx';
-import { Pay } from './pay.tsx';
+import { useHere } from './here.tsx';
+import { Tx } from './legs.tsx';
 import type { Shown } from './shown.ts';
 import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
 
-type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
-
-export function Action({ engine, seen, said }: ActionProps) {
+export function Action() {
+  const { seen, said } = useHere();
   const { swap } = seen;
   const { situation } = said;
   const pay = askOf(swap, 'pay_by_hand');
@@ -30,7 +34,7 @@ export function Action({ engine, seen, said }: ActionProps) {
     const wallet = askOf(swap, 'connect_wallet');
     return (
       <>
-        <Extra engine={engine} seen={seen} said={said} />
+        <Extra />
         {wallet !== null && <Connect ask={wallet} />}
       </>
     );
@@ -41,22 +45,22 @@ export function Action({ engine, seen, said }: ActionProps) {
       return <Notice kind="bad" title={text('settlement.pay.blind')} />;
     if (situation === 'pay_again' && isHeldUp(swap))
       return <Notice kind="warn" title={text('settlement.pay_held.title')} />;
-    return <Pay engine={engine} ask={pay} seen={seen} said={said} />;
+    return <Pay ask={pay} />;
   }
-  if (situation === 'pay_too_late') return <LateWallet seen={seen} said={said} />;
+  if (situation === 'pay_too_late') return <LateWallet />;
   const asks = swap.asks.filter(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
   const [ask, ...later] = asks;
   if (ask !== undefined) {
     return (
       <>
-        <Asked engine={engine} seen={seen} said={said} ask={ask} />
+        <Asked ask={ask} />
         {later.map(
           (each) => each.kind === 'connect_wallet' && <Connect key={each.leg} ask={each} />,
         )}
       </>
     );
   }
-  if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
+  if (swap.phase === 'stopped') return <Stopped />;
   return null;
 }
 
@@ -64,7 +68,8 @@ function isToPay(situation: Situation): boolean {
   return situation === 'pay' || situation === 'pay_again' || situation.startsWith('wallet_');
 }
 
-function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask }) {
+function Asked({ ask }: { ask: Ask }) {
+  const { engine, seen, said } = useHere();
   const { swap } = seen;
   switch (ask.kind) {
     case 'connect_wallet':
@@ -125,7 +130,7 @@ function NeedPhrase() {
   );
 }
 
-type ConnectProps = { readonly ask: Extract<Ask, { kind: 'connect_wallet' }> };
+type ConnectProps = { ask: Extract<Ask, { kind: 'connect_wallet' }> };
 
 /** The wallet of the account that was agreed, in this browser. */
 function Connect({ ask: { family, chain, address } }: ConnectProps) {
@@ -141,7 +146,7 @@ function Connect({ ask: { family, chain, address } }: ConnectProps) {
     <Notice kind="warn" title={text('settlement.ask.connect', account)}>
       <p>{text('settlement.ask.connect.why')}</p>
       <Programs families={[family]} act={act} onChoose={connect} />
-      {act.error !== null && <Failed error={act.error} />}
+      <Failed error={act.error} />
     </Notice>
   );
 }
@@ -155,7 +160,8 @@ function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
   return isCoin ? 'settlement.ask.fund.native' : 'settlement.ask.fund.token';
 }
 
-function Stopped({ engine, seen }: ActionProps) {
+function Stopped() {
+  const { engine, seen } = useHere();
   const { swap } = seen;
   return (
     <Notice
@@ -175,7 +181,8 @@ function Stopped({ engine, seen }: ActionProps) {
 }
 
 /** Paid too much: the secret stays hidden until the person has said it. */
-function Extra({ engine, seen, said }: ActionProps) {
+function Extra() {
+  const { engine, seen, said } = useHere();
   const [waits, setWaits] = useState(false);
   const extra = extraOf(seen.payments, sidesOf(seen.swap).own.amount);
   return (
@@ -194,5 +201,194 @@ function Extra({ engine, seen, said }: ActionProps) {
       </div>
       {waits && <p role="status">{text('settlement.extra.waiting', said.values)}</p>}
     </>
+  );
+}
+
+const decimals = 8;
+
+type PayAsk = Extract<Ask, { kind: 'pay_by_hand' }>;
+type PayProps = { ask: PayAsk };
+
+function Pay({ ask }: PayProps) {
+  const { engine, seen, said } = useHere();
+  const by = usePayByWallet(engine, seen.swap.id);
+  // A code beside a wallet that may have paid would be paid too.
+  if (seen.wallet === undefined) return null;
+  if (seen.wallet !== null) return <FromWallet />;
+  if (said.situation === 'pay') return <Payment ask={ask} by={by} />;
+  // A second payment is a decision: a person must not take it for the next step.
+  return (
+    <details className="swap-again">
+      <summary>{text('settlement.pay.again')}</summary>
+      <Payment ask={ask} by={by} />
+    </details>
+  );
+}
+
+function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
+  const { said } = useHere();
+  const { address, amount, uri, notAfter } = ask;
+  const exact = formatAmount(amount, decimals);
+  const values = { ...said.values, amount: `${exact}\u00a0BTC`, address };
+  return (
+    <div className="swap-pay">
+      <div>
+        <Qr value={uri} label={text('settlement.pay.qr', values)} />
+        <a className="button" href={uri}>
+          {text('settlement.pay.open')}
+        </a>
+      </div>
+      <div>
+        <dl className="swap-exact">
+          <div>
+            <dt>{text('settlement.pay.exact')}</dt>
+            <dd>
+              <strong className="swap-amount">{values.amount}</strong>{' '}
+              <Copy value={plain(exact)} what={text('settlement.pay.what_amount')} />
+            </dd>
+          </div>
+          <div>
+            <dt>{text('settlement.pay.to')}</dt>
+            <dd>
+              <code className="swap-address">{address}</code>{' '}
+              <Copy value={address} what={text('settlement.pay.what_address')} />
+            </dd>
+          </div>
+          <div>
+            <dt>{text('settlement.pay.before')}</dt>
+            <dd>
+              <Clock at={notAfter} />
+            </dd>
+          </div>
+        </dl>
+        <ChooseWallet by={by} />
+      </div>
+      <ul className="swap-rules">
+        {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
+          <li key={rule}>
+            {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** As a field of an exchange takes it: no spaces between thousands, a point before decimals. */
+function plain(shown: string): string {
+  return shown.replace(/[\u202f\s]/g, '').replace(',', '.');
+}
+
+const lookMs = 1_000;
+
+/** undefined: not read yet. Other tabs ask too: it is read again and again. */
+export function useWalletPayment({ byWallet }: Engine, swap: SwapView) {
+  const { id, phase } = swap;
+  const { data, isError } = useQuery({
+    queryKey: ['by wallet', id],
+    queryFn: () => byWallet.of(id),
+    enabled: has(sidesOf(swap).own, 'coins') && phase !== 'ended',
+    refetchInterval: lookMs,
+    networkMode: 'always',
+  });
+  // A browser that reads nothing asks no wallet either: the code is there all the same.
+  return isError ? (data ?? null) : data;
+}
+
+type PayByWallet = {
+  readonly act: Act;
+  readonly asks: (wallet: FoundWallet) => void;
+};
+
+/** Beside the code, so that its refusal is still there when the code comes back. */
+function usePayByWallet(engine: Engine, swapId: string): PayByWallet {
+  const act = useAct();
+  const asks = ({ id, name }: FoundWallet) =>
+    act.run(async () => {
+      const link = await connectWallet(id);
+      if (!has(link, 'coins')) throw new Error(`${name} is no wallet of Bitcoin`);
+      const pay = link.pay.bind(link);
+      await engine.byWallet.pay(swapId, { name, pay });
+    });
+  return { act, asks };
+}
+
+/** A button for each wallet; null where this browser has none. */
+function ChooseWallet({ by: { act, asks } }: { by: PayByWallet }) {
+  const { seen } = useHere();
+  const programs = usePrograms(['bitcoin']);
+  return (
+    <>
+      {programs.length > 0 && (
+        <div className="swap-wallets">
+          <p className="soft">{text('settlement.wallet.or')}</p>
+          <ul className="programs">
+            {programs.map((each) => (
+              <li key={each.id}>
+                <Button busy={act.busy} onPress={() => asks(each)}>
+                  {each.icon !== null && <img src={each.icon} alt="" width={20} height={20} />}
+                  {text('settlement.wallet.pay', { name: each.name })}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {act.busy && <p role="status">{text('settlement.wallet.look')}</p>}
+      {act.error !== null && <Refused error={act.error} chain={sidesOf(seen.swap).own.chain} />}
+    </>
+  );
+}
+
+function Refused({ error, chain }: { error: unknown; chain: string }) {
+  const code = error instanceof WalletError ? error.code : null;
+  const said = messageOf(error);
+  if (code === 'declined') {
+    return <Notice kind="info" title={text('settlement.wallet.declined')} />;
+  }
+  if (code === 'wrong_network') {
+    const title = text('settlement.wallet.network', { chain: chainName(chain) });
+    return (
+      <Notice kind="bad" title={title}>
+        {said}
+      </Notice>
+    );
+  }
+  return (
+    <Notice kind="bad" title={text('settlement.wallet.refused')}>
+      {said}
+    </Notice>
+  );
+}
+
+/** The request to the wallet, and the way back to the code. */
+function FromWallet() {
+  const { engine, seen, said } = useHere();
+  const { swap, wallet } = seen;
+  const txid = wallet?.txid ?? null;
+  return (
+    <>
+      {txid !== null && <Tx txid={txid} chain={sidesOf(swap).own.chain} />}
+      <div className="actions">
+        <Confirm
+          title={text('settlement.wallet.leave.title', said.values)}
+          what={<p>{text('settlement.wallet.leave.sure', said.values)}</p>}
+          onConfirm={() => engine.byWallet.leave(swap.id)}
+        >
+          {text('settlement.wallet.leave')}
+        </Confirm>
+      </div>
+    </>
+  );
+}
+
+/** The time to pay is over, and a wallet that was asked in time may still pay. */
+function LateWallet() {
+  const { seen, said } = useHere();
+  if (seen.wallet?.is !== 'asked') return null;
+  return (
+    <Notice kind="warn" title={text('settlement.wallet.too_late', said.values)}>
+      {text('settlement.wallet.too_late.why', said.values)}
+    </Notice>
   );
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gasUrgency, leftWith } from './ahead.ts';
+import { gasUrgency, leftWith } from './situation.ts';
 import { type Given, seen } from './testing/views.ts';
 
 test('once the secret is out a missing coin may cost the swap, and before that it costs nothing', () => {

@@ -1,34 +1,32 @@
 // Both legs as steps in words, and every payment by hand with what becomes of it.
 
-import type { Engine } from '../../engine/types.ts';
+import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
-import { explorerOf, type Listed } from '../../parts/labels.ts';
-import { chainName } from '../../parts/names.ts';
-import { Table } from '../../parts/table.tsx';
+import { Button, Panel } from '../../parts/controls.tsx';
+import { saveFile } from '../../parts/forms.tsx';
+import { Table } from '../../parts/shown.tsx';
+import { chainName, explorerOf } from '../../parts/words.ts';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { amountsOf, type LegShown, type Shown, type StepShown } from './shown.ts';
-import { type Fate, fatesOf, type Seen } from './situation.ts';
+import { useHere } from './here.tsx';
+import { amountsOf, happenedText, type LegShown, receiptOf, type StepShown } from './shown.ts';
+import { type Fate, fatesOf } from './situation.ts';
 
-export function Legs({ engine, said }: { readonly engine: Engine; readonly said: Shown }) {
-  const { chains } = engine.nodes;
-  const known = useLive(chains);
+export function Legs() {
+  const { said } = useHere();
   return (
     <section aria-labelledby="swap-legs">
       <h2 id="swap-legs">{text('settlement.legs')}</h2>
       <div className="swap-legs">
         {said.legs.map((leg) => (
-          <Leg
-            key={leg.title}
-            leg={leg}
-            isKnown={known.some(({ chain, isKnown }) => chain === leg.chain && isKnown)}
-          />
+          <Leg key={leg.title} leg={leg} />
         ))}
       </div>
     </section>
   );
 }
 
-function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boolean }) {
+function Leg({ leg }: { leg: LegShown }) {
   const chain = chainName(leg.chain);
   return (
     <article
@@ -40,7 +38,7 @@ function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boole
       </h3>
       <ol className="swap-steps">
         {leg.steps.map((step) => (
-          <Step key={step.label} step={step} chain={leg.chain} isKnown={isKnown} />
+          <Step key={step.label} step={step} chain={leg.chain} />
         ))}
       </ol>
       {leg.lock !== null && <p className="soft">{leg.lock}</p>}
@@ -52,24 +50,22 @@ function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boole
   );
 }
 
-type StepProps = { readonly step: StepShown; readonly chain: string; readonly isKnown: boolean };
-
-function Step({ step, chain, isKnown }: StepProps) {
+function Step({ step, chain }: { step: StepShown; chain: string }) {
   const { state, label, detail, txid } = step;
   return (
     <li className={state}>
       <span className="unseen">{text(`settlement.leg.state.${state}`)}</span>
       <span>
         {label}: <strong>{detail}</strong>
-        {txid !== null && <Tx txid={txid} chain={chain} isKnown={isKnown} />}
+        {txid !== null && <Tx txid={txid} chain={chain} />}
       </span>
     </li>
   );
 }
 
-type TxProps = { readonly txid: string; readonly chain: string; readonly isKnown: boolean };
-
-export function Tx({ txid, chain, isKnown }: TxProps) {
+export function Tx({ txid, chain }: { txid: string; chain: string }) {
+  const known = useLive(useHere().engine.nodes.chains);
+  const isKnown = known.some((each) => each.chain === chain && each.isKnown);
   const explorer = explorerOf(chain, isKnown, txid);
   return (
     <span className="swap-tx">
@@ -86,13 +82,8 @@ export function Tx({ txid, chain, isKnown }: TxProps) {
 /** More than anybody pays by hand: a stranger's dust fills no screen. */
 const mostFates = 20;
 
-type FatesProps = {
-  readonly seen: Seen;
-  readonly said: Shown;
-  readonly listed: readonly Listed[];
-};
-
-export function Fates({ seen, said, listed }: FatesProps) {
+export function Fates() {
+  const { seen, said, listed } = useHere();
   const fates = fatesOf(seen);
   const { inOwn } = amountsOf(seen, listed);
   const isPlain = fates.every(({ fate }) => fate === 'swap' || fate === 'collected');
@@ -105,22 +96,19 @@ export function Fates({ seen, said, listed }: FatesProps) {
           required: said.values.required ?? '',
         });
   return (
-    <section className="panel swap-fates" aria-labelledby="swap-fates">
-      <h2 id="swap-fates">{text('settlement.fates')}</h2>
+    <Panel title={text('settlement.fates')} className="swap-fates">
       <Table
         caption={text('settlement.fates')}
         keyOf={({ payment }) => `${payment.txid}:${payment.vout}`}
         rows={fates.slice(0, mostFates)}
         columns={[
           {
-            key: 'amount',
             label: text('settlement.fate.amount'),
             cell: ({ payment }) => inOwn(payment.amount),
             number: true,
           },
-          { key: 'seen', label: text('settlement.fate.seen'), cell: seenText },
+          { label: text('settlement.fate.seen'), cell: seenText },
           {
-            key: 'fate',
             label: text('settlement.fate.becomes'),
             cell: ({ fate, extra }) =>
               text(`settlement.fate.${fate}`, { ...said.values, extra: inOwn(extra) }),
@@ -130,6 +118,69 @@ export function Fates({ seen, said, listed }: FatesProps) {
       {fates.length > mostFates && (
         <p className="soft">{text('settlement.fate.more', { count: fates.length - mostFates })}</p>
       )}
-    </section>
+    </Panel>
+  );
+}
+
+export function Checks() {
+  const { swap } = useHere().seen;
+  if (swap.checks.length === 0) return null;
+  const hasFailed = swap.checks.some(({ ok }) => !ok);
+  return (
+    <details className="panel" open={hasFailed}>
+      <summary>{text('settlement.checks')}</summary>
+      <ul className="swap-checks">
+        {swap.checks.map(({ name, ok, sentence }) => (
+          <li key={name} className={ok ? 'ok' : 'bad-ink'}>
+            <span className="unseen">{text(`settlement.checks.${ok ? 'ok' : 'bad'}`)}</span>
+            <strong>{text(`settlement.check.${name}`)}</strong> {sentence}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export function History() {
+  const { seen, listed } = useHere();
+  const { swap, now } = seen;
+  const { history } = swap;
+  return (
+    <details className="panel">
+      <summary>{text('settlement.history')}</summary>
+      {history.length === 0 ? (
+        <p className="soft">{text('settlement.history.empty')}</p>
+      ) : (
+        <ol className="swap-history">
+          {history.map((each, index) => {
+            const { said, detail } = happenedText(each, swap, listed);
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
+              <li key={index}>
+                <span className="soft">{localTime(each.at, now)}</span> {said}
+                {detail !== null && <span className="hint swap-detail">{detail}</span>}
+                {each.txid !== null && <code>{each.txid}</code>}
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </details>
+  );
+}
+
+export function Ended() {
+  const { seen, listed } = useHere();
+  const { swap } = seen;
+  if (swap.phase !== 'ended') return null;
+  const receipt = receiptOf(swap, config.productName, listed);
+  const name = `${config.shortName}-receipt-${swap.id.slice(0, 8)}.txt`;
+  return (
+    <Panel title={text('settlement.receipt')}>
+      <pre className="swap-receipt">{receipt}</pre>
+      <Button onPress={() => saveFile(name, 'text/plain', receipt)}>
+        {text('settlement.receipt.save')}
+      </Button>
+    </Panel>
   );
 }

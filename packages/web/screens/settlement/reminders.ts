@@ -3,8 +3,7 @@
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { SwapView } from '../../engine/types.ts';
-import { gasUrgency } from './ahead.ts';
-import { askOf, clockOf, type Seen, type Situation, situationOf } from './situation.ts';
+import { askOf, clockOf, gasUrgency, type Seen, type Situation, situationOf } from './situation.ts';
 
 export type Reminder = {
   /** One for each event. */

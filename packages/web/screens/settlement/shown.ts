@@ -2,14 +2,15 @@
 
 import type { EscrowFacts, Sighting } from '@parley/core/facts.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { isoTime } from '@parley/sdk/people.ts';
 import { extraOf } from '@parley/sdk/settle/extra.ts';
-import type { LegView } from '../../engine/types.ts';
-import { amountText } from '../../parts/amount-text.ts';
-import { type Listed, symbolOf } from '../../parts/labels.ts';
+import type { Happened, LegView, SwapView } from '../../engine/types.ts';
+import { amountText, chainName, type Listed, symbolOf } from '../../parts/words.ts';
 import { formatDuration, localTime } from '../../texts/people.ts';
 import { text, type Values } from '../../texts/texts.ts';
 import {
   clockOf,
+  endOf,
   factsOf,
   fundByOf,
   mustStay,
@@ -18,6 +19,7 @@ import {
   sidesOf,
   situationOf,
 } from './situation.ts';
+import { inCoins } from './warnings.ts';
 
 type Tone = 'act' | 'wait' | 'good' | 'bad';
 
@@ -220,4 +222,86 @@ function stepOf(
       ? text('settlement.leg.pool')
       : text('settlement.leg.blocks', { confirmations, required });
   return { label, state: 'now', detail, txid };
+}
+
+export type SwapRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly deadline: UnixSeconds | null;
+  readonly isOpen: boolean;
+};
+
+export function swapRows(
+  swaps: readonly SwapView[],
+  now: UnixSeconds,
+  listed: readonly Listed[],
+): SwapRow[] {
+  return swaps.map((swap) => {
+    const seen = { swap, now, payments: [] };
+    const { title, clock } = shown(seen, listed);
+    const { gives, gets } = amountsOf(seen, listed);
+    return {
+      id: swap.id,
+      name: text('swaps.give_get', { gives, gets }),
+      status: title,
+      deadline: clock?.at ?? null,
+      isOpen: swap.phase !== 'ended',
+    };
+  });
+}
+
+/** Events with a sentence that is unknown before they happen. */
+const saidBySomebody: readonly Happened['step'][] = [
+  ...(['wallet_refused', 'waiting', 'market_refused', 'market_lied', 'store', 'evidence'] as const),
+];
+
+type ToldHappened = { readonly said: string; readonly detail: string | null };
+
+export function happenedText(
+  { step, state, leg, text: told }: Happened,
+  swap: SwapView,
+  listed: readonly Listed[],
+): ToldHappened {
+  const { gives, gets } = amountsOf({ swap }, listed);
+  const of: LegView = swap.legs[leg ?? swap.gives];
+  const values = { gives, gets, chain: chainName(of.chain), address: of.ownAddress };
+  const said =
+    step === 'state'
+      ? text(`settlement.happened.state.${state}`, values)
+      : text(`settlement.happened.${step}`, values);
+  const coin = symbolOf({ ...of.asset, token: null }, of.family, listed);
+  return { said, detail: saidBySomebody.includes(step) ? inCoins(told, coin) : null };
+}
+
+/** Lines of `name: value`; times in UTC. It holds no secret. */
+export function receiptOf(swap: SwapView, product: string, listed: readonly Listed[]): string {
+  const { own, other } = sidesOf(swap);
+  const { gives, gets } = amountsOf({ swap }, listed);
+  const lines = [
+    `${product}: ${text('receipt.title', { id: swap.id })}`,
+    text('receipt.agreed', { at: isoTime(swap.agreedAt) }),
+    text(`receipt.end.${swap.end === null ? 'open' : endOf(swap)}`),
+    ...legLines('given', gives, own),
+    ...legLines('received', gets, other),
+  ];
+  return `${lines.join('\n').replaceAll('\u00a0', ' ').replaceAll('\u202f', ' ')}\n`;
+}
+
+function legLines(side: 'given' | 'received', amount: string, leg: LegView): string[] {
+  const { funded, claimed, refunded } = factsOf(leg);
+  const line = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [`  ${name}: ${value}`];
+  const { chain } = leg;
+  const key = refunded === null ? (`receipt.${side}` as const) : (`receipt.${side}.back` as const);
+  return [
+    '',
+    text(key, { amount, chain }),
+    ...line(text('receipt.token'), leg.asset.token ?? undefined),
+    ...line(text('receipt.escrow'), leg.escrow ?? undefined),
+    ...line(text('receipt.own'), leg.ownAddress),
+    ...line(text('receipt.locked'), funded?.txid),
+    ...line(text('receipt.collected'), claimed?.txid),
+    ...line(text('receipt.back'), refunded?.txid),
+  ];
 }

@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { SwapView } from '../../engine/types.ts';
-import { happenedText } from './happened.ts';
-import { receiptOf } from './receipt.ts';
-import { shown } from './shown.ts';
+import { happenedText, receiptOf, shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import {
   agreedAt,

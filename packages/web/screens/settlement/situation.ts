@@ -2,7 +2,7 @@
 // Pure. Each situation has its words below `settlement.` in texts/en/rest.json.
 
 import { type EscrowFacts, isMuch, legStatus, nothingSeen } from '@parley/core/facts.ts';
-import { has } from '@parley/core/families.ts';
+import { type ChainKey, has } from '@parley/core/families.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { extraOf } from '@parley/sdk/settle/extra.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
@@ -288,4 +288,43 @@ export function fatesOf({ swap, payments }: Seen): Fate[] {
     if (is === 'funding') return of(extra > 0n ? 'swap_more' : 'swap');
     return of(secretIsOut ? 'takeable' : 'back_later');
   });
+}
+
+/** The loss where fees cannot be paid, and by when. */
+export function gasUrgency({
+  state,
+}: Pick<SwapView, 'state'>): 'fund' | 'reveal' | 'collect' | 'refund' {
+  switch (state) {
+    case 'claiming':
+    case 'received':
+      return 'collect';
+    case 'refunding':
+      return 'refund';
+    case 'revealing':
+    case 'funded':
+      return 'reveal';
+    default:
+      return 'fund';
+  }
+}
+
+type Left = 'refunds' | 'refund' | 'claim';
+
+/**
+ * Steps that happen without this page: on Bitcoin by refunds that were signed beforehand, elsewhere
+ * by any party that has gas.
+ */
+export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): readonly Left[] {
+  if (swap.phase !== 'running') return [];
+  const { own, other } = sidesOf(swap);
+  const mine = factsOf(own);
+  const theirs = factsOf(other);
+  const isIn = mine.funded !== null && mine.refunded === null && mine.claimed === null;
+  const isOwed = theirs.claimed === null && theirs.refunded === null && mine.refunded === null;
+  const claims = swap.role === 'counterparty' && mine.funded !== null && isOwed;
+  return [
+    ...(swap.isRefundLeft && isIn ? (['refunds'] as const) : []),
+    ...(!has(own, 'coins') && isIn && isKept(own.chain) ? (['refund'] as const) : []),
+    ...(!has(other, 'coins') && claims && isKept(other.chain) ? (['claim'] as const) : []),
+  ];
 }

@@ -2,26 +2,23 @@
 
 import { Link } from '@tanstack/react-router';
 import { use } from 'react';
+import type { Engine } from '../../engine/engine.ts';
 import { pageEngine } from '../../engine/page.ts';
-import type { Engine } from '../../engine/types.ts';
-import { useAssets } from '../../market/assets.ts';
+import { useAssets } from '../../market/answers.ts';
 import { useLive } from '../../market/use-live.ts';
-import { Empty } from '../../parts/answer.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { useNow } from '../../parts/now.ts';
-import { Screen } from '../../parts/screen.tsx';
-import { Table } from '../../parts/table.tsx';
+import { Empty, Screen } from '../../parts/page.tsx';
+import { Clock, Table, useNow } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
-import { type SwapRow, swapRows } from './rows.ts';
+import { type SwapRow, swapRows } from './shown.ts';
 
 export function Swaps() {
   return <SwapList engine={use(pageEngine())} />;
 }
 
 type Props = {
-  readonly engine: Engine;
+  engine: Engine;
   /** Whether another device could show them: not where a saved copy keeps nothing. */
-  readonly isKept?: boolean;
+  isKept?: boolean;
 };
 
 export function SwapList({ engine, isKept = true }: Props) {
@@ -63,21 +60,13 @@ export function SwapList({ engine, isKept = true }: Props) {
   );
 }
 
-function Rows({
-  rows,
-  what,
-}: {
-  readonly rows: readonly SwapRow[];
-  readonly what: 'open' | 'ended';
-}) {
+function Rows({ rows, what }: { rows: readonly SwapRow[]; what: 'open' | 'ended' }) {
   return (
     <Table
       caption={text(`swaps.${what}`)}
       rows={rows}
-      keyOf={({ id }) => id}
       columns={[
         {
-          key: 'swap',
           label: text('swaps.swap'),
           cell: ({ id, name }) => (
             <Link to="/swaps/$id" params={{ id }}>
@@ -85,9 +74,8 @@ function Rows({
             </Link>
           ),
         },
-        { key: 'status', label: text('swaps.status'), cell: ({ status }) => status },
+        { label: text('swaps.status'), cell: ({ status }) => status },
         {
-          key: 'deadline',
           label: text('swaps.deadline'),
           cell: ({ deadline }) =>
             deadline === null ? text('swaps.no_deadline') : <Clock at={deadline} />,

@@ -2,10 +2,9 @@
 
 import type { Doubt, DoubtCode } from '@parley/sdk/evidence/judge.ts';
 import type { Health, Problem, RescueFileState, SwapView, VaultState } from '../../engine/types.ts';
-import { mostClockOffSeconds } from '../../market/clock.ts';
+import { mostClockOffSeconds } from '../../market/config.ts';
 import { formatAmount } from '../../texts/people.ts';
-import { gasUrgency } from './ahead.ts';
-import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
+import { factsOf, fundByOf, gasUrgency, type Seen, sidesOf, situationOf } from './situation.ts';
 
 const warningKinds = [
   'terms',
@@ -33,7 +32,7 @@ const warningKinds = [
 
 export type WarningKind = (typeof warningKinds)[number];
 
-export type Warning = {
+type Warning = {
   readonly kind: WarningKind;
   readonly weight: 'bad' | 'warn' | 'info';
   /** The SDK's sentence, in English with the numbers in it; null: the text says all. */

@@ -2,18 +2,14 @@
 
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { account } from '../../market/account.ts';
-import { type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
-import { Failed, Loading } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { useAct } from '../../parts/ways/act.ts';
+import { type SignedInAccount, signOut, startAnew, useSession } from '../../market/session.ts';
+import { returned } from '../../parts/account-screen.tsx';
+import { Do } from '../../parts/act.tsx';
+import { Button, Notice } from '../../parts/controls.tsx';
+import { Failed, Loading, Screen } from '../../parts/page.tsx';
 import { ownPath } from '../../parts/ways/back.ts';
-import { returned } from '../../parts/ways/returned.ts';
 import { WaysIn } from '../../parts/ways/ways.tsx';
 import { text } from '../../texts/texts.ts';
-import '../../parts/account-screen.css';
 
 export function SignIn() {
   const session = useSession();
@@ -46,14 +42,7 @@ export function SignIn() {
   );
 }
 
-type IsSignedInProps = { readonly account: SignedInAccount; readonly goOn: () => void };
-
-function IsSignedIn({ account: { name }, goOn }: IsSignedInProps) {
-  const { busy, error, run } = useAct();
-  const leave = async () => {
-    await account.signOut();
-    await startAnew();
-  };
+function IsSignedIn({ account: { name }, goOn }: { account: SignedInAccount; goOn: () => void }) {
   return (
     <Notice
       kind="info"
@@ -63,13 +52,9 @@ function IsSignedIn({ account: { name }, goOn }: IsSignedInProps) {
           <Button kind="main" onPress={goOn}>
             {text('sign-in.go_on')}
           </Button>
-          <Button busy={busy} onPress={() => run(leave)}>
-            {text('sign-in.other')}
-          </Button>
+          <Do work={signOut}>{text('sign-in.other')}</Do>
         </>
       }
-    >
-      {error !== null && <Failed error={error} />}
-    </Notice>
+    />
   );
 }

@@ -4,15 +4,13 @@ import { parseIsoTime } from '@parley/sdk/people.ts';
 import type { MarketStatus } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { market } from '../../market/client.ts';
-import { now as clock } from '../../market/clock.ts';
-import { lateFor, serviceStatus } from '../../market/service-status.ts';
-import { Answer } from '../../parts/answer.tsx';
-import { Clock } from '../../parts/clock.tsx';
-import { assetName, chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { lateFor, serviceStatus } from '../../market/answers.ts';
+import { now as clock } from '../../market/config.ts';
+import { market } from '../../market/site.ts';
+import { Notice } from '../../parts/controls.tsx';
+import { Answer, Screen } from '../../parts/page.tsx';
+import { Clock, type Column, Table } from '../../parts/shown.tsx';
+import { assetName, chainName } from '../../parts/words.ts';
 import { formatDuration, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { clockOff, lateBy, stateOf } from './verdict.ts';
@@ -106,13 +104,13 @@ function Service() {
   );
 }
 
-function ClockWarning({ off }: { readonly off: number }) {
+function ClockWarning({ off }: { off: number }) {
   const by = formatDuration(Math.abs(off));
   const key = off > 0 ? 'status.clock.ahead' : 'status.clock.behind';
   return <Notice kind="bad">{text(key, { by })}</Notice>;
 }
 
-function StateOf({ chain }: { readonly chain: Chain }) {
+function StateOf({ chain }: { chain: Chain }) {
   const state = stateOf(chain);
   const tones = { good: 'good-ink', quiet: 'warn-ink', unseen: 'warn-ink', halted: 'bad-ink' };
   const since =
@@ -128,23 +126,20 @@ function withDelay(chain: Chain, at: string): string {
 }
 
 const columns = (at: string): readonly Column<Chain>[] => [
-  { key: 'chain', label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
-  { key: 'state', label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
+  { label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
+  { label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
   {
-    key: 'height',
     label: text('status.height'),
     number: true,
     cell: ({ height }) => (height === null ? text('status.never') : String(height)),
   },
   {
-    key: 'seen',
     label: text('status.seen'),
     number: true,
     cell: ({ seenAt }) =>
       seenAt === null ? text('status.never') : <Clock at={parseIsoTime(seenAt)} />,
   },
   {
-    key: 'delay',
     label: text('status.delay'),
     number: true,
     cell: (chain) => {
@@ -153,7 +148,6 @@ const columns = (at: string): readonly Column<Chain>[] => [
     },
   },
   {
-    key: 'usual',
     label: text('status.usual'),
     number: true,
     cell: ({ blockSeconds }) =>

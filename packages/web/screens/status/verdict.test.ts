@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clockToleranceSeconds } from '@parley/sdk/verify.ts';
-import { mostClockOffSeconds } from '../../market/clock.ts';
+import { mostClockOffSeconds } from '../../market/config.ts';
 import { clockOff, lateBy, stateOf } from './verdict.ts';
 
 const chain = {

@@ -3,7 +3,7 @@
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { parseIsoTime } from '@parley/sdk/people.ts';
 import type { MarketStatus } from '@parley/sdk/types.ts';
-import { mostClockOffSeconds } from '../../market/clock.ts';
+import { mostClockOffSeconds } from '../../market/config.ts';
 
 type Chain = MarketStatus['chains'][number];
 

@@ -12,15 +12,15 @@ import {
   Popover,
   Text,
 } from 'react-aria-components/ComboBox';
-import { assetName, chainName, shortAddress } from '../../parts/names.ts';
+import { assetName, chainName, shortAddress } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
 
 export type AssetFieldProps = {
-  readonly label: string;
-  readonly assets: readonly Asset[];
+  label: string;
+  assets: readonly Asset[];
   /** An id; null: not chosen. */
-  readonly value: string | null;
-  readonly onChange: (id: string | null) => void;
+  value: string | null;
+  onChange: (id: string | null) => void;
 };
 
 export function AssetCombo({ label, assets, value, onChange }: AssetFieldProps) {

@@ -2,21 +2,24 @@
 // one at which a maker says it would quote. No promise: quotes are.
 
 import type { Asset } from '@parley/sdk/types.ts';
-import { priceOf, useLevels, usePrice } from '../../market/pairs.ts';
+import { priceOf, useLevels, usePair, usePrice, useSends } from '../../market/answers.ts';
 import { advantageBps, indicated, isFar, priceIn, settledBy } from '../../market/prices.ts';
-import { estimateText } from '../../parts/amount-text.ts';
-import { Button } from '../../parts/button.tsx';
-import { useNow } from '../../parts/now.ts';
+import { Button, Panel } from '../../parts/controls.tsx';
+import { enough } from '../../parts/gas.ts';
+import { Failed, Loading } from '../../parts/page.tsx';
+import { useNow } from '../../parts/shown.tsx';
+import { chainName, estimateText } from '../../parts/words.ts';
 import { formatDuration, formatPercent, fromNow, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
+import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
 import { type Draft, estimateOf, type Understood, type Wanted, withAsk } from './draft.ts';
 
 type PriceNotesProps = {
-  readonly draft: Draft;
-  readonly give: Asset | undefined;
-  readonly get: Asset | undefined;
-  readonly found: Understood;
-  readonly onChange: (draft: Draft) => void;
+  draft: Draft;
+  give: Asset | undefined;
+  get: Asset | undefined;
+  found: Understood;
+  onChange: (draft: Draft) => void;
 };
 
 export function PriceNotes(props: PriceNotesProps) {
@@ -77,14 +80,14 @@ function queryOf({ wanted }: Extract<Understood, { ok: true }>) {
 }
 
 type EstimateProps = {
-  readonly said: 'swap_box.recent' | 'swap_box.level';
-  readonly wanted: Wanted;
-  readonly expected: bigint;
+  said: 'swap_box.recent' | 'swap_box.level';
+  wanted: Wanted;
+  expected: bigint;
   /** Where it comes from. */
-  readonly from: string;
+  from: string;
   /** Takes it as the asking price. */
-  readonly use: () => void;
-  readonly children?: React.ReactNode;
+  use: () => void;
+  children?: React.ReactNode;
 };
 
 function Estimate({ said, wanted, expected, from, use, children }: EstimateProps) {
@@ -112,5 +115,115 @@ function AskAgainst({ wanted, expected }: { wanted: Wanted; expected: bigint }) 
   const percent = formatPercent(bps);
   return (
     <p className="warn-ink">{text(`swap_box.ask_${bps > 0 ? 'better' : 'worse'}`, { percent })}</p>
+  );
+}
+
+type CostsOfSwapProps = {
+  draft: Draft;
+  give: Asset | undefined;
+  get: Asset | undefined;
+  found: Understood;
+  assets: readonly Asset[];
+};
+
+export function CostsOfSwap({ draft, give, get, found, assets }: CostsOfSwapProps) {
+  const isPair = give !== undefined && get !== undefined && give.chain !== get.chain;
+  const [base, quote] = draft.exact === 'give' ? [give, get] : [get, give];
+  const amounts = found.ok
+    ? {
+        baseAmount: found.wanted.body.baseAmount,
+        ...(found.wanted.body.askAmount !== undefined && {
+          quoteAmount: found.wanted.body.askAmount,
+        }),
+      }
+    : {};
+  const pair = usePair(
+    isPair && base !== undefined && quote !== undefined
+      ? {
+          direction: draft.exact === 'give' ? 'sell_base' : 'buy_base',
+          baseAssetId: base.id,
+          quoteAssetId: quote.id,
+          ...amounts,
+        }
+      : null,
+  );
+  const { data, error, refetch } = pair;
+  return (
+    <Panel title={text('swap_box.costs')} className="swap-costs">
+      {!isPair && <p className="hint">{text('swap_box.costs.none')}</p>}
+      {isPair && data === undefined && error === null && <Loading />}
+      {isPair && error !== null && <Failed error={error} again={() => void refetch()} />}
+      {isPair && data !== undefined && (
+        <Lines
+          costs={costsOf(
+            data,
+            assets.filter(({ address }) => address === null),
+          )}
+          give={give}
+          get={get}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) {
+  const { lines, needs, unknown, usualSeconds, worstSeconds, lockedSeconds } = costs;
+  const needed = new Set(needs.map(({ coin }) => coin.chain));
+  const freeOf = [give, get].filter(({ chain }) => !needed.has(chain) && !unknown.includes(chain));
+  const sends = useSends();
+  const keyOf = ({ chain }: Coin) =>
+    chain === get.chain && sends(chain).claims
+      ? 'swap_box.costs.need_or_sent'
+      : 'swap_box.costs.need';
+  const locked = formatDuration(worstSeconds ?? lockedSeconds);
+  return (
+    <>
+      <dl className="swap-lines">
+        <Line name={text('swap_box.costs.market')}>{text('swap_box.costs.market.none')}</Line>
+        {lines.map((line) => (
+          <Line key={line.what} name={nameOf(line)}>
+            {text('swap_box.costs.about', { amount: estimateText(line.units, line.coin) })}
+            {line.fromAmount && <span className="hint">{text('swap_box.costs.from_amount')}</span>}
+          </Line>
+        ))}
+        {usualSeconds !== null && (
+          <Line name={text('swap_box.time.usual')}>{formatDuration(usualSeconds)}</Line>
+        )}
+        <Line name={text('swap_box.time.worst', { symbol: give.symbol })}>
+          {worstSeconds === null ? text('swap_box.time.worst.least', { time: locked }) : locked}
+        </Line>
+      </dl>
+      <p className="hint">{text('swap_box.time.worst.why')}</p>
+      <ul className="hint">
+        {needs.map(({ coin, units }) => (
+          <li key={coin.chain}>
+            {text(keyOf(coin), {
+              amount: estimateText(enough(units, coin), coin),
+              chain: chainName(coin.chain),
+            })}
+          </li>
+        ))}
+        {freeOf.map(({ chain }) => (
+          <li key={chain}>{text('swap_box.costs.no_need', { chain: chainName(chain) })}</li>
+        ))}
+        {unknown.map((chain) => (
+          <li key={chain}>{text('swap_box.costs.unknown', { chain: chainName(chain) })}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function nameOf({ what, coin }: CostLine): string {
+  return text(`swap_box.costs.${what}`, { chain: chainName(coin.chain) });
+}
+
+function Line({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }

@@ -2,29 +2,28 @@
 // can be filled in signed out.
 
 import { has } from '@parley/core/families.ts';
-import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
-import { useMutation } from '@tanstack/react-query';
 import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { useAssets } from '../../market/assets.ts';
-import { market } from '../../market/client.ts';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useAssets } from '../../market/answers.ts';
 import { useSession } from '../../market/session.ts';
-import { AmountInput } from '../../parts/amount-field.tsx';
-import { Answer } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Field, TextField } from '../../parts/field.tsx';
+import { market } from '../../market/site.ts';
+import { Do } from '../../parts/act.tsx';
+import {
+  AmountInput,
+  Button,
+  Field,
+  Notice,
+  Select,
+  Share,
+  TextField,
+} from '../../parts/controls.tsx';
 import { useGiving, WalletFirst } from '../../parts/giving.tsx';
-import { chainName } from '../../parts/names.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { Screen } from '../../parts/screen.tsx';
-import { Select } from '../../parts/select.tsx';
-import { Share } from '../../parts/share.tsx';
-import { typedAmount } from '../../parts/typed-amount.ts';
+import { Answer, Screen } from '../../parts/page.tsx';
 import { signInPath } from '../../parts/ways/back.ts';
+import { assetName, chainName, typedAmount } from '../../parts/words.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
-import { AssetField } from './asset-field.tsx';
-import { CostsOfSwap } from './costs-of-swap.tsx';
+import type { AssetFieldProps } from './asset-combo.tsx';
 import {
   type Audience,
   type Draft,
@@ -38,10 +37,9 @@ import {
   standings,
   type Understood,
   understood,
-  type Wanted,
   withAmount,
 } from './draft.ts';
-import { PriceNotes } from './price-notes.tsx';
+import { CostsOfSwap, PriceNotes } from './price-notes.tsx';
 import './swap-box.css';
 
 export function SwapBox() {
@@ -55,9 +53,7 @@ export function SwapBox() {
   );
 }
 
-type BoxProps = { readonly hash: string; readonly assets: readonly Asset[] };
-
-function Box({ hash, assets }: BoxProps) {
+function Box({ hash, assets }: { hash: string; assets: readonly Asset[] }) {
   const [linked] = useState(() => linkedDraft(hash, assets));
   const [draft, setDraft] = useState(() => linked ?? keptDraft());
   useEffect(() => keepDraft(draft), [draft]);
@@ -103,11 +99,11 @@ function Box({ hash, assets }: BoxProps) {
 }
 
 type SideProps = {
-  readonly side: Side;
-  readonly draft: Draft;
-  readonly assets: readonly Asset[];
-  readonly asset: Asset | undefined;
-  readonly onChange: (draft: Draft) => void;
+  side: Side;
+  draft: Draft;
+  assets: readonly Asset[];
+  asset: Asset | undefined;
+  onChange: (draft: Draft) => void;
 };
 
 function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
@@ -149,7 +145,7 @@ function hintOf({ giveAmount, getAmount, exact }: Draft, side: Side): TextKey {
 }
 
 /** A symbol says nothing by itself: the contract does. */
-function Identity({ asset }: { readonly asset: Asset }) {
+function Identity({ asset }: { asset: Asset }) {
   const { address, symbol, chain, verified } = asset;
   if (address === null) return null;
   return (
@@ -222,45 +218,36 @@ function ttlName(ttl: string): TextKey {
   return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
 }
 
-type AskingProps = {
-  readonly found: Understood;
-  readonly give: Asset | undefined;
-};
-
-function Asking({ found, give }: AskingProps) {
+function Asking({ found, give }: { found: Understood; give: Asset | undefined }) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
   const giving = useGiving(give, isSignedIn);
   const router = useRouter();
-  const posting = usePosting();
+  const navigate = useNavigate();
+  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
   const stopped =
     giving.hasWallet === false && give !== undefined
       ? text(has(giving.family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
           chain: chainName(give.chain),
         })
       : null;
-  const press = () => {
-    if (!found.ok) return;
-    if (isSignedIn) posting.mutate(found.wanted);
-    else router.history.push(signInPath('/'));
+  const ask = async () => {
+    if (!found.ok || session.status === 'loading') return;
+    if (!isSignedIn) return router.history.push(signInPath('/'));
+    const { body } = found.wanted;
+    const said = JSON.stringify(body);
+    // Asked again after no answer came, it is the same request: there is one order, not two.
+    if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
+    const { id } = await market.createRfq(body, { idempotencyKey: last.current.key });
+    await navigate({ to: '/orders/$id', params: { id } });
   };
   const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
       <WalletFirst giving={giving} asset={give} back="/" />
-      {posting.error !== null && (
-        <Notice kind="bad" title={text('swap_box.failed')}>
-          {messageOf(posting.error)}
-        </Notice>
-      )}
-      <Button
-        kind="main"
-        busy={posting.isPending || session.status === 'loading'}
-        blocked={found.ok ? stopped : found.why}
-        onPress={press}
-      >
+      <Do kind="main" blocked={found.ok ? stopped : found.why} work={ask}>
         {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
-      </Button>
+      </Do>
       <p className="hint">{text('swap_box.action.why')}</p>
       {found.ok && (
         <Share
@@ -273,16 +260,28 @@ function Asking({ found, give }: AskingProps) {
   );
 }
 
-/** Asked again after no answer came, it is the same request: there is one order, not two. */
-function usePosting() {
-  const navigate = useNavigate();
-  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
-  return useMutation({
-    mutationFn: ({ body }: Wanted) => {
-      const said = JSON.stringify(body);
-      if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
-      return market.createRfq(body, { idempotencyKey: last.current.key });
-    },
-    onSuccess: ({ id }) => navigate({ to: '/orders/$id', params: { id } }),
-  });
+const AssetCombo = lazy(async () => ({
+  default: (await import('./asset-combo.tsx')).AssetCombo,
+}));
+
+/** The field has the same size while it is loaded: the page below it does not move. */
+function AssetField(props: AssetFieldProps) {
+  const chosen = props.assets.find(({ id }) => id === props.value);
+  const meanwhile = (
+    <Field label={props.label}>
+      {(tied) => (
+        <input
+          {...tied}
+          readOnly
+          placeholder={text('common.loading')}
+          value={chosen === undefined ? '' : assetName(chosen)}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <Suspense fallback={meanwhile}>
+      <AssetCombo {...props} />
+    </Suspense>
+  );
 }

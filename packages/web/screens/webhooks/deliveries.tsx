@@ -3,14 +3,10 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { account, type Delivery } from '../../market/account.ts';
-import { announce } from '../../parts/announce.ts';
-import { Empty, Failed, Loading } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { When } from '../../parts/when.tsx';
+import { Do } from '../../parts/act.tsx';
+import { announce, Button, Copy, Notice } from '../../parts/controls.tsx';
+import { Empty, Failed, Loading } from '../../parts/page.tsx';
+import { type Column, Table, When } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
 
 const limit = 20;
@@ -70,34 +66,25 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
 }
 
 type LogProps = {
-  readonly rows: readonly Delivery[];
-  readonly onAgain: (id: string) => Promise<void>;
+  rows: readonly Delivery[];
+  onAgain: (id: string) => Promise<void>;
 };
 
 function Log({ rows, onAgain }: LogProps) {
   const columns: readonly Column<Delivery>[] = [
     {
-      key: 'made',
       label: text('deliveries.made'),
       cell: ({ createdAt }) => <When at={createdAt} />,
     },
-    { key: 'event', label: text('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
-    { key: 'state', label: text('deliveries.state'), cell: (each) => <State delivery={each} /> },
-    { key: 'answer', label: text('deliveries.answer'), cell: answerOf },
+    { label: text('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
+    { label: text('deliveries.state'), cell: (each) => <State delivery={each} /> },
+    { label: text('deliveries.answer'), cell: answerOf },
     {
-      key: 'details',
       label: text('deliveries.details'),
       cell: (each) => <Details delivery={each} onAgain={onAgain} />,
     },
   ];
-  return (
-    <Table
-      caption={text('deliveries.title')}
-      columns={columns}
-      rows={rows}
-      keyOf={({ id }) => id}
-    />
-  );
+  return <Table caption={text('deliveries.title')} columns={columns} rows={rows} />;
 }
 
 const inks = { waiting: 'warn-ink', delivered: 'good-ink', dropped: 'bad-ink' } as const;
@@ -127,16 +114,14 @@ function answerOf({ attempts: [last] }: Delivery): string {
   return last === undefined ? text('deliveries.answer.none') : answered(last);
 }
 
-type DetailsProps = { readonly delivery: Delivery; readonly onAgain: LogProps['onAgain'] };
+type DetailsProps = { delivery: Delivery; onAgain: LogProps['onAgain'] };
 
 function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsProps) {
-  const { busy, error, run } = useAct();
   const [isSent, setSent] = useState(false);
-  const again = () =>
-    run(async () => {
-      await onAgain(id);
-      setSent(true);
-    });
+  const again = async () => {
+    await onAgain(id);
+    setSent(true);
+  };
   return (
     <details className="delivery-details">
       <summary aria-label={text('deliveries.details.label', { id })}>
@@ -156,12 +141,11 @@ function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsPr
         ))}
       </ol>
       {state !== 'waiting' && (
-        <Button busy={busy} label={text('deliveries.again.label', { id })} onPress={again}>
+        <Do label={text('deliveries.again.label', { id })} work={again}>
           {text('deliveries.again')}
-        </Button>
+        </Do>
       )}
       {isSent && <Notice kind="good">{text('deliveries.again.said')}</Notice>}
-      {error !== null && <Failed error={error} />}
     </details>
   );
 }

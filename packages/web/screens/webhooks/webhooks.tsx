@@ -1,23 +1,27 @@
 // Webhooks of the account: the registered ones, a test, the log, and how a program checks them.
 
-import { pageLimit } from '@parley/core/limits.ts';
+import { type WebhookTopic, webhookTopics } from '@parley/core/events.ts';
+import { longestUrl, pageLimit } from '@parley/core/limits.ts';
 import type { ListedWebhook } from '@parley/sdk/types.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { market } from '../../market/client.ts';
-import { shortName } from '../../market/own-site.ts';
+import { market, shortName } from '../../market/site.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
-import { Answer, Empty, Failed } from '../../parts/answer.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { useAct } from '../../parts/ways/act.ts';
-import { useFreshly } from '../../parts/ways/fresh.tsx';
-import { When } from '../../parts/when.tsx';
+import { Do, Form } from '../../parts/act.tsx';
+import {
+  Button,
+  CheckBoxes,
+  Copy,
+  Notice,
+  Panel,
+  Select,
+  TextField,
+} from '../../parts/controls.tsx';
+import { Confirm } from '../../parts/forms.tsx';
+import { Answer, Empty } from '../../parts/page.tsx';
+import { When } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
 import { Deliveries } from './deliveries.tsx';
-import { type Registered, RegisterWebhook } from './register-webhook.tsx';
 import { pythonSnippet } from './snippet.ts';
 import './webhooks.css';
 
@@ -70,7 +74,7 @@ function Parts({ accountId }: { accountId: string }) {
 }
 
 /** It leaves this component nowhere, and is gone with it. */
-function Secret({ made, onDone }: { readonly made: Registered; readonly onDone: () => void }) {
+function Secret({ made, onDone }: { made: Registered; onDone: () => void }) {
   return (
     <Notice
       kind="warn"
@@ -88,24 +92,21 @@ function Secret({ made, onDone }: { readonly made: Registered; readonly onDone: 
   );
 }
 
-type HookProps = { readonly hook: ListedWebhook; readonly onChanged: () => Promise<void> };
+type HookProps = { hook: ListedWebhook; onChanged: () => Promise<void> };
 
 function Hook({ hook, onChanged }: HookProps) {
   const { id, url, events, enabled } = hook;
-  const freshly = useFreshly();
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const [said, setSaid] = useState<'ok' | 'failed' | null>(null);
-  const { busy, error, run } = useAct();
-  const ping = () =>
-    run(async () => {
-      setSaid(null);
-      const { ok } = await market.pingWebhook(id);
-      setSaid(ok ? 'ok' : 'failed');
-      await Promise.all([onChanged(), client.invalidateQueries({ queryKey: ['deliveries', id] })]);
-    });
+  const ping = async () => {
+    setSaid(null);
+    const { ok } = await market.pingWebhook(id);
+    setSaid(ok ? 'ok' : 'failed');
+    await Promise.all([onChanged(), client.invalidateQueries({ queryKey: ['deliveries', id] })]);
+  };
   const remove = async () => {
-    await freshly(() => market.removeWebhook(id));
+    await market.removeWebhook(id);
     await onChanged();
   };
   return (
@@ -124,9 +125,9 @@ function Hook({ hook, onChanged }: HookProps) {
         </Notice>
       )}
       <div className="actions">
-        <Button busy={busy} label={text('webhooks.test.label', { url })} onPress={ping}>
+        <Do label={text('webhooks.test.label', { url })} work={ping}>
           {text('webhooks.test')}
-        </Button>
+        </Do>
         <Button
           label={text(isOpen ? 'deliveries.close.label' : 'webhooks.log.label', { url })}
           onPress={() => setOpen(!isOpen)}
@@ -145,7 +146,6 @@ function Hook({ hook, onChanged }: HookProps) {
       {said !== null && (
         <Notice kind={said === 'ok' ? 'good' : 'warn'}>{text(`webhooks.test.${said}`)}</Notice>
       )}
-      {error !== null && <Failed error={error} />}
       {isOpen && <Deliveries webhookId={id} />}
     </section>
   );
@@ -166,8 +166,7 @@ function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProp
 function Verify() {
   const code = pythonSnippet(shortName);
   return (
-    <section className="panel">
-      <h2>{text('webhooks.verify.title')}</h2>
+    <Panel title={text('webhooks.verify.title')}>
       <p>
         {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
       </p>
@@ -175,6 +174,71 @@ function Verify() {
         {text('webhooks.verify.python')} <Copy value={code} what={text('webhooks.verify.code')} />
       </h3>
       <pre className="code">{code}</pre>
-    </section>
+    </Panel>
+  );
+}
+
+type Registered = { readonly url: string; readonly secret: string };
+
+type RegisterWebhookProps = {
+  isFull: boolean;
+  onRegistered: (made: Registered) => Promise<void>;
+};
+
+function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) {
+  const [url, setUrl] = useState('');
+  const [which, setWhich] = useState<'all' | 'some'>('all');
+  const [chosen, setChosen] = useState<ReadonlySet<WebhookTopic>>(new Set());
+  const send = async () => {
+    const events = which === 'all' ? [] : webhookTopics.filter((each) => chosen.has(each));
+    const { webhook, secret } = await market.registerWebhook({ url: url.trim(), events });
+    setUrl('');
+    await onRegistered({ url: webhook.url, secret });
+  };
+  const none = which === 'some' && chosen.size === 0 ? text('webhooks.new.some.none') : null;
+  return (
+    <Panel title={text('webhooks.new')}>
+      <Form
+        go={text('webhooks.new.go')}
+        kind="main"
+        blocked={isFull ? text('webhooks.new.full') : none}
+        send={send}
+      >
+        <TextField
+          label={text('webhooks.new.url')}
+          hint={text('webhooks.new.url.hint')}
+          type="url"
+          mono
+          required
+          maxLength={longestUrl}
+          placeholder="https://"
+          value={url}
+          onChange={setUrl}
+        />
+        <Select
+          label={text('webhooks.new.which')}
+          value={which}
+          onChange={setWhich}
+          options={[
+            { value: 'all', label: text('webhooks.new.all') },
+            { value: 'some', label: text('webhooks.new.some') },
+          ]}
+        />
+        {which === 'some' && (
+          <CheckBoxes
+            legend={text('webhooks.events')}
+            all={webhookTopics}
+            chosen={chosen}
+            onChange={setChosen}
+          >
+            {(event) => (
+              <>
+                <code>{event}</code> <span className="hint">{text(`event.${event}`)}</span>
+              </>
+            )}
+          </CheckBoxes>
+        )}
+      </Form>
+    </Panel>
   );
 }

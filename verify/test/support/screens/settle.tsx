@@ -1,22 +1,22 @@
 // Tests only: screens of a settlement, of the phrase and of a rescue in every state, by an engine
 // of fixtures. `showState(name)` shows one of `states`, or of `screenOf` below.
 
-import '@parley/web/style/style.css';
 import { RescueError } from '@parley/sdk/errors.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
-import { memoryKept } from '@parley/web/engine/kept.ts';
-import type { Engine, SwapView, VaultState } from '@parley/web/engine/types.ts';
+import type { Engine } from '@parley/web/engine/engine.ts';
+import { memoryKept } from '@parley/web/engine/keeping.ts';
+import type { SwapView, VaultState } from '@parley/web/engine/types.ts';
 import { held } from '@parley/web/live.ts';
-import { moveClock } from '@parley/web/market/clock.ts';
-import { queries } from '@parley/web/market/queries.ts';
+import { moveClock } from '@parley/web/market/config.ts';
+import { queries } from '@parley/web/market/site.ts';
 import { handOver } from '@parley/web/parts/page-wallets.ts';
 import { Spoken } from '@parley/web/parts/spoken.tsx';
 import { tell } from '@parley/web/parts/tell.ts';
 import { TellMe } from '@parley/web/parts/tell-me.tsx';
 import { PhraseScreen } from '@parley/web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '@parley/web/screens/rescue/rescue.tsx';
+import { SwapPage } from '@parley/web/screens/settlement/settlement.tsx';
 import type { Seen } from '@parley/web/screens/settlement/situation.ts';
-import { SwapPage } from '@parley/web/screens/settlement/swap-page.tsx';
 import { SwapList } from '@parley/web/screens/settlement/swaps.tsx';
 import {
   agreedAt,
@@ -38,6 +38,7 @@ import {
 } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
+import '@parley/web/style/style.css';
 
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
@@ -73,7 +74,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       make: async () => kept.set({ kind: 'unchecked', madeAt: agreedAt }),
       words: async () => words.split(' '),
       asked: () => [2, 5, 11],
-      check: async (typed) => {
+      check: async (typed: Record<number, string>) => {
         const wrong = [2, 5, 11].filter((place) => typed[place] !== words.split(' ')[place - 1]);
         if (wrong.length === 0) kept.set(checked);
         return { wrong };
@@ -94,11 +95,12 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       look: async () => undefined,
       again: () => undefined,
       sign: () => undefined,
-      payTo: async (_, address) => {
+      payTo: async (_: string, address: string) => {
         throw new Error(`"${address}" is no address of Bitcoin regtest`);
       },
       payments: async () => at?.payments ?? [],
-      giveExtra: (_, extra) => document.body.setAttribute('data-gives', String(extra)),
+      giveExtra: (_: string, extra: bigint) =>
+        document.body.setAttribute('data-gives', String(extra)),
       raw: async () => {
         throw new RescueError('not_as_text', 'the secret is not public');
       },
@@ -111,11 +113,11 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     rescue: rescueOf(),
     byWallet: at?.wallet == null ? byWallet : { ...byWallet, of: async () => at.wallet ?? null },
     ...more,
-  } as Engine;
+  } as unknown as Engine;
   return engine;
 }
 
-function rescueOf(): Engine['rescue'] {
+function rescueOf() {
   return {
     file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
     save: async () => '{}',

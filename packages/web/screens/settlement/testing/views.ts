@@ -141,6 +141,8 @@ export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
   readonly wallet?: Partial<WalletPayment> & { readonly ago: number };
   /** The answers of its Bitcoin nodes are not enough to begin by. */
   readonly isHeldUp?: boolean;
+  /** No side has named its addresses yet: there is no escrow. */
+  readonly isBare?: boolean;
 };
 
 function legOf(leg: LegName, word: Word): LegView {
@@ -164,7 +166,9 @@ function legOf(leg: LegName, word: Word): LegView {
 /** Bitcoin is leg b, given by its initiator; leg a is a dollar on EVM. */
 export function seen(given: Given = {}): Seen {
   const { gives: what = 'BTC', btc: onB = 'none', usd: onA = 'none', payments = [] } = given;
-  const { at: now = agreedAt + 60, doubts: ofBitcoin = [], isHeldUp = false, ...rest } = given;
+  const { at: now = agreedAt + 60, doubts: ofBitcoin = [], isHeldUp = false, ...more } = given;
+  const { isBare = false, ...rest } = more;
+  const bare = isBare ? { escrow: null } : {};
   const gives: LegName = what === 'BTC' ? 'b' : 'a';
   const party = what === 'BTC' ? 'taker' : 'maker';
   const trade: OwnTrade = {
@@ -191,7 +195,10 @@ export function seen(given: Given = {}): Seen {
     party,
     role: what === 'BTC' ? 'initiator' : 'counterparty',
     gives,
-    legs: { a: legOf('a', onA), b: { ...legOf('b', onB), doubts: ofBitcoin, isHeldUp } },
+    legs: {
+      a: { ...legOf('a', onA), ...bare },
+      b: { ...legOf('b', onB), ...bare, doubts: ofBitcoin, isHeldUp },
+    },
     agreedAt,
     deadlines,
     asks: [],
@@ -235,50 +242,38 @@ const ended = (end: NonNullable<SwapView['end']>['end'], status: string) => ({
 });
 
 /** One of each screen, and of what it can look like. */
-export const states: readonly (readonly [name: string, is: Situation, seen: Seen])[] = [
-  [
-    'begins',
-    'starting',
-    seen({ state: 'preparing', phase: 'starting', btc: 'silent', usd: 'silent' }),
-  ],
+const given: readonly (readonly [name: string, is: Situation, given: Given])[] = [
+  ['begins', 'starting', { state: 'preparing', phase: 'starting', btc: 'silent', usd: 'silent' }],
   [
     'brought back, no address',
     'starting',
-    seen({
+    {
       state: 'preparing',
       phase: 'stopped',
       isRestored: true,
       btc: 'silent',
       usd: 'silent',
       asks: [{ kind: 'name_payout', leg: 'b', chain: 'bitcoin-regtest' }],
-    }),
+    },
   ],
-  ['funding, unread', 'starting', seen({ btc: 'silent', usd: 'silent' })],
+  ['funding, unread', 'starting', { btc: 'silent', usd: 'silent' }],
   [
     'other side has named no address',
     'preparing',
-    without(seen({ state: 'preparing', btc: 'silent', usd: 'silent' })),
+    { state: 'preparing', btc: 'silent', usd: 'silent', isBare: true },
   ],
-  [
-    'waits to fund',
-    'other_funds_first',
-    seen({ state: 'waiting_to_fund', gives: 'USDX', btc: 'mined' }),
-  ],
-  ['gas is missing before paying', 'pay_not_yet', seen()],
-  ['pay', 'pay', seen({ ...byHand, asks: [payAsk] })],
+  ['waits to fund', 'other_funds_first', { state: 'waiting_to_fund', gives: 'USDX', btc: 'mined' }],
+  ['gas is missing before paying', 'pay_not_yet', {}],
+  ['pay', 'pay', { ...byHand, asks: [payAsk] }],
   [
     'pay, and nodes are silent and behind',
     'pay_held',
-    seen({ ...byHand, asks: [payAsk], doubts: everyDoubt.slice(4), isHeldUp: true }),
+    { ...byHand, asks: [payAsk], doubts: everyDoubt.slice(4), isHeldUp: true },
   ],
-  ['pay, told before a restart', 'pay', seen(byHand)],
-  ['pay at the last moment', 'pay', seen({ ...byHand, asks: [payAsk], at: initiatorFundBy })],
-  ['pay, too late', 'pay_too_late', seen({ ...byHand, at: initiatorFundBy + 1 })],
-  [
-    'wallet too late',
-    'pay_too_late',
-    seen({ ...byHand, at: initiatorFundBy + 1, wallet: { ago: 60 } }),
-  ],
+  ['pay, told before a restart', 'pay', byHand],
+  ['pay at the last moment', 'pay', { ...byHand, asks: [payAsk], at: initiatorFundBy }],
+  ['pay, too late', 'pay_too_late', { ...byHand, at: initiatorFundBy + 1 }],
+  ['wallet too late', 'pay_too_late', { ...byHand, at: initiatorFundBy + 1, wallet: { ago: 60 } }],
   ['wallet asked', 'wallet_confirm', paying({ ago: 119 })],
   ['wallet silent', 'wallet_silent', paying({ ago: 120 })],
   ['wallet failed', 'wallet_failed', paying({ ago: 1, is: 'failed', why: 'Verse has 0 coins' })],
@@ -287,197 +282,173 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
   [
     'wallet asked after too little',
     'wallet_confirm',
-    seen({ ...byHand, asks: [payAsk], btc: 'little', wallet: { ago: 1 } }),
+    { ...byHand, asks: [payAsk], btc: 'little', wallet: { ago: 1 } },
   ],
   [
     'wallet sent, and seen',
     'paid',
-    seen({ ...byHand, btc: 'pooled', wallet: { ago: 9, is: 'sent', txid: txidOf('fund') } }),
+    { ...byHand, btc: 'pooled', wallet: { ago: 9, is: 'sent', txid: txidOf('fund') } },
   ],
-  ['too little in a pool', 'pay_again', seen({ ...byHand, asks: [payAsk], btc: 'littlePooled' })],
+  ['too little in a pool', 'pay_again', { ...byHand, asks: [payAsk], btc: 'littlePooled' }],
   [
     'too little',
     'pay_again',
-    seen({ ...byHand, asks: [payAsk], btc: 'little', payments: [payment(990_000n, 'too_little')] }),
+    { ...byHand, asks: [payAsk], btc: 'little', payments: [payment(990_000n, 'too_little')] },
   ],
   [
     'too little, too late',
     'paid_little',
-    seen({
+    {
       ...byHand,
       state: 'funding',
       btc: 'little',
       payments: [payment(990_000n, 'too_little')],
       at: initiatorFundBy + 1,
-    }),
+    },
   ],
   [
     'paid, in a pool',
     'paid',
-    seen({ ...byHand, btc: 'pooled', payments: [payment(1_000_000n, 'funding', null, 0)] }),
+    { ...byHand, btc: 'pooled', payments: [payment(1_000_000n, 'funding', null, 0)] },
   ],
   [
     'paid, in a block',
     'paid',
-    seen({ ...byHand, btc: 'mined', payments: [payment(1_000_000n, 'funding', null, 1)] }),
+    { ...byHand, btc: 'mined', payments: [payment(1_000_000n, 'funding', null, 1)] },
   ],
-  ['paid late', 'paid_late', seen({ ...byHand, btc: 'pooled', at: initiatorFundBy + 1 })],
-  [
-    'wallet is missing',
-    'fund',
-    seen({ gives: 'USDX', btc: 'final', asks: [wallet('connect_wallet')] }),
-  ],
-  [
-    'wallet asks',
-    'fund',
-    seen({ gives: 'USDX', btc: 'final', asks: [wallet('confirm_in_wallet')] }),
-  ],
-  ['declined', 'fund', seen({ gives: 'USDX', btc: 'final', asks: [wallet('declined')] })],
-  [
-    'sent by a wallet',
-    'fund_sent',
-    seen({ gives: 'USDX', btc: 'final', history: [happened('funded')] }),
-  ],
-  ['in a block', 'fund_sent', seen({ gives: 'USDX', btc: 'final', usd: 'mined' })],
+  ['paid late', 'paid_late', { ...byHand, btc: 'pooled', at: initiatorFundBy + 1 }],
+  ['wallet is missing', 'fund', { gives: 'USDX', btc: 'final', asks: [wallet('connect_wallet')] }],
+  ['wallet asks', 'fund', { gives: 'USDX', btc: 'final', asks: [wallet('confirm_in_wallet')] }],
+  ['declined', 'fund', { gives: 'USDX', btc: 'final', asks: [wallet('declined')] }],
+  ['sent by a wallet', 'fund_sent', { gives: 'USDX', btc: 'final', history: [happened('funded')] }],
+  ['in a block', 'fund_sent', { gives: 'USDX', btc: 'final', usd: 'mined' }],
   [
     'cancels',
     'cancelling',
-    seen({ gives: 'USDX', state: 'cancelling', btc: 'final', at: counterpartyFundBy + 1 }),
+    { gives: 'USDX', state: 'cancelling', btc: 'final', at: counterpartyFundBy + 1 },
   ],
-  ['waits for the other', 'other_funds', seen({ state: 'funded', btc: 'final' })],
+  ['waits for the other', 'other_funds', { state: 'funded', btc: 'final' }],
   [
     'nodes that nobody can rely on',
     'other_funds',
-    seen({ state: 'funded', btc: 'final', doubts: everyDoubt }),
+    { state: 'funded', btc: 'final', doubts: everyDoubt },
   ],
   [
     'other one funds at the end',
     'other_funds',
-    seen({ state: 'funded', btc: 'final', at: counterpartyFundBy }),
+    { state: 'funded', btc: 'final', at: counterpartyFundBy },
   ],
   [
     'other one did not fund',
     'waits_for_refund',
-    seen({ state: 'funded', btc: 'final', at: counterpartyFundBy + 1 }),
+    { state: 'funded', btc: 'final', at: counterpartyFundBy + 1 },
   ],
   [
     'other one is late and seen',
     'other_funds',
-    seen({ state: 'funded', btc: 'final', usd: 'mined', at: counterpartyFundBy + 1 }),
+    { state: 'funded', btc: 'final', usd: 'mined', at: counterpartyFundBy + 1 },
   ],
-  ['too late to collect', 'waits_for_refund', seen({ state: 'funded', ...both, at: revealBy + 1 })],
-  ['other one collects', 'other_collects', seen({ state: 'funded', gives: 'USDX', ...both })],
+  ['too late to collect', 'waits_for_refund', { state: 'funded', ...both, at: revealBy + 1 }],
+  ['other one collects', 'other_collects', { state: 'funded', gives: 'USDX', ...both }],
   [
     'other one is late',
     'other_is_late',
-    seen({ state: 'funded', gives: 'USDX', ...both, at: revealBy + 1 }),
+    { state: 'funded', gives: 'USDX', ...both, at: revealBy + 1 },
   ],
-  ['collects', 'collect', seen({ state: 'revealing', ...both })],
+  ['collects', 'collect', { state: 'revealing', ...both }],
   [
     'paid twice',
     'decide_extra',
-    seen({
+    {
       state: 'revealing',
       ...byHand,
       ...both,
       payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
-    }),
+    },
   ],
   [
     'paid twice once a wallet was to be asked',
     'decide_extra',
-    seen({
+    {
       state: 'revealing',
       ...byHand,
       ...both,
       asks: [claimAsk],
       problems: [tooMuch],
       payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
-    }),
+    },
   ],
   [
     'paid twice, and decided',
     'collect',
-    seen({
+    {
       state: 'revealing',
       ...byHand,
       ...both,
       asks: [claimAsk],
       payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
-    }),
+    },
   ],
   [
     'paid a hundredth too much',
     'decide_extra',
-    seen({ state: 'revealing', ...byHand, ...both, payments: [payment(1_010_000n, 'funding')] }),
+    { state: 'revealing', ...byHand, ...both, payments: [payment(1_010_000n, 'funding')] },
   ],
   [
     'paid a little too much',
     'collect',
-    seen({ state: 'revealing', ...byHand, ...both, payments: [payment(1_009_999n, 'funding')] }),
+    { state: 'revealing', ...byHand, ...both, payments: [payment(1_009_999n, 'funding')] },
   ],
-  [
-    'secret is out',
-    'collect',
-    seen({ state: 'claiming', gives: 'USDX', btc: 'final', usd: 'claimed' }),
-  ],
-  ['claim in a pool', 'collecting', seen({ state: 'claiming', btc: 'final', usd: 'claimPooled' })],
-  ['claim in a block', 'collecting', seen({ state: 'claiming', btc: 'final', usd: 'claimMined' })],
-  ['received', 'received', seen({ state: 'received', btc: 'final', usd: 'claimed' })],
-  ['refunds', 'refund', seen({ state: 'refunding', btc: 'final', at: deadlines.refundAt.b + 1 })],
+  ['secret is out', 'collect', { state: 'claiming', gives: 'USDX', btc: 'final', usd: 'claimed' }],
+  ['claim in a pool', 'collecting', { state: 'claiming', btc: 'final', usd: 'claimPooled' }],
+  ['claim in a block', 'collecting', { state: 'claiming', btc: 'final', usd: 'claimMined' }],
+  ['received', 'received', { state: 'received', btc: 'final', usd: 'claimed' }],
+  ['refunds', 'refund', { state: 'refunding', btc: 'final', at: deadlines.refundAt.b + 1 }],
   [
     'refund in a block',
     'refunding',
-    seen({ state: 'refunding', btc: 'refundMined', at: deadlines.refundAt.b + 9 }),
+    { state: 'refunding', btc: 'refundMined', at: deadlines.refundAt.b + 9 },
   ],
-  ['brought back', 'watching', seen({ state: 'waiting_to_fund', isRestored: true })],
+  ['brought back', 'watching', { state: 'waiting_to_fund', isRestored: true }],
   [
     'done',
     'done_received',
-    seen({ ...ended('received', 'counterparty_claimed'), btc: 'claimed', usd: 'claimed' }),
+    { ...ended('received', 'counterparty_claimed'), btc: 'claimed', usd: 'claimed' },
   ],
-  ['refunded', 'done_refunded', seen({ ...ended('refunded', 'refunded'), btc: 'refunded' })],
-  ['nothing', 'done_nothing', seen({ ...ended('nothing', 'expired'), gives: 'USDX' })],
+  ['refunded', 'done_refunded', { ...ended('refunded', 'refunded'), btc: 'refunded' }],
+  ['nothing', 'done_nothing', { ...ended('nothing', 'expired'), gives: 'USDX' }],
   [
     'nothing, by this side',
     'done_not_locked',
-    seen({ ...ended('nothing', 'expired'), gives: 'USDX', btc: 'refunded' }),
+    { ...ended('nothing', 'expired'), gives: 'USDX', btc: 'refunded' },
   ],
   [
     'nothing, though one locks first',
     'done_not_locked',
-    seen({ ...ended('nothing', 'expired'), role: 'initiator', gives: 'USDX' }),
+    { ...ended('nothing', 'expired'), role: 'initiator', gives: 'USDX' },
   ],
-  [
-    'nothing, brought back',
-    'done_unpaid',
-    seen({ ...ended('nothing', 'expired'), isRestored: true }),
-  ],
+  ['nothing, brought back', 'done_unpaid', { ...ended('nothing', 'expired'), isRestored: true }],
   [
     'nothing of a wallet, brought back',
     'done_nothing',
-    seen({ ...ended('nothing', 'expired'), gives: 'USDX', isRestored: true }),
+    { ...ended('nothing', 'expired'), gives: 'USDX', isRestored: true },
   ],
-  ['nothing by hand', 'done_unpaid', seen({ ...ended('nothing', 'expired'), ...byHand })],
+  ['nothing by hand', 'done_unpaid', { ...ended('nothing', 'expired'), ...byHand }],
   [
     'lost',
     'done_lost',
-    seen({ ...ended('lost', 'half_settled'), gives: 'USDX', usd: 'claimed', btc: 'refunded' }),
+    { ...ended('lost', 'half_settled'), gives: 'USDX', usd: 'claimed', btc: 'refunded' },
   ],
 ];
 
-function paying(wallet: NonNullable<Given['wallet']>): Seen {
-  return seen({ ...byHand, asks: [payAsk], wallet });
+export const states = given.map(([name, is, each]) => [name, is, seen(each)] as const);
+
+function paying(wallet: NonNullable<Given['wallet']>): Given {
+  return { ...byHand, asks: [payAsk], wallet };
 }
 
 export function happened(step: SwapView['history'][number]['step']): SwapView['history'][number] {
   return { at: agreedAt, state: 'funding', step, leg: 'a', text: 'sent', txid: txidOf('fund') };
-}
-
-function without(given: Seen): Seen {
-  const { a, b } = given.swap.legs;
-  const legs = { a: { ...a, escrow: null }, b: { ...b, escrow: null } };
-  return { ...given, swap: { ...given.swap, legs } };
 }
 
 export const healthy: Health = { store: 'persisted', storeSentence: null, clockOffSeconds: 1 };
