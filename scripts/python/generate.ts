@@ -326,21 +326,7 @@ export type Schema = {
 /** The contents of an answer, or of a request: an open list of words, or a closed one. */
 export type Way = 'answer' | 'request';
 
-export type Models = {
-  /** The type of a value. A model that has no name of its own gets `name`. */
-  typeOf(schema: Schema, name: string, way: Way): string;
-  /** The type of a component, which is written now where it was not yet. */
-  component(name: string): string;
-  /** The same of a field of the model `owner`. */
-  typeOfField(name: string, schema: Schema, owner: string, way: Way): string;
-  /** The model of a body. */
-  modelOf(schema: Schema): { readonly name: string; readonly schema: Schema };
-  has(name: string): boolean;
-  /** The name of a type as another module sees it: no class, so it wants an adapter. */
-  isUnion(type: string): boolean;
-  /** All that was written, in an order in which Python can read it. */
-  readonly text: string[];
-};
+export type Models = ReturnType<typeof createModels>;
 
 const columns = 96;
 const decimal = /^\^\(?(?:0\|)?\[1-9\]\[0-9\]/;
@@ -441,7 +427,8 @@ const literal = (words: readonly (string | boolean)[]) => `Literal[${words.map(w
 export function createModels(
   components: Readonly<Record<string, Schema>>,
   imported: Readonly<Record<string, string>> = {},
-): Models {
+) {
+  /** All that was written, in an order in which Python can read it. */
   const text: string[] = [];
   const aliases = new Set<string>();
   const taken = new Map<string, Schema>();
@@ -454,6 +441,7 @@ export function createModels(
     return true;
   };
 
+  /** The type of a component, which is written now where it was not yet. */
   const component = (name: string): string => {
     const elsewhere = imported[name];
     if (elsewhere !== undefined) return elsewhere;
@@ -488,12 +476,14 @@ export function createModels(
     text.push([`class ${name}(${base}):`, ...said, '', ...fields].join('\n'));
   };
 
+  /** The type of a field of the model `owner`. */
   const typeOfField = (name: string, schema: Schema, owner: string, way: Way): string => {
     const own = schema.items === undefined ? name : singular(name);
     const type = typeOf(schema, `${owner}${pascal(camelOf(own))}`, way);
     return amountName.test(name) ? type.replace(/\bstr\b/, 'Amount') : type;
   };
 
+  /** The type of a value. A model that has no name of its own gets `name`. */
   const typeOf = (schema: Schema, name: string, way: Way): string => {
     mustBeKnown(schema, name);
     if (schema.$ref !== undefined) return component(schema.$ref.replace(/.*\//, ''));
@@ -543,14 +533,17 @@ export function createModels(
     return name;
   };
 
+  /** The model of a body. */
   const modelOf = (body: Schema) => {
     const name = [...taken].find(([each, of]) => of === body || body.$ref?.endsWith(`/${each}`));
     if (name === undefined) throw new Error('a body that is no model');
     return { name: name[0], schema: name[1] };
   };
+  /** Whether a type, as another module sees it, is no class: it wants an adapter. */
   const isUnion = (type: string) => type.includes(' | ') || aliases.has(type.replace('m.', ''));
 
-  return { typeOf, typeOfField, component, modelOf, isUnion, has: (name) => taken.has(name), text };
+  const has = (name: string) => taken.has(name);
+  return { typeOf, typeOfField, component, modelOf, isUnion, has, text };
 }
 
 type Field = {
