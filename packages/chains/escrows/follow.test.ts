@@ -32,6 +32,25 @@ for (const [family, begin] of Object.entries(worlds)) {
       }
     });
 
+    test('a secret in any form is found in what is sent to the contract, or names ours or its hashlock', async () => {
+      for (const [isSentToUs, names] of [
+        [true, () => ''],
+        [false, (hashlock: string) => hashlock],
+        [false, () => world.bare(contract)],
+      ] as const) {
+        const { adapter, each, touched } = await following();
+        const { secret, terms } = each;
+        const to = isSentToUs ? contract : world.token('DevDollar');
+        await tell(to, `deadbeef0a${names(terms.hashlock)}${secret}77`);
+        assert.deepEqual(await touched(), [each.escrow.address]);
+        assert.equal((await read(adapter, each)).secret, secret);
+      }
+      const { adapter, each, touched } = await following();
+      await tell(world.token('DevDollar'), `deadbeef0a${each.secret}`);
+      assert.deepEqual(await touched(), [], 'named nowhere');
+      assert.equal((await read(adapter, each)).secret, null);
+    });
+
     test('following ten thousand escrows asks the node no more than following one', async () => {
       const { escrow } = await leg();
       const counts: number[] = [];

@@ -7,6 +7,7 @@ import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Width } from '../kit/widths.ts';
 import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
 import { type Block, evmNodes, type Log, type Tx } from './node.ts';
@@ -53,6 +54,8 @@ export type Watch = kit.Watching<Known> & {
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
   readonly logRange: Width;
+  /** The contracts too: a transaction that names one may have called it. */
+  readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
   /** Fundings in the pending block, by escrow. */
@@ -72,6 +75,8 @@ export function newWatch(options: EvmAdapterOptions): Watch {
   const { normal, high } = policy;
   const deployment = evmDeployment(chainId, options);
   const contracts = contractsOf(deployment);
+  const names = newNames();
+  for (const contract of contracts) addName(names, contract);
   return {
     ...kit.newWatching<Known>(chain, options.log),
     chainId,
@@ -81,6 +86,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
+    names,
     unfinal: new Map(),
     waiting: new Map(),
     blocks: [],
@@ -107,7 +113,10 @@ export function mark(known: Known, found: Mark): void {
 const wordHex = 64;
 
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
-  return touchesIn(watch, (wanted) => callsIn(tx.input, calledBy(tx.to, watch.deployment), wanted));
+  const isDirect = tx.to !== null && watch.contracts.includes(tx.to);
+  return touchesIn(watch, tx.input, isDirect, (wanted) =>
+    callsIn(tx.input, calledBy(tx.to, watch.deployment), wanted),
+  );
 }
 
 export function noteLog(watch: Watch, log: Log): string | null {

@@ -7,6 +7,7 @@ import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Width } from '../kit/widths.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
 import type { Block, Log } from './node.ts';
@@ -48,6 +49,8 @@ export type Watch = kit.Watching<Known> & {
   readonly contracts: ReadonlyMap<string, string>;
   /** How long a party may take to sign. */
   readonly signSeconds: number;
+  /** The contracts too: a transaction that names one may have called it. */
+  readonly names: Names;
   readonly blocks: Seen[];
   /** The searches for transactions that did something, as far as they are under way. */
   readonly searches: Map<string, Promise<Found | null>>;
@@ -67,10 +70,12 @@ type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
 };
 
 export function newWatch({ chain, policy: { signSeconds }, log, http, deployment }: Of): Watch {
+  const names = newNames();
   const contracts = new Map(
     contractsOf(deployment).map((each) => [bareAddress(each).slice(2), each]),
   );
-  const own = { http, deployment, contracts, signSeconds, blocks: [] };
+  for (const bytes of contracts.keys()) addName(names, bytes);
+  const own = { http, deployment, contracts, signSeconds, names, blocks: [] };
   const clock = () => performance.now();
   const eventRange = { now: mostEventBlocks, taken: 0, most: mostEventBlocks };
   const searches = { searches: new Map(), searched: new Map(), eventRange, clock };
@@ -83,7 +88,7 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
 
 export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
   const { deployment } = watch;
-  return touchesIn(watch, (wanted) => callsIn(rawData, deployment, wanted));
+  return touchesIn(watch, `0x${rawData}`, false, (wanted) => callsIn(rawData, deployment, wanted));
 }
 
 const wordHex = 64;

@@ -377,17 +377,21 @@ test('one swap of a request is given out, under whatever id', async () => {
   await assert.rejects(fund(id), { code: 'hashlock_used' });
 });
 
-test('two calls at once lose nothing of what was given out', async () => {
-  const { world, fund, verify, watched } = await counterparty();
-  let looks = 0;
-  world.onLook = async () => {
-    looks += 1;
-    // The first call is the slow one.
-    const turns = looks <= 2 ? 200 : 0;
-    for (let at = 0; at < turns; at += 1) await new Promise(setImmediate);
+test('one call at a time opens a swap', async () => {
+  const { world, verify, watched } = await counterparty();
+  let holders = 0;
+  watched.lock = async () => {
+    holders += 1;
+    const release = async () => {
+      holders -= 1;
+    };
+    return { release };
   };
-  await Promise.all([verify(), fund()]);
-  assert.equal((await watched.getSwap(swapId))?.byHand, true);
+  world.onLook = async () => assert.equal(holders, 1);
+  await verify();
+  assert.equal(holders, 0);
+  watched.lock = async () => null;
+  await assert.rejects(verify(), { code: 'in_use' });
 });
 
 test('a leg that could not be paid out is not funded', async () => {

@@ -14,7 +14,6 @@ import { mustBeOnly, type Store, type SwapRecord } from '@parley/sdk/stores/stor
 import type { OwnTrade, VerifiedSwap } from '@parley/sdk/trade.ts';
 import type { Swap } from '@parley/sdk/types.ts';
 import { mustEqual, verifyAgain, verifySwap } from '@parley/sdk/verify.ts';
-import { locked } from '@parley/sdk/waiting.ts';
 import { Failure } from '@parley/trader/failures.ts';
 import type { Desk } from '../desk.ts';
 
@@ -31,7 +30,7 @@ type How = {
   readonly isUrgent: boolean;
 };
 
-/** The time that another process of the profile may take for one swap. */
+/** The time that another call, of any process of the profile, may take for one swap. */
 const lockMs = 30_000;
 /** Swaps whose nodes are remembered. */
 const mostHearings = 1_000;
@@ -48,18 +47,17 @@ export async function withSwap<T>(
   how: How,
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
-  return locked(`mcp ${swapId}`, async () => {
-    const lock = await desk.watched.lock?.(`swap ${swapId}`, AbortSignal.timeout(lockMs));
-    if (lock === null) {
-      const sentence = `another process has worked at swap ${swapId} for ${lockMs / 1_000} s`;
-      throw new Failure('local', 'in_use', sentence);
-    }
-    try {
-      return await worked(desk, swapId, how, work);
-    } finally {
-      await lock?.release();
-    }
-  });
+  // Processes and the calls of one wait for each other.
+  const lock = await desk.watched.lock?.(`swap ${swapId}`, AbortSignal.timeout(lockMs));
+  if (lock === null) {
+    const sentence = `another call has worked at swap ${swapId} for ${lockMs / 1_000} s`;
+    throw new Failure('local', 'in_use', sentence);
+  }
+  try {
+    return await worked(desk, swapId, how, work);
+  } finally {
+    await lock?.release();
+  }
 }
 
 /**
