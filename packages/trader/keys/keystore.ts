@@ -106,7 +106,7 @@ async function derived(passphrase: string, { n, r, p, salt }: Head['kdf']): Prom
 function read(file: string): { readonly head: Head; readonly ciphertext: Uint8Array } {
   const bad = (code: string, sentence: string, cause?: unknown) =>
     new Failure('local', code, sentence, { cause });
-  let head: Partial<Head>;
+  let head: Partial<Head> | null;
   try {
     head = JSON.parse(file.length > mostKeystoreBytes ? '' : file) as typeof head;
   } catch (cause) {
