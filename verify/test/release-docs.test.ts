@@ -151,7 +151,7 @@ test('proxies allow what the market does, and wait longer or shorter than it whe
   const kept = seconds('keepAliveTimeoutMs');
   assert.ok(numberIn(nginx, /\n {4}keepalive_timeout (\d+)s;\n\}/) < kept);
   assert.ok(numberIn(caddy, /keepalive (\d+)s/) < kept);
-  const ping = numberIn(read('apps/market/edge/feed/feed.ts'), /pingEveryMs = ([\d_]+);/) / 1_000;
+  const ping = numberIn(read('apps/market/edge/feed/feed.ts'), /pingMs = ([\d_]+);/) / 1_000;
   const [, feed = ''] = /location = \/v1\/ws \{([\s\S]*?)\n {4}\}/.exec(nginx) ?? [];
   assert.ok(numberIn(feed, /proxy_read_timeout (\d+)s;/) > 2 * ping);
   // A client's connections without a proxy: PARLEY_CONNECTIONS_PER_NETWORK, of a market's defaults.

@@ -1,4 +1,4 @@
-// The accepted parts of a discovery document, and the cost of its requests.
+// The accepted parts of a discovery document.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -12,9 +12,7 @@ import { openProviders } from './provider-server.ts';
 let document: Readonly<Record<string, unknown>> | Buffer = {};
 let headers: Readonly<Record<string, string>> = {};
 let status = 200;
-let requests = 0;
 const server = createServer((_request, response) => {
-  requests += 1;
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(Buffer.isBuffer(document) ? document : JSON.stringify(document));
 });
