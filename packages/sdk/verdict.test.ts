@@ -2,128 +2,42 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  ParleyError,
-  type RefusalCode,
-  type RefusalKind,
-  refusalKinds,
-} from '@parley/core/errors.ts';
+import { ParleyError } from '@parley/core/errors.ts';
 import {
   ClockError,
   CodedError,
   ParleyApiError,
   QuoteError,
-  type RescueCode,
   RescueError,
   RulesError,
-  type SettleCode,
   SettleError,
   StoreError,
-  type StoreFault,
   VerificationError,
   WalletError,
-  type WalletFault,
 } from './errors.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { verdictOf } from './verdict.ts';
 
-type Verdicts<Code extends string> = Readonly<Record<Code, Verdict>>;
-
-/** A code that is missing here is a compile error. */
-function table<Code extends string>(
-  name: string,
-  made: (code: Code) => unknown,
-  wanted: Verdicts<Code>,
-) {
-  for (const [code, verdict] of Object.entries(wanted)) {
-    test(`${name} ${code}: ${verdict}`, () => {
-      assert.equal(verdictOf(made(code as Code)), verdict);
-    });
-  }
-}
-
-table('SettleError', (code: SettleCode) => new SettleError(code, 's'), {
-  funding_replaced: 'person',
-  secret_lost: 'person',
-  hashlock_used: 'over',
-  price_ended: 'person',
-  acceptance_lapsed: 'over',
-  in_use: 'person',
-  terms_outdated: 'over',
-  clock_wrong: 'person',
-  no_wallet: 'person',
-  no_source: 'person',
-  unknown_record: 'person',
-  bad_record: 'person',
-});
-
-table('StoreError', (code: StoreFault) => new StoreError(code, 's'), {
-  unsupported: 'person',
-  blocked: 'person',
-  newer: 'person',
-  gone: 'person',
-  full: 'person',
-  failed: 'again',
-});
-
-table('RescueError', (code: RescueCode) => new RescueError(code, 's'), {
-  bad_phrase: 'person',
-  clock_unset: 'person',
-  too_fast: 'again',
-  store_busy: 'again',
-  bad_file: 'person',
-  foreign_file: 'person',
-  newer_file: 'person',
-  other_phrase: 'person',
-  other_network: 'person',
-  too_large: 'person',
-  not_as_text: 'person',
-});
-
-table('WalletError', (code: WalletFault) => new WalletError(code, 's'), {
-  declined: 'again',
-  silent: 'again',
-  wrong_network: 'again',
-  wrong_account: 'again',
-  lied: 'again',
-  unseen: 'again',
-  failed: 'again',
-});
-
-table('the market answers', (status: string) => apiError(Number(status)), {
-  0: 'again',
-  400: 'person',
-  401: 'person',
-  403: 'person',
-  404: 'person',
-  408: 'again',
-  409: 'again',
-  415: 'person',
-  422: 'person',
-  429: 'again',
-  500: 'again',
-  503: 'again',
-  504: 'again',
-});
-
-function apiError(status: number) {
-  return new ParleyApiError({ status, code: 'no_answer', message: 's' });
-}
-
-const kinds: Verdicts<RefusalKind> = {
-  invalid: 'person',
-  forbidden: 'person',
-  absent: 'person',
-  conflict: 'again',
-  timeout: 'again',
-  unavailable: 'again',
-};
-
-test('a refusal of an adapter goes by its kind, for every code', () => {
-  const codes = Object.keys(refusalKinds) as RefusalCode[];
-  assert.ok(codes.length > 100);
-  for (const code of codes.filter((each) => each !== 'refused_by_node')) {
-    const verdict = kinds[refusalKinds[code]];
-    assert.equal(verdictOf(new ParleyError(code, 's')), verdict, code);
+test('an error waits for a person unless it passes by itself, or the swap is another one', () => {
+  const status = (code: number) =>
+    new ParleyApiError({ status: code, code: 'no_answer', message: 's' });
+  for (const [error, verdict] of [
+    [new SettleError('no_wallet', 's'), 'person'],
+    [new SettleError('hashlock_used', 's'), 'over'],
+    [new SettleError('acceptance_lapsed', 's'), 'over'],
+    [new SettleError('terms_outdated', 's'), 'over'],
+    [new StoreError('full', 's'), 'person'],
+    [new StoreError('failed', 's'), 'again'],
+    [new RescueError('bad_phrase', 's'), 'person'],
+    [new RescueError('too_fast', 's'), 'again'],
+    [new RescueError('store_busy', 's'), 'again'],
+    [new WalletError('declined', 's'), 'again'],
+    [new ParleyError('bad_field', 's'), 'person'],
+    [new ParleyError('chain_timeout', 's'), 'again'],
+    [new ParleyError('chain_unavailable', 's'), 'again'],
+    ...[0, 408, 409, 429, 500, 504].map((code) => [status(code), 'again'] as const),
+    ...[400, 401, 404, 422].map((code) => [status(code), 'person'] as const),
+  ] as const) {
+    assert.equal(verdictOf(error), verdict, `${error.name} ${error.code}`);
   }
 });
 

@@ -10,7 +10,6 @@ import {
   type SettleCode,
   SettleError,
   StoreError,
-  type StoreFault,
   VerificationError,
 } from './errors.ts';
 
@@ -20,53 +19,11 @@ import {
  */
 export type Verdict = 'again' | 'person' | 'over';
 
-const ofSettle: Readonly<Record<SettleCode, Verdict>> = {
-  funding_replaced: 'person',
-  secret_lost: 'person',
-  hashlock_used: 'over',
-  price_ended: 'person',
-  acceptance_lapsed: 'over',
-  in_use: 'person',
-  terms_outdated: 'over',
-  clock_wrong: 'person',
-  no_wallet: 'person',
-  no_source: 'person',
-  unknown_record: 'person',
-  bad_record: 'person',
-};
-
-const ofStore: Readonly<Record<StoreFault, Verdict>> = {
-  unsupported: 'person',
-  blocked: 'person',
-  newer: 'person',
-  gone: 'person',
-  full: 'person',
-  failed: 'again',
-};
-
-const ofRescue: Readonly<Record<RescueCode, Verdict>> = {
-  bad_phrase: 'person',
-  clock_unset: 'person',
-  too_fast: 'again',
-  store_busy: 'again',
-  bad_file: 'person',
-  foreign_file: 'person',
-  newer_file: 'person',
-  other_phrase: 'person',
-  other_network: 'person',
-  too_large: 'person',
-  not_as_text: 'person',
-};
-
-/** Refusals of adapters, by kind. */
-const ofKind: Readonly<Record<RefusalKind, Verdict>> = {
-  invalid: 'person',
-  forbidden: 'person',
-  absent: 'person',
-  conflict: 'again',
-  timeout: 'again',
-  unavailable: 'again',
-};
+/** The swap can never be funded under these. */
+const over: readonly SettleCode[] = ['hashlock_used', 'acceptance_lapsed', 'terms_outdated'];
+const passing: readonly RescueCode[] = ['too_fast', 'store_busy'];
+/** Adapters refuse with these. */
+const passingKinds: readonly RefusalKind[] = ['conflict', 'timeout', 'unavailable'];
 
 /** The market's answers that a later request may not meet: a timeout, and a conflict. */
 const passingStatuses: readonly number[] = [408, 409];
@@ -76,13 +33,14 @@ export function verdictOf(error: unknown): Verdict {
   // A clock is set right again.
   if (error instanceof ClockError) return 'person';
   if (error instanceof VerificationError) return 'over';
-  if (error instanceof SettleError) return ofSettle[error.code];
-  if (error instanceof StoreError) return ofStore[error.code];
-  if (error instanceof RescueError) return ofRescue[error.code];
+  if (error instanceof SettleError && over.includes(error.code)) return 'over';
+  if (error instanceof StoreError && error.code === 'failed') return 'again';
+  if (error instanceof RescueError && passing.includes(error.code)) return 'again';
   if (error instanceof CodedError) return 'person';
   if (error instanceof ParleyApiError) {
     return error.unreachable || passingStatuses.includes(error.status) ? 'again' : 'person';
   }
   if (!(error instanceof ParleyError)) return 'again';
-  return error.code === 'refused_by_node' ? 'again' : ofKind[error.kind];
+  const passes = error.code === 'refused_by_node' || passingKinds.includes(error.kind);
+  return passes ? 'again' : 'person';
 }

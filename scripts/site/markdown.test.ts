@@ -69,6 +69,7 @@ test('the index for language models leads from each line to a page of the market
   assert.match(index, /^# Parley\n\n[A-Z]/);
   assert.match(index, /^## Build\n\n- \[Using the API\]\(\/docs\/api\): a key, /m);
   const places = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, place = '']) => place);
-  for (const place of places)
+  for (const place of places) {
     assert.match(place, /^\/docs\/[a-z/-]+$|^\/(?:v1|account)\/[a-z]+\.json$/);
+  }
 });

@@ -41,7 +41,7 @@ export const nextDeadlines = many<[now: number, chains: readonly string[]], Dead
         order by (terms ->> 'timelock')::bigint limit 1) first
     having min(at) is not null)`;
 
-export type Overdue = { readonly step: string; readonly count: number; readonly at: number | null };
+type Overdue = { readonly step: string; readonly count: number; readonly at: number | null };
 type About = { readonly chains: readonly string[]; readonly failures: number };
 
 /** The steps that were due at `by` and not done, Unix seconds; `at`: the first of it. */

@@ -70,7 +70,10 @@ export const revokeKeys = changed<[accountId: string, notice: string, now: Date]
     )
     select pg_notify('key_revoked', account_id || ' ' || $2) from revoked`;
 
-/** Revokes one live key of the account under a notice of its id; false when it has no such key. */
+/**
+ * Revokes one live key of the account under a notice of its id; false when it has no such key. Its
+ * caller waits after the commit until every process has heard of it (apps/market/edge/auth.ts).
+ */
 export const revokeOneKey = did<[accountId: string, keyId: string, now: Date]>('revoke_one_key')`
   with revoked as (
       update api_keys set revoked_at = $3

@@ -12,7 +12,7 @@ import { many } from '@parley/host/postgres/statements.ts';
  * Swaps that are walked of each side: an account that has settled more of late counts as having so
  * many.
  */
-export const mostSettledWalked = 1_000;
+const mostSettledWalked = 1_000;
 
 /** The market's gas key landed this claim. */
 const relayed = (swapId: string, leg: 'a' | 'b') => `exists (

@@ -1,7 +1,6 @@
 // Webhooks as their owners register and see them.
 
 import { columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
-import type { Tx } from './database.ts';
 import type { NotUnder, SealedRow } from './sealed-rows.ts';
 
 export type WebhookRow = {
@@ -27,16 +26,9 @@ type NewWebhook = {
   readonly at: Date;
 };
 
-const lockOwner = none<[accountId: string]>('webhooks_lock')`
-  select id from accounts where id = $1 for update`;
-const countAll = count<[accountId: string]>('webhooks_count')`
+/** Behind the account's lock (`lockTrader`), which holds off its other registrations. */
+export const countWebhooks = count<[accountId: string]>('webhooks_count')`
   select count(*) from webhooks where account_id = $1`;
-
-/** Holds off others of the account until the end of the transaction, and counts what there is. */
-export async function countWebhooks(tx: Tx, accountId: string): Promise<number> {
-  await lockOwner(tx, accountId);
-  return countAll(tx, accountId);
-}
 
 export const insertWebhook = none<[webhook: NewWebhook]>('webhooks_insert')`
   insert into webhooks (id, account_id, url, events, secret, secret_version, created_at)

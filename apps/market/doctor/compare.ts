@@ -20,7 +20,7 @@ import { rulesOfChain } from '../settle/preview.ts';
 import { toldOf } from '../settle/reconcile.ts';
 import { danger, differs, type Finding, unseen } from './findings.ts';
 
-export type SwapRead = {
+type SwapRead = {
   readonly swap: Swap;
   /** Every escrow it ever had. */
   readonly rows: readonly EscrowRow[];

@@ -25,7 +25,7 @@ const closeMs = 1_000;
 /** Parts that are named of those that the end of the time took. */
 const mostNamed = 20;
 
-export type DoctorDeps = {
+type DoctorDeps = {
   readonly settings: Pick<
     Settings,
     'home' | 'chainTimeoutMs' | 'followIntervalMs' | 'databaseConnections' | 'keeper'

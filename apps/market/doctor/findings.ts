@@ -5,7 +5,7 @@
  * `danger`: somebody may lose by it, act now. `differs`: the stored state is wrong, or a part does
  * not work. `unseen`: it could not be read. `notice`: all is well, somebody should know.
  */
-export type Severity = 'danger' | 'differs' | 'unseen' | 'notice';
+type Severity = 'danger' | 'differs' | 'unseen' | 'notice';
 
 export type Finding = {
   readonly severity: Severity;

@@ -32,7 +32,7 @@ const waits: Readonly<Record<Waits, readonly [what: string, most: number, of: st
   refunds: ['refunds_overdue', 600, 'scheduled refunds are due and nobody sends them'],
 };
 
-export type HouseDeps = {
+type HouseDeps = {
   readonly db: Database;
   /** The market's clock, and this machine's, milliseconds. */
   readonly now: () => number;

@@ -15,7 +15,7 @@ import { type Add, danger, type Finding, unseen } from './findings.ts';
 import { attempt, isLate, type Parts } from './parts.ts';
 import type { Reads, ReadsDeps } from './reads.ts';
 
-export const swapBounds = {
+const swapBounds = {
   /** Some megabytes. A chain whose blocks have to be read is read once for each. */
   page: 500,
   /** Swaps read at once. */
@@ -37,7 +37,7 @@ export type Wanted = {
 
 export type Counted = { open: number; ended: number };
 
-export type SwapsDeps = Pick<ReadsDeps, 'adapters' | 'signal'> & {
+type SwapsDeps = Pick<ReadsDeps, 'adapters' | 'signal'> & {
   readonly db: Database;
   readonly reads: Reads;
   /** Chains with several sources, which have to agree. */

@@ -2,7 +2,7 @@
 // text by itself is in apps/market/market/messages.test.ts, nonces in apps/market/market/nonces.test.ts.
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { families } from '@parley/core/families.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { TronWeb } from 'tronweb';
@@ -100,10 +100,6 @@ test('first mints of one wallet at once make one account with one live key', asy
   const live = await Promise.all(minted.map(({ body }) => works(body.key)));
   assert.deepEqual(live.sort(), [false, false, true]);
 });
-
-describe('a nonce', () => {});
-
-describe('a mint is refused', () => {});
 
 // The counting itself: budgets.test.ts.
 test('20 mints an hour of a client network, failed ones counted; 1 000 with dev chains', async () => {

@@ -3,13 +3,12 @@
 // of the signed texts is tested in apps/market/market/messages.test.ts.
 
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { accounts, deploy, startAnvil } from '@parley/chains/evm/testing/anvil.ts';
 import { compileTestContracts } from '@parley/chains/evm/testing/compile.ts';
 import { rpcClient } from '@parley/chains/nodes/rpc.ts';
 import { families } from '@parley/core/families.ts';
 import { encodeDeployData } from 'viem';
-import { hangingNode } from '../settle/testing/gate.ts';
 import { refused, testEdge } from './testing/edge.ts';
 import {
   account,
@@ -157,17 +156,11 @@ test('a wallet of another account cannot be removed', async () => {
   }
 });
 
-const chain = await startAnvil({ deploy: false });
-const gate = await hangingNode(chain.rpcUrl);
-const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [gate.url] })];
-const withChain = await testEdge({ evmNodes, settings: { chainTimeoutMs: 400 } });
-after(async () => {
-  await gate.close();
-  await chain.stop();
-});
-
-describe('a contract wallet', () => {
-  const own = withChain;
+test('a contract wallet signs in, is linked and vouches as any other, by its own text alone', async (t) => {
+  const chain = await startAnvil({ deploy: false });
+  t.after(() => chain.stop());
+  const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] })];
+  const own = await testEdge({ evmNodes });
   const { abi, bytecode } = compileTestContracts('Zoo.sol').get('OwnedWallet')!;
   const owner = accounts[1]!;
   const sign = (message: string) => owner.signMessage({ message });
@@ -175,18 +168,15 @@ describe('a contract wallet', () => {
     const data = encodeDeployData({ abi, bytecode, args: [owner.address] });
     return { family: 'evm', address: await deploy(chain, data), pubkey: null, sign };
   };
-
-  test('signs in, is linked and vouches as any other, by its own text alone', async () => {
-    const login = await contract();
-    const linked = await contract();
-    const { key } = await account(own, login);
-    assert.equal(must(await link(own, key, linked, login)).authorised, true);
-    const text = (n: string) => `Parley create an API key\nAddress: ${login.address}\nNonce: ${n}`;
-    must(await mintOf(own, login, text));
-    const eoa = { ...login, address: owner.address };
-    for (const other of [linked, eoa]) {
-      const answer = await mintOf(own, other, text);
-      refused(answer, '400 bad_message', /does not contain the address/);
-    }
-  });
+  const login = await contract();
+  const linked = await contract();
+  const { key } = await account(own, login);
+  assert.equal(must(await link(own, key, linked, login)).authorised, true);
+  const text = (n: string) => `Parley create an API key\nAddress: ${login.address}\nNonce: ${n}`;
+  must(await mintOf(own, login, text));
+  const eoa = { ...login, address: owner.address };
+  for (const other of [linked, eoa]) {
+    const answer = await mintOf(own, other, text);
+    refused(answer, '400 bad_message', /does not contain the address/);
+  }
 });

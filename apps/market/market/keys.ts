@@ -6,7 +6,7 @@ import type { Family, Network } from '@parley/core/families.ts';
 import type { Scope } from '@parley/core/scopes.ts';
 import { insertAccount, lockAccount, lockIfLive, lockTrader, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
-import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
+import { countLiveKeys, insertKey, revokeKeys } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { findLogin, insertLogin } from '../db/wallets.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -143,18 +143,6 @@ function noteFor({ people: { publicUrl } }: Deps['settings']): string {
     `this account holds up to ${mostBrowserKeys} keys and the others stay good: ` +
     `a leaked key is revoked ${place}`
   );
-}
-
-/**
- * Revokes a live key of the account; false when it has no such key. The caller that commits it
- * waits until every process has heard of it (apps/market/edge/auth.ts: `revoked`).
- */
-export function revokeKey(
-  tx: Tx,
-  deps: Pick<Deps, 'now'>,
-  key: { readonly accountId: string; readonly keyId: string },
-): Promise<boolean> {
-  return revokeOneKey(tx, key.accountId, key.keyId, new Date(deps.now()));
 }
 
 function newSecret(

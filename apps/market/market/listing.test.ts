@@ -13,7 +13,7 @@ import { closeAsset, curateAsset, delistAsset, reopenAsset } from './listing.ts'
 import { ordersToClose } from './testing/orders.ts';
 import { rfqView } from './views.ts';
 
-const { market, taker, maker, db, other, at, told, kindsOf, book, agreed, tryPost, post, quote } =
+const { market, taker, db, other, at, told, kindsOf, book, agreed, tryPost, post, quote } =
   await ordersToClose();
 const { btc, usd, eth } = market.assets;
 const reasons = ['its contract can be paused'];
@@ -21,8 +21,6 @@ const close = (asset: Asset, by: Closer = 'checks', on = db) =>
   on.transaction((tx) => closeAsset(tx, { assetId: asset.id, by, at: at(), reasons }));
 const reopen = (asset: Asset, by: Closer = 'checks', on = db) =>
   on.transaction((tx) => reopenAsset(tx, { assetId: asset.id, by, at: at() }));
-const delist = (asset: Asset, by: Closer = 'checks') =>
-  db.transaction((tx) => delistAsset(tx, { assetId: asset.id, by, at: at(), reasons }));
 
 /** Closes what the RFQs ask for, and how that is undone: one asset, or its whole chain. */
 const switches = {
@@ -150,23 +148,6 @@ test('an asset that the settings leave out closes with its orders, and returns w
     ['open', 'curated', true, 5n],
   );
   await seedAssets(db, market.deps, all);
-});
-
-test('a swap that was agreed goes on: its addresses, its steps and its list do not ask', async () => {
-  const { id } = await post();
-  const { body } = await agreed(id);
-  await close(usd);
-  await delist(usd);
-  const swapId = body.swap.id;
-  const shown = await maker.get(`/v1/swaps/${swapId}`);
-  assert.deepEqual([shown.status, shown.body.status], [200, 'agreed']);
-  assert.ok(shown.body.next.length > 0);
-  assert.deepEqual(await kindsOf(id), ['created', 'gone']);
-  const set = await taker.post(`/v1/swaps/${swapId}/address`, {
-    chain: 'bitcoin',
-    address: `02${'11'.repeat(32)}`,
-  });
-  assert.notEqual(set.code, 'asset_closed');
 });
 
 for (const [what, [shut]] of Object.entries(switches)) {

@@ -139,31 +139,3 @@ test('what ended with nothing at stake goes after 30 days, and its hashlocks sta
   assert.deepEqual(await all(), [3, 3, 3]);
   assert.equal(await count('hashlocks'), 4);
 });
-
-test('a pass walks no swap again that is never pruned', async (t) => {
-  const { db, drop } = await testDatabase();
-  t.after(drop);
-  const ids = await agreedSwaps(db, 20);
-  const at = Math.floor(deps.now() / 1_000) - 40 * 86_400;
-  const update = (text: string) => db.rows({ name: '', text, values: [ids] });
-  await update(
-    `update swaps set done = true, status = 'expired', expires_at = ${at} where id = any($1)`,
-  );
-  await update(`update legs set timelock = ${at} where swap_id = any($1)`);
-  await update(`update escrows set redeem_script = '51' where leg = 'a' and swap_id = any($1)`);
-  const walked = async () => {
-    const [plan] = await db.rows({
-      name: 'test_walked',
-      text: `explain (analyze, format json) select id from swaps
-        where done and status = 'expired' and not stays and expires_at < $1`,
-      values: [at + 1],
-    });
-    const text = JSON.stringify(plan);
-    assert.match(text, /swaps_unfunded/);
-    return Number(/"Actual Rows":(\d+)/.exec(text)?.[1]);
-  };
-  assert.equal(await walked(), 20);
-  const { swaps, swapsThatStay } = await prune({ ...deps, db });
-  assert.deepEqual([swaps, swapsThatStay], [0, 20]);
-  assert.equal(await walked(), 0);
-});

@@ -9,7 +9,7 @@ import { type Next, sendingFailureMs, service } from '../ports/service.ts';
 import { createBot } from './bot.ts';
 import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
 import { createChannelStates } from './channels.ts';
-import { mustSendCode } from './codes.ts';
+import { sendCode } from './codes.ts';
 import { type Couriers, channelOf, deliver } from './deliver.ts';
 import { handOut } from './hand-out.ts';
 import { createMail } from './mail.ts';
@@ -110,6 +110,6 @@ export function createMessaging(
       for (const courier of Object.values(couriers)) courier?.close();
     },
     mailIsDown: () => states.isDown('email'),
-    sendCode: couriers.email === null ? null : (tx, code) => mustSendCode(tx, deps, code),
+    sendCode: couriers.email === null ? null : (tx, code) => sendCode(tx, deps, code),
   };
 }

@@ -10,7 +10,7 @@ import { print, reading } from './operator.ts';
 
 type Role = 'open' | 'former' | 'unnamed';
 
-export type ShownContract = Omit<InContract, 'lastTimelock'> & {
+type ShownContract = Omit<InContract, 'lastTimelock'> & {
   readonly role: Role;
   /** RFC 3339: the last refund that may still come is possible from then on; null = none. */
   readonly lastTimelock: string | null;

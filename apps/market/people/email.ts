@@ -10,12 +10,11 @@ import {
   endCodes,
   endLongCode,
   longCodeOf,
-  type Purpose,
   tryCeremony,
 } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { findLoginOf, isKnownBrowser } from '../db/logins.ts';
-import type { Deps, Making } from '../ports/deps.ts';
+import type { Deps, Making, Messaging } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import {
@@ -65,18 +64,9 @@ function subjectOf(deps: Pick<Deps, 'settings'>, address: string): string {
   return subject;
 }
 
-export type CodeRequest = Begun & { readonly address: string };
+type CodeRequest = Begun & { readonly address: string };
 
-export type SendCode = (
-  tx: Tx,
-  mail: {
-    readonly address: string;
-    readonly code: string;
-    readonly expiresAt: Date;
-    /** The purpose of the code: the reader decides by it whether to type it in. */
-    readonly purpose: Purpose;
-  },
-) => Promise<void>;
+type SendCode = NonNullable<Messaging['sendCode']>;
 
 /**
  * A stranger who asks for codes keeps nobody out: each browser's code is its own, and beyond the
@@ -179,7 +169,7 @@ async function hasRoom(tx: Tx, codes: CodesOf, network: string, now: number): Pr
   return true;
 }
 
-export type CodeGiven = {
+type CodeGiven = {
   readonly address: string;
   readonly code: string;
   readonly browser: Browser;

@@ -20,7 +20,7 @@ export function isTicket({ shortName }: { readonly shortName: string }, text: st
   return text.startsWith(start) && /^[0-9A-Za-z]{43}$/.test(text.slice(start.length));
 }
 
-export type Ticket = { readonly ticket: string; readonly expiresAt: Date };
+type Ticket = { readonly ticket: string; readonly expiresAt: Date };
 
 export async function issueTicket(
   { db, settings, now, randomBytes }: Pick<Deps, 'db' | 'settings' | 'now' | 'randomBytes'>,

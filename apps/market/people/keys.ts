@@ -3,9 +3,9 @@
 
 import { ParleyError } from '@parley/core/errors.ts';
 import { type Scope, scopes } from '@parley/core/scopes.ts';
-import { type KeyShown, liveKeyOf, liveKeysOf } from '../db/keys.ts';
+import { type KeyShown, liveKeyOf, liveKeysOf, revokeOneKey } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import { createKey, type MintedKey, revokeKey } from '../market/keys.ts';
+import { createKey, type MintedKey } from '../market/keys.ts';
 import type { Deps } from '../ports/deps.ts';
 import { isUuid } from '../ports/ids.ts';
 import { lockLive, type Session } from './sessions.ts';
@@ -16,7 +16,7 @@ export function keysOf({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string)
 
 const notDrawn = /(?!\ufe0e|\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-export type KeyWanted = {
+type KeyWanted = {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly lifeDays?: number | undefined;
@@ -55,7 +55,7 @@ export async function endKey(deps: Deps, session: Session, id: string): Promise<
     const at = new Date(deps.now());
     const key = await liveKeyOf(tx, accountId, id, at);
     // The first of two at once revokes it.
-    const revoked = key !== null && (await revokeKey(tx, deps, { accountId, keyId: id }));
+    const revoked = key !== null && (await revokeOneKey(tx, accountId, id, at));
     if (key === null || !revoked) throw unknown();
     const { prefix, name } = key;
     const payload = { keyId: id, prefix, name };

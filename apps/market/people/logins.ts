@@ -23,7 +23,7 @@ import { mostFormerChannels } from './bounds.ts';
 import { holdFrom } from './hold.ts';
 import { lockLive, type Session } from './sessions.ts';
 
-export type ShownLogin = {
+type ShownLogin = {
   readonly id: string;
   readonly way: 'email' | 'provider' | 'passkey' | 'wallet';
   readonly label: string;
@@ -252,7 +252,7 @@ export function isCounted(payout: Payout, family: Family, at: Date): boolean {
   return payout.family === family && payout.fromAt <= at;
 }
 
-export type Former = { readonly channel: 'email' | 'telegram'; readonly to: string };
+type Former = { readonly channel: 'email' | 'telegram'; readonly to: string };
 
 export function formerOf({ way, subject, chatId, chatEndedAt }: Login): Former | null {
   if (way === 'email') return { channel: 'email', to: subject };

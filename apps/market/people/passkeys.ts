@@ -39,7 +39,7 @@ const userBytes = 32;
 const algorithms = [-8, -7, -257];
 
 /** The name that passkeys of this site are bound to. Throws `way_off` where it has none. */
-export function relyingPartyOf({ host, hostname }: Site): string {
+function relyingPartyOf({ host, hostname }: Site): string {
   if (isIP(hostname.replace(/^\[|\]$/g, '')) === 0) return hostname;
   const port = /:\d+$/.exec(host)?.[0] ?? '';
   throw new ParleyError(

@@ -24,7 +24,7 @@ import { beginText, checkText, type TextToSign } from './wallet.ts';
 export type WalletName = { readonly family: Family; readonly address: string };
 
 /** Throws `not_a_wallet_session`. */
-export async function mustBeWalletSession(tx: Tx, session: Session, nowMs: number): Promise<void> {
+async function mustBeWalletSession(tx: Tx, session: Session, nowMs: number): Promise<void> {
   if (await isWalletSession(tx, session, nowMs)) return;
   throw new ParleyError(
     'not_a_wallet_session',
@@ -43,7 +43,7 @@ async function paidLast(tx: Tx, accountId: string, family: Family, now: Date) {
 }
 
 /** The wallet whose signature makes a change count at once; null = the wallet's own is enough. */
-export async function voucherFor(
+async function voucherFor(
   tx: Tx,
   session: Session,
   { family, address }: WalletName,
@@ -57,7 +57,7 @@ export async function voucherFor(
   return { family: walletFamily, address: walletAddress };
 }
 
-export type ChoiceAsked = WalletName & {
+type ChoiceAsked = WalletName & {
   readonly session: Session;
   readonly browser: Browser;
   readonly site: Site;
@@ -101,7 +101,7 @@ export async function beginChoice(
   return { own, voucher: { ...by, message } };
 }
 
-export type ChoiceSigned = Omit<ChoiceAsked, 'chainId'> & {
+type ChoiceSigned = Omit<ChoiceAsked, 'chainId'> & {
   readonly message: string;
   readonly signature: string;
   readonly voucher: { readonly message: string; readonly signature: string } | null;
@@ -135,7 +135,7 @@ export async function checkChoice(
   return { family, address, paid, pubkey, vouchedBy: by };
 }
 
-export type Choice = WalletName & {
+type Choice = WalletName & {
   /** Bitcoin: the key, where the signature showed it. */
   readonly pubkey: string | null;
   /** The wallet that signed for it beside itself; null = nobody. */
@@ -214,7 +214,7 @@ async function hold(
   await mustHaveRoomForProofs(tx, accountId);
 }
 
-export type Receiving = {
+type Receiving = {
   readonly family: Family;
   readonly paid: string | null;
   /** May be named as where a swap pays. */

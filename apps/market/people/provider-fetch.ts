@@ -2,7 +2,7 @@
 // of bytes, and no other host is asked instead: redirects are faults.
 
 import type { CustomFetchOptions } from 'openid-client';
-import { isLoopback } from '../settings/networks.ts';
+import { isSafeUrl } from '../settings/networks.ts';
 
 /** A discovery document has some 5 KiB, a set of keys some 10 KiB. */
 const mostBytes = 256 * 1024;
@@ -27,9 +27,7 @@ export function faultIn(error: unknown): ProviderFault | null {
 
 /** https, or http to this machine. */
 export function mayBeAsked(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return URL.canParse(url) && isSafeUrl(new URL(url));
 }
 
 export async function askProvider(

@@ -11,9 +11,8 @@ import { openProviders } from './provider-server.ts';
 
 let document: Readonly<Record<string, unknown>> | Buffer = {};
 let headers: Readonly<Record<string, string>> = {};
-let status = 200;
 const server = createServer((_request, response) => {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.writeHead(200, { 'content-type': 'application/json', ...headers });
   response.end(Buffer.isBuffer(document) ? document : JSON.stringify(document));
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -39,7 +38,7 @@ const acme: ProviderSettings = {
   nonce: true,
 };
 test.beforeEach(() => {
-  [document, headers, status] = [good, {}, 200];
+  [document, headers] = [good, {}];
 });
 
 /** The algorithms that are taken, or why there is none. */

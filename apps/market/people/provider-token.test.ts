@@ -66,19 +66,6 @@ test('where a new sign-in was asked for, an older one than that is refused', () 
   assert.match(refused({}, { ...anew, tellsAuthTime: true }), /does not say when/);
 });
 
-test('the label is the e-mail address, else a name, without what cannot be seen', () => {
-  const label = (more: object) => proven(more).label;
-  const all = { email: 'a@b.example', preferred_username: 'ann', name: 'Ann' };
-  assert.equal(label(all), 'a@b.example');
-  assert.equal(label({ ...all, email: undefined }), 'ann');
-  assert.equal(label({ name: 'Ann' }), 'Ann');
-  assert.equal(label({}), 'Acme');
-  assert.equal(label({ email: 7, preferred_username: ['x'], name: ' \u202e\u0007 ' }), 'Acme');
-  assert.equal(label({ name: 'An\u0000n\u202e <b>\n\ud800' }), 'Ann <b>');
-  assert.equal(label({ name: '😀'.repeat(101) }), '😀'.repeat(100));
-  assert.equal(label({ name: 'x'.repeat(1_000_000) }), 'x'.repeat(100));
-});
-
 test('the bot may write to the claim id of Telegram, where the scope was granted', () => {
   const chat = (id: unknown, scope?: string, messages = true) =>
     proven({ id }, scope, { provider: { ...provider, messages } }).chatId;

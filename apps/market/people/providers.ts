@@ -26,10 +26,7 @@ import { type Browser, mustBeFresh } from './sessions.ts';
 import type { Proven } from './sign-in.ts';
 import type { Site } from './site.ts';
 
-export type ProviderDeps = Pick<
-  Deps,
-  'settings' | 'db' | 'now' | 'randomBytes' | 'log' | 'messaging'
->;
+type ProviderDeps = Pick<Deps, 'settings' | 'db' | 'now' | 'randomBytes' | 'log' | 'messaging'>;
 
 const secretBytes = 32;
 const stateShape = /^[0-9A-Za-z]{43}$/;
@@ -39,7 +36,7 @@ export function returnPath(id: string): string {
   return `/account/provider/return/${id}`;
 }
 
-export type ProviderRequest = Begun & { readonly providerId: string; readonly site: Site };
+type ProviderRequest = Begun & { readonly providerId: string; readonly site: Site };
 
 /** Where the browser is to go. Throws `way_off`, `provider_down`, `session_stale`. */
 export async function beginAtProvider(

@@ -22,9 +22,9 @@ import type { Site } from './site.ts';
 import { chainLineOf } from './wallet-chains.ts';
 
 /** A text of one way is none of the other: each has nonces of its own. */
-export type TextWay = 'wallet' | 'payout';
+type TextWay = 'wallet' | 'payout';
 
-export type TextRequest = Begun & {
+type TextRequest = Begun & {
   readonly way: TextWay;
   readonly site: Site;
   readonly family: Family;
@@ -72,7 +72,7 @@ function textOf(
   return { ...own, domain: host, uri: origin, nonce: subject, issuedAt: madeAt, expiresAt };
 }
 
-export type TextSigned = {
+type TextSigned = {
   readonly way: TextWay;
   readonly site: Site;
   readonly browser: Browser;
@@ -82,7 +82,7 @@ export type TextSigned = {
   readonly signature: string;
 };
 
-export type SignatureFound = {
+type SignatureFound = {
   /** The ceremony of the text: its purpose and its session are still to be looked at. */
   readonly ceremony: Ceremony;
   readonly statement: string;

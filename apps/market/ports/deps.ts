@@ -5,6 +5,7 @@ import type { Rpc } from '@parley/chains/nodes/rpc.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { Desk } from '@parley/watchtower/port.ts';
 import type { Logger } from 'pino';
+import type { Purpose } from '../db/ceremonies.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Settings } from '../settings/config.ts';
 import type { RandomBytes } from './ids.ts';
@@ -39,19 +40,17 @@ export type Deps = {
 /** The dependencies that make new rows. */
 export type Making = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
 
+export type CodeMail = {
+  readonly address: string;
+  readonly code: string;
+  readonly expiresAt: Date;
+  /** The purpose of the code: the reader decides by it whether to type it in. */
+  readonly purpose: Purpose;
+};
+
 /** Mail and messages to people, as the ways in need it. */
 export type Messaging = {
-  readonly sendCode:
-    | ((
-        tx: Tx,
-        mail: {
-          readonly address: string;
-          readonly code: string;
-          readonly expiresAt: Date;
-          readonly purpose: 'sign-in' | 'add' | 'renew';
-        },
-      ) => Promise<void>)
-    | null;
+  readonly sendCode: ((tx: Tx, mail: CodeMail) => Promise<void>) | null;
   /** Whether mail was not taken when this process last tried, not long ago. */
   mailIsDown(): boolean;
 };

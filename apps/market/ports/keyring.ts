@@ -21,7 +21,7 @@ import { readSecretFile } from '../settings/secret-file.ts';
 const ivBytes = 12;
 const tagBytes = 16;
 
-export type Keyring = {
+type Keyring = {
   /** The first signs; a signature by any of them is accepted. */
   readonly cursorSecrets: readonly Uint8Array[];
   /**

@@ -18,7 +18,7 @@ const slowClientCheckMs = 1_000;
 
 type Place = Pick<Settings, 'metricsHost' | 'metricsToken'> & { readonly metricsPort: number };
 
-export type MetricsServer = { readonly url: string; stop(): Promise<void> };
+type MetricsServer = { readonly url: string; stop(): Promise<void> };
 
 /** `refresh`: reads what is read at a scrape; it has a time limit of its own and never throws. */
 export async function serveMetrics(

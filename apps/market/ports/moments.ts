@@ -1,6 +1,6 @@
 // The reads that all callers within a moment share.
 
-export type Moments<T> = {
+type Moments<T> = {
   /** By `read`, unless that was done for this key a moment ago. A failure is not kept. */
   of(key: string, read: () => Promise<T>): Promise<T>;
 };

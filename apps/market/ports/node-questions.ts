@@ -28,7 +28,7 @@ import { worldOfBitcoin } from '@parley/core/worlds.ts';
 import type { ChainSettings, Of } from '../settings/chains.ts';
 
 /** The questions to one node. Each throws what the node throws, and the signal bounds it. */
-export type Questions = {
+type Questions = {
   /** The fault, a clause such as "is of chain id 5, not 7 as configured"; null = as expected. */
   fault(signal: AbortSignal): Promise<string | null>;
   head(signal: AbortSignal): Promise<Heads>;

@@ -23,7 +23,7 @@ export type Joined = {
   leave(): void;
 };
 
-export type Notices = {
+type Notices = {
   /** Resolves after the first try to listen; later ones go on in the background. */
   join(ear: Ear): Promise<Joined>;
   /** The connection itself, which waits for no other; null while it is not open. */

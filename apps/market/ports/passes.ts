@@ -15,7 +15,7 @@ export type Passes = {
   late(): Late[];
 };
 
-export type Pulse = {
+type Pulse = {
   /** Heard of again within so many milliseconds. */
   within(ms: number): void;
   leave(): void;
@@ -31,7 +31,7 @@ export function passesOf(db: Pick<Database, 'listen'>): Passes {
 }
 
 /** `clock`: milliseconds, monotonic. */
-export function createPasses(clock: () => number = () => performance.now()): Passes {
+function createPasses(clock: () => number = () => performance.now()): Passes {
   const all = new Set<{ readonly service: string; by: number }>();
   return {
     join: (service) => {

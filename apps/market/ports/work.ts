@@ -7,7 +7,7 @@ import { type Ear, type Joined, noticesOf } from './notices.ts';
 
 export type { Work } from '../db/work.ts';
 
-export type WorkBells = {
+type WorkBells = {
   /** Until the answer is called. */
   on(work: readonly Work[], ring: () => void): () => void;
   /** After a commit of this process. */

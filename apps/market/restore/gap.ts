@@ -50,7 +50,7 @@ export function boundsOf({ at, age }: Pick<Heartbeat, 'at' | 'age'>, nowMs: numb
   return { beganAt, endedAt: new Date(Math.max(nowMs, lastMs + ageMs)) };
 }
 
-export type Beaten = {
+type Beaten = {
   readonly beat: number;
   readonly gap: {
     readonly why: GapReason;

@@ -3,7 +3,7 @@
 
 import { isUrlEncoded } from './networks.ts';
 
-export const databaseForm = 'postgres://user:password@host:5432/name';
+const databaseForm = 'postgres://user:password@host:5432/name';
 
 /** In a password of a URL; others may stand there as well. */
 export const percentEncoding =

@@ -51,7 +51,7 @@ export function isUrlEncoded(text: string): boolean {
   }
 }
 
-export type ValkeyAddress = {
+type ValkeyAddress = {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;

@@ -11,7 +11,7 @@ import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from '@parl
 import { worldOfChainId } from '@parley/core/worlds.ts';
 import { type ChainSettings, knownWorld, type Of, type OwnPolicy } from './chains.ts';
 
-export type PolicyOfChain = {
+type PolicyOfChain = {
   readonly policy: ChainPolicy;
   readonly depthTag: DepthTag | null;
   readonly mostDriftSeconds: number | null;

@@ -38,7 +38,7 @@ export function createNodeWatch(
 }
 
 /** Everything that a look finds is set, and what it does not find is 0. */
-export async function lookAtNodes(
+async function lookAtNodes(
   { now, metrics: { nodes }, settings }: Omit<Needs, 'db' | 'log' | 'randomBytes'>,
   chains: readonly ChainSettings[],
   signal: AbortSignal,

@@ -7,7 +7,7 @@ import { trimDeliveries } from '../db/delivery-log.ts';
 /** The newest of a webhook. An older one goes, unless it waits or is of a swap. */
 export const mostLogged = 2_000;
 /** Looking for what is too much reads as many entries of an index: one delivery in so many pays. */
-export const trimEvery = 128;
+const trimEvery = 128;
 /** More than have come since, so that what is too much becomes less. */
 const mostTrimmed = 1_000;
 

@@ -65,8 +65,6 @@ type World = {
   /** The preflight that throws: a payout's, or (`claim`) that of a claim that shows a secret. */
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
-  /** Places of the nodes that built a claim, in turn. */
-  builders: number[];
   /** Before each look of the node at this place. */
   onLook: (place: number, chain: string) => Promise<void>;
 };
@@ -95,7 +93,6 @@ async function deskOf(party: Party, given: Partial<World>) {
     refuses: null,
     view: evmView,
     onLook: async () => {},
-    builders: [],
     ...given,
   };
   const sourceOf = (chain: string) => {
@@ -117,7 +114,6 @@ async function deskOf(party: Party, given: Partial<World>) {
       },
       claimShortage: async () => ({ sentence: 'the address has no gas' }),
       buildClaim: async ({ escrow }: { escrow: WatchedEscrow }, shown: string) => {
-        world.builders.push(place);
         return evmBuilt(escrow, claimCall(escrow.terms, evmView.deployment, shown));
       },
       buildRefund: async ({ escrow }: { escrow: WatchedEscrow }) =>

@@ -65,6 +65,31 @@ function move(scene: PaperScene, leg: LegName): WatchedEscrow {
   return { ...watched, terms, address };
 }
 
+for (const looks of [1, Infinity]) {
+  timed(`a market moves no leg after the own funding, stale looks: ${looks}`, async () => {
+    const scene = await ownFunded('maker');
+    const { address } = scene.market.watched('b');
+    assert.ok((await recordOf(scene)).seen?.[address]?.funded?.deep);
+    move(scene, 'b');
+    let stale = looks;
+    alter(scene, 'b', ({ look }) => ({
+      look: async (...about: Parameters<typeof look>) => {
+        const found = await look(...about);
+        stale -= 1;
+        return stale < 0 ? found : { ...found, facts: found.facts.map(() => nothingSeen) };
+      },
+    }));
+    scene.theirsAt = scene.wall + 600;
+    scene.stepSeconds = 120;
+    const end = await run(scene, { marketPollMs: 0 }, () => isOver(scene));
+    assert.equal((await recordOf(scene)).swap.legs.b.escrow?.address, address);
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+    assert.ok(says(scene, 'denies what was seen at depth, and proves no reorganisation'));
+    // A node that denies for good what it has shown ends nothing: a person can see why.
+    assert.equal(end?.end ?? null, looks === 1 ? 'received' : null);
+  });
+}
+
 timed('an initiator follows a lane that moves before its escrow was in a block', async () => {
   const scene = await paperScene('taker', { theirsAt: Infinity, stepSeconds: 20 });
   await run(scene, {}, () => scene.chains.b.mined.length > 0);
@@ -127,6 +152,23 @@ timed('a lying node of two has nothing funded and no secret told', async () => {
   assert.equal(end, null, 'while they differ it watches');
 });
 
+timed('one of two nodes stands still: the other one’s answers count, and it ends', async () => {
+  for (const party of ['maker', 'taker'] as const) {
+    const scene = await ownFunded(party);
+    scene.theirsAt = scene.wall + 600;
+    let stuck: Look | null = null;
+    const stands: Looking = (found) => {
+      stuck ??= found;
+      return stuck;
+    };
+    const chains = withNodes(scene, scene.gets, [stands, well]);
+    scene.stepSeconds = 60;
+    const end = await run(scene, { chains }, () => isOver(scene));
+    assert.equal(end?.end, 'received', party);
+    assert.ok(says(scene, `node 1 of ${scene.chains[scene.gets].key} stands at block`));
+  }
+});
+
 const ahead: Looking = ({ heads, facts }) => {
   return { heads: { ...heads, clock: heads.clock + 5 * 86_400 }, facts };
 };
@@ -168,6 +210,30 @@ timed('the earlier of two near clocks stops a claim', async () => {
   await run(scene, { chains }, () => scene.endOf('b') !== null || isOver(scene));
   assert.equal(scene.endOf('b'), 'claimed');
 });
+
+timed(
+  'beside a node that is well an invented time sends no refund and stops no reveal',
+  async () => {
+    for (const nodes of [
+      [ahead, well],
+      [well, ahead],
+    ]) {
+      for (const leg of ['a', 'b'] as const) {
+        const taker = await paperScene('taker', { stepSeconds: 60 });
+        const chains = withNodes(taker, leg, nodes);
+        assert.equal((await run(taker, { chains }, () => isOver(taker)))?.end, 'received', leg);
+      }
+      const maker = await ownFunded('maker');
+      maker.stepSeconds = 60;
+      await run(maker, { chains: withNodes(maker, 'a', nodes) }, () => maker.endOf('a') !== null);
+      assert.equal(maker.endOf('a'), 'refunded');
+      assert.deepEqual(
+        sent(maker, 'a', 'refund').filter((each) => 'ok' in each && !each.ok),
+        [],
+      );
+    }
+  },
+);
 
 timed(
   'by a clock of the device that is behind nothing begins, and a refund is not lost',
@@ -270,6 +336,26 @@ async function restored(scene: PaperScene) {
   scene.isShared = true;
   return store;
 }
+
+timed('restored by a node that is still catching up, the own coins are waited for', async () => {
+  const scene = await ownFunded('taker');
+  const store = await restored(scene);
+  const behind = scene.wall - 3_600;
+  scene.wall = scene.timelock('b') + 600;
+  let isSyncing = true;
+  alter(scene, 'b', ({ look }) => ({
+    look: async (...about: Parameters<typeof look>) => {
+      const { heads, facts } = await look(...about);
+      if (!isSyncing) return { heads, facts };
+      const early = { ...heads, height: 1, clock: behind };
+      return { heads: early, facts: facts.map(() => nothingSeen) };
+    },
+  }));
+  const until = scene.wall + 7_200;
+  assert.equal(await run(scene, { store }, () => scene.wall > until), null);
+  isSyncing = false;
+  assert.equal((await run(scene, { store }))?.end, 'refunded');
+});
 
 timed(
   'an escrow that others may have paid is not over before its own chain is past the time',

@@ -18,7 +18,6 @@ import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
 const cost = (usual: bigint) => ({ usual, most: 2n * usual });
 const costs = { fund: cost(3n), claim: cost(5n), refund: cost(7n), settlesFromAmount: false };
-const evmAnswers = true;
 const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
   blockSeconds: 600,
   costs: async () => ({
@@ -31,7 +30,6 @@ const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
 const evm = stubAdapter('evm-dev', 'evm', {
   blockSeconds: 12,
   costs: async (token) => {
-    if (!evmAnswers) throw new Error('away');
     const deposit = { locked: token === null ? 9n : 11n, keptByClaim: 1n };
     return { ...costs, deposit, leastAmount: 1n };
   },

@@ -25,18 +25,14 @@ export type How = {
   readonly rpId?: string;
   readonly crossOrigin?: boolean;
   readonly topOrigin?: string;
-  /** User present, user verified, can be and is on other devices too. */
+  /** User present, user verified. */
   readonly up?: boolean;
   readonly uv?: boolean;
-  readonly be?: boolean;
-  readonly bs?: boolean;
   readonly counter?: number;
   readonly userHandle?: string | null;
   /** The id of a credential that is made: instead of one of its own. */
   readonly id?: string;
   readonly alg?: number;
-  readonly fmt?: string;
-  readonly attStmt?: ReadonlyMap<string, unknown>;
   /** Another one signs. */
   readonly key?: KeyObject;
 };
@@ -50,12 +46,9 @@ export type Authenticator = {
 };
 
 /** `counts`: one that counts its uses, as security keys do; passkeys of phones say 0. */
-export function authenticator(
-  own: { origin?: string; counts?: boolean; be?: boolean; bs?: boolean } = {},
-): Authenticator {
-  const { origin = 'http://localhost:8080', counts = false, be = true, bs = true } = own;
+export function authenticator(own: { counts?: boolean } = {}): Authenticator {
+  const { counts = false } = own;
   const credentials: Credential[] = [];
-  const usual = { origin, be, bs };
   return {
     credentials,
     create: (options, how = {}) => {
@@ -71,14 +64,14 @@ export function authenticator(
         counter: counts ? 1 : 0,
       };
       credentials.push(made);
-      const data = authData(made, { ...usual, ...how }, attested(made));
+      const data = authData(made, how, attested(made));
       const object = new Map<string, unknown>([
-        ['fmt', how.fmt ?? 'none'],
-        ['attStmt', how.attStmt ?? new Map()],
+        ['fmt', 'none'],
+        ['attStmt', new Map()],
         ['authData', new Uint8Array(data)],
       ]);
       return answer(made, {
-        clientDataJSON: clientData('webauthn.create', options.challenge, { ...usual, ...how }),
+        clientDataJSON: clientData('webauthn.create', options.challenge, how),
         attestationObject: base64url(cbor(object)),
         transports: ['internal', 'hybrid'],
         authenticatorData: base64url(data),
@@ -89,9 +82,8 @@ export function authenticator(
       const used = credentials.findLast(({ rpId }) => rpId === options.rpId);
       if (used === undefined) throw new Error('NotAllowedError');
       if (counts) used.counter += 1;
-      const all = { ...usual, ...how };
-      const clientDataJSON = clientData('webauthn.get', options.challenge, all);
-      const data = authData(used, all, null);
+      const clientDataJSON = clientData('webauthn.get', options.challenge, how);
+      const data = authData(used, how, null);
       const hash = sha256(Buffer.from(clientDataJSON, 'base64url'));
       return answer(used, {
         clientDataJSON,
@@ -119,7 +111,7 @@ function clientData(type: string, challenge: string, how: How): string {
   const data = {
     type: how.type ?? type,
     challenge: how.challenge ?? challenge,
-    origin: how.origin,
+    origin: how.origin ?? 'http://localhost:8080',
     crossOrigin,
     ...(topOrigin === undefined ? {} : { topOrigin }),
   };
@@ -128,8 +120,9 @@ function clientData(type: string, challenge: string, how: How): string {
 
 /** WebAuthn 6.1. */
 function authData(of: Credential, how: How, attestedData: Buffer | null): Buffer {
-  const { up = true, uv = true, be = false, bs = false } = how;
-  const bits = [up, false, uv, be, bs, false, attestedData !== null];
+  const { up = true, uv = true } = how;
+  // Can be on other devices too, and is.
+  const bits = [up, false, uv, true, true, false, attestedData !== null];
   const flags = bits.reduce((sum, bit, at) => sum + (bit ? 2 ** at : 0), 0);
   const counter = Buffer.alloc(4);
   counter.writeUInt32BE(how.counter ?? of.counter);

@@ -23,8 +23,6 @@ export type TestBrowser = {
 export type BrowserOptions = {
   /** http://localhost:8080 unless given. */
   readonly origin?: string;
-  readonly shortName?: string;
-  readonly userAgent?: string;
   readonly ip?: string;
   /** The cookies of another browser: the same browser on another server. */
   readonly cookies?: ReadonlyMap<string, string>;
@@ -36,10 +34,10 @@ export function browserOn(
   { call }: Pick<TestEdge, 'call'>,
   options: BrowserOptions = {},
 ): TestBrowser {
-  const { origin = 'http://localhost:8080', shortName = 'parley', userAgent = firefox } = options;
+  const { origin = 'http://localhost:8080' } = options;
   const cookies = new Map(options.cookies ?? []);
   const prefix = origin.startsWith('https:') ? '__Host-' : '';
-  const session = () => cookies.get(`${prefix}${shortName}_session`) ?? null;
+  const session = () => cookies.get(`${prefix}parley_session`) ?? null;
   const ask: TestBrowser['call'] = async (method, url, body, headers = {}) => {
     const token = session();
     const isWrite = method !== 'GET';
@@ -49,11 +47,11 @@ export function browserOn(
     const jar = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const own: Record<string, string | null> = {
       host: new URL(origin).host,
-      'user-agent': userAgent,
+      'user-agent': firefox,
       'sec-fetch-site': 'same-origin',
-      [`x-${shortName}-request`]: '1',
+      'x-parley-request': '1',
       ...(method === 'GET' ? {} : { origin }),
-      ...(account === null ? {} : { [`x-${shortName}-account`]: account }),
+      ...(account === null ? {} : { 'x-parley-account': account }),
       ...(jar === '' ? {} : { cookie: jar }),
       ...headers,
     };

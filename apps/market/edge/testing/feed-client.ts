@@ -25,7 +25,7 @@ const patienceMs = 20_000;
 /** Resolves when the socket is open; `url` is the market's. */
 export async function openFeed(
   url: string,
-  options: { readonly headers?: Record<string, string>; readonly localAddress?: string } = {},
+  options: { readonly headers?: Record<string, string> } = {},
 ): Promise<FeedClient> {
   const limited = { ...options, handshakeTimeout: patienceMs };
   const ws = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`, limited);

@@ -1,9 +1,8 @@
 // A market that listens, for tests of the maker feed.
 
-import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { type TestMarket, type Trader, testMarket } from '@parley/verify/test/support/trading.ts';
 import type { Settings } from '../../settings/config.ts';
-import { type AppOptions, buildApp } from '../app.ts';
+import { buildApp } from '../app.ts';
 import { type FeedClient, openMaker } from './feed-client.ts';
 
 export type FeedMarket = TestMarket & {
@@ -18,12 +17,8 @@ export type FeedMarket = TestMarket & {
   maker(trader: Trader, first?: object): Promise<FeedClient>;
 };
 
-export async function feedMarket(
-  settings: Partial<Settings> = {},
-  app: AppOptions = {},
-  adapters?: readonly ChainAdapter[],
-): Promise<FeedMarket> {
-  const market = await testMarket({ settings, app, ...(adapters && { adapters }) });
+export async function feedMarket(settings: Partial<Settings> = {}): Promise<FeedMarket> {
+  const market = await testMarket({ settings });
   const at = await market.app.listen({ host: '127.0.0.1', port: 0 });
   return {
     ...market,

@@ -66,18 +66,3 @@ export async function testPeople(...how: Parameters<typeof startPeople>): Promis
   after(() => edge.close());
   return edge;
 }
-
-/** An open order of this account, of an asset of its own. */
-export async function insertOrder({ sql }: Pick<PeopleEdge, 'sql'>, accountId: string) {
-  await sql(
-    `with one as (
-        insert into assets (id, chain, symbol, decimals, verified, source, created_at)
-        values (gen_random_uuid(), 'somewhere', 'X', 8, true, 'curated', now()) returning id
-      )
-      insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
-        visibility, status, created_at, expires_at, updated_at)
-      select gen_random_uuid(), $1, 'sell_base', id, 1, id, 'public', 'open', now(),
-        now() + interval '10 years', now() from one`,
-    accountId,
-  );
-}

@@ -39,7 +39,7 @@ const known: Readonly<Record<ProviderSettings['provider'], Known>> = {
 /** The address of CoinGecko where a key is paid for. */
 const proBase = 'https://pro-api.coingecko.com/api/v3/onchain';
 
-export type MarketDataLog = { warn(facts: object, sentence: string): void };
+type MarketDataLog = { warn(facts: object, sentence: string): void };
 
 /** Null where no provider is named. */
 export function openMarketData(
