@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { installOffline, type Packed, pack } from '@parley/scripts/tarballs.ts';
+import { type Packed, pack } from '@parley/scripts/tarballs.ts';
 import { bundled } from '@parley/verify/test/support/bundler.ts';
+import { installOffline } from '@parley/verify/test/support/installed.ts';
 import { atMost, type Row } from './report.ts';
 
 const mostBytes = 440 * 1_024;

@@ -10,7 +10,6 @@ import {
   cp,
   mkdir,
   mkdtemp,
-  readdir,
   readFile,
   rm,
   stat,
@@ -25,7 +24,7 @@ import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { bill } from './release-sbom.ts';
 import { buildSite } from './site/build.ts';
-import { folders, sourceOf } from './sources.ts';
+import { filesIn, folders, sourceOf } from './sources.ts';
 import type { Packed } from './tarballs.ts';
 import { buildWeb } from './web-build.ts';
 
@@ -240,13 +239,6 @@ async function putNode(folder: string, lock: Lock, platform: string) {
   await cp(join(root, path, 'bin/node'), join(folder, 'bin/node'));
   await cp(join(root, path, 'LICENSE'), join(folder, 'bin/node.LICENSE'));
   return { version, sha256: await digest(join(folder, 'bin/node')) };
-}
-
-/** Sorted. Links are not followed. */
-async function filesIn(folder: string): Promise<string[]> {
-  const all = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = all.filter((each) => each.isFile());
-  return files.map((each) => relative(folder, join(each.parentPath, each.name))).sort();
 }
 
 async function sizeOf(folder: string, files: readonly string[]): Promise<number> {

@@ -2,7 +2,8 @@
 // a machine without git, or one whose clone is another user's, can list them.
 
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, normalize, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
@@ -16,6 +17,13 @@ const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
 /** Those that fit the patterns, sorted. */
 export function filesOf(...patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: root, exclude: ignored }).sort();
+}
+
+/** Paths of the files in a folder, sorted. Links are not followed. */
+export async function filesIn(folder: string): Promise<string[]> {
+  const all = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = all.filter((each) => each.isFile());
+  return files.map((each) => relative(folder, join(each.parentPath, each.name))).sort();
 }
 
 /** Those of our packages by their names behind `@parley/`. */

@@ -2,7 +2,7 @@
 // operation, and the frames of the feed. The result has no code that runs.
 
 import type { AsyncApi, Content, OpenApi, Operation, Parameter } from './python/generate.ts';
-import { mustBeKnown, type Schema } from './python/schema.ts';
+import { mustBeKnown, type Schema } from './python/generate.ts';
 
 /** The form of an optional field beside its type: `undefined` where a request takes it. */
 type Way = 'answer' | 'request';

@@ -2,13 +2,14 @@
 // them is in `build.json`, which the market reads (apps/market/edge/web/build.ts).
 
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { copyBuild, webBuild } from '@parley/web/vite.config.ts';
 import { build, type Rolldown } from 'vite';
+import { filesIn } from './sources.ts';
 
 const routes = fileURLToPath(new URL('../packages/web/app/router.tsx', import.meta.url));
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
@@ -68,11 +69,8 @@ function hashOf(files: readonly File[]): string {
 }
 
 async function filesOf(folder: string): Promise<File[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = found.filter((each) => each.isFile());
-  const paths = files.map((each) => relative(folder, join(each.parentPath, each.name))).sort();
   return Promise.all(
-    paths.map(async (path) => {
+    (await filesIn(folder)).map(async (path) => {
       const bytes = await readFile(join(folder, path));
       return { path, sha256: createHash('sha256').update(bytes).digest('hex') };
     }),

@@ -67,18 +67,10 @@ export type FaucetChain = {
   readonly gifts: readonly Gift[];
 };
 
-export type FaucetSettings = {
-  readonly host: string;
-  readonly port: number;
-  readonly file: string;
-  readonly perClient: number;
-  readonly chains: readonly FaucetChain[];
-};
-
 type Market = Pick<Settings, 'network' | 'chains' | 'assets'>;
 
 /** Throws an Error that names each wrong part, and where the market is no test network. */
-export function readFaucetSettings(file: string, market: Market): FaucetSettings {
+export function readFaucetSettings(file: string, market: Market) {
   if (market.network !== 'testnet' || market.chains === null) {
     throw new Error(
       `a faucet gives coins of test networks alone: PARLEY_NETWORK is ${market.network}, not testnet`,
@@ -97,7 +89,7 @@ export function readFaucetSettings(file: string, market: Market): FaucetSettings
   return settingsOf(file, given as Static<typeof schema>, market);
 }
 
-function settingsOf(file: string, given: Static<typeof schema>, market: Market): FaucetSettings {
+function settingsOf(file: string, given: Static<typeof schema>, market: Market) {
   const { chains: served, assets } = market;
   const seen = new Set<string>();
   const chains = given.chains.map(({ chain, keyFile, gifts }): FaucetChain => {

@@ -16,7 +16,7 @@ import type { PairConfig } from './config/config.ts';
 import type { Deal, Journal } from './journal.ts';
 import type { Refusal, Step } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf, termsOf } from './rules/matching.ts';
-import { type Terms, termsAt } from './rules/price.ts';
+import { termsAt } from './rules/price.ts';
 import type { Settling } from './settling.ts';
 import type { Trading } from './trading.ts';
 
@@ -144,12 +144,6 @@ export function createAccepting(input: AcceptingInput) {
     if (status === 'closed' || isUnsaid || ageMs > lapsedMs) await settling.drop(deal, 'lapsed');
   };
 
-  const ownTerms = ({ pair, asked }: Match<PairConfig>): Terms | null => {
-    const price = prices.of(pair.price);
-    const units = { base: pair.base.decimals, quote: pair.quote.decimals };
-    return price && termsAt(asked, price, pair.spreadBps, units);
-  };
-
   /**
    * A price that is good enough is named as one's own; any other is answered with one's own. An
    * acceptance first would bind the maker for ten minutes, and the taker to nothing.
@@ -160,7 +154,8 @@ export function createAccepting(input: AcceptingInput) {
     const theirs = termsOf(rfq, match, proposed);
     const onTheirs = promises.verdict(rfq, match, theirs, 'proposal');
     const agrees = onTheirs.refused === null;
-    const terms = agrees ? theirs : ownTerms(match);
+    const { pair, asked } = match;
+    const terms = agrees ? theirs : termsAt(asked, prices.of(pair.price), pair);
     if (terms === null) return;
     const verdict = agrees ? onTheirs : promises.verdict(rfq, match, terms, 'quote');
     if (verdict.refused !== null) return refuse(thread, 'proposal', verdict.refused);

@@ -51,10 +51,8 @@ export function createLevels(input: LevelsInput) {
   const limit = () => AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
 
   const levelOf = (pair: PairConfig, direction: Direction, size: BaseUnits): WantedLevel | null => {
-    const price = prices.of(pair.price);
-    const units = { base: pair.base.decimals, quote: pair.quote.decimals };
     const asked = { direction, flipped: false, amount: size };
-    const terms = price && termsAt(asked, price, pair.spreadBps, units);
+    const terms = termsAt(asked, prices.of(pair.price), pair);
     if (terms === null) return null;
     const match = { pair, asked, ids: { base: '', quote: '' } };
     if (promises.verdict(nobody, match, terms, 'quote').refused !== null) return null;

@@ -184,8 +184,7 @@ export function createQuoting(input: QuotingInput) {
   /** By how much the margin of now is off the spread; null without a price. */
   const offOf = ({ match: { pair }, terms }: OpenQuote): bigint | null => {
     const price = prices.of(pair.price);
-    const units = { base: pair.base.decimals, quote: pair.quote.decimals };
-    return price && marginBps(terms, price, units) - pair.spreadBps;
+    return price && marginBps(terms, price, pair) - pair.spreadBps;
   };
 
   /** Whether the price has moved so far that the quote is not the maker's any more. */
@@ -237,8 +236,7 @@ export function createQuoting(input: QuotingInput) {
   const termsFor = ({ pair, asked }: Match<PairConfig>): Terms | Refusal => {
     const price = prices.of(pair.price);
     if (price === null) return { code: 'no_price', sentence: 'no price that is new enough' };
-    const units = { base: pair.base.decimals, quote: pair.quote.decimals };
-    const terms = termsAt(asked, price, pair.spreadBps, units);
+    const terms = termsAt(asked, price, pair);
     return terms ?? { code: 'size', sentence: 'it comes to nothing at the price of now' };
   };
 

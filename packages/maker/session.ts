@@ -23,19 +23,7 @@ const renewMs = 7 * 86_400_000;
 
 type Key = { readonly key: string; readonly url: string; readonly expiresAt: string };
 
-export type Session = {
-  /** The client with the key of the moment. Without one the market refuses, and the chains alone
-   * are enough. */
-  readonly client: ParleyClient;
-  /** The same, which tries once: an overdue request is decided anew. */
-  readonly once: ParleyClient;
-  /** The present key: a renewed one takes its place. */
-  readonly key: () => string;
-  /** Mints a key where there is none that is good, and links the wallets: the account's id. */
-  signIn(): Promise<string>;
-  /** Mints another key where it is time; resolves to whether it did. */
-  renew(nowMs: Millis): Promise<boolean>;
-};
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /** The market is asked nothing yet. Throws Failure where others may read the kept key. */
 export async function openSession(
@@ -43,7 +31,7 @@ export async function openSession(
   chains: OwnChains,
   log: Log,
   heardClock: (aheadSeconds: number) => void = () => {},
-): Promise<Session> {
+) {
   const login = walletOf(chains, market.login);
   const options = {
     baseUrl: market.url,
@@ -81,10 +69,14 @@ export async function openSession(
     }
   };
   return {
+    /** With the key of the moment. Without one the market refuses, and the chains alone are enough. */
     client,
+    /** The same, which tries once: an overdue request is decided anew. */
     once: parleyClient({ ...byKey, tries: 1 }),
+    /** The present key: a renewed one takes its place. */
     key: () => current?.key ?? '',
-    signIn: async () => {
+    /** Mints a key where there is none that is good, and links the wallets: the account's id. */
+    signIn: async (): Promise<string> => {
       const { userId, wallets } = await me();
       // One that is proven need not be vouched for: only then may it be paid.
       const done = new Set([login.address, ...(isKnown ? provenIn(wallets) : [])]);
@@ -97,7 +89,8 @@ export async function openSession(
       isKnown = true;
       return userId;
     },
-    renew: async (nowMs) => {
+    /** Mints another key where it is time; resolves to whether it did. */
+    renew: async (nowMs: Millis): Promise<boolean> => {
       if (Date.parse(current?.expiresAt ?? '') - nowMs > renewMs) return false;
       await mint();
       return true;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createModels, docstring, snake } from './schema.ts';
+import { createModels, docstring, snake } from './generate.ts';
 
 test('a field is an int where its text is an amount, a word list closed in requests alone', () => {
   const text = (schema: object) => {

@@ -3,13 +3,13 @@
 // another origin.
 
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { build } from 'vitepress';
-import { filesOf } from '../sources.ts';
+import { filesIn, filesOf } from '../sources.ts';
 import { indexForModels, nameOf, outside, pageOf, titleOf } from './markdown.ts';
 import { generatedPages, textOf } from './pages.ts';
 
@@ -74,10 +74,7 @@ async function put(file: string, text: string): Promise<void> {
 /** Moves scripts out of the pages, packs, and names the files in build.json. */
 async function finished(folder: string): Promise<string[]> {
   await rm(join(folder, 'hashmap.json'), { force: true });
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = found
-    .filter((each) => each.isFile())
-    .map((each) => relative(folder, join(each.parentPath, each.name)));
+  const paths = await filesIn(folder);
   const scripts = new Map<string, string>();
   for (const path of paths.filter((each) => each.endsWith('.html'))) {
     const file = join(folder, path);

@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { installOffline, type Packed, pack } from '@parley/scripts/tarballs.ts';
+import { type Packed, pack } from '@parley/scripts/tarballs.ts';
 import { bundled, everyEntry } from './support/bundler.ts';
+import { installOffline } from './support/installed.ts';
 import { otherNodes } from './support/nodes.ts';
 
 const run = promisify(execFile);

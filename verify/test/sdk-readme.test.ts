@@ -8,7 +8,8 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { installOffline, pack } from '@parley/scripts/tarballs.ts';
+import { pack } from '@parley/scripts/tarballs.ts';
+import { installOffline } from './support/installed.ts';
 import { type RunningMarket, sharedMarket } from './support/market.ts';
 import { type OtherNode, otherNodes, thisNode as own } from './support/nodes.ts';
 

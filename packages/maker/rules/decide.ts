@@ -108,8 +108,7 @@ export function guardRefusal(
   price: Price,
   step: Step,
 ): Refusal | null {
-  const units = { base: pair.base.decimals, quote: pair.quote.decimals };
-  const margin = marginBps(terms, price, units);
+  const margin = marginBps(terms, price, pair);
   const least = pair.spreadBps - slipAt[step](pair.slipBps);
   if (margin >= least) return null;
   const amounts = `${shown(terms.base, pair.base)} for ${shown(terms.quote, pair.quote)}`;

@@ -7,7 +7,7 @@ import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import { distanceBps, marginBps, parsePrice, ratio, termsAt } from './price.ts';
 
-const btcUsd = { base: 8, quote: 6 };
+const btcUsd = { base: { decimals: 8 }, quote: { decimals: 6 }, spreadBps: 100n };
 
 test('a price is read exactly, and what is none is refused', () => {
   for (const [said, over, under] of [
@@ -41,14 +41,14 @@ for (const [what, asked, gives, base, quote] of [
 ] as const) {
   test(`${what}: the maker's quote`, () => {
     const [direction, flipped, amount] = asked;
-    const terms = termsAt({ direction, flipped, amount }, parsePrice('64000'), 100n, btcUsd);
+    const terms = termsAt({ direction, flipped, amount }, parsePrice('64000'), btcUsd);
     assert.deepEqual(terms, { gives, base, quote });
   });
 }
 
 test('no price is quoted where the taker would get nothing', () => {
   const asked = { direction: 'sell_base', flipped: true, amount: 1n } as const;
-  assert.equal(termsAt(asked, parsePrice('64000'), 100n, btcUsd), null);
+  assert.equal(termsAt(asked, parsePrice('64000'), btcUsd), null);
 });
 
 test('a quote leaves the maker its spread, whatever is asked at whatever price', () => {
@@ -58,17 +58,17 @@ test('a quote leaves the maker its spread, whatever is asked at whatever price',
     amount: fc.bigInt({ min: 1n, max: 10n ** 30n }),
     over: fc.bigInt({ min: 1n, max: 10n ** 20n }),
     under: fc.bigInt({ min: 1n, max: 10n ** 20n }),
-    spread: fc.bigInt({ min: 0n, max: 5_000n }),
-    base: fc.integer({ min: 0, max: 18 }),
-    quote: fc.integer({ min: 0, max: 18 }),
+    spreadBps: fc.bigInt({ min: 0n, max: 5_000n }),
+    base: fc.record({ decimals: fc.integer({ min: 0, max: 18 }) }),
+    quote: fc.record({ decimals: fc.integer({ min: 0, max: 18 }) }),
   });
   fc.assert(
-    fc.property(drawn, ({ over, under, spread, base, quote, ...asked }) => {
+    fc.property(drawn, ({ over, under, spreadBps, base, quote, ...asked }) => {
       const price = { over, under };
-      const units = { base, quote };
-      const terms = termsAt(asked, price, spread, units);
+      const pair = { base, quote, spreadBps };
+      const terms = termsAt(asked, price, pair);
       if (terms === null) return;
-      assert.ok(marginBps(terms, price, units) >= spread);
+      assert.ok(marginBps(terms, price, pair) >= spreadBps);
       assert.ok(terms.base > 0n && terms.quote > 0n);
     }),
     { numRuns: runs(300) },

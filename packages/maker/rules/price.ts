@@ -7,8 +7,9 @@ import type { Direction } from '@parley/core/trade.ts';
 /** Whole coins of the pair's quote for one whole coin of its base; both parts are above zero. */
 export type Price = { readonly over: bigint; readonly under: bigint };
 
-/** Decimals of both assets of a pair. */
-export type PairUnits = { readonly base: number; readonly quote: number };
+export type PricedPair = Readonly<Record<'base' | 'quote', { readonly decimals: number }>> & {
+  readonly spreadBps: bigint;
+};
 
 /**
  * The taker's request, as the pair has it: if the RFQ's base is the pair's quote, `flipped` is
@@ -72,17 +73,18 @@ export function approximate({ over, under }: Price): number {
 const up = (over: bigint, under: bigint) => (over + under - 1n) / under;
 
 /**
- * The terms of a quote `spreadBps` (below 10 000) away from the price; null where the other side
- * would give or get nothing.
+ * The terms of a quote `spreadBps` (below 10 000) away from the price; null without a price, and
+ * where the other side would give or get nothing.
  */
 export function termsAt(
   { direction, flipped, amount }: Asked,
-  { over, under }: Price,
-  spreadBps: bigint,
-  units: PairUnits,
+  price: Price | null,
+  { base, quote, spreadBps }: PricedPair,
 ): Terms | null {
-  const b = 10n ** BigInt(units.base);
-  const q = 10n ** BigInt(units.quote);
+  if (price === null) return null;
+  const { over, under } = price;
+  const b = 10n ** BigInt(base.decimals);
+  const q = 10n ** BigInt(quote.decimals);
   const takerSells = direction === 'sell_base';
   // Quote for so much base is amount * over * q / (under * b); the other way round it is inverted.
   const [rise, fall] = flipped ? [under * b, over * q] : [over * q, under * b];
@@ -113,9 +115,13 @@ function termsOf(
  * The maker's gain at that price, in basis points of what it gives, rounded down: negative where it
  * gets less than it gives.
  */
-export function marginBps(terms: Terms, { over, under }: Price, units: PairUnits): bigint {
-  const base = terms.base * over * 10n ** BigInt(units.quote);
-  const quote = terms.quote * under * 10n ** BigInt(units.base);
+export function marginBps(
+  terms: Terms,
+  { over, under }: Price,
+  pair: Pick<PricedPair, 'base' | 'quote'>,
+): bigint {
+  const base = terms.base * over * 10n ** BigInt(pair.quote.decimals);
+  const quote = terms.quote * under * 10n ** BigInt(pair.base.decimals);
   const [gives, gets] = terms.gives === 'base' ? [base, quote] : [quote, base];
   if (gives === 0n) throw new RangeError('the amount given is zero');
   const gain = (gets - gives) * whole;

@@ -2,19 +2,26 @@
 // Source: https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage
 
 import { decrypt, type Keystore, toKey } from 'ox/Keystore';
+import { z } from 'zod';
 import { Failure } from '../failures.ts';
 
 /** Some ten seconds; scrypt ends at 1 GiB of memory by itself. */
 const mostRounds = 10_000_000;
 
+const shape = z.object({
+  version: z.literal(3),
+  crypto: z.object({
+    cipher: z.literal('aes-128-ctr'),
+    kdfparams: z.object({ c: z.int().max(mostRounds).optional() }),
+  }),
+});
+
 /** 64 hex. Throws Failure `wrong_passphrase`. */
 export function openWeb3(file: string, password: string): string {
   try {
-    const keystore = JSON.parse(file) as Keystore;
-    const { cipher, kdfparams } = keystore.crypto;
-    const format: string = `${keystore.version} ${cipher}`;
-    if (format !== '3 aes-128-ctr') throw new Error('another format');
-    if ('c' in kdfparams && !(kdfparams.c <= mostRounds)) throw new Error('too many rounds');
+    const read: unknown = JSON.parse(file);
+    shape.parse(read);
+    const keystore = read as Keystore;
     const key = decrypt(keystore, toKey(keystore, { password })).slice(2);
     if (/^[0-9a-f]{64}$/.test(key)) return key;
     throw new Error('another length');
