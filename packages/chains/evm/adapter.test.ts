@@ -52,13 +52,24 @@ test('a transaction of another chain is none', async () => {
   await assert.rejects(reading, refuses('bad_transaction', /31338.*31337/));
 });
 
-test('a node that takes no state overrides is not used', async () => {
-  const adapter = await adapterOver(({ method, params }, forward) =>
-    method === 'eth_call' && params.length > 2
-      ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
-      : forward(),
-  );
-  await assert.rejects(adapter.open(signal()), refuses('chain_unavailable', /no state overrides/));
+test('a node that takes no state overrides, or ignores them, tries no payment and is used', async () => {
+  const { terms, escrow, secret } = await newLeg(chain);
+  for (const doesSay of [true, false]) {
+    const adapter = await adapterOver(({ method, params }, forward) => {
+      if (method !== 'eth_call' || params.length <= 2) return forward();
+      if (doesSay) return { error: { code: -32_602, message: 'too many arguments' } };
+      return { result: '0x' };
+    });
+    await adapter.open(signal());
+    for (const about of ['payout', 'funding', 'claim'] as const) {
+      const tried = adapter.preflight(terms, about, signal());
+      await assert.rejects(tried, refuses('chain_unavailable', /no state overrides/));
+    }
+    if (doesSay) await send(chain, funder, fundCalls(terms, deployment, 0n)[0]!);
+    const input = { escrow, feeRateSatPerVbyte: null, isPublic: true };
+    const { txs } = (await adapter.buildClaim(input, secret, signal())) as EvmMaterial;
+    assert.deepEqual(txs, [claimCall(terms, deployment, secret)]);
+  }
 });
 
 test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {

@@ -35,7 +35,7 @@ import {
   tryCall,
   tryCalls,
 } from './simulate.ts';
-import { stateAt } from './state.ts';
+import { mustLend, stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 
 function material(
@@ -167,7 +167,11 @@ export async function preflight(
 ): Promise<void> {
   const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   mustBeGood(terms, watch.deployment);
-  if (about === 'claim') return tryClaim(watch, terms, signal);
+  const lending = begun(mustLend(asked, signal));
+  if (about === 'claim') {
+    await lending;
+    return tryClaim(watch, terms, signal);
+  }
   const { token } = terms;
   const head = begun(headBlock(watch.rpc, signal));
   const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
@@ -180,6 +184,7 @@ export async function preflight(
   const funding = await funder;
   const payer = await payerOf(watch, terms, lent, signal);
   const { timestamp } = await head;
+  await lending;
   const receivers = payer === null ? [] : [terms.payout, terms.refund];
   const trials = [
     ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),

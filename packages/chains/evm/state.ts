@@ -121,10 +121,23 @@ export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<voi
     if (id === chainId) continue;
     throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
   }
-  const lending = await eachSource(watch, watch.rpc, (one) => lends(one, signal));
-  if (lending.some(({ answer }) => !answer)) {
-    throw wrong('the node takes no state overrides, by which payments are tried (eth_call)', {});
-  }
   const fault = await contractFault(watch.rpc, deployment, signal);
   if (fault !== null) throw wrong(fault.says, { contract: fault.contract });
+}
+
+const lenders = new WeakSet<Rpc>();
+
+/**
+ * Before a payment is tried: without state overrides it would seem to arrive. A claim of a public
+ * secret and a refund try none, so a node that takes no overrides may send them.
+ */
+export async function mustLend(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { chain, rpc } = watch;
+  if (lenders.has(rpc)) return;
+  const sources = await eachSource(watch, rpc, (one) => lends(one, signal));
+  if (sources.some(({ answer }) => !answer)) {
+    const sentence = `${chain}: a node takes no state overrides, by which payments are tried (eth_call)`;
+    throw new ParleyError('chain_unavailable', sentence, { chain });
+  }
+  lenders.add(rpc);
 }
