@@ -8,11 +8,7 @@ type Manner = 'serve' | 'echo' | 'fail' | 'no estimates';
 
 export type GuardedNode = { readonly url: string; manner: Manner; stop(): Promise<void> };
 
-const estimates = new RegExp(
-  '"(eth_estimateGas|eth_createAccessList|simulateTransaction|testmempoolaccept)"|' +
-    // With state that is lent.
-    '"eth_call","params":\\[\\{[^}]*\\},"latest",\\{',
-);
+const estimates = /"(eth_estimateGas|eth_createAccessList|simulateTransaction|testmempoolaccept)"/;
 const sends = /"(eth_sendRawTransaction|sendrawtransaction|testmempoolaccept|sendTransaction)"/;
 
 /**
