@@ -14,6 +14,8 @@ import { eachRange, ours, reorgMargin } from './scan.ts';
 import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 
 const fullBlocks = 128;
+/** Callers kept for an escrow: its own claim and refund are among the first. */
+const mostCallers = 64;
 
 const headsOf = ({ number, hash, timestamp }: Block): Heads => {
   return { height: number, hash, clock: timestamp };
@@ -103,7 +105,11 @@ function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
     if (address !== null) touched.add(address);
   }
   for (const tx of block.txs) {
-    for (const address of touchesOf(watch, tx).keys()) touched.add(address);
+    for (const [address] of touchesOf(watch, tx)) {
+      touched.add(address);
+      const callers = watch.known.get(address)?.callers;
+      if (callers !== undefined && callers.size < mostCallers) callers.add(tx.hash);
+    }
   }
   for (const address of touched) happened(watch, address, block.number);
   push(watch, { number: block.number, hash: block.hash, touched });

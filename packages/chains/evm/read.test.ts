@@ -19,6 +19,7 @@ import {
   later,
   mint,
   newLeg,
+  refund,
 } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
@@ -28,6 +29,8 @@ const { contract } = evmDeployment(31_337);
 
 const read = (leg: Leg, adapter = adapterOf()) => adapter.readEscrow(leg.escrow, signal());
 const readThrough = async (leg: Leg, lie: Lie) => read(leg, await adapterOver(lie));
+const noLogs: Lie = ({ method }, forward) =>
+  method === 'eth_getLogs' ? { result: [] } : forward();
 
 test('tokens sent by hand to the contract are no part of any escrow', async () => {
   const token = await deployToken(chain, 'DevDollar');
@@ -69,6 +72,32 @@ test('a token that takes its money out of the escrow leaves the leg seen, never 
   assert.equal(legStatus(await read(leg)), 'seen', 'what came back must get deep as well');
   await mine();
   assert.equal(legStatus(await read(leg)), 'funded');
+});
+
+test('a node that keeps back all logs: funding, claim and refund are found by state', async () => {
+  const funded = await newLeg(chain);
+  const claimed = await newLeg(chain, { amount: 2_000n });
+  const refunded = await newLeg(chain, { amount: 3_000n });
+  // Blocks of one second are searched up to a bound: this second has none of the tests before.
+  await later(chain, 60);
+  const fundTx = await fund(chain, funded);
+  for (const each of [claimed, refunded]) await fund(chain, each);
+  await mine();
+  const adapter = await adapterOver(noLogs);
+  const shown = await read(funded, adapter);
+  assert.deepEqual([shown.funded?.txid, shown.funded?.deep], [fundTx, true]);
+  adapter.watch([claimed.escrow, refunded.escrow]);
+  await adapter.changes(signal());
+  const claimTx = await claim(chain, claimed);
+  await later(chain, 7_200);
+  const refundTx = await refund(chain, refunded);
+  await mine(2);
+  const { touched } = await adapter.changes(signal());
+  const both = [claimed.escrow.address, refunded.escrow.address];
+  assert.deepEqual(touched.toSorted(), both.toSorted());
+  const byState = await read(claimed, adapter);
+  assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
+  assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
 });
 
 type At = { readonly number: bigint | null; readonly hash: Hex | null };

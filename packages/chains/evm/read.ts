@@ -10,6 +10,7 @@ import {
   rankOf,
   settledRank,
   unknownTxid,
+  verbOf,
 } from '../escrows/state.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
@@ -18,7 +19,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
 import { type At, atLook, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
-import { confirmed, scanEscrow } from './scan.ts';
+import { changeOf, confirmed, scanEscrow } from './scan.ts';
 import { stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
@@ -266,6 +267,12 @@ async function historyOf(
     history = await lookBack(watch, known, head.number, signal);
   }
   if (explains(history, now)) return history;
+  const verb = verbOf(now);
+  const found = verb === null ? null : await changeOf(watch, known, verb, now.changedAt, signal);
+  if (found !== null) {
+    mark(known, found);
+    return firsts(known, head.number);
+  }
   if (now.state === 'ended') {
     once(watch, 'unknown_outcome', { chain: watch.chain, escrow: address });
     return history;

@@ -39,6 +39,8 @@ export type Mark = {
 export type Known = {
   readonly watched: WatchedEscrow;
   readonly marks: Map<string, Mark>;
+  /** Transactions that called it directly; looked at when its logs do not explain its state. */
+  readonly callers: Set<string>;
   /** All its logs up to here are in `marks`; null = not looked yet. */
   scannedTo: number | null;
 };
@@ -97,7 +99,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  const begin = () => ({ watched, marks: new Map(), scannedTo: null });
+  const begin = () => ({ watched, marks: new Map(), callers: new Set<string>(), scannedTo: null });
   return kit.remember(watch, watched, begin);
 }
 
