@@ -208,7 +208,7 @@ test('stats: what began on a day, by asset with both legs, and nothing of anothe
   const maker = await market.trader();
   const { id } = await market.rfq(taker, { baseAmount: '777' });
   await agreeOn(market, id, taker, maker);
-  const [row] = await run('select created_at from rfqs order by id desc limit 1');
+  const [row] = await run(`select created_at from rfqs where id = '${id}'`);
   const day = new Date(String(row?.created_at)).toISOString().slice(0, 10);
   const stats = JSON.parse((await ops(['stats', '--day', day, '--json'])).out);
   assert.deepEqual(stats.swaps, { agreed: 1, byStatus: { agreed: 1 } });

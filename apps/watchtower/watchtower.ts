@@ -40,7 +40,7 @@ export type Watchtower = {
 /** On one chain. */
 type Post = {
   readonly gas: Gas;
-  readonly loops: Readonly<Record<'relays' | 'others', Loop>>;
+  readonly loops: Readonly<Record<'relays' | 'others' | 'upkeep', Loop>>;
   readAtMs: number;
   /** The UTC day and the reason that the log has recorded already. */
   logged: string;
@@ -99,23 +99,29 @@ export function createWatchtower(deps: Parts): Watchtower {
   };
 }
 
-/** Loops for relays, and for other jobs and the key itself, which do not wait for each other. */
+/** Loops for relays, for other jobs and for the key itself, which do not wait for each other. */
 function postOf(deps: Parts, gas: Gas): Post {
   const { chain } = gas.account;
   const next = (done: number) => (done >= bounds.jobsAPass ? 'now' : undefined);
+  // Rung for what is due.
+  const everyMs = bounds.unrungPauseMs;
   const post: Post = {
     gas,
     loops: {
       relays: deps.loop({
         name: `watchtower ${chain} relays`,
-        // Rung for what is due.
-        everyMs: bounds.unrungPauseMs,
+        everyMs,
         pass: async (signal) => next(await passOf(deps, post, 'relays', signal)),
       }),
       others: deps.loop({
         name: `watchtower ${chain}`,
-        everyMs: bounds.balanceEveryMs,
+        everyMs,
         pass: async (signal) => next(await ownPass(deps, post, signal)),
+      }),
+      upkeep: deps.loop({
+        name: `watchtower ${chain} upkeep`,
+        everyMs: bounds.balanceEveryMs,
+        pass: (signal) => keepUp(deps, post, signal),
       }),
     },
     readAtMs: -Infinity,
@@ -184,9 +190,13 @@ async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed
 
 async function ownPass(deps: Parts, post: Post, stop: AbortSignal): Promise<number> {
   const done = await passOf(deps, post, 'others', stop);
+  await keepUp(deps, post, stop);
+  return done;
+}
+
+async function keepUp(deps: Parts, post: Post, stop: AbortSignal): Promise<undefined> {
   await freeNonces(deps, post, stop);
   await measure(deps, post, stop);
-  return done;
 }
 
 async function passOf(deps: Parts, post: Post, what: DueKind, stop: AbortSignal): Promise<number> {

@@ -264,3 +264,24 @@ timed('a text that differs from the own terms is never signed', async () => {
     assert.deepEqual([texts, relay.given], [[], []]);
   }
 });
+
+timed('what another key has signed is handed out to nobody', async () => {
+  const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
+    (await keeper.signTypedData?.(data, signal)) ?? '';
+  const { maker, taker, relay } = await making({ gas: false, signs });
+  await until(taker, isFunded);
+  await assert.rejects(settle(maker), { code: 'no_wallet' });
+  assert.deepEqual(relay.given, []);
+  assert.equal((await recordOf(maker)).authorization, undefined);
+});
+
+timed('a wallet with too few tokens is told both numbers before it pays an approval', async () => {
+  const more = { fundingWays: ['approval'] } as const;
+  const { maker, taker, wallet } = await making({ gas: true, held: 499_999_999n, more });
+  await until(taker, isFunded);
+  const short = / has 499999999 of token .* leg a takes 500000000$/;
+  await until(maker, ({ step, text }) => step === 'waiting' && short.test(text));
+  assert.equal(await on.anvil.countOf(wallet.address), 0);
+  await coin.mint(wallet.address, 1n);
+  await until(maker, isFunded);
+});

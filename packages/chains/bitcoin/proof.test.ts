@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { p2pkh, WIF } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
@@ -190,5 +190,31 @@ describe('a proof', () => {
     for (const bytes of [new Uint8Array(), by(0).subarray(0, 63), [...by(0), 1, 1]]) {
       refused('p2tr', stack(Uint8Array.from(bytes)));
     }
+  });
+
+  it('in another form of a wallet is refused with the way out', () => {
+    const { signature } = signBip322({ privateKey, kind: 'p2wpkh', message, network: regtest });
+    const bytes = base64.decode(signature);
+    const [ecdsa = new Uint8Array()] = itemsOf(signature);
+    for (const [text, why] of [
+      [base64.encode(Uint8Array.of(39, ...new Uint8Array(64).fill(7))), /not one witness stack/],
+      [base64.encode(ecdsa), /not one witness stack/],
+      [bytesToHex(bytes), /it is hex, and base64 is wanted/],
+      [signature.replace(/=*$/, '').slice(0, -1), /base64url or has no padding/],
+      [`${signature.slice(0, 64)}\n${signature.slice(64)}`, /it is not base64/],
+      ['not a signature', /it is not base64/],
+    ] as const) {
+      refused('p2wpkh', text, why);
+      refused('p2wpkh', text, /: choose BIP-322 simple in the wallet, or trade by the app/);
+    }
+  });
+
+  it('a proof of an address that cannot prove itself is refused by the kinds that can', () => {
+    const address = p2pkh(hexToBytes(pubkey), regtest).address as string;
+    const signature = base64.encode(Uint8Array.of(31, ...new Uint8Array(64)));
+    assert.throws(
+      () => verifyBitcoinProof({ address, message, signature, network: regtest }),
+      refuses('bad_signature', /a P2PKH address cannot .* P2WPKH, P2SH-P2WPKH or P2TR/),
+    );
   });
 });

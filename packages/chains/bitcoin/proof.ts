@@ -9,7 +9,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { base64 } from '@scure/base';
 import { OutScript, RawWitness, SigHash, Transaction } from '@scure/btc-signer';
 import { hash160, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
-import { bareSignature } from '../kit/signature-text.ts';
+import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { type BitcoinAddress, type BitcoinNetwork, parseBitcoinAddress } from './networks.ts';
 
@@ -46,12 +46,13 @@ function bad(reason: string, cause?: unknown): ParleyError {
 /** A witness stack, consensus encoded: a count, then each item with its length. */
 function readWitness(signature: string): Uint8Array[] {
   const text = bareSignature(signature);
+  if (hexIn(text) !== null) throw badForm(notIn('base64', text));
   if (text.length > maxSignatureCharacters) throw badForm(`${text.length} characters`);
   let bytes: Uint8Array;
   try {
     bytes = base64.decode(text.startsWith('smp') ? text.slice(3) : text);
   } catch (cause) {
-    throw badForm('it is not base64', cause);
+    throw badForm(notIn('base64', text), cause);
   }
   try {
     return RawWitness.decode(bytes);

@@ -75,7 +75,8 @@ test('a blacklisted receiver, a blacklisted funder and a paused token are refuse
   await fails(tried(terms, 'payout'), /says "the token is paused"/);
 });
 
-test('balances are found where a token reads them; without access lists nothing is refused', async () => {
+test('balances are found where a token reads them; without access lists where compilers put them', async () => {
+  const plain = await deployToken(chain, 'DevDollar');
   const hidden = await put('Separated');
   await tried(await termsOf({ token: hidden }), 'funding');
   const events: string[] = [];
@@ -86,6 +87,9 @@ test('balances are found where a token reads them; without access lists nothing 
         : forward(),
     { log: (event) => events.push(event) },
   );
+  await tried(await termsOf({ token: plain }), 'payout', adapter);
+  assert.deepEqual(events, []);
+  // Its ledger cannot be guessed: said in the log, and nothing is refused.
   await tried(await termsOf({ token: hidden }), 'payout', adapter);
   assert.deepEqual(events, ['preflight_without_balance']);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { base58 } from '@scure/base';
 import { encodeAbiParameters, encodeDeployData, getCreate2Address, type Hex } from 'viem';
 import { encodeFunctionData, toHex } from 'viem/utils';
 import { rpcClient } from '../nodes/rpc.ts';
@@ -114,6 +115,29 @@ test('high s, other lengths and what is no hex are refused', async () => {
   }
 });
 
+test('a signature may lack 0x, and what copying leaves around it', async () => {
+  const { signature: good } = first;
+  const all = [good.slice(2), `0X${good.slice(2).toUpperCase()}`, `\u200b ${good}\r\n`];
+  for (const signature of all) {
+    assert.equal(await verifyEvmProof({ ...first, signature }, soon()), first.address);
+  }
+});
+
+test('compact form and other encodings are refused by their name, with a node and without', async () => {
+  const bytes = Buffer.from(first.signature.slice(2), 'hex');
+  for (const [signature, why] of [
+    [first.signature.slice(0, 130), /a compact signature \(EIP-2098\), and 65 bytes/],
+    [bytes.toString('base64'), /it is base64, and hex is wanted/],
+    [base58.encode(bytes), /it is base58, and hex is wanted/],
+    ['0xzz', /it is not hex/],
+  ] as const) {
+    for (const nodes of [[], [nodeAt()]]) {
+      const checked = verifyEvmProof({ ...first, signature, nodes }, soon());
+      await assert.rejects(checked, refuses('bad_signature', why));
+    }
+  }
+});
+
 test('a contract wallet signs by its owner, and only for the right message and wallet', async () => {
   const address = await deploy(chain, ownedBy(owner.address));
   const signature = await owner.signMessage({ message });
@@ -179,6 +203,13 @@ describe('a contract is no wallet of the signer when it', () => {
       if (!name.endsWith('again')) await isRefused(verify(address, twice));
     });
   }
+
+  test('was there once and is gone', async () => {
+    const address = await put(yesWallet);
+    assert.equal(await verify(address, some), address);
+    await chain.client.setCode({ address, bytecode: '0x' });
+    await isRefused(verify(address, some));
+  });
 });
 
 test('an answer beyond any wallet’s is a no, read no further and asked for no second time', async () => {
@@ -209,6 +240,13 @@ describe('EIP-6492', () => {
     const foreign = wrapped(from, making, await stranger.signMessage({ message }));
     await isRefused(verify(address, foreign));
     for (const other of [stranger.address, nobody]) await isRefused(verify(other, signature));
+  });
+
+  test('it is refused where what it wraps is no factory, call and signature', async () => {
+    for (const inner of ['', 'ab'.repeat(40), '00'.repeat(96), 'ff'.repeat(96)]) {
+      await isRefused(verify(nobody, `0x${inner}${'6492'.repeat(16)}`));
+    }
+    await isRefused(verify(nobody, wrapped(`0x${'bb'.repeat(20)}`, '0x', '0xab')));
   });
 
   for (const [how, code] of Object.entries({ ...hostile, 'says yes to everything': yesWallet })) {
@@ -264,6 +302,23 @@ describe('a node', () => {
       { code: -32_000, message: 'invalid jump destination' },
     ]) {
       await isRefused(verify(address, some, [await onCall({ error })]));
+    }
+  });
+
+  test('is asked with a limit of gas', async () => {
+    const asked: unknown[] = [];
+    const watched = await nodeThat((request, forward) => {
+      if (request.method === 'eth_call') asked.push(request.params[0]);
+      return forward();
+    });
+    await verify(await put(yesWallet), some, [watched]);
+    assert.equal((asked[0] as { gas: string }).gas, `0x${(3_000_000).toString(16)}`);
+  });
+
+  test('that answers nonsense makes nobody a signer', async () => {
+    const address = await put(yesWallet);
+    for (const result of [null, 1, true, '', '0x', magic.slice(0, 10), `0x${magic}`]) {
+      await isRefused(verify(address, some, [await onCall({ result })]));
     }
   });
 });

@@ -12,7 +12,7 @@ import {
   parseAbi,
 } from 'viem/utils';
 import { recoverKeyHash } from '../kit/recoverable.ts';
-import { bareSignature, hexIn } from '../kit/signature-text.ts';
+import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { AnswerTooLong } from '../nodes/exchange.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
@@ -41,7 +41,7 @@ export function readEvmSignature(text: string): Hex {
   const bare = bareSignature(text);
   if (bare === '0x') return bare;
   const hex = hexIn(bare);
-  if (hex === null) throw refuse('it is not hex');
+  if (hex === null) throw refuse(notIn('hex', bare));
   return `0x${hex}`;
 }
 

@@ -97,8 +97,9 @@ function failureOf({ data, message }: RpcError): Failure {
 /** Many times what any balance takes: it bounds how long an answer a token can give. */
 const balanceGas = '0x7a120';
 const mostSlots = 32;
+const guessedSlots = 64n;
 
-/** Looks where the token reads, as the access list says. null: not found. */
+/** Looks where the token reads (access list), then where compilers put mappings. null: not found. */
 export async function lendBalance(
   rpc: Rpc,
   token: string,
@@ -125,7 +126,24 @@ export async function lendBalance(
       if ((await balanceWith(lent)) >= amount) return lent;
     }
   }
-  return null;
+  const guesses = guessedKeys(holder);
+  const all = Object.fromEntries(guesses.map((key, at) => [key, word(amount + BigInt(at))]));
+  const at = (await balanceWith({ [token]: { stateDiff: all } })) - amount;
+  const key = at >= 0n && at < guesses.length ? guesses[Number(at)] : undefined;
+  if (key === undefined) return null;
+  const lent = { [token]: { stateDiff: { [key]: word(amount) } } };
+  return (await balanceWith(lent)) >= amount ? lent : null;
+}
+
+/** Solidity hashes key then slot, Vyper slot then key. */
+function guessedKeys(holder: string): string[] {
+  const key = holder.slice(2).toLowerCase().padStart(64, '0');
+  const keys: string[] = [];
+  for (let slot = 0n; slot < guessedSlots; slot += 1n) {
+    const place = word(slot).slice(2);
+    keys.push(keccak256(`0x${key}${place}`), keccak256(`0x${place}${key}`));
+  }
+  return keys;
 }
 
 /** The storage that a call reads; none where the node does not say. */

@@ -98,7 +98,7 @@ test('tweetnacl and kit sign what is accepted and accept what is signed here', a
   );
 });
 
-test('a signature is 64 bytes in base58, and nothing else', () => {
+test('a signature is 64 bytes in base58, and what else comes is named', () => {
   const bytes = base58.decode(good.signature);
   for (const text of [` ${good.signature}\r\n`, `\u200b${good.signature}\u00a0`]) {
     assert.equal(verifySolanaProof({ ...good, signature: text }), good.address);
@@ -108,8 +108,11 @@ test('a signature is 64 bytes in base58, and nothing else', () => {
   }
   for (const [signature, why] of [
     ['', /it must be/],
-    [bytesToHex(bytes), /it must be/],
-    [Buffer.from(bytes).toString('base64'), /it is not base58/],
+    [bytesToHex(bytes), /it is hex, and base58 is wanted: it must be/],
+    [`0x${bytesToHex(bytes)}`, /it is hex, and base58/],
+    [Buffer.from(bytes).toString('base64'), /it is base64, and base58/],
+    [Buffer.from(bytes).toString('base64url'), /it is base64url or has no padding, and base58/],
+    [`${good.signature.slice(0, -1)}0`, /it is (?:base64|not base58)/],
     [`${good.signature.slice(0, 40)}\n${good.signature.slice(40)}`, /it is not base58/],
     ['1'.repeat(63), /it must be/],
     ['z'.repeat(1_000_000), /it must be/],

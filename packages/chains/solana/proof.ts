@@ -6,7 +6,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { base58 } from '@scure/base';
-import { bareSignature } from '../kit/signature-text.ts';
+import { bareSignature, notIn } from '../kit/signature-text.ts';
 import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { envelopesOf } from './envelope.ts';
 
@@ -43,7 +43,7 @@ function readSignature(text: string): Uint8Array {
   const { least, most } = characters;
   const wanted = `it must be ${signatureBytes} bytes in base58, ${least} to 88 characters`;
   if (bare.length < least || bare.length > most) throw refuse(wanted);
-  if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(bare)) throw refuse(`it is not base58: ${wanted}`);
+  if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(bare)) throw refuse(`${notIn('base58', bare)}: ${wanted}`);
   const bytes = base58.decode(bare);
   if (bytes.length !== signatureBytes) throw refuse(`it holds ${bytes.length} bytes: ${wanted}`);
   return bytes;

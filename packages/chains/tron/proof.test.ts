@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { runs } from '@parley/verify/test/support/runs.ts';
-import { createBase58check } from '@scure/base';
+import { base58, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { TronWeb, Trx } from 'tronweb';
 import { refuses } from '../testing/refusals.ts';
@@ -101,7 +101,8 @@ test('another digest over the same words proves nothing', async () => {
     refused({ ...official, address, signature }, /made by T/);
   }
   for (const [text, why] of [
-    [Buffer.from(body, 'hex').toString('base64'), /it is not hex/],
+    [Buffer.from(body, 'hex').toString('base64'), /it is base64, and hex is wanted/],
+    [base58.encode(hexToBytes(body)), /it is base58, and hex is wanted/],
     ['signed', /it is not hex/],
     ['', /it is not hex/],
     [`0x${body}00`, /65 bytes in hex, and has 132 digits/],

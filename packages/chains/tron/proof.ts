@@ -6,7 +6,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { keyHashOf, recoverKeyHash } from '../kit/recoverable.ts';
-import { bareSignature } from '../kit/signature-text.ts';
+import { bareSignature, notIn } from '../kit/signature-text.ts';
 import { parseTronAddress, tronAddressOf } from './address.ts';
 
 export type TronProof = {
@@ -23,7 +23,7 @@ export function verifyTronProof({ address: text, message, signature }: TronProof
   const address = parseTronAddress(text);
   const bare = bareSignature(signature);
   const hex = /^(?:0[xX])?([0-9a-fA-F]+)$/.exec(bare)?.[1];
-  if (hex === undefined) throw refuse('it is not hex');
+  if (hex === undefined) throw refuse(notIn('hex', bare));
   if (hex.length !== 130) throw refuse(`it must be 65 bytes in hex, and has ${hex.length} digits`);
   const bytes = hexToBytes(hex);
   const recovered = recoverKeyHash(tronMessageHash(message), bytes);

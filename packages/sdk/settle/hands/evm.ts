@@ -102,7 +102,8 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
     context.signal?.throwIfAborted();
     if (!isReveal) return least;
     if (error instanceof ParleyError && error.code === 'payout_would_fail') throw error;
-    return isNative ? least : most;
+    // A contract that is paid may take more than any account.
+    return isNative && !(await affords(on, most)) ? least : most;
   }
 }
 
