@@ -126,3 +126,12 @@ test('fees beyond the customer’s bound are refused, of each family that offers
   check(sol, speed(most));
   assert.throws(() => check(sol, speed(most + 1n)), /beyond any need/);
 });
+
+test('a TRON transaction that lives for more than an hour is refused', () => {
+  const of = caseOf('tron', false, refund);
+  const last = now * 1_000 + 3_600_000;
+  const until = (expiration: number) =>
+    built('tron', of.terms, refund, { envelope: { expiration } });
+  check(of, until(last));
+  assert.throws(() => check(of, until(last + 1)), /more than 60 minutes ahead/);
+});

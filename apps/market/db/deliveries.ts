@@ -10,6 +10,7 @@ import {
   columns,
   did,
   is,
+  list,
   many,
   none,
   unlessEmpty,
@@ -82,8 +83,41 @@ export type NewDelivery = {
   readonly event: string;
   readonly subject: string | null;
   readonly position: number;
-  readonly body: string;
+  /** The body of its event, behind type and id. */
+  readonly rest: string;
 };
+
+/** One whole, of a delivery `d`. */
+export const wholeBody = `coalesce(d.body, (
+    select '{"type":"' || d.event || '","deliveryId":"' || d.id || '",' || b.rest
+      from delivery_bodies b where b.id = d.position)) as body`;
+
+type Price = Pick<NewDelivery, 'webhookId' | 'event' | 'subject'>;
+
+/**
+ * Deletes deliveries in whose place these come: each the last of its thread that waits, of the
+ * same event, neither tried nor in hand. Answers the webhook of each; the caller holds them.
+ */
+export const deleteOvertaken = unlessEmpty(
+  list<[prices: readonly Price[]], string>('deliveries_overtaken')`
+  with gone as (
+      delete from deliveries d
+      using unnest($1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[])
+        n (webhook_id, event, subject)
+      where d.webhook_id = n.webhook_id and d.subject = n.subject and d.event = n.event
+        and d.state = 'waiting' and d.attempts = 0 and d.next_at = d.created_at
+        and not exists (select from deliveries e
+          where e.webhook_id = d.webhook_id and e.subject = d.subject and e.state = 'waiting'
+            and e.attempts = 0 and e.position > d.position)
+      returning d.webhook_id
+    ), counted as (
+      update webhooks w set waiting = waiting - g.count
+      from (select webhook_id, count(*) from gone group by webhook_id) g
+      where w.id = g.webhook_id
+    )
+    select webhook_id from gone`,
+  [],
+);
 
 /** For webhooks that are held. */
 export const insertDeliveries = unlessEmpty(
@@ -91,10 +125,14 @@ export const insertDeliveries = unlessEmpty(
   with counted as (
       update webhooks w set waiting = waiting + n.count
       from (select id, count(*) from unnest($1.webhookId::uuid[]) id group by id) n
-      where w.id = n.id)
+      where w.id = n.id
+    ), bodies as (
+      insert into delivery_bodies (id, rest)
+        select distinct * from unnest($1.position::bigint[], $1.rest::text[])
+    )
     insert into deliveries
-      (id, webhook_id, event, subject, position, body, behind, next_at, created_at)
-    select id, webhook_id, event, subject, position, body,
+      (id, webhook_id, event, subject, position, behind, next_at, created_at)
+    select id, webhook_id, event, subject, position,
       subject is not null and (
         row_number() over (partition by webhook_id, subject order by position) > 1
         or exists (select 1 from deliveries e
@@ -102,7 +140,7 @@ export const insertDeliveries = unlessEmpty(
             and e.state = 'waiting' and e.attempts = 0)),
       $2, $2
     from unnest($1.id::uuid[], $1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[],
-      $1.position::bigint[], $1.body::text[]) n (id, webhook_id, event, subject, position, body)`,
+      $1.position::bigint[]) n (id, webhook_id, event, subject, position)`,
   undefined,
 );
 
@@ -193,7 +231,7 @@ const takeDue = many<[claim: Claim, held: Held], Due>('deliveries_claim')`
     update deliveries d set next_at = :until from webhooks w
     where d.id = any(array(select id from mine)) and w.id = d.webhook_id
       and d.state = 'waiting' and d.next_at <= :now
-    returning ${columns('id webhookId event position body attempts', 'd.')},
+    returning ${columns('id webhookId event position attempts', 'd.')}, ${wholeBody},
       ${columns('accountId url secret secretVersion', 'w.')},
       case when ${isQuick} then 'quick' else 'slow' end as lane`;
 

@@ -1,6 +1,7 @@
 // The deliveries to a webhook and their attempts, as its owner reads them.
 
 import { changed, columns, did, many, value } from '@parley/host/postgres/statements.ts';
+import { wholeBody } from './deliveries.ts';
 
 type LoggedAttempt = {
   /** When it began. */
@@ -37,7 +38,7 @@ type LogPage = {
 
 /** The deliveries of a webhook that is known to be the caller's. */
 export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
-  select ${columns('id event state body createdAt nextAt', 'd.')},
+  select ${columns('id event state createdAt nextAt', 'd.')}, ${wholeBody},
     array(
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
         'error', a.error, 'answer', a.answer)

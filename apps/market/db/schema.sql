@@ -126,7 +126,7 @@ create table deliveries (
   event text not null,
   subject uuid,
   "position" bigint not null,
-  body text not null,
+  body text,
   attempts integer default 0 not null,
   state text default 'waiting'::text not null,
   next_at timestamp with time zone not null,
@@ -148,6 +148,12 @@ create table delivery_attempts (
   answer text,
   constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE,
   constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table delivery_bodies (
+  id bigint not null,
+  rest text not null,
+  constraint delivery_bodies_pkey PRIMARY KEY (id)
 );
 
 create table devices (
@@ -823,6 +829,8 @@ CREATE INDEX deliveries_dropped ON public.deliveries USING btree (webhook_id, do
 
 CREATE INDEX deliveries_log ON public.deliveries USING btree (webhook_id, created_at, id);
 
+CREATE INDEX deliveries_of_event ON public.deliveries USING btree ("position") WHERE (body IS NULL);
+
 CREATE INDEX deliveries_ready ON public.deliveries USING btree (webhook_id, next_at, "position") WHERE ((state = 'waiting'::text) AND (NOT behind));
 
 CREATE INDEX deliveries_untried ON public.deliveries USING btree (webhook_id, subject, "position") WHERE ((state = 'waiting'::text) AND (attempts = 0));
@@ -999,6 +1007,18 @@ exception when others then
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.delivery_bodies_unused()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from delivery_bodies where id = old.position for update;
+  delete from delivery_bodies where id = old.position
+    and not exists (select from deliveries where position = old.position and body is null);
+  return null;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.feed_log_number()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1019,6 +1039,8 @@ begin
   raise exception 'operator_actions is only added to: % is refused', lower(tg_op);
 end $function$
 ;
+
+CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries FOR EACH ROW WHEN ((old.body IS NULL)) EXECUTE FUNCTION delivery_bodies_unused();
 
 CREATE TRIGGER feed_log_number BEFORE INSERT ON public.feed_log FOR EACH ROW EXECUTE FUNCTION feed_log_number();
 

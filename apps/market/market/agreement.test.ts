@@ -14,6 +14,7 @@ import { lockRfqs } from '../db/rfqs.ts';
 import { price as asked, secretLock as lock, negotiating } from '../edge/testing/negotiating.ts';
 import type { Deps } from '../ports/deps.ts';
 import { accept } from './agreement.ts';
+import { quoteAll } from './quotes.ts';
 import { cancelRfq } from './rfqs.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
@@ -311,4 +312,41 @@ test('all open quotes of a maker are withdrawn, but those that bind it; othersâ€
     'open',
     'agreed',
   ]);
+});
+
+test('many quotes, proposals, acceptances and cancellations at once never deadlock', async () => {
+  const trades = await Promise.all(Array.from({ length: 6 }, rfqWithThreads));
+  const works = trades.flatMap(({ rfqId, threadIds }) =>
+    threadIds.flatMap((id, at) => {
+      const maker = makers[at]!;
+      const { accountId: makerId } = maker;
+      const everywhere = trades.map((each) => ({
+        makerId,
+        rfqId: each.rfqId,
+        unlessAccepted: false,
+        ...offer(price),
+      }));
+      return [
+        acceptAs(taker, id, lock()),
+        acceptAs(maker, id),
+        (tx: Tx) => propose(tx, deps, makerId, id, offer(price)),
+        (tx: Tx) => propose(tx, deps, taker.accountId, id, offer(price)),
+        (tx: Tx) => quoteAll(tx, deps, everywhere),
+        (tx: Tx) => withdraw(tx, deps, makerId, id),
+        (tx: Tx) => withdrawSome(tx, deps, 'withdrawn', { makerId, after: null, limit: 9 }),
+        (tx: Tx) => cancelRfq(tx, deps, taker.accountId, rfqId),
+      ];
+    }),
+  );
+  const shuffled = works
+    .map((work, at) => ({ work, order: (at * 7_919) % works.length }))
+    .sort((a, b) => a.order - b.order);
+  const ends = await Promise.allSettled(
+    shuffled.map(({ work }) => market.db.transaction<unknown>(work)),
+  );
+  for (const end of ends) {
+    if (end.status === 'fulfilled') continue;
+    assert.ok(end.reason instanceof ParleyError, String(end.reason));
+  }
+  for (const { rfqId } of trades) assert.ok((await swapsOf(rfqId)) <= 1);
 });

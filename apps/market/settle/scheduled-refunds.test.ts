@@ -6,6 +6,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { refundStepSeconds } from '@parley/chains/bitcoin/signed-refunds.ts';
 import type { ScheduledRefunds } from '@parley/chains/interface/scheduled.ts';
+import { buildApp } from '../edge/app.ts';
+import { scheduleLimit } from '../edge/budgets.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
 import { claimAt, ladderOf, raws } from './testing/ladders.ts';
@@ -22,6 +24,7 @@ import {
   look,
   moveTo,
   must,
+  requestsTo,
   swapOf,
   type World,
 } from './testing/world.ts';
@@ -157,6 +160,36 @@ test('only the funder gives refunds, of its Bitcoin leg, and each is checked', a
   assert.equal(theirs.legs[deal.long].scheduledRefunds, null, 'its own business');
   must(await post(deal, await ladderOf(world, deal, [funding], [2, 4, 8])));
   assert.equal((await scheduledOf(deal)).count, 3, 'replaced');
+});
+
+test('an account has one check of its refunds at a time, and few in a minute', async () => {
+  const { deal, ladder } = await laddered([1, 5, 20]);
+  const reached = Promise.withResolvers<void>();
+  const open = Promise.withResolvers<void>();
+  const holding = refundsBy(({ check }) => ({
+    check: async (...asked) => {
+      reached.resolve();
+      await open.promise;
+      return check(...asked);
+    },
+  }));
+  const app = await buildApp(serverWith(holding));
+  try {
+    const { post: ask } = requestsTo(app, deal.initiator.key);
+    const body = { transactions: raws(ladder) };
+    const first = ask(path(deal), body);
+    await reached.promise;
+    refused(await ask(path(deal), body), 429, 'schedule_rate_limited');
+    open.resolve();
+    must(await first);
+    // By as many requests that were less in haste than this machine may be.
+    const spend = () => app.edge.budgets.spend('schedules', deal.initiator.accountId);
+    assert.equal((await spend()).remaining, scheduleLimit - 2, 'the refused one cost nothing');
+    while ((await spend()).allowed);
+    refused(await ask(path(deal), body), 429, 'schedule_rate_limited');
+  } finally {
+    await app.close();
+  }
 });
 
 test('with its funder gone the right one is sent when due, raised when it sticks, sent again after a reorganisation', async () => {

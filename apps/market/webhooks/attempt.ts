@@ -85,12 +85,7 @@ const tokenOf = (name: string) =>
         .replace(/../g, (byte) => `%${byte.toUpperCase()}`),
     );
 
-/** The bytes that are signed and sent. */
-export function bodyOf(
-  type: string,
-  deliveryId: string,
-  at: Date,
-  payload: Readonly<Record<string, unknown>>,
-): string {
-  return JSON.stringify({ type, deliveryId, createdAt: at.toISOString(), ...payload });
+/** The bytes that are signed and sent, behind type and id: db/deliveries.ts. */
+export function restOf(at: Date, payload: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ createdAt: at.toISOString(), ...payload }).slice(1);
 }

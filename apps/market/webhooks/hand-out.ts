@@ -1,9 +1,11 @@
 // From the outbox to deliveries: each event becomes one delivery a webhook that wants it, in the
 // transaction that takes it out of the outbox. So does what accounts asked for on the feed become
-// entries of its log. A crash before leaves an event in the outbox, one after has it.
+// entries of its log. A crash before leaves an event in the outbox, one after has it. A newer price
+// of a thread takes the place of one that waits: a receiver that is behind hears the newest.
 
 import type { Tx } from '../db/database.ts';
 import {
+  deleteOvertaken,
   eventsWait,
   type Handed,
   holdSubscribers,
@@ -17,7 +19,7 @@ import {
 import { appendFeedEvents, feedEventsKept } from '../db/feed-events.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
-import { bodyOf } from './attempt.ts';
+import { restOf } from './attempt.ts';
 import { paysForLook, trimLog } from './log-length.ts';
 
 /** Events that are handed out at a time. The rest follow at once. */
@@ -27,6 +29,9 @@ export const handOutBatch = 200;
  * gets 20 a minute of new ones (hosts.ts), so that 200 are what it gets in ten minutes.
  */
 export const mostWaiting = { answered: 10_000, never: 200 } as const;
+
+/** A newer one of its thread says all that an older one does. */
+const prices: ReadonlySet<string> = new Set(['quote.created', 'thread.proposed']);
 
 type HandingOut = Pick<Deps, 'db' | 'now' | 'randomBytes' | 'metrics'>;
 
@@ -54,16 +59,25 @@ export async function handOut(deps: HandingOut): Promise<number | null> {
 async function deliver(tx: Tx, deps: HandingOut, events: readonly Handed[]): Promise<number> {
   const now = deps.now();
   const accountIds = [...new Set(events.map((each) => each.accountId))];
+  const plans = (await holdSubscribers(tx, accountIds)).map((subscriber) => ({
+    subscriber,
+    wanted: newestPrices(wantedBy(subscriber, events)),
+  }));
+  const firsts = plans.flatMap(({ subscriber: { id: webhookId }, wanted }) =>
+    firstPrices(wanted).map(({ topic: event, subject }) => ({ webhookId, event, subject })),
+  );
+  const overtaken = await deleteOvertaken(tx, firsts);
   const fresh: NewDelivery[] = [];
   let dropped = 0;
-  for (const subscriber of await holdSubscribers(tx, accountIds)) {
-    const wanted = wantedBy(subscriber, events);
-    const taken = wanted.slice(0, roomOf(subscriber));
+  for (const { subscriber, wanted } of plans) {
+    const webhookId = subscriber.id;
+    const freed = overtaken.filter((each) => each === webhookId).length;
+    const taken = wanted.slice(0, roomOf(subscriber) + freed);
     dropped += wanted.length - taken.length;
     for (const { topic, subject, id: position, at, payload } of taken) {
       const id = uuidv7(now, deps.randomBytes);
-      const body = bodyOf(topic, id, at, payload);
-      fresh.push({ id, webhookId: subscriber.id, event: topic, subject, position, body });
+      const rest = restOf(at, payload);
+      fresh.push({ id, webhookId, event: topic, subject, position, rest });
     }
   }
   await insertDeliveries(tx, fresh, new Date(now));
@@ -80,4 +94,20 @@ function wantedBy({ accountId, events }: Subscriber, all: readonly Handed[]): Ha
     if (event.accountId !== accountId) return false;
     return events.length === 0 ? !namedOnly.has(event.topic) : events.includes(event.topic);
   });
+}
+
+/** Without prices that another of their thread comes right after. */
+function newestPrices(events: readonly Handed[]): Handed[] {
+  return events.filter(({ topic, subject }, at) => {
+    const next = events.slice(at + 1).find((each) => each.subject === subject);
+    return !prices.has(topic) || next?.topic !== topic;
+  });
+}
+
+/** Prices before which nothing of their thread is handed out now. */
+function firstPrices(events: readonly Handed[]): Handed[] {
+  return events.filter(
+    ({ topic, subject }, at) =>
+      prices.has(topic) && events.findIndex((each) => each.subject === subject) === at,
+  );
 }

@@ -6,7 +6,7 @@ import { type Ended, storeSingle } from '../db/deliveries.ts';
 import { targetOf } from '../db/webhooks.ts';
 import type { Deps } from '../ports/deps.ts';
 import { isUuid, uuidOf, uuidv7 } from '../ports/ids.ts';
-import { attempt, bodyOf, type Message, type Send, senderOf } from './attempt.ts';
+import { attempt, type Message, type Send, senderOf } from './attempt.ts';
 import { createHosts, HostBusy } from './hosts.ts';
 import { trimLog } from './log-length.ts';
 import { absent } from './register.ts';
@@ -54,7 +54,12 @@ export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)):
       if (target === null) return absent(webhookId);
       const at = new Date(deps.now());
       const id = tried === null ? uuidv7(at.getTime(), deps.randomBytes) : uuidOf(tried);
-      const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
+      const body = JSON.stringify({
+        type: 'ping',
+        deliveryId: id,
+        createdAt: at.toISOString(),
+        message: `a test of ${deps.settings.productName}`,
+      });
       const message = { id, event: 'ping', body };
       const visit = hosts.visit({ accountId, begins: true });
       return { webhookId, message, ended: await attempt(deps, target, message, send, visit) };

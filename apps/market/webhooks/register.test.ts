@@ -7,6 +7,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '@parley/core/errors.ts';
 import { testDeps } from '@parley/verify/test/support/deps.ts';
+import { resealSecret, secretsNotOf } from '../db/webhooks.ts';
+import { sealAnew } from '../ports/sealed-anew.ts';
 import { readSettings } from '../settings/config.ts';
 import { everyPort, usualPorts } from '../settings/ports.ts';
 import { resealSecrets } from './register.ts';
@@ -14,6 +16,7 @@ import { webhookMarket } from './testing/market.ts';
 
 const { at, rows, account, webhook, owner, agreed, delivering } = webhookMarket();
 const aKey = () => randomBytes(32).toString('hex');
+const noUuid = '00000000-0000-0000-0000-000000000000';
 const under = (encryptionKey: string) =>
   testDeps({ db: at.deps.db, settings: { ...at.deps.settings, encryptionKey } });
 
@@ -40,6 +43,20 @@ test('a secret is encrypted, and signs as before once the server’s key was rep
   const text = `${(headers as Record<string, string>)['x-parley-timestamp']}.${body}`;
   const mac = createHmac('sha256', secret).update(text).digest('hex');
   assert.equal((headers as Record<string, string>)['x-parley-signature'], `sha256=${mac}`);
+});
+
+test('however many secrets no key opens, those behind them are sealed anew', async () => {
+  const lost = aKey();
+  const old = aKey();
+  const fresh = aKey();
+  for (const key of [lost, lost, old, lost, old]) {
+    at.deps = under(key);
+    await owner();
+  }
+  const each = { read: secretsNotOf, store: resealSecret, before: noUuid, atOnce: 1 };
+  assert.equal(await sealAnew(under(`${fresh},${old}`), each), 3, 'left as they were');
+  assert.equal(await sealAnew(under(fresh), each), 3);
+  assert.equal(await sealAnew(under(`${fresh},${lost}`), each), 0);
 });
 
 /** Which of these a market with such settings refuses, and how the first of them is refused. */

@@ -196,8 +196,8 @@ const empty = (real: Database) =>
   sql(
     real,
     `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
-        legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
-        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns
+        legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_bodies,
+        delivery_attempts, feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns
       restart identity cascade`,
   );
 

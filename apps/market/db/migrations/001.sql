@@ -882,8 +882,9 @@ create table deliveries (
   subject uuid,
   -- Order within a subject: that of the effects.
   position bigint not null,
-  -- Exactly the bytes that are signed and sent.
-  body text not null,
+  -- Exactly the bytes that are signed and sent. Null: type and id, then what its event's row of
+  -- delivery_bodies says.
+  body text,
   attempts integer not null default 0,
   state text not null default 'waiting' check (state in ('waiting', 'delivered', 'dropped')),
   -- A waiting delivery begins no earlier. One in hand is not due until the process that took it
@@ -905,6 +906,26 @@ create index deliveries_done on deliveries (done_at) where state <> 'waiting';
 create index deliveries_dropped on deliveries (webhook_id, done_at) where state = 'dropped';
 -- The owner of a webhook reads its log, the newest first.
 create index deliveries_log on deliveries (webhook_id, created_at, id);
+create index deliveries_of_event on deliveries (position) where body is null;
+
+-- One of each event, for all webhooks of its account.
+create table delivery_bodies (
+  -- The `position` of its deliveries.
+  id bigint primary key,
+  -- Behind type and id of the delivery.
+  rest text not null
+);
+-- It goes with the last of its deliveries, whatever deletes that; the lock is for two that are
+-- deleted at once.
+create function delivery_bodies_unused() returns trigger language plpgsql as $$
+begin
+  perform from delivery_bodies where id = old.position for update;
+  delete from delivery_bodies where id = old.position
+    and not exists (select from deliveries where position = old.position and body is null);
+  return null;
+end $$;
+create trigger delivery_bodies_unused after delete on deliveries
+  for each row when (old.body is null) execute function delivery_bodies_unused();
 
 create table delivery_attempts (
   delivery_id uuid not null references deliveries (id) on delete cascade,

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { after, before, beforeEach } from 'node:test';
+import { webhookTopics } from '@parley/core/events.ts';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
 import { insertOutbox } from '../../db/outbox.ts';
@@ -15,7 +16,7 @@ import { registerWebhook } from '../register.ts';
 import type { Sending } from '../send.ts';
 
 export const start = Date.UTC(2030, 0, 1);
-const known = ['quote.created', 'swap.agreed', 'swap.funded', 'thread.closed', 'ping'];
+const known = [...webhookTopics, 'ping'];
 
 type Answer = (sending: Sending) => number | Promise<number>;
 

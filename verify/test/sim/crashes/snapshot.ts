@@ -31,6 +31,7 @@ const numbered: Readonly<Record<string, string>> = {
   outbox: 'id',
   feed_log: 'seq',
   deliveries: 'position',
+  delivery_bodies: 'id',
 };
 /** Drawn, sealed with what was drawn, or counted by the database. */
 const drawn: Readonly<Record<string, readonly string[]>> = {
