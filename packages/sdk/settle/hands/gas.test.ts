@@ -45,17 +45,20 @@ timed('a token’s reveal that nobody could try gets all the gas of the chain', 
   assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal'), ok: true }]);
 });
 
-timed('a reveal in the native coin gets all gas that the wallet can offer, else its own', async () => {
-  const native = untriedGas(chainId, 'native');
-  for (const most of [untriedGas(chainId, 'reveal'), native]) {
-    const { scene, claims } = await scened('taker', { isToken: false, claimGas: 40_000n });
-    const fundsShortage = async ({ offered }: Owed) =>
-      offered !== undefined && offered.gas > most ? poor : null;
-    alter(scene, 'a', { fundsShortage });
-    await run(scene, {}, isOver(scene));
-    assert.deepEqual(claims(), [{ gas: most, ok: true }]);
-  }
-});
+timed(
+  'a reveal in the native coin gets all gas that the wallet can offer, else its own',
+  async () => {
+    const native = untriedGas(chainId, 'native');
+    for (const most of [untriedGas(chainId, 'reveal'), native]) {
+      const { scene, claims } = await scened('taker', { isToken: false, claimGas: 40_000n });
+      const fundsShortage = async ({ offered }: Owed) =>
+        offered !== undefined && offered.gas > most ? poor : null;
+      alter(scene, 'a', { fundsShortage });
+      await run(scene, {}, isOver(scene));
+      assert.deepEqual(claims(), [{ gas: most, ok: true }]);
+    }
+  },
+);
 
 timed('a wallet that cannot offer all that gas shows no secret until it can', async () => {
   const { scene, chain, claims } = await scened('taker');
