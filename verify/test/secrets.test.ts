@@ -431,7 +431,7 @@ async function settleAll(first: Deal, others: readonly Deal[]): Promise<void> {
   for (const node of Object.values(own)) node.manner = 'no estimates';
   await paid([last]);
   for (const node of Object.values(own)) node.manner = 'serve';
-  const untried = Number(untriedGas(31_337, 'native', 'prague'));
+  const untried = Number(untriedGas(31_337, 'reveal'));
   assert.equal(await claimGas(last), untried, 'what does where nothing can be tried');
   for (const deal of [first, ...others]) {
     await shows(deal, 'it is settled', ({ status }) => status === 'counterparty_claimed');
