@@ -43,7 +43,7 @@ const forgottenSeconds = 7 * 86_400;
 
 const folderIn = (dir: string) => join(dir, 'deals');
 
-/** By thread. Throws where a file is no deal: what is open could not be known. */
+/** By thread. Throws where a file is no deal, since the maker could not know its open deals. */
 export async function readJournal(dir: string): Promise<Map<string, Deal>> {
   const folder = folderIn(dir);
   const deals = new Map<string, Deal>();

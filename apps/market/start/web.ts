@@ -83,7 +83,7 @@ async function builtOnce(root: string): Promise<string | null> {
 
 /**
  * Builds the site of the documents where one of them is newer: behind, at the lowest priority, since
- * nobody waits for it. A build that fails leaves what was there.
+ * the start does not wait for it. A build that fails leaves what was there.
  */
 export async function buildDocuments(root = ownRoot): Promise<ChildProcess | null> {
   if (!(await isOld(root, { needs: 'vitepress', built: `${folder}-docs`, of: documents })))

@@ -146,7 +146,7 @@ function guessedKeys(holder: string): string[] {
   return keys;
 }
 
-/** The storage that a call reads; none where the node does not say. */
+/** The storage that a call reads. The list is empty where the node does not say. */
 export async function slotsRead(
   rpc: Rpc,
   call: Readonly<Record<string, string>>,
