@@ -95,10 +95,12 @@ export type SettleInput = {
    */
   readonly replaceAfterMs?: number;
   /**
-   * Bitcoin: leave signed refunds with the market. Default: where the wallet signs without asking
-   * (`signsAlone`).
+   * Bitcoin: leave signed refunds of the own leg with the market. Default: where the wallet signs
+   * without asking (`signsAlone`).
    */
   readonly scheduleRefunds?: boolean;
+  /** The same of signed claims of the leg that pays this side. */
+  readonly scheduleClaims?: boolean;
   /**
    * Has the market send the own claim (not Bitcoin). It then knows the secret, could delay, and
    * gets no money. `without_gas`: only where the wallet cannot pay for it, and the market says that
@@ -131,7 +133,7 @@ export type SettleInput = {
 /** The kept part of a swap, and its legs as their chains showed them last. */
 export type Shown = Pick<
   SwapRecord,
-  'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored' | 'relay'
+  'trade' | 'swap' | 'byHand' | 'left' | 'restored' | 'relay'
 > & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
@@ -254,7 +256,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
         // Not the whole record: a signed transaction in it may hold a secret.
-        const { trade, swap, byHand, scheduled, restored, relay } = current();
+        const { trade, swap, byHand, left, restored, relay } = current();
         const shown = [...legs].map(([name, seen]) => [name, withTold(seen)] as const);
         input.onShown?.({
           trade,
@@ -262,7 +264,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
           legs: new Map(shown),
           failures,
           ...(byHand === undefined ? {} : { byHand }),
-          ...(scheduled === undefined ? {} : { scheduled }),
+          ...(left === undefined ? {} : { left }),
           ...(restored === undefined ? {} : { restored }),
           ...(relay === undefined ? {} : { relay }),
         });

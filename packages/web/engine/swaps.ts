@@ -209,7 +209,7 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
   const swap = { ...entry.expected, id: swapId };
   const history = await of.histories.of(swapId);
-  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  const none = { isByHand: false, isRefundLeft: false, isClaimLeft: false, isRestored: false };
   driveOne(of, { swapId, trade, swap, isVerified: false, ...none, relay: null, history });
 }
 
@@ -455,9 +455,11 @@ function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
-  const { trade, swap, byHand = false, scheduled, restored, relay } = record;
-  const left = { isRefundLeft: scheduled !== undefined, relay: relayedOf(relay) };
-  const more = { isByHand: byHand, ...left, history };
+  const { trade, swap, byHand = false, left, restored, relay } = record;
+  const isRefundLeft = left?.refund !== undefined;
+  const isClaimLeft = left?.claim !== undefined;
+  const kept = { isRefundLeft, isClaimLeft, relay: relayedOf(relay) };
+  const more = { isByHand: byHand, ...kept, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
 }
 

@@ -125,6 +125,8 @@ export type SwapView = {
   readonly isByHand: boolean;
   /** Bitcoin: the market keeps signed refunds of what is final. */
   readonly isRefundLeft: boolean;
+  /** Bitcoin: the market keeps signed claims, which it sends once the secret is public. */
+  readonly isClaimLeft: boolean;
   /** The market was asked to send the claim, since the wallet could not pay for it. */
   readonly relay: Relayed | null;
 };

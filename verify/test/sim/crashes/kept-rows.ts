@@ -228,7 +228,7 @@ const scheduled = passes(
       timeless: true,
       only: {
         jobs: ({ id }) => ({ id }),
-        scheduled_refunds: ({ escrow, bumps, version }) => ({ escrow, bumps, version }),
+        scheduled_spends: ({ escrow, bumps, version }) => ({ escrow, bumps, version }),
       },
     },
   },

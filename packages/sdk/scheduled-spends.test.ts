@@ -1,10 +1,10 @@
-// Refunds signed beforehand, by the settle driver and by hand, on a real bitcoind: final from the
+// Claims and refunds signed beforehand, by the settle driver and by hand, on a real bitcoind: final from the
 // timelock on and not before, made again when there is other money, and never in a swap's way.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { walletIn } from './chains.ts';
-import { scheduleRefunds, worthOf } from './scheduled-refunds.ts';
+import { scheduleRefunds, worthOf } from './scheduled-spends.ts';
 import type { Progress } from './settle.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
@@ -32,7 +32,7 @@ function newScene() {
   const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
   const pastTimelock = () =>
     on.chains.move(scene.market.watched('b').terms.timelock - on.chains.now() + 30);
-  return { scene, asked, pastTimelock, refunds: () => scene.market.refunds() };
+  return { scene, asked, pastTimelock, refunds: () => scene.market.left('refund') };
 }
 
 function own(scene: Scene) {
@@ -48,7 +48,7 @@ timed('a funder that signs alone leaves refunds that are final from the timelock
   const input = await hastySide(scene, 'taker');
   const { text } = await until(input, isScheduled);
   assert.match(text, /keeps \d+ signed refunds of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/);
-  const refunds = scene.market.refunds();
+  const refunds = scene.market.left('refund');
   assert.ok(refunds.length >= 8, `${refunds.length} refunds`);
   for (const { raw } of refunds) {
     assert.equal((await tried(raw))?.['reject-reason'], 'non-final');
@@ -66,14 +66,16 @@ timed('a funder that signs alone leaves refunds that are final from the timelock
   await assert.rejects(side.end);
   // As much, of another payment: the kept refund spends one that a reorganisation took.
   const record = await recordOf(input);
-  assert.deepEqual([Boolean(record.scheduled), record.scheduledOf], [true, 1_000_000n]);
-  const other = { ...record, scheduled: `${'0'.repeat(64)}:0`, scheduledUpTo: 300 };
+  const { refund: left = assert.fail() } = record.left ?? {};
+  assert.equal(left.sats, 1_000_000n);
+  const about = `${'0'.repeat(64)}:0`;
+  const other = { ...record, left: { refund: { ...left, about, upTo: 300 } } };
   await input.store.putSwap(other);
   await until(input, isScheduled);
   assert.equal(asked(), 2);
   // Fees are low now; the one in its place reaches as high.
-  const { scheduledUpTo = 0 } = await recordOf(input);
-  assert.ok(scheduledUpTo > 299, `up to ${scheduledUpTo}`);
+  const { upTo = 0 } = (await recordOf(input)).left?.refund ?? {};
+  assert.ok(upTo > 299, `up to ${upTo}`);
   await mining(false);
   await pastTimelock();
   for (const { raw } of refunds) assert.equal((await tried(raw))?.allowed, true);
@@ -125,15 +127,65 @@ timed(
   'a wallet that asks a person signs none unasked; a market that keeps fewer is named',
   async () => {
     const { scene, asked } = newScene();
-    scene.market.keepsRefunds(3);
+    scene.market.keepsSpends(3);
     const input = await hastySide(scene, 'taker');
-    assert.match((await until(input, isRefused)).text, /scheduledRefunds\.count/);
+    assert.match((await until(input, isRefused)).text, /scheduled\.count/);
     const { wallet, chains: all } = own(scene);
     const chains = withChain(all, bitcoinKey, { wallet: { ...wallet, signsAlone: false } });
-    scene.market.keepsRefunds(Infinity);
+    scene.market.keepsSpends(Infinity);
     await until({ ...input, chains }, ({ step, leg }) => step === 'seen' && leg === 'b');
     assert.equal(asked(), 1);
     assert.equal((await until({ ...input, chains, scheduleRefunds: true }, isScheduled)).leg, 'b');
+  },
+);
+
+timed(
+  'a payee that signs alone leaves claims before it funds, and is paid while it is away',
+  async () => {
+    const scene = on.chains.swap();
+    const left = () => scene.market.left('claim');
+    const gone = new AbortController();
+    const own = await hastySide(scene, 'maker', { replaceAfterMs: 60_000 });
+    const maker = running({ ...own, signal: gone.signal });
+    const taking = await hastySide(scene, 'taker');
+    const taker = running(taking);
+    const { text } = await maker.next('scheduled');
+    assert.match(text, /keeps \d+ signed claims of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/);
+    await maker.next('seen', 1, 'a');
+    const steps = maker.emitted.map(({ step, leg }) => `${step} ${leg}`);
+    assert.ok(steps.indexOf('scheduled b') < steps.indexOf('funded a'), `${steps}`);
+    gone.abort();
+    await assert.rejects(maker.end);
+    const claims = left();
+    for (const { raw } of claims) {
+      assert.match((await tried(raw))?.['reject-reason'] ?? '', /script-verify|mandatory/i);
+    }
+    await mining(false);
+    await taker.next('claimed');
+    const { adapter } = sourceIn(own.chains, bitcoinKey);
+    const escrow = scene.market.watched('b');
+    const { scheduledSpends = assert.fail() } = adapter;
+    const { publicSecret } = await recordOf(taking);
+    const ladder = { verb: 'claim', bumps: claims, tried: null, secret: publicSecret } as const;
+    const signal = AbortSignal.timeout(20_000);
+    assert.equal((await scheduledSpends.next(escrow, ladder, signal)).kind, 'send');
+    for (const bump of claims) {
+      const raw = scheduledSpends.finished(escrow, bump, ladder);
+      assert.equal((await tried(raw))?.allowed, true);
+    }
+    const bump = claims[3] ?? assert.fail();
+    await on.core('sendrawtransaction', [scheduledSpends.finished(escrow, bump, ladder)]);
+    // Back again, it neither outbids what waits for it nor asks for more.
+    const back = running(own);
+    await back.next('seen', 2, 'b');
+    assert.deepEqual(await on.core('getrawmempool'), [bump.txid]);
+    await mining(true);
+    const ends = await Promise.all([back.end, taker.end]);
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+    assert.equal(ends[0].txids.b.claim, bump.txid);
   },
 );
 
