@@ -177,7 +177,7 @@ timed(
     await on.core('sendrawtransaction', [scheduledSpends.finished(escrow, bump, ladder)]);
     // Back again, it neither outbids what waits for it nor asks for more.
     const back = running(own);
-    await back.next('seen', 2, 'b');
+    await back.next('seen', 2, 'a');
     assert.deepEqual(await on.core('getrawmempool'), [bump.txid]);
     await mining(true);
     const ends = await Promise.all([back.end, taker.end]);

@@ -86,7 +86,7 @@ async function leave(
   return { ...kept, leftOut: planned.leftOut };
 }
 
-/** `raw`: of a claim, with an empty item in the place of its secret. */
+/** The `raw` of a claim has an empty item where its secret goes. */
 export type Signed = { readonly txid: string; readonly raw: string };
 
 /** The same for a watchtower of one's own (`watch.ts`). Throws as those above. */

@@ -11,7 +11,7 @@ export type ScheduledVerb = 'claim' | 'refund';
 export type Bump = {
   /** A secret does not change it: the witness is no part of it. */
   readonly txid: string;
-  /** Of a claim, with an empty item where the secret goes. */
+  /** A claim has an empty item where its secret goes. */
   readonly raw: string;
   readonly feeSats: BaseUnits;
   readonly feeRateSatPerVbyte: number;
