@@ -3,15 +3,25 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { walletIn } from './chains.ts';
 import { scheduleRefunds, worthOf } from './scheduled-spends.ts';
 import type { Progress } from './settle.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
-import { hastySide, onChains, recordOf, running, until } from './testing/sides.ts';
+import {
+  hastySide,
+  isFunded,
+  onChains,
+  recordOf,
+  running,
+  sideOf,
+  until,
+} from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 import { outputsOf } from './verify-material.ts';
+import { readWatchFile, watchClaims, watchFileOf } from './watch.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();
@@ -146,9 +156,9 @@ timed(
     const left = () => scene.market.left('claim');
     const gone = new AbortController();
     const own = await hastySide(scene, 'maker', { replaceAfterMs: 60_000 });
-    const maker = running({ ...own, signal: gone.signal });
     const taking = await hastySide(scene, 'taker');
-    const taker = running(taking);
+    await until(taking, isFunded);
+    const maker = running({ ...own, signal: gone.signal });
     const { text } = await maker.next('scheduled');
     assert.match(text, /keeps \d+ signed claims of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/);
     await maker.next('seen', 1, 'a');
@@ -161,6 +171,7 @@ timed(
       assert.match((await tried(raw))?.['reject-reason'] ?? '', /script-verify|mandatory/i);
     }
     await mining(false);
+    const taker = running(taking);
     await taker.next('claimed');
     const { adapter } = sourceIn(own.chains, bitcoinKey);
     const escrow = scene.market.watched('b');
@@ -186,6 +197,46 @@ timed(
       ['received', 'received'],
     );
     assert.equal(ends[0].txids.b.claim, bump.txid);
+  },
+);
+
+timed(
+  'a watchtower of one’s own claims by its file alone, raises it, and checks it first',
+  async () => {
+    const scene = on.chains.swap();
+    const gone = new AbortController();
+    const own = await sideOf(scene, 'maker', { scheduleClaims: false });
+    const taking = await sideOf(scene, 'taker');
+    await until(taking, isFunded);
+    const maker = running({ ...own, signal: gone.signal });
+    await maker.next('seen', 1, 'a');
+    gone.abort();
+    await assert.rejects(maker.end);
+    assert.equal(scene.market.left('claim').length, 0, 'it was told not to');
+    const { signal } = new AbortController();
+    const text = await watchFileOf(await recordOf(own), own.chains, signal);
+    for (const secret of [scene.secret, 'privateKey']) assert.ok(!text.includes(secret));
+    const file = readWatchFile(text);
+    const sourceOf = async (chain: string) => sourceIn(own.chains, chain);
+    const now = () => on.chains.now();
+    const told: (string | null)[] = [];
+    const onProgress = (_: string, txid: string | null) => void told.push(txid);
+    const watching = { sourceOf, now, pollMs: 200, signal, onProgress };
+    const [first = '', ...rest] = file.claims.transactions;
+    const claims = { ...file.claims, transactions: [...rest, first] };
+    const wrong = watchClaims({ ...watching, file: { ...file, claims } });
+    await assert.rejects(wrong, { code: 'bad_fee_rate' });
+    assert.throws(() => readWatchFile('{}'), { code: 'bad_file' });
+    await mining(false);
+    const watched = watchClaims({ ...watching, file });
+    const taker = running(taking);
+    await taker.next('claimed');
+    await waitUntil(() => told.some((txid) => txid !== null));
+    const [sent] = await on.core<string[]>('getrawmempool');
+    assert.ok(told.includes(sent ?? ''));
+    await mining(true);
+    assert.deepEqual(await watched, { txid: sent, isClaimed: true });
+    assert.equal((await taker.end).end, 'received');
   },
 );
 
