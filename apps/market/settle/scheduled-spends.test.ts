@@ -413,7 +413,20 @@ test('a payee that went away after its funding is paid: its claim is sent once t
   assert.equal(await pass(), 0);
 });
 
-test('claims that come after the secret are sent at once, and replace a refund that waits', async () => {
+test('claims that come after the secret are sent at once', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await look(world);
+  const { fundTx } = await legOf(deal);
+  const ladder = await ladderOf(world, deal, [fundTx], [5, 20], 'claim');
+  must(await deal.counterparty.post(claimsPath(deal), { transactions: raws(ladder) }));
+  assert.equal(await createScheduledSpends(world.deps).pass(), 1);
+  assert.deepEqual(await pool(), [ladder[0]?.txid]);
+  await deepen(world);
+});
+
+test('a refund that waits is replaced by the claims', async () => {
   const deal = await agree(world);
   await fundBoth(world, deal);
   await claimShort(world, deal);

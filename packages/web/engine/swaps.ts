@@ -82,6 +82,7 @@ const readMs = 20_000;
 const noPhrase = 'the rescue phrase is missing';
 const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
+const claimsKey = (threadId: string) => `claims ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts) {
   const of: All = {
@@ -207,6 +208,7 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   if ((await store.getSwap(swapId)) !== null) return deals.change(threadId, () => null);
   if (of.drives.has(swapId)) return;
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
+  if (!entry.leavesClaims) await of.parts.kept.change(claimsKey(threadId), () => 'none');
   const swap = { ...entry.expected, id: swapId };
   const history = await of.histories.of(swapId);
   const none = { isByHand: false, isRefundLeft: false, isClaimLeft: false, isRestored: false };
@@ -287,7 +289,8 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
   // A person with coins there tells the secret to the chain alone.
   const relay = 'without_gas';
-  const own = { swapId, client, chains, store };
+  const scheduleClaims = (await of.parts.kept.get(claimsKey(trade.threadId))) !== 'none';
+  const own = { swapId, client, chains, store, scheduleClaims };
   const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }

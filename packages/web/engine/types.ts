@@ -29,6 +29,8 @@ export type Deal = {
    * address of the network but one of the phrase.
    */
   readonly addresses: Readonly<Record<ChainKey, string>>;
+  /** Bitcoin that pays: signed claims are left with the market. Default true. */
+  readonly leavesClaims?: boolean;
 };
 
 export type CheckName =
