@@ -247,12 +247,7 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   const paid = await swapOf(deal);
   assert.equal(paid.status, 'agreed');
   const former = { escrow: built.payTo, balance: String(deal.sats) };
-  const untouched = {
-    refundTx: null,
-    refundedBy: null,
-    scheduledRefunds: null,
-    scheduledClaims: null,
-  };
+  const untouched = { refundTx: null, refundedBy: null, scheduledRefunds: null };
   assert.deepEqual(paid.legs[long].formerEscrows, [{ ...former, ...untouched }]);
   // One secret opens both: a second payment would be the counterparty's to take.
   refused(await initiator.post(path), '409 former_escrow_funded');
