@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { bumpSeconds } from '@parley/chains/bitcoin/signed-spends.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { walletIn } from './chains.ts';
 import { scheduleRefunds, worthOf } from './scheduled-spends.ts';
@@ -218,9 +219,12 @@ timed(
     for (const secret of [scene.secret, 'privateKey']) assert.ok(!text.includes(secret));
     const file = readWatchFile(text);
     const sourceOf = async (chain: string) => sourceIn(own.chains, chain);
-    const now = () => on.chains.now();
-    const told: (string | null)[] = [];
-    const onProgress = (_: string, txid: string | null) => void told.push(txid);
+    // As if each claim had waited for so long when it was sent.
+    const now = () => on.chains.now() - bumpSeconds;
+    const sent: string[] = [];
+    const onProgress = (_: string, txid: string | null) => {
+      if (txid !== null) sent.push(txid);
+    };
     const watching = { sourceOf, now, pollMs: 200, signal, onProgress };
     const [first = '', ...rest] = file.claims.transactions;
     const claims = { ...file.claims, transactions: [...rest, first] };
@@ -231,11 +235,15 @@ timed(
     const watched = watchClaims({ ...watching, file });
     const taker = running(taking);
     await taker.next('claimed');
-    await waitUntil(() => told.some((txid) => txid !== null));
-    const [sent] = await on.core<string[]>('getrawmempool');
-    assert.ok(told.includes(sent ?? ''));
+    await waitUntil(() => sent.length === 1);
+    assert.deepEqual(await on.core('getrawmempool'), sent);
+    // A full block went by without it.
+    await on.core('generateblock', ['raw(51)#8lvh9jxk', []]);
+    await waitUntil(() => sent.length === 2);
+    assert.notEqual(sent[0], sent[1]);
+    assert.deepEqual(await on.core('getrawmempool'), [sent[1]]);
     await mining(true);
-    assert.deepEqual(await watched, { txid: sent, isClaimed: true });
+    assert.deepEqual(await watched, { txid: sent[1], isClaimed: true });
     assert.equal((await taker.end).end, 'received');
   },
 );

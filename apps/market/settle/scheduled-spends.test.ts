@@ -26,6 +26,7 @@ import {
   look,
   moveTo,
   must,
+  refund,
   requestsTo,
   swapOf,
   type World,
@@ -245,13 +246,11 @@ test('with its funder gone the right one is sent when due, raised when it sticks
   await endsBy(deal, txidOf(2));
   assert.equal((await legOf(deal)).balance, '0');
   assert.equal(await pass(), 0);
-  const jobs = await world.deps.db.rows({
-    name: 'test_due',
-    text: 'select id from jobs',
-    values: [],
-  });
-  assert.deepEqual(jobs, [], 'it has ended');
+  assert.deepEqual(await jobs(), [], 'it has ended');
 });
+
+const jobs = () =>
+  world.deps.db.rows({ name: 'test_due', text: 'select id from jobs', values: [] });
 
 const sendFirst = { kind: 'send', from: 0, height: 1, over: null } as const;
 
@@ -433,14 +432,28 @@ test('a refund that waits is replaced by the claims', async () => {
   await deepen(world);
   const { fundTx, timelock } = await legOf(deal);
   await comesTo(timelock);
-  const [refund] = await ladderOf(world, deal, [fundTx], [10]);
-  await world.bitcoinRpc('sendrawtransaction', [refund?.raw]);
+  const [waiting] = await ladderOf(world, deal, [fundTx], [10]);
+  await world.bitcoinRpc('sendrawtransaction', [waiting?.raw]);
   const ladder = await ladderOf(world, deal, [fundTx], [1, 5, 20, 60], 'claim');
   must(await deal.counterparty.post(claimsPath(deal), { transactions: raws(ladder) }));
   assert.equal(await createScheduledSpends(world.deps).pass(), 1);
   assert.deepEqual(await pool(), [ladder[2]?.txid], 'the first that pays more than the refund');
   await deepen(world);
   assert.equal((await theirLeg(deal)).status, 'claimed');
+});
+
+test('claims of a leg that was refunded are over, with no secret ever', async () => {
+  const { deal } = await deposited([5, 20]);
+  const { timelock } = await legOf(deal);
+  await comesTo(timelock);
+  assert.equal(await pass(), 0);
+  assert.equal((await jobs()).length, 1);
+  for (const leg of [deal.long, deal.short]) await refund(world, deal, leg);
+  await deepen(world, 12);
+  await look(world);
+  assert.equal((await legOf(deal)).status, 'refunded');
+  assert.equal(await pass(), 0);
+  assert.deepEqual(await jobs(), []);
 });
 
 test('a poll that began before the secret was public keeps no claim waiting', async () => {

@@ -242,6 +242,10 @@ async function verdictOf(
   const { secret } = swap.state;
   const { verb, tried } = ladder;
   if (verb === 'claim' && secret === null) {
+    const { refunded } = swap.state.legs[ladder.leg].facts;
+    if (swap.done && refunded !== null) {
+      return { verdict: { kind: 'over', txid: refunded.txid }, secret };
+    }
     const why = 'the secret is not public';
     return { verdict: { kind: 'wait', why, calm: true, tried }, secret };
   }
