@@ -227,7 +227,7 @@ async function marketSays(
   const until = performance.now() + statusLimitMs;
   for (;;) {
     const { status, legs } = await maker.client.swap(swapId);
-    // Nobody else waits for the claim of a payee that is away.
+    // An absent payee does not wait for its claim, so the demo does.
     const isMined = ends !== 'away' || [legs.a, legs.b].every((leg) => leg.confirmations > 0);
     if (status === expected && isMined) return [];
     if (performance.now() > until) return [`the market says ${status}, not ${expected}`];

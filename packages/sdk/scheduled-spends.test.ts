@@ -188,8 +188,12 @@ timed(
     const bump = claims[3] ?? assert.fail();
     await on.core('sendrawtransaction', [scheduledSpends.finished(escrow, bump, ladder)]);
     // Back again, it neither outbids what waits for it nor asks for more.
-    const back = running(own);
-    await back.next('seen', 2, 'a');
+    let polls = 0;
+    const onShown = () => {
+      polls += 1;
+    };
+    const back = running({ ...own, onShown });
+    await waitUntil(() => polls > 3);
     assert.deepEqual(await on.core('getrawmempool'), [bump.txid]);
     await mining(true);
     const ends = await Promise.all([back.end, taker.end]);

@@ -22,9 +22,11 @@ import { givenLeg, sourceIn } from './trade.ts';
 
 type On = { readonly chain: ChainKey; readonly escrow: WatchedEscrow };
 
+const format = 'parley-claims-1';
+
 /** All that a watchtower has: no key, and no secret. */
 export type WatchFile = {
-  readonly format: 'parley-claims-1';
+  readonly format: typeof format;
   readonly swapId: string;
   readonly claims: On & { readonly transactions: readonly string[] };
   /** The leg whose claim shows the secret. */
@@ -51,7 +53,7 @@ export async function watchFileOf(
   const source = sourceIn(chains, chain);
   const signed = await signedSpends('claim', { escrow, source, wallet, signal });
   const file: WatchFile = {
-    format: 'parley-claims-1',
+    format,
     swapId: swap.id,
     claims: { chain, escrow, transactions: signed.map(({ raw }) => raw) },
     shown: { chain: swap.legs[gives].chain, escrow: watchedOf(record, gives) },
@@ -62,8 +64,8 @@ export async function watchFileOf(
 /** Throws RescueError `bad_file`. */
 export function readWatchFile(text: string): WatchFile {
   try {
-    const file = readKept<WatchFile>(text);
-    if (file.format === 'parley-claims-1') return file;
+    const file = readKept<{ readonly format?: string }>(text);
+    if (file.format === format) return file as WatchFile;
   } catch {
     // Said below.
   }
