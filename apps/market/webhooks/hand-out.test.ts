@@ -82,6 +82,9 @@ test('prices of one thread that wait become one, the newest, which needs no room
   await price('quote.created', '4');
   await price('quote.created', '5');
   await handsOut();
+  // The place of a thread's price is its next one's, whatever else comes before it.
+  const another = swapId(3);
+  await happens(accountId, 'quote.created', { threadId: another, quoteAmount: '20' });
   await price('thread.proposed', '11');
   await handsOut();
   assert.deepEqual(
