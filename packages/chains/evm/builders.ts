@@ -12,10 +12,11 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import { mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { leastWei } from './fees.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
-import { tryBatch, unseenClaim } from './gas-work.ts';
+import { notOpen, tryBatch, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
 import {
   batchCall,
@@ -30,12 +31,14 @@ import { mustAgree, mustAgreeOnHeads } from './read.ts';
 import {
   type Failure,
   lendBalance,
+  mustLend,
   type Overrides,
   stranger,
   tryCall,
   tryCalls,
+  unlent,
 } from './simulate.ts';
-import { mustLend, stateAt } from './state.ts';
+import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 
 function material(
@@ -167,11 +170,7 @@ export async function preflight(
 ): Promise<void> {
   const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   mustBeGood(terms, watch.deployment);
-  const lending = begun(mustLend(asked, signal));
-  if (about === 'claim') {
-    await lending;
-    return tryClaim(watch, terms, signal);
-  }
+  if (about === 'claim') return tryClaim(watch, terms, signal);
   const { token } = terms;
   const head = begun(headBlock(watch.rpc, signal));
   const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
@@ -184,7 +183,6 @@ export async function preflight(
   const funding = await funder;
   const payer = await payerOf(watch, terms, lent, signal);
   const { timestamp } = await head;
-  await lending;
   const receivers = payer === null ? [] : [terms.payout, terms.refund];
   const trials = [
     ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
@@ -208,6 +206,7 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   const { to, data } = call;
   const failure = await tryCall(rpc, { from: stranger, to, data }, overrides, signal);
   if (failure === null) return arriving;
+  if (failure.name === notOpen) throw unlent(rpc);
   const { address } = terms.payout;
   const pool: Payer = { from: deployment.contract, lent: {} };
   const reason = await innerReason(watch, terms, address, pool, failure, signal);
@@ -230,9 +229,23 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
 /**
  * State overrides that give a stranger the amount; null where the token's balances cannot be lent.
  */
-async function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
-  if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
-  return lendBalance(rpc, token, stranger, amount, signal);
+function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
+  return lentFor(rpc, token, { holder: stranger, amount }, signal);
+}
+
+type Holding = { readonly holder: string; readonly amount: bigint };
+
+async function lentFor(
+  rpc: Rpc,
+  token: string | null,
+  { holder, amount }: Holding,
+  signal: AbortSignal,
+): Promise<Overrides | null> {
+  if (token === null) return { [holder]: { balance: `0x${amount.toString(16)}` } };
+  const lent = await lendBalance(rpc, token, holder, amount, signal);
+  // Else a node that lends nothing would have it tried without a balance, or not at all.
+  if (lent === null) await mustLend(rpc, signal);
+  return lent;
 }
 
 async function payerOf(
@@ -325,10 +338,7 @@ async function tryFunding(
   let lent: Overrides | null = {};
   if (held < amount) {
     watch.log('funder_short', { chain: watch.chain, funder, token, held, amount });
-    lent =
-      token === null
-        ? { [funder]: { balance: `0x${amount.toString(16)}` } }
-        : await lendBalance(rpc, token, funder, amount, signal);
+    lent = await lentFor(rpc, token, { holder: funder, amount }, signal);
   }
   if (lent === null) return;
   const calls = fundCalls(terms, deployment, allowance);

@@ -155,7 +155,8 @@ export function unseenClaim(
   };
 }
 
-const notOpen = 'NotOpen';
+/** The contract's error for an escrow that is not open. */
+export const notOpen = 'NotOpen';
 
 /** The reason why an unseen claim failed: an estimate was lent no word. */
 export function isUnlent({ data, message }: RpcError): boolean {

@@ -1,11 +1,12 @@
 // Calls tried with code and balances that are lent for one eth_call (state overrides).
 
+import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
 import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
-import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { probeAbi, probeCode } from './artifacts/probe.ts';
 import { isCallFailure } from './ask.ts';
 import { balanceOfCall, refused } from './node.ts';
@@ -27,22 +28,19 @@ export type Failure = Revert & {
 
 const noCall = -1;
 
-/** Whether the node lends code and storage: a contract that answers its first word, which is 42. */
-export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
+export function unlent({ chain }: Rpc): ParleyError {
+  const sentence = `${chain}: a node takes no state overrides, by which payments are tried (eth_call)`;
+  return new ParleyError('chain_unavailable', sentence, { chain });
+}
+
+/** Lends a contract that answers its first word, which is 42. */
+export async function mustLend(rpc: Rpc, signal: AbortSignal): Promise<void> {
   const code = '0x60005460005260206000f3';
-  try {
-    const overrides: Overrides = { [stranger]: { code, stateDiff: { [word(0n)]: word(42n) } } };
-    const answer = await rpc.call(
-      'eth_call',
-      [{ to: stranger }, 'latest', overrides],
-      signal,
-      fewWords,
-    );
-    return typeof answer === 'string' && /^0x0*2a$/.test(answer);
-  } catch (error) {
-    if (error instanceof RpcError) return false;
-    throw error;
-  }
+  const lent: Overrides = { [stranger]: { code, stateDiff: { [word(0n)]: word(42n) } } };
+  const failure = await tryCall(rpc, { to: stranger }, lent, signal, (answer) => {
+    if (answer !== word(42n)) throw unlent(rpc);
+  });
+  if (failure !== null) throw unlent(rpc);
 }
 
 export async function tryCalls(
@@ -64,7 +62,10 @@ export async function tryCalls(
     ],
   });
   const lent = { ...overrides, [from]: { ...overrides[from], code: probeCode } };
-  return tryCall(rpc, { from, to: from, data }, lent, signal);
+  // Where no code is lent, each payment would seem to arrive.
+  return tryCall(rpc, { from, to: from, data }, lent, signal, (answer) => {
+    if (answer !== word(1n)) throw unlent(rpc);
+  });
 }
 
 export async function tryCall(
@@ -72,10 +73,11 @@ export async function tryCall(
   call: Readonly<Record<string, string>>,
   overrides: Overrides | null,
   signal: AbortSignal,
+  check: (answer: unknown) => void = () => {},
 ): Promise<Failure | null> {
   const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
   try {
-    await rpc.call('eth_call', params, signal);
+    check(await rpc.call('eth_call', params, signal));
     return null;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;

@@ -15,7 +15,6 @@ import { fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { eachSource } from '../nodes/sources.ts';
 import { type At, asked, atBlock, chainIdOf, codeAt, text } from './node.ts';
 import { contractEscrow, deploymentOf, domainOf, type EvmDeployment } from './plan.ts';
-import { lends } from './simulate.ts';
 import type { Watch } from './watch.ts';
 
 export function stateAt(
@@ -123,21 +122,4 @@ export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<voi
   }
   const fault = await contractFault(watch.rpc, deployment, signal);
   if (fault !== null) throw wrong(fault.says, { contract: fault.contract });
-}
-
-const lenders = new WeakSet<Rpc>();
-
-/**
- * Before a payment is tried: without state overrides it would seem to arrive. A claim of a public
- * secret and a refund try none, so a node that takes no overrides may send them.
- */
-export async function mustLend(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { chain, rpc } = watch;
-  if (lenders.has(rpc)) return;
-  const sources = await eachSource(watch, rpc, (one) => lends(one, signal));
-  if (sources.some(({ answer }) => !answer)) {
-    const sentence = `${chain}: a node takes no state overrides, by which payments are tried (eth_call)`;
-    throw new ParleyError('chain_unavailable', sentence, { chain });
-  }
-  lenders.add(rpc);
 }
