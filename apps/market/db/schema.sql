@@ -1012,9 +1012,11 @@ CREATE OR REPLACE FUNCTION public.delivery_bodies_unused()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform from delivery_bodies where id = old.position for update;
-  delete from delivery_bodies where id = old.position
-    and not exists (select from deliveries where position = old.position and body is null);
+  if exists (select from gone where body is null) then
+    perform pg_advisory_xact_lock(hashtext('bodies of deliveries'));
+    delete from delivery_bodies b where id in (select position from gone where body is null)
+      and not exists (select from deliveries where position = b.id and body is null);
+  end if;
   return null;
 end $function$
 ;
@@ -1040,7 +1042,7 @@ begin
 end $function$
 ;
 
-CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries FOR EACH ROW WHEN ((old.body IS NULL)) EXECUTE FUNCTION delivery_bodies_unused();
+CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION delivery_bodies_unused();
 
 CREATE TRIGGER feed_log_number BEFORE INSERT ON public.feed_log FOR EACH ROW EXECUTE FUNCTION feed_log_number();
 

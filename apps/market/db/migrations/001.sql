@@ -915,17 +915,20 @@ create table delivery_bodies (
   -- Behind type and id of the delivery.
   rest text not null
 );
--- It goes with the last of its deliveries, whatever deletes that; the lock is for two that are
--- deleted at once.
+-- It goes with the last of its deliveries, whatever deletes that. One transaction at a time, so that
+-- the last is seen as it, and two that delete of the same events in another order do not wait for
+-- each other.
 create function delivery_bodies_unused() returns trigger language plpgsql as $$
 begin
-  perform from delivery_bodies where id = old.position for update;
-  delete from delivery_bodies where id = old.position
-    and not exists (select from deliveries where position = old.position and body is null);
+  if exists (select from gone where body is null) then
+    perform pg_advisory_xact_lock(hashtext('bodies of deliveries'));
+    delete from delivery_bodies b where id in (select position from gone where body is null)
+      and not exists (select from deliveries where position = b.id and body is null);
+  end if;
   return null;
 end $$;
 create trigger delivery_bodies_unused after delete on deliveries
-  for each row when (old.body is null) execute function delivery_bodies_unused();
+  referencing old table as gone for each statement execute function delivery_bodies_unused();
 
 create table delivery_attempts (
   delivery_id uuid not null references deliveries (id) on delete cascade,
