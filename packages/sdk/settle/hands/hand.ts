@@ -101,7 +101,7 @@ export function notYetDeep(context: Context, leg: SetLeg): void {
 
 export async function forgetFunding(context: Context, { leg }: SetLeg): Promise<void> {
   await context.keep({ funding: null, cancel: null });
-  context.emit('cancelled', leg, 'the late funding can never be mined: nothing has moved');
+  context.emit('cancelled', leg, 'the late funding can never be mined: the coins have not moved');
 }
 
 /**
