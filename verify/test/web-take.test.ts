@@ -102,6 +102,9 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   await rowsOf(page).first().getByRole('link').click();
   await page.getByRole('heading', { name: /0\.1.ETH for 0\.0041.BTC/ }).waitFor();
   await says(page, 'They offer this price.');
+  await page.getByLabel('You would get (BTC)').fill('much');
+  await says(page, /^Type digits only/);
+  assert.equal(await page.getByText(/^Type digits only/).count(), 1, 'at the field alone');
   await page.getByLabel('You would get (BTC)').fill('0.0042');
   await page.keyboard.press('Enter');
   await says(page, 'You named this price.');
