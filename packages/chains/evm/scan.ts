@@ -18,6 +18,7 @@ import {
   type Log,
   type LogFilter,
   logsOf,
+  type Receipt,
   receiptOf,
   refused,
   txOf,
@@ -125,8 +126,10 @@ async function firstBlock(watch: Watch, since: number, signal: AbortSignal): Pro
   return first;
 }
 
-/** Receipts asked for in one block when nothing in its calldata names the escrow. */
+/** Receipts asked for in one look for what the logs do not tell; the next look goes on from there. */
 const mostReceipts = 300;
+/** Transactions kept that did nothing to an escrow. */
+const mostCleared = 20_000;
 /** Blocks of one second that are looked into. */
 const mostAlike = 16;
 
@@ -139,7 +142,18 @@ export async function confirmed(
   signal: AbortSignal,
 ): Promise<Mark | null> {
   const receipt = await receiptOf(watch.rpc, txid, signal);
-  if (receipt === null || !receipt.succeeded) return null;
+  return receipt === null ? null : doneBy(watch, known, { ...receipt, txid }, verb, signal);
+}
+
+async function doneBy(
+  watch: Watch,
+  known: Known,
+  receipt: Receipt & { readonly txid: string },
+  verb: Verb,
+  signal: AbortSignal,
+): Promise<Mark | null> {
+  if (!receipt.succeeded) return null;
+  const { txid } = receipt;
   const { address } = known.watched;
   for (const log of receipt.logs) {
     if (noteLog(watch, log) !== address) continue;
@@ -160,10 +174,23 @@ export async function changeOf(
   second: number,
   signal: AbortSignal,
 ): Promise<Mark | null> {
-  for (const txid of known.callers) {
-    const found = await confirmed(watch, known, txid, verb, signal);
-    if (found !== null) return found;
-  }
+  let left = mostReceipts;
+  const firstOf = async (txs: Iterable<readonly [string, string]>): Promise<Mark | null> => {
+    for (const [txid, block] of txs) {
+      const tried = `${verb} ${txid} ${block}`;
+      if (known.cleared.has(tried)) continue;
+      if (left === 0) return null;
+      left -= 1;
+      const receipt = await receiptOf(watch.rpc, txid, signal);
+      if (receipt?.blockHash !== block) continue;
+      const found = await doneBy(watch, known, { ...receipt, txid }, verb, signal);
+      if (found !== null) return found;
+      if (known.cleared.size < mostCleared) known.cleared.add(tried);
+    }
+    return null;
+  };
+  const called = await firstOf(known.callers);
+  if (called !== null) return called;
   const { address } = known.watched;
   const { number: head } = await headBlock(watch.rpc, signal);
   let number = await firstHeight(0, head, async (height) => {
@@ -178,10 +205,9 @@ export async function changeOf(
         (call) => call.verb === verb && call.escrow === address,
       ),
     );
-    for (const { hash } of [...named, ...block.txs.slice(0, mostReceipts)]) {
-      const found = await confirmed(watch, known, hash, verb, signal);
-      if (found !== null) return found;
-    }
+    const txs = [...named, ...block.txs];
+    const found = await firstOf(txs.map(({ hash }) => [hash, block.hash] as const));
+    if (found !== null) return found;
   }
   return null;
 }
