@@ -227,6 +227,6 @@ function teller(
 const endWords: Readonly<Record<Outcome['end'], string>> = {
   received: 'received',
   refunded: 'REFUNDED, not received',
-  lost: 'LOST, nothing received',
+  lost: 'LOST, you received nothing',
   nothing: 'NOTHING MOVED',
 };

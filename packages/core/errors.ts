@@ -138,7 +138,7 @@ const codes = {
     'wallet_paid',
     // The sign-in that was begun was used, has expired, or belongs to another browser: begin again.
     'ceremony_gone',
-    // The login belongs to another account, and nothing moved: sign in there, or add another one
+    // The login belongs to another account, and the market moved nothing: sign in there, or add another one
     // here.
     'login_taken',
     // The account signs in with another wallet of this family: remove that one first.
@@ -255,7 +255,7 @@ const codes = {
     'too_many_unfunded',
   ],
   timeout: [
-    // The node did not answer in time; nothing changed. On broadcast one of several nodes may have
+    // The node did not answer in time; the request changed nothing. On broadcast one of several nodes may have
     // it, whatever the others said: look up `x-parley-txid` before sending again.
     'chain_timeout',
   ],
@@ -264,7 +264,7 @@ const codes = {
     'mail_down',
     // The provider does not answer as it should: try again, or sign in another way.
     'provider_down',
-    // Try again after `Retry-After` seconds; nothing happened.
+    // Try again after `Retry-After` seconds; the market did nothing.
     'overloaded',
     // Time is missing from the market's database, and it agrees nothing until its operator goes on.
     // Repeat it after `Retry-After`. Everything else goes on (docs/restore.md).

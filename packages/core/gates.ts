@@ -74,7 +74,7 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   const deadline = fundBy(swap, leg);
   const now = Math.max(pessimistic(clocks, leg), pessimistic(clocks, swap.legs[otherLeg(name)]));
   if (swap.lapsed) {
-    throw new ParleyError('too_late_to_fund', 'the swap expired: nothing may be funded now', {});
+    throw new ParleyError('too_late_to_fund', 'the swap expired: neither side may fund now', {});
   }
   if (now > deadline) {
     throw new ParleyError(

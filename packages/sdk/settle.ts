@@ -317,7 +317,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
-const held = '; nothing is begun or ended by it';
+const held = '; this side begins and ends nothing by it';
 
 /** Emitted once, until it changes: doubts about the answers for a leg, and its end. */
 function tellDoubts({ emit, doubted, ending }: Context, name: LegName, seen: LegSeen): void {
@@ -449,7 +449,7 @@ export function remainsWords({ amount, refundableAt }: NonNullable<Outcome['rema
 
 function nothing(context: Context): Outcome {
   const none = { fund: null, claim: null, refund: null };
-  context.emit('ended', null, 'the addresses were not complete in time: nothing moved');
+  context.emit('ended', null, 'the addresses were not complete in time: the coins did not move');
   const txids = { a: none, b: none };
   const swapId = context.swapId;
   return { swapId, end: 'nothing', status: 'expired', txids, remains: null };

@@ -214,7 +214,7 @@ function webhookCommands(root: CommandUnknownOpts, does: Does): void {
     .action(does(async () => (await load()).retry));
   webhooks
     .command('disable')
-    .description('nothing is sent to it, and no ping of its owner switches it on again')
+    .description('the market sends nothing to it, and no ping of its owner switches it on again')
     .argument('<ID>', 'of a webhook', uuid)
     .addOption(why())
     .action(does(async () => (await load()).disable));

@@ -203,7 +203,7 @@ function hasEnded(deps: Deps, swap: Swap, { leg, address }: EscrowRow): unknown 
   } catch (error) {
     return error;
   }
-  const sentence = `the swap has ended: nothing may be paid to ${address} any more`;
+  const sentence = `the swap has ended: neither side may pay to ${address} any more`;
   return new ParleyError('too_late_to_fund', sentence, { leg });
 }
 

@@ -91,7 +91,7 @@ export function mustLive(material: Built, nowSeconds: number): void {
   if (!dies || nowSeconds <= validUntil) return;
   throw new ParleyError(
     'material_expired',
-    `what was built under this Idempotency-Key could be sent until ${validUntil} and it is ` +
+    `the transaction under this Idempotency-Key could be sent until ${validUntil} and it is ` +
       `${nowSeconds}: ask again under another`,
     { validUntil, now: nowSeconds },
   );

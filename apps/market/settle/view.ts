@@ -105,7 +105,7 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
     if (isUnknown(facts)) {
       // The outcome of the leg settles it.
       if (['claimed', 'refunded'].includes(legStatus(leg.facts))) return [];
-      const why = `of the former escrow ${address}: ${unknownOutcome(leg)}`;
+      const why = `the former escrow ${address}: ${unknownOutcome(leg)}`;
       return [{ by, action: 'wait', leg: name, before: null, why }];
     }
     if (!holdsPayment(facts, leg.amount)) return [];

@@ -90,7 +90,7 @@ export function whatIs(shown: Shown, { timelock }: Pick<EscrowTerms, 'timelock'>
   if (state === null) return 'is not funded';
   if (state.status === 'open') return 'is open';
   return shown.clock < timelock
-    ? `was claimed; what is left of its rent goes to the funder from ${timelock} on`
+    ? `was claimed; the rest of its rent goes to the funder from ${timelock} on`
     : 'was claimed';
 }
 

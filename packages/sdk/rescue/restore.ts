@@ -229,7 +229,7 @@ function endOf(swap: Swap): Pick<Restored, 'outcome' | 'why'> | null {
   mustBeSwap(swap, swap.id);
   const legs = [swap.legs.a, swap.legs.b];
   if (legs.some(({ escrow }) => escrow === null)) {
-    return { outcome: 'not_begun', why: 'a leg has no escrow: nothing can have been funded' };
+    return { outcome: 'not_begun', why: 'a leg has no escrow: neither side can have funded' };
   }
   const isOpen = legs.some(({ status }) => status === 'seen' || status === 'funded');
   // Too little, late, or a second payment beside a claim: the funder's own.

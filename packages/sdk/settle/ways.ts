@@ -53,7 +53,7 @@ export async function askToFund(
   const leg = ownLeg(context);
   const { leg: gives } = leg;
   if (client === null) {
-    context.waits(leg, 'the market is gone: nothing new is funded');
+    context.waits(leg, 'the market is gone: this side funds nothing new');
     return null;
   }
   try {
@@ -363,5 +363,9 @@ export async function endUnsent(context: Context): Promise<void> {
   const shown = await readLeg(context, gives, null);
   if (doubtsOf(shown).length > 0 || legStatus(shown.leg.facts) !== 'unfunded') return;
   await context.keep({ authorization: null, asked: null, funding: null });
-  context.emit('cancelled', gives, 'the signed funding can never be mined: nothing has moved');
+  context.emit(
+    'cancelled',
+    gives,
+    'the signed funding can never be mined: the coins have not moved',
+  );
 }

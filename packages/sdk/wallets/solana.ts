@@ -114,7 +114,7 @@ function asked({ address, asks, signMessage, signTransaction }: SolanaAccount): 
 /** Some wallets add instructions of their own: such a message is unknown, and is not sent. */
 function signatureIn(answer: unknown, message: Uint8Array, address: string): Uint8Array {
   const lies = (what: string, cause?: unknown) =>
-    new WalletError('lied', `the wallet ${what}: nothing was sent`, { cause });
+    new WalletError('lied', `the wallet ${what}: this side sent nothing`, { cause });
   if (!(answer instanceof Uint8Array)) throw lies('has answered no transaction');
   const wanted = Uint8Array.of(1, ...new Uint8Array(signatureBytes), ...message);
   if (answer.length !== wanted.length) {

@@ -84,8 +84,10 @@ function askedSigner({ address, asks, signMessage, signTransaction }: TronAccoun
       const answer = await signTransaction({ ...transaction, txID }, signal);
       const { raw, txid, owner } = readAnswer(answer);
       const lies = (what: string) => new WalletError('lied', `the wallet has signed ${what}`);
-      if (txid !== txID) throw lies(`transaction ${txid} in place of ${txID}: nothing was sent`);
-      if (owner !== address) throw lies(`for ${owner}, and not for ${address}: nothing was sent`);
+      if (txid !== txID)
+        throw lies(`transaction ${txid} in place of ${txID}: this side sent nothing`);
+      if (owner !== address)
+        throw lies(`for ${owner}, and not for ${address}: this side sent nothing`);
       return { raw, txid };
     },
   };

@@ -329,7 +329,7 @@ const preimageHex = s.optional(s.as(s.hex32Input, 'of a claim: the secret', s.ex
 const signedPsbt = s.form('SignedPsbt', 'A PSBT and its signatures.', {
   psbtBase64,
   signaturesHex: s.list(
-    'one an input, in order; none = those inside the PSBT',
+    'one an input, in order; empty: those inside the PSBT',
     derSignature('a DER signature in hex'),
     { maxItems: mostInputs },
   ),

@@ -113,7 +113,7 @@ const step = s.model('Step', 'What one side can do now.', {
 
 const deadlines = s.model('Deadlines', 'The last moments of each step.', {
   initiatorFundBy: s.unixSeconds('the initiator has funded by then'),
-  expiresAt: s.unixSeconds('nobody has funded by then: the swap has expired'),
+  expiresAt: s.unixSeconds('the swap expires then if neither side has funded'),
   counterpartyFundBy: s.unixSeconds('the counterparty has funded by then', 1_773_487_613),
   revealBy: s.unixSeconds('the initiator has claimed by then, or must not any more', 1_773_494_813),
   refundAt: s.group('from when on each leg is refunded', {
