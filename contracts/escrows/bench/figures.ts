@@ -11,16 +11,13 @@ import { type Address, maxUint256, zeroAddress } from 'viem';
 import { isEntry } from '../../evm/entry.ts';
 import { constant } from '../../evm/typescript.ts';
 import deployment from '../deployment.json' with { type: 'json' };
-import { legOf } from '../ids.ts';
 import { FORKS, type Fork } from './chain.ts';
 import {
   accountOf,
   byAuthorization,
   byPermit,
-  call,
   claim,
   coinCall,
-  encoded,
   escrowOf,
   fund,
   funder,
@@ -29,7 +26,7 @@ import {
   type Session,
   secretOf,
   session,
-  TIMELOCK,
+  settleMany,
   third,
 } from './session.ts';
 
@@ -109,12 +106,10 @@ async function batches(s: Session, token: Address, from: number) {
     );
     for (const escrow of batch) await fund(s, escrow);
     if (counter < 3) {
-      const legs = batch.map((escrow, i) => legOf(escrow, secretOf(from + i)));
-      settled.claims = await call(s, third.address, encoded('claimMany', [legs]));
+      const secrets = batch.map((_, i) => secretOf(from + i));
+      settled.claims = await settleMany(s, batch, secrets);
     } else {
-      const legs = batch.map((escrow) => legOf(escrow, escrow.terms.hashlock));
-      const data = encoded('refundMany', [legs]);
-      settled.refunds = await call(s, third.address, data, 0n, TIMELOCK);
+      settled.refunds = await settleMany(s, batch, null);
     }
   }
   return { claims: Math.ceil(settled.claims / BATCH), refunds: Math.ceil(settled.refunds / BATCH) };

@@ -138,7 +138,7 @@ contract ParleyEscrows {
     function fund(Terms calldata terms, uint96 lane, uint32 counter) external payable outside {
         _requireOwn(lane);
         _openPaid(terms, lane, counter);
-        if (terms.token != address(0)) _collect(terms.token, terms.amount);
+        if (msg.value == 0) _collect(terms.token, terms.amount);
     }
 
     /// @notice `fund` in a lane of the payee.
@@ -150,7 +150,7 @@ contract ParleyEscrows {
         Signature calldata consent
     ) external payable outside {
         _requireLane(terms.payout, _openPaid(terms, lane, counter), consent);
-        if (terms.token != address(0)) _collect(terms.token, terms.amount);
+        if (msg.value == 0) _collect(terms.token, terms.amount);
     }
 
     /// @notice `fund` of a token, after a permit (EIP-2612) of the sender.
@@ -328,31 +328,23 @@ contract ParleyEscrows {
         returns (uint256 settled)
     {
         if (msg.sender != address(this)) revert SenderIsNotThis(msg.sender);
-        (address token, address to) = (group.token, group.to);
+        (address token, address to, Leg[] calldata legs) = (group.token, group.to, group.legs);
         uint256 sum;
-        for (uint256 i = 0; i < group.legs.length; i++) {
-            Leg calldata leg = group.legs[i];
+        for (uint256 i = 0; i < legs.length; i++) {
+            Leg calldata leg = legs[i];
             uint256 rest = leg.rest;
             bool early = block.timestamp < uint40(rest >> 72);
             if (early != (state == CLAIMED)) continue;
-            (bytes32 lock, address other) = (leg.lock, address(uint160(leg.place >> 96)));
-            Terms memory terms = Terms({
-                hashlock: early ? _sha256(lock) : lock,
-                payout: early ? to : other,
-                refund: early ? other : to,
-                token: token,
-                amount: rest >> 112,
-                timelock: uint40(rest >> 72),
-                fundBefore: uint40(rest >> 32)
-            });
-            uint256 lane = leg.place & LANE;
-            uint256 counter = uint32(rest);
-            bytes32 id = keccak256(abi.encode(domain, terms, lane, counter));
-            if (!_settle(id, _keyOf(terms.payout, terms.refund, lane), counter, state)) continue;
+            (bytes32 lock, uint256 place, uint256 counter) = (leg.lock, leg.place, uint32(rest));
+            (bytes32 id, uint256 key) =
+                _idOfLeg(early ? _sha256(lock) : lock, token, to, place, rest, early);
+            if (!_settle(id, key, counter, state)) continue;
             if (early) emit Claimed(id, lock);
             else emit Refunded(id);
-            sum += rest >> 112;
-            settled += 1;
+            unchecked {
+                sum += rest >> 112; // of 144 bits each
+                settled += 1;
+            }
         }
         if (sum != 0) _pay(token, to, sum);
     }
@@ -375,7 +367,7 @@ contract ParleyEscrows {
         returns (uint256)
     {
         bytes32 id = keccak256(abi.encode(domain, terms, lane, counter));
-        return _stateOf(id, _keyOf(terms.payout, terms.refund, lane), counter);
+        return _stateOf(id, _keyOf(terms, lane), counter);
     }
 
     /// @notice What a lane holds.
@@ -403,9 +395,12 @@ contract ParleyEscrows {
         }
     }
 
-    function _keyOf(address payout, address funder, uint256 lane) private pure returns (uint256) {
-        address owner = lane >> OF_PAYEE == 0 ? funder : payout;
-        return uint256(uint160(owner)) << 96 | lane;
+    function _keyOf(Terms calldata terms, uint256 lane) private pure returns (uint256 key) {
+        assembly {
+            // the payout is the word before the refund address
+            let owner := calldataload(add(terms, sub(0x40, shl(5, shr(OF_PAYEE, lane)))))
+            key := or(shl(96, owner), lane)
+        }
     }
 
     function _digest(bytes32 type_, bytes32 id) private view returns (bytes32) {
@@ -430,6 +425,38 @@ contract ParleyEscrows {
             mstore(add(hashed, 0x100), lane)
             mstore(add(hashed, 0x120), counter)
             id := keccak256(hashed, 0x140)
+        }
+    }
+
+    /// @dev The same hash of the same words, from where a batch has them.
+    function _idOfLeg(
+        bytes32 hashlock,
+        address token,
+        address to,
+        uint256 place,
+        uint256 rest,
+        bool claimed
+    ) private view returns (bytes32 id, uint256 key) {
+        bytes32 separator = domain;
+        uint256 lane = place & LANE;
+        assembly ("memory-safe") {
+            let m := mload(0x40)
+            let other := shr(96, place)
+            // the payout, then the refund address
+            let first := add(m, 0x40)
+            mstore(m, separator)
+            mstore(add(m, 0x20), hashlock)
+            mstore(add(first, shl(5, iszero(claimed))), to)
+            mstore(add(first, shl(5, claimed)), other)
+            mstore(add(m, 0x80), token)
+            mstore(add(m, 0xa0), shr(112, rest))
+            mstore(add(m, 0xc0), and(shr(72, rest), 0xffffffffff))
+            mstore(add(m, 0xe0), and(shr(32, rest), 0xffffffffff))
+            mstore(add(m, 0x100), lane)
+            mstore(add(m, 0x120), and(rest, 0xffffffff))
+            id := keccak256(m, 0x140)
+            let owner := mload(add(first, shl(5, iszero(shr(OF_PAYEE, lane)))))
+            key := or(shl(96, owner), lane)
         }
     }
 
@@ -513,7 +540,7 @@ contract ParleyEscrows {
         }
         _requireTimes(terms.timelock, terms.fundBefore);
 
-        Lane storage taken = _lanes[_keyOf(payout, terms.refund, lane)];
+        Lane storage taken = _lanes[_keyOf(terms, lane)];
         uint256 word = taken.word;
         uint256 state = (word & STATE) >> STATE_SHIFT;
         uint256 used = word & COUNTER;
@@ -549,7 +576,7 @@ contract ParleyEscrows {
         returns (bytes32 id)
     {
         (id,) = _idOf(terms, lane, counter);
-        uint256 key = _keyOf(terms.payout, terms.refund, lane);
+        uint256 key = _keyOf(terms, lane);
         if (!_settle(id, key, counter, state)) revert NotOpen(id, _stateOf(id, key, counter));
     }
 
