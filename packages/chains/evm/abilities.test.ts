@@ -5,6 +5,7 @@ import devCoinArtifact from '@parley/contracts/escrows/artifacts/DevCoin.json' w
 };
 import type { Abi, AbiFunction, Address } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { typedDataToSign } from '../escrows/typed-data.ts';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
@@ -24,7 +25,7 @@ import {
   newLeg,
 } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
-import { signedCall, typedDataProblems, typedDataToSign } from './ways.ts';
+import { signedCall, typedDataProblems } from './ways.ts';
 
 const { chain, adapterOf, adapterOver: lying, urlOf, mine, signal } = await evmWorld();
 const tokens = compileTestContracts('Ways.sol');

@@ -39,7 +39,10 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
       return refundCall(work.terms, deployment);
     case 'fund':
       mustBeGood(work.terms, deployment);
-      return signedCall(authorizationCall(work.terms, deployment), work.signature);
+      return signedCall(
+        authorizationCall(work.terms, deployment, work.laneSignature),
+        work.signature,
+      );
     case 'void':
       return { to: own, data: '0x', value: '0x0' };
   }
@@ -100,7 +103,7 @@ async function gasOfFunding(trial: Trial, terms: EscrowTerms, call: EvmCall, sig
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
     const { name, words } = revertOf(trial, error);
-    if (name === 'SignerIsNotRefund') throw signedByOther(terms);
+    if (name === 'WrongSigner') throw signedByOther(terms);
     throw wouldFail(terms, 'wei', 'funding', null, words);
   }
 }

@@ -49,7 +49,7 @@ export function termsOn(family: Family, isToken: boolean, own = secret): EscrowT
   }
   const addressOf = family === 'tron' ? tronAddressOfKey : solanaAddressOfSeed;
   const party = (byte: number) => ({ address: addressOf(someone(byte)), pubkey: null });
-  const lane = { number: 'a5'.repeat(12), counter: 3 };
+  const lane = { number: '5a'.repeat(12), counter: 3 };
   return {
     chain: `${family}-dev`,
     hashlock,
@@ -122,7 +122,7 @@ export function built(family: Family, terms: EscrowTerms, asked: Asked, how: How
   const allowance = standing ? 'standing' : 'exact';
   const txs: EvmCall[] =
     asked.verb === 'fund'
-      ? evm.fundCalls(terms, own, allowed, allowance)
+      ? evm.fundCalls(terms, own, allowed, { allowance })
       : asked.verb === 'claim'
         ? [evm.claimCall(terms, own, asked.secret)]
         : [evm.refundCall(terms, own)];

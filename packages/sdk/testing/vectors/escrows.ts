@@ -51,7 +51,7 @@ const solanaAt = (byte: number) => solanaAddressOfSeed(someone(byte));
 const at = (address: string) => ({ address, pubkey: null });
 
 function inLane(terms: EscrowTerms, lane: Partial<EscrowTerms['lane']>): EscrowTerms {
-  return { ...terms, lane: { number: 'a5'.repeat(12), counter: 3, ...lane } };
+  return { ...terms, lane: { number: '5a'.repeat(12), counter: 3, ...lane } };
 }
 
 function given(): Given[] {
@@ -62,7 +62,7 @@ function given(): Given[] {
   const sol = termsOn('solana', false);
   const spl = termsOn('solana', true);
   const btc = termsOn('bitcoin', false);
-  const most = { number: 'f'.repeat(24), counter: 2 ** 30 - 1 };
+  const most = { number: `7${'f'.repeat(23)}`, counter: 2 ** 30 - 1 };
   const onMainnet = { ...bitcoinView, chain: 'bitcoin', network: bitcoinNetworks.mainnet };
   const onTestnet = { ...bitcoinView, chain: 'bitcoin', network: bitcoinNetworks.testnet };
   const lower = { ...coin, payout: at(coin.payout.address.toLowerCase()) };
