@@ -178,8 +178,8 @@ contract ParleyEscrows {
         uint32 counter,
         uint256 allowance,
         uint256 deadline,
-        Signature calldata permit,
-        Signature calldata consent
+        Signature calldata consent,
+        Signature calldata permit
     ) external outside {
         bytes32 id = _openPermitted(terms, lane, counter, allowance, deadline, permit);
         _requireLane(terms.payout, id, consent);
@@ -206,8 +206,8 @@ contract ParleyEscrows {
         Terms calldata terms,
         uint96 lane,
         uint32 counter,
-        Signature calldata authorization,
-        Signature calldata consent
+        Signature calldata consent,
+        Signature calldata authorization
     ) external outside {
         bytes32 id = _open(terms, lane, counter);
         _requireLane(terms.payout, id, consent);

@@ -85,7 +85,7 @@ contract CalldataTest is Base {
         if (verb == 3) {
             made.data = abi.encodeCall(
                 ParleyEscrows.fundInLaneWithPermit,
-                (e.terms, e.lane, 1, AMOUNT, FUND_BEFORE, none, consent)
+                (e.terms, e.lane, 1, AMOUNT, FUND_BEFORE, consent, none)
             );
             made.narrow = bytes.concat(OF_ESCROW, hex"0b010e01");
         }
@@ -96,7 +96,7 @@ contract CalldataTest is Base {
         }
         if (verb == 5) {
             made.data = abi.encodeCall(
-                ParleyEscrows.fundInLaneWithAuthorization, (e.terms, e.lane, 1, given, consent)
+                ParleyEscrows.fundInLaneWithAuthorization, (e.terms, e.lane, 1, consent, given)
             );
             made.narrow = bytes.concat(OF_ESCROW, hex"09010c01");
         }

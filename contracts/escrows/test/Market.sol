@@ -229,11 +229,11 @@ contract Market is Base {
                 : kind == 1
                     ? abi.encodeCall(
                         ParleyEscrows.fundInLaneWithPermit,
-                        (e.terms, e.lane, e.counter, e.terms.amount, FOREVER, given, consent)
+                        (e.terms, e.lane, e.counter, e.terms.amount, FOREVER, consent, given)
                     )
                     : abi.encodeCall(
                         ParleyEscrows.fundInLaneWithAuthorization,
-                        (e.terms, e.lane, e.counter, given, consent)
+                        (e.terms, e.lane, e.counter, consent, given)
                     );
         } else {
             call_ = kind == 0

@@ -52,7 +52,7 @@ contract PayeeLaneTest is Base {
                 )
                 : abi.encodeCall(
                     ParleyEscrows.fundInLaneWithPermit,
-                    (e.terms, e.lane, e.counter, AMOUNT, FUND_BEFORE, permit(), consent)
+                    (e.terms, e.lane, e.counter, AMOUNT, FUND_BEFORE, consent, permit())
                 );
         }
         return usual
@@ -61,7 +61,7 @@ contract PayeeLaneTest is Base {
             )
             : abi.encodeCall(
                 ParleyEscrows.fundInLaneWithAuthorization,
-                (e.terms, e.lane, e.counter, authorized(e), consent)
+                (e.terms, e.lane, e.counter, consent, authorized(e))
             );
     }
 
@@ -263,7 +263,7 @@ contract PayeeLaneTest is Base {
         Escrow memory last = escrowOf(3);
         Signature memory wrong = sign(0xBAD, authorization(last, coin.DOMAIN_SEPARATOR()));
         expectError(abi.encodeWithSelector(Consent.WrongSigner.selector, vm.addr(0xBAD), funder));
-        escrows.fundInLaneWithAuthorization(last.terms, last.lane, 1, wrong, opening(last));
+        escrows.fundInLaneWithAuthorization(last.terms, last.lane, 1, opening(last), wrong);
     }
 
     /// Lending asks for a key: a wallet that is code has no lanes to lend.
