@@ -155,7 +155,7 @@ async function isInNoBlock(
     headBlock(watch.http, 'head', signal),
     wordAt(watch, escrow, 'solid', signal),
   ]);
-  if (verb === null || deep.state !== 'open') return false;
+  if (verb === null || isSettled(deep)) return false;
   for (let block = solid.number + 1; block <= head.number; block += 1) {
     if ((await transactionIn(watch, escrow.address, block, verb, signal)) !== null) return false;
   }
