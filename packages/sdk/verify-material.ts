@@ -159,7 +159,8 @@ function verifyEvm(
   else if (material.from !== undefined) {
     throw new VerificationError('from', 'absent', material.from);
   }
-  const expected = callsFor(asked, terms, view, material.txs.length);
+  const { length } = material.txs;
+  const expected = consented(asked, () => callsFor(asked, terms, view, length));
   mustEqual('txs.length', expected.length, material.txs.length);
   for (const [at, call] of expected.entries()) {
     const said: Partial<EvmCall> = material.txs[at] ?? {};
@@ -171,6 +172,17 @@ function verifyEvm(
         throw new VerificationError(`txs[${at}].${field}`, 'absent', 'something');
       }
     }
+  }
+}
+
+/** A consent that was given to the customer is none of these terms. */
+function consented<T>(asked: Asked, expected: () => T): T {
+  try {
+    return expected();
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'bad_signature') throw error;
+    const field = asked.verb === 'fund' ? 'laneSignature' : 'release';
+    throw new VerificationError(field, "the payee's, for these terms", error.message);
   }
 }
 
@@ -217,7 +229,9 @@ function verifyTron(
     mostFeeLimitSun: view.mostFeeLimitSun ?? mostFeeLimitSun,
     longestLifeMs: longestTronLifeMs,
   };
-  const problems = tronProblems(material, asked, terms, view.deployment, bounds);
+  const problems = consented(asked, () =>
+    tronProblems(material, asked, terms, view.deployment, bounds),
+  );
   mustHaveNone(asked, problems);
 }
 
