@@ -387,7 +387,7 @@ contract ParleyEscrows {
     }
 
     function _keyOf(Terms calldata terms, uint256 lane) private pure returns (uint256 key) {
-        assembly {
+        assembly ("memory-safe") {
             // the payout is the word before the refund address
             let owner := calldataload(add(terms, sub(0x40, shl(5, shr(OF_PAYEE, lane)))))
             key := or(shl(96, owner), lane)
