@@ -126,11 +126,11 @@ const hex = (value: bigint) => `0x${value.toString(16)}`;
 
 export async function estimate(
   { rpc, from, mostGas, offer }: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
-  { to, data }: EvmCall,
+  { to, data, value }: EvmCall,
   overrides: Overrides | null,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const call = { from, to, data, value: '0x0', gas: hex(mostGas), ...fieldsOf(offer) };
+  const call = { from, to, data, value, gas: hex(mostGas), ...fieldsOf(offer) };
   const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
   const answer = await rpc.call('eth_estimateGas', params, signal, mostAnswer);
   if (typeof answer === 'string' && /^0x[0-9a-f]{1,16}$/i.test(answer)) return BigInt(answer);
