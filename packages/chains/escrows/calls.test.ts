@@ -277,29 +277,6 @@ test('those of one payment stand side by side, and no batch is longer than it ma
   }
 });
 
-const word = (value: bigint) => BigInt.asUintN(256, value).toString(16).padStart(wordLength, '0');
-
-test('a batch is read wherever its parts lie, as the decoder of the contract finds them', () => {
-  fc.assert(
-    fc.property(batched(), fc.integer({ min: 0, max: 70 }), ({ escrow, secret }, gap) => {
-      const { token, payout } = escrow.terms;
-      const { lock, place: own, rest } = legOf(escrow, 'claim', secret);
-      const selector = toFunctionSelector(abiOf('claimMany')).slice(2);
-      const address = (bare: Hex) => bare.slice(2).padStart(wordLength, '0');
-      const leg = word(1n) + lock.slice(2) + word(own) + word(rest);
-      const odd = BigInt(64 + gap);
-      // The legs, then the list of groups behind them at any byte, whose group lies before it.
-      const group = address(token) + address(payout) + word(-128n);
-      const list = word(1n) + word(-96n - 32n);
-      const behind = odd + 128n + 96n;
-      const args = word(behind) + word(1n) + '00'.repeat(gap) + leg + group + list;
-      const [call, more] = callsIn(selector + args, place);
-      assert.deepEqual([call?.id, call?.secret, more], [idOf(escrow), secret.slice(2), undefined]);
-    }),
-    { numRuns: runs(50) },
-  );
-});
-
 test('terms that can never be funded are no escrow', () => {
   const own: EscrowTerms = {
     chain: 'tron-dev',
