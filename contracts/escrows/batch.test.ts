@@ -1,4 +1,4 @@
-// What a batch leaves and what it settles, on the virtual machines of both families.
+// A batch settles what can be paid and leaves the rest, on the virtual machines of both families.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
