@@ -4,9 +4,8 @@ pragma solidity 0.8.37;
 import {Base, Escrow, Item} from "./Base.sol";
 import {Vm} from "./Vm.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
-import {Group, Leg} from "../src/Terms.sol";
+import {Group} from "../src/Terms.sol";
 import {Moody} from "./zoo/Moody.sol";
-import {Paradox} from "./zoo/Odd.sol";
 import {Blacklisting, ChargesTheSender} from "./zoo/Tokens.sol";
 
 contract BatchTest is Base {
