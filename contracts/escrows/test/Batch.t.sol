@@ -5,7 +5,7 @@ import {Base, Escrow, Item} from "./Base.sol";
 import {Vm} from "./Vm.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import {Group} from "../src/Terms.sol";
-import {Moody} from "./zoo/Moody.sol";
+import {Gauge, Moody} from "./zoo/Moody.sol";
 import {Blacklisting, ChargesTheSender} from "./zoo/Tokens.sol";
 
 contract BatchTest is Base {
@@ -310,6 +310,28 @@ contract BatchTest is Base {
             vm.revertToState(start);
         }
         vm.assertTrue(paid, "in the end");
+    }
+
+    /// Around the least that suffices, in steps below what a call takes.
+    function test_a_group_has_all_the_gas_it_was_promised_or_nothing_happens() public {
+        Gauge gauge = new Gauge();
+        Escrow memory e = native();
+        e.terms.payout = address(gauge);
+        fund(e);
+        Group[] memory groups = groupsOf(one(e, SECRET), true);
+        uint256 expected;
+        for (uint256 gas_ = 100_000; gas_ < 112_000; gas_ += 50) {
+            uint256 start = vm.snapshotState();
+            (bool ok,) = address(escrows).call{gas: gas_}(
+                abi.encodeCall(ParleyEscrows.claimMany, (groups, 100_000))
+            );
+            uint256 seen = gauge.seen();
+            vm.assertTrue((seen > 0) == ok, "paid");
+            if (ok && expected == 0) expected = seen;
+            if (ok) vm.assertEq(seen, expected, "as much as ever");
+            vm.revertToState(start);
+        }
+        vm.assertTrue(expected > 80_000, "some were paid");
     }
 
     function test_the_error_says_what_is_left_and_what_was_promised() public {
