@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { LaunchReader } from '@parley/tokens/launches.ts';
 import { getAddress } from 'viem/utils';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
+import { type EscrowState, rankOf } from '../escrows/state.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
@@ -24,6 +25,7 @@ import {
   txOf,
 } from './node.ts';
 import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
+import { stateAt } from './state.ts';
 import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Ranges read in one call: at 10 000 blocks each, a month of half-second blocks. */
@@ -130,8 +132,6 @@ async function firstBlock(watch: Watch, since: number, signal: AbortSignal): Pro
 const mostReceipts = 300;
 /** Transactions kept that did nothing to an escrow. */
 const mostCleared = 20_000;
-/** Blocks of one second that are looked into. */
-const mostAlike = 16;
 
 /** null when the transaction did not do this, or is on chain no more. */
 export async function confirmed(
@@ -167,11 +167,12 @@ async function doneBy(
   return { verb, txid, block: receipt.block, index: 0 };
 }
 
+/** By the block from which on its state is at least this one, where a node keeps states so old. */
 export async function changeOf(
   watch: Watch,
   known: Known,
   verb: Verb,
-  second: number,
+  state: EscrowState,
   signal: AbortSignal,
 ): Promise<Mark | null> {
   let left = mostReceipts;
@@ -191,25 +192,32 @@ export async function changeOf(
   };
   const called = await firstOf(known.callers);
   if (called !== null) return called;
-  const { address } = known.watched;
-  const { number: head } = await headBlock(watch.rpc, signal);
-  let number = await firstHeight(0, head, async (height) => {
-    const block = await blockAt(watch.rpc, height, false, signal);
-    return block === null || block.timestamp >= second;
+  const { rpc, deployment } = watch;
+  const { address, terms, since } = known.watched;
+  const { number: head } = await headBlock(rpc, signal);
+  const first = await firstBlock(watch, since, signal);
+  const number = await firstHeight(first, head, async (height) => {
+    const then = await stateAt(rpc, deployment, terms, height, signal).catch(unlessRefused);
+    return then !== null && rankOf(then) >= rankOf(state);
   });
-  for (let alike = 0; alike < mostAlike; alike += 1, number += 1) {
-    const block = await blockAt(watch.rpc, number, true, signal);
-    if (block === null || block.timestamp !== second) return null;
-    const named = block.txs.filter((tx) =>
-      callsIn(tx.input, calledBy(tx.to, watch.deployment)).some(
-        (call) => call.verb === verb && call.escrow === address,
-      ),
-    );
-    const txs = [...named, ...block.txs];
-    const found = await firstOf(txs.map(({ hash }) => [hash, block.hash] as const));
-    if (found !== null) return found;
-  }
-  return null;
+  const block = await blockAt(rpc, number, true, signal);
+  if (block === null) return null;
+  const named = block.txs.filter((tx) =>
+    callsIn(tx.input, calledBy(tx.to, deployment)).some(
+      (call) => call.verb === verb && call.escrow === address,
+    ),
+  );
+  return firstOf([...named, ...block.txs].map(({ hash }) => [hash, block.hash] as const));
+}
+
+/** A node's own no, as one gives that has pruned what it is asked for; not its silence. */
+export function isRefusal(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.facts.rpcCode !== undefined;
+}
+
+function unlessRefused(error: unknown): null {
+  if (isRefusal(error)) return null;
+  throw error;
 }
 
 /** `depth`: blocks that hold a launch, its own included, before it counts. */
