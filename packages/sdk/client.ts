@@ -189,7 +189,7 @@ function settlement({ ask, byId, list }: Asking) {
 
 function webhooks({ ask, byId, list }: Asking) {
   return {
-    /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
+    /** `events` empty or left out: all but `swap.release` and the `thread.` ones. The secret is told this once. */
     registerWebhook: (body: Registration, how: CallOptions = {}) =>
       ask('POST /v1/webhooks', how, { body: body as Body<'POST /v1/webhooks'> }),
     webhooks: list('GET /v1/webhooks'),

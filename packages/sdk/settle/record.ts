@@ -8,7 +8,7 @@ import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import { SettleError } from '../errors.ts';
 import type { Doubt, Evidence } from '../evidence/judge.ts';
 import type { Memory } from '../evidence/memory.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import { givenLeg, type VerifiedLeg } from '../trade.ts';
 
 export type SetLeg = VerifiedLeg & { readonly escrow: NonNullable<VerifiedLeg['escrow']> };
@@ -72,6 +72,8 @@ export function legWith(
     ...leg,
     facts,
     strayed,
+    handed: name === ownSides(record).gives && mayBeFunded(record) ? 'sent' : 'nothing',
+    release: null,
     escrow: escrow.address,
     payoutAddress: payout.address,
     payoutPubkey: payout.pubkey,
