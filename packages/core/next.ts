@@ -157,8 +157,12 @@ type Both = { readonly own: Leg; readonly other: Leg };
 function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: Both): Step[] {
   const { facts, release, timelock } = other;
   if (swap.secret !== null || !takesRelease(other) || (release?.at ?? null) !== null) return [];
-  const isOpen = facts.funded !== null && (facts.claimed ?? facts.refunded) === null;
-  if (!isOpen || isUnknown(facts) || hasPassed(other, timelock, clocks)) return [];
+  const isSpent = (facts.claimed ?? facts.refunded) !== null;
+  if (other.escrow === null || isSpent || isUnknown(facts)) return [];
+  // A side that gives up releases what may still come, unless nothing can come for nothing.
+  const mayCome =
+    release !== null && other.handed !== 'nothing' && (other.long || !isOut(own, clocks));
+  if ((facts.funded === null && !mayCome) || hasPassed(other, timelock, clocks)) return [];
   const isWanted = role === 'initiator' && release !== null;
   // A funding that was handed out may have been sent by now.
   if (!isWanted && (fundable(swap, clocks, own) || !isOut(own, clocks, 'counts'))) return [];

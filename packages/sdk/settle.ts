@@ -22,6 +22,7 @@ import {
   sourceOf,
 } from './settle/context.ts';
 import { fund } from './settle/fund.ts';
+import { mostTries, release, takeReleased, takeWish, tellWish } from './settle/giving-up.ts';
 import { handOf } from './settle/hands/of.ts';
 import { StoreSilent } from './settle/keeping.ts';
 import {
@@ -106,6 +107,13 @@ export async function settle(input: SettleInput): Promise<Outcome> {
   }
 }
 
+/**
+ * A person gives the swap up: as `settle`, which goes on until both legs are back or decided.
+ */
+export function giveUp(input: Omit<SettleInput, 'givesUp'>): Promise<Outcome> {
+  return settle({ ...input, givesUp: () => true });
+}
+
 /** Whether something is to be done that harms nobody when two do it. Reads the record anew. */
 async function isOpen({ onProgress: _, onShown: __, ...input }: SettleInput): Promise<boolean> {
   const context = contextOf(input);
@@ -153,6 +161,8 @@ async function pass(context: Context): Promise<Outcome | null> {
     // Its facts are read from the next pass on.
     return (await takeStrayed(context, found)) ? poll(context) : found;
   });
+  await trying(null, () => takeWish(context));
+  await trying(ownSides(context.record).gives, () => takeReleased(context));
   if (polled === null) {
     context.shows(new Map(), failures.map(failureOf));
     return waitOn(context, failures, false);
@@ -235,7 +245,8 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   }
   const isMarketDue = performance.now() - asking.lastAtMs > marketPollMs;
   const isRefundTried = context.refunding.isTried;
-  return { record, legs: seen, isMarketDue, leaving, isRefundTried };
+  const isReleaseTried = context.releasing.tries >= mostTries;
+  return { record, legs: seen, isMarketDue, leaving, isRefundTried, isReleaseTried };
 }
 
 function leavingOf(context: Context, name: LegName) {
@@ -297,6 +308,10 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   switch (effect.do) {
     case 'take_rent':
       return takeRent(context);
+    case 'release':
+      return release(context);
+    case 'tell_wish':
+      return tellWish(context);
     case 'schedule_refunds':
       return leaveRefunds(context, seen);
     case 'reveal':

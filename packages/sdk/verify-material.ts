@@ -29,7 +29,8 @@ import { escrowOf, mustBe, mustEqual } from './verify.ts';
 export type Asked =
   | { readonly verb: 'fund'; readonly allowance?: Allowance }
   | { readonly verb: 'claim'; readonly secret: Secret }
-  | { readonly verb: 'refund' };
+  /** `release`: the payee's signature, for a refund before the timelock. */
+  | { readonly verb: 'refund'; readonly release?: string };
 
 /** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */
 export type Limits = {

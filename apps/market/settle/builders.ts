@@ -349,7 +349,7 @@ function canonical(deps: Deps, chain: string, address: string): string {
 }
 
 /**
- * Of a funding: throws `given_up`, `escrow_moved` when the leg's escrow is no longer the one that was built for, and
+ * A funding throws `given_up`, `escrow_moved` when the leg's escrow is no longer the one that was built for, and
  * `unknown_escrow` when it never was.
  */
 export async function mustStillBe(

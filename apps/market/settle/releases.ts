@@ -111,7 +111,7 @@ export async function keepRelease(
   return (await swapById(tx, swapId)) as Swap;
 }
 
-/** What is stored now, with the facts that were read. */
+/** The stored state, with the facts that were read. */
 function stateNow({ state }: Swap, { state: read }: Live): SwapState {
   const of = (name: LegName) => {
     const { facts, strayed } = read.legs[name];
