@@ -234,7 +234,7 @@ function isClaiming({ record }: Context, { fresh }: Poll): boolean {
 }
 
 function factsOf(context: Context, { fresh, legs }: Poll): Facts {
-  const { record, asking, marketPollMs } = context;
+  const { record, asking, marketPollMs, client, heard } = context;
   const seen: Facts['legs'] = {};
   const leaving: NonNullable<Facts['leaving']> = {};
   for (const [name, { leg, evidence }] of legs) {
@@ -246,7 +246,10 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   const isMarketDue = performance.now() - asking.lastAtMs > marketPollMs;
   const isRefundTried = context.refunding.isTried;
   const isReleaseTried = context.releasing.tries >= mostTries;
-  return { record, legs: seen, isMarketDue, leaving, isRefundTried, isReleaseTried };
+  // Without a market a person decides by itself to go on with what it has restored.
+  const mayBeGivenUp = record.restored === true && client !== null && heard.own === undefined;
+  const tried = { isRefundTried, isReleaseTried };
+  return { record, legs: seen, isMarketDue, leaving, ...tried, mayBeGivenUp };
 }
 
 function leavingOf(context: Context, name: LegName) {

@@ -310,12 +310,14 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     /** Unless a later read has failed. */
     lastSeen: new Map<LegName, LegSeen>(),
     /**
-     * By the market's word: the secret, where it opens the hashlock, and the release of the own leg
-     * by the other side. `refused`: a signature that opens nothing.
+     * By the market's word: the secret, where it opens the hashlock, and the releases of the own leg
+     * and, by this side, of the other one; undefined: it has not answered. `refused`: a signature
+     * that opens nothing.
      */
     heard: {
       secret: null as Secret | null,
       release: null as SwapLeg['release'],
+      own: undefined as SwapLeg['release'] | undefined,
       refused: null as string | null,
       askedAtMs: -Infinity,
     },

@@ -37,7 +37,10 @@ async function keepWord(context: Context, change: Partial<GivenUp>): Promise<voi
  */
 export async function takeReleased(context: Context): Promise<void> {
   const { record, heard } = context;
-  const { release } = heard;
+  const { release, own } = heard;
+  if (own && record.restored === true && record.givenUp === undefined) {
+    await keepWord(context, { byPerson: true, told: own.at === null ? 'wish' : 'release' });
+  }
   if (release === null) return;
   const isFree = !mayBeFunded(record) && record.restored !== true && record.publicSecret === null;
   if (isFree && record.givenUp === undefined) await keepWord(context, {});

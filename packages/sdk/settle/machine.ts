@@ -79,6 +79,11 @@ export type Facts = {
   readonly isRefundTried?: boolean;
   /** Whether this run has tried to release the leg that pays often enough. Absent: it has not. */
   readonly isReleaseTried?: boolean;
+  /**
+   * Whether a restored swap may have been given up on the lost device, for all that is known: its
+   * secret is not told then. Absent: it was not.
+   */
+  readonly mayBeGivenUp?: boolean;
 };
 
 /** Debts that the wallets of this side have to cover, beside other swaps. */
@@ -251,8 +256,9 @@ function hasEnded(
   // A funding that a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
   // A payment of others is not known to this device: its chain has to be past the time.
-  const isOver = isByOthers ? ownClock > last : latest > last || state.secret !== null;
-  const neverFunds = untouched && (isOver || record.givenUp !== undefined);
+  const isPast = latest > last || state.secret !== null || record.givenUp !== undefined;
+  const isOver = isByOthers ? ownClock > last : isPast;
+  const neverFunds = untouched && isOver;
   // A person who paid twice by hand gets it back in the same run.
   const isTwice = isByOthers && isWatched && !isRefundTried && isMuch(balance, own.amount);
   const isSpent = (ownStatus === 'claimed' || ownStatus === 'refunded') && !isTwice;
@@ -326,7 +332,7 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   if (isFresh && maySchedule(record, seen)) effects.push(effect('schedule_refunds', gives));
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
-  if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
+  if (seen.doubt === undefined) return [...effects, ...mostUrgent(facts, seen)];
   // In the same words at each look: the doubt is emitted beside it, with its numbers.
   const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
   if (unsure.length === 0) return effects;
@@ -372,12 +378,16 @@ function maySchedule(record: SwapRecord, { state, clocks }: Seen): boolean {
 }
 
 /** The most urgent step that the rules open to this side by both chains. */
-function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
+function mostUrgent({ record, mayBeGivenUp = false }: Facts, seen: Seen): Effect[] {
   const { gives, gets } = ownSides(record);
   const open = openSteps(record, seen);
   const find = (action: Step['action'], leg: LegName) =>
     open.find((step) => step.action === action && step.leg === leg);
   const claim = find('claim', gets);
+  if (claim && seen.state.secret === null && mayBeGivenUp) {
+    const why = 'the market has yet to say that this swap was not given up on another device';
+    return [{ ...effect('wait', gets), why }];
+  }
   // A secret that was seen a moment ago is kept first.
   if (claim) return seen.state.secret === null ? [effect('reveal', gets, claim.before)] : [];
   const by = fundBy(seen.state, seen.state.legs[gives]);

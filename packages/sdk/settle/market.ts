@@ -82,7 +82,7 @@ export function heardSecret(context: Context): Secret | null {
   heard.askedAtMs = Infinity;
   const answered = asked(context, (how) => client.swap(swapId, how)).then((swap) => {
     const { secret } = swap;
-    noteRelease(context, swap);
+    noteReleases(context, swap);
     if (secret === null) return;
     if (isHex32(secret) && opens(secret, record.swap.hashlock)) heard.secret = secret;
     else context.emit('market_lied', null, 'the secret that the market shows opens nothing');
@@ -98,9 +98,11 @@ export function heardSecret(context: Context): Secret | null {
   return null;
 }
 
-/** What the market shows of the other side's word. A market of an earlier version shows none. */
-export function noteRelease({ heard, record }: Context, { legs }: Pick<Swap, 'legs'>): void {
-  heard.release = legs[ownSides(record).gives].release ?? heard.release;
+/** Both sides' words as the market shows them. */
+export function noteReleases({ heard, record }: Context, { legs }: Pick<Swap, 'legs'>): void {
+  const { gives, gets } = ownSides(record);
+  heard.release = legs[gives].release ?? heard.release;
+  heard.own = legs[gets].release ?? heard.own ?? null;
 }
 
 function isHex32(said: unknown): said is Secret {
