@@ -9,9 +9,9 @@ import type { Clocks, Leg, Release, SwapState } from './swap.ts';
 import type { Lane } from './terms.ts';
 import { funderOf, type LegName } from './trade.ts';
 
-/** A lane that nobody else has. */
+/** A lane of the funder's that nobody else has. */
 export function freshLane(): Lane {
-  return { number: randomBytes(12).toString('hex'), counter: 1 };
+  return { number: `0${randomBytes(12).toString('hex').slice(1)}`, counter: 1 };
 }
 
 export const secret = '11'.repeat(32);
