@@ -15,7 +15,7 @@ import { type Aliases, aliasesOf, aliasNames } from '@parley/chains/interface/al
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
 import type { EvmCall, Material } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import { materialProblems as solanaProblems } from '@parley/chains/solana/plan.ts';
+import { materialProblems as solanaProblems, type Wanted } from '@parley/chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '@parley/chains/tron/plan.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
@@ -29,7 +29,8 @@ import { escrowOf, mustBe, mustEqual } from './verify.ts';
 export type Asked =
   | { readonly verb: 'fund'; readonly allowance?: Allowance }
   | { readonly verb: 'claim'; readonly secret: Secret }
-  | { readonly verb: 'refund' };
+  /** `isReleased`: by the payee's own transaction, before the timelock too (Solana). */
+  | { readonly verb: 'refund'; readonly isReleased?: true };
 
 /** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */
 export type Limits = {
@@ -221,7 +222,9 @@ function verifySolana(
     throw new VerificationError('sign', 'solana-tx', material.sign);
   }
   mustBe('text', 'transaction', material.transaction);
-  const problems = solanaProblems(material, asked, terms, view.deployment);
+  const isReleased = asked.verb === 'refund' && asked.isReleased === true;
+  const wanted: Wanted = isReleased ? { verb: 'release' } : asked;
+  const problems = solanaProblems(material, wanted, terms, view.deployment);
   const { lastValidBlockHeight: height } = material;
   if (!Number.isSafeInteger(height) || height < 0) {
     problems.push(`lastValidBlockHeight is ${String(height)}, no height`);

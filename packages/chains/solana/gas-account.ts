@@ -66,7 +66,7 @@ export type SolanaGasOptions = {
   readonly deployment?: SolanaDeployment;
 };
 
-type Moving = Exclude<Wanted, { readonly verb: 'fund' }>;
+type Moving = Exclude<Wanted, { readonly verb: 'fund' | 'release' }>;
 
 type Account = {
   readonly options: SolanaGasOptions;

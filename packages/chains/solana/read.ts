@@ -6,7 +6,7 @@
 //   none, before timelock   not funded
 //   full, open              funded, whole and once
 //   full, claimed           claimed; its rent waits for a refund
-//   one byte                claimed; its rent waits for the timelock
+//   one byte                claimed or released; its rent waits for the timelock
 //   none, from it on        what its transactions say (ended.ts), else what was stored as deep;
 //                           else its outcome is unknown, beside what was stored
 //
@@ -91,7 +91,7 @@ async function factsAt(
       deep: isDeep,
     };
   };
-  const left = status === 'claimed' ? rentLeft(now, watched) : null;
+  const left = rentLeft(now, watched);
   return {
     funded: sight('fund', deep.state !== null || life.isGoneDeep),
     claimed: status === 'claimed' ? sight('claim', life.hasEndedDeep) : null,
@@ -104,7 +104,7 @@ async function factsAt(
 }
 
 function rentLeft({ state, lamports }: Shown, { terms }: WatchedEscrow): RentLeft | null {
-  if (state?.status !== 'claimed') return null;
+  if (state === null || state.status === 'open') return null;
   return { lamports, from: state.isFull ? null : terms.timelock };
 }
 
@@ -184,11 +184,12 @@ function learnFromDeep({ history, watched }: Known, deep: Shown): void {
   const { timelock } = watched.terms;
   const isExpired = deep.clock >= timelock;
   const { status = null } = deep.state ?? {};
-  if (status === 'claimed') history.ended = 'claimed';
+  const isSettled = status === 'claimed' || status === 'refunded';
+  if (isSettled) history.ended = status;
   // A claim is not possible any more.
   if (status === 'open' && isExpired) history.ended = 'refunded';
   // Between which slots a claim can be: no other noise has to be read for it.
-  const mayBeSettled = status === 'claimed' || (status === null && isExpired);
+  const mayBeSettled = isSettled || (status === null && isExpired);
   if (mayBeSettled) history.settledAt = Math.min(history.settledAt, deep.slot);
   else history.openAt = Math.max(history.openAt, deep.slot);
 }

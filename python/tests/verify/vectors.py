@@ -77,7 +77,9 @@ def view_of(said: Json) -> ChainView:
 def asked_of(said: Json) -> Asked:
     if said["verb"] == "fund":
         return Fund(said.get("allowance", "exact"))
-    return Claim(said["secret"]) if said["verb"] == "claim" else Refund()
+    if said["verb"] == "claim":
+        return Claim(said["secret"])
+    return Refund(said.get("isReleased", False))
 
 
 def limits_of(said: Json) -> Limits:

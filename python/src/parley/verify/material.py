@@ -50,7 +50,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    pass
+    """``is_released``: by the payee's own transaction, before the timelock too (Solana)."""
+
+    is_released: bool = False
 
 
 Asked = Fund | Claim | Refund
@@ -260,7 +262,9 @@ def _verify_solana(
     _must_sign(material, "solana-tx")
     must_be("text", "transaction", get(material, "transaction"))
     secret = asked.secret if isinstance(asked, Claim) else ""
-    problems = solana_problems(material, _verb(asked), secret, terms, view)
+    is_released = isinstance(asked, Refund) and asked.is_released
+    verb = "release" if is_released else _verb(asked)
+    problems = solana_problems(material, verb, secret, terms, view)
     height = get(material, "lastValidBlockHeight")
     if not (is_number(height) and height == int(height) and 0 <= height < 2**53):
         problems.append(f"lastValidBlockHeight is {text_of(height)}, no height")
