@@ -48,7 +48,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
   const adapter: SolanaAdapter = {
     ...kit.kept,
     family: 'solana',
-    blockSeconds: solanaSlotSeconds,
+    blockSeconds: solanaSlotSeconds.usual,
     contract: solanaContract(deployment),
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, deployment),

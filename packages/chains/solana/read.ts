@@ -22,7 +22,7 @@ import { endOf } from './ended.ts';
 import { tellHistory } from './history.ts';
 import { accountsAt, type Commitment, clockIn, latestBlockhash } from './node.ts';
 import { encodeTerms } from './plan.ts';
-import { finalizedConfirmations } from './policy.ts';
+import { blockhashBlocks, finalizedConfirmations } from './policy.ts';
 import { clockSysvar } from './programs.ts';
 import { mayBeClosed, readState, type Shown, stageOf } from './state.ts';
 import { type Known, remember, type Verb, type Watch } from './watch.ts';
@@ -52,13 +52,12 @@ export async function look(
         return factsAt(watch, each, states, signal);
       }),
     );
-    const height = block.lastValidBlockHeight - blockhashAge;
+    const height = block.lastValidBlockHeight - blockhashBlocks;
     return { heads: { height, hash: block.blockhash, clock }, facts };
   }
 }
 
 const mostTries = 3;
-export const blockhashAge = 150;
 
 async function factsAt(
   watch: Watch,
