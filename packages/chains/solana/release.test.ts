@@ -79,7 +79,7 @@ for (const what of ['SOL', 'tokens'] as const) {
       assert.deepEqual([facts.funded?.deep, facts.empty], [true, true]);
       assert.deepEqual(facts.rentLeft, { lamports: kept, from: timelock });
     }
-    // Nothing more comes of it, and its terms are not funded again.
+    // It gives nothing more, and its terms are not funded again.
     await refuses(adapter.buildFund(built(escrow), soon()), 'already_funded');
     const claiming = adapter.buildClaim(built(escrow), secret, soon());
     await refuses(claiming, 'nothing_there', /was refunded/);
