@@ -41,9 +41,19 @@ const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of th
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
-const rentLeft = s.group('Solana: what a claim left of the deposit of the funder', {
-  lamports: s.text('how much it left, in lamports', '1398960'),
+const rentLeft = s.group('Solana: what a claim or release left of the deposit of the funder', {
+  lamports: s.text('how much it left, in lamports', '655320'),
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
+});
+
+const release = s.group('the payee has given the swap up', {
+  askedAt: s.unixSeconds('from when on nothing of the swap may be funded'),
+  at: s.nullable(
+    s.unixSeconds('when it released the leg; null: not yet, or by a transaction of its own'),
+  ),
+  signature: s.nullable(
+    s.text('with it the funder refunds before the timelock', s.examples.evmSignature),
+  ),
 });
 
 const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain.', {
@@ -80,6 +90,7 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   requiredConfirmations: s.int('from which on it counts', 12),
   balance: s.as(units, 'base units in the escrow now, as last seen'),
   rentLeft: s.nullable(rentLeft),
+  release: s.nullable(release),
   formerEscrows: s.list(
     'escrows this leg moved off; refundable with ?escrow=',
     s.group('A former escrow.', { escrow: s.escrow, balance: units, ...refunds }),
