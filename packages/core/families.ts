@@ -43,6 +43,8 @@ type Facts = {
   readonly gasPrices: boolean;
   /** A claim by others leaves rent for the funder to take. */
   readonly rent: boolean;
+  /** A transaction dies sooner than a person may have read it. */
+  readonly hurries: boolean;
   /** Keys are Ed25519 seeds; else secp256k1 scalars. */
   readonly ed25519: boolean;
   /** Contracts write events; else launches are read from instructions. */
@@ -90,6 +92,7 @@ export const factsOf = {
     openSender: true,
     gasPrices: true,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: true,
     signInLayout: true,
@@ -120,6 +123,7 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: true,
     signInLayout: false,
@@ -150,6 +154,7 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: false,
     signInLayout: false,
@@ -180,6 +185,7 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: true,
+    hurries: true,
     ed25519: true,
     events: false,
     signInLayout: true,
