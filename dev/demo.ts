@@ -8,7 +8,7 @@ import { inParallel } from '@parley/host/in-parallel.ts';
 import { feesOf, type Holding, holdingOf, noDoings } from './demo/ledger.ts';
 import { brandOf, ownMarket, runningMarket, type Stage } from './demo/market.ts';
 import { leave, newPerson, type Person } from './demo/people.ts';
-import { coinNames, namesOf, type Place, placeOf, plansOf } from './demo/place.ts';
+import { coinNames, namesOf, type Place, placeOf, plansOf, settles } from './demo/place.ts';
 import { assetsOf, type Ended, type Plan, play, type Scene } from './demo/trades.ts';
 import { devnetClient } from './devnet/client.ts';
 
@@ -16,7 +16,7 @@ import { devnetClient } from './devnet/client.ts';
 const usualMinutes = '4';
 
 const usage = `usage: npm run demo [-- --all] [--url URL] [--dev URL] [--json] [--minutes N]
-  --all       every ordered pair of the four families, and a refund on each chain
+  --all       every ordered pair of the four families, a refund on each chain, a payee away
   --url URL   a running market; without it the demo starts one and stops it again
   --dev URL   control address of that market's dev network; default: from its ready.json
   --json      one JSON line a swap, and a last line with totals
@@ -101,7 +101,7 @@ async function playOn(stage: Stage, { all, json, say, signal }: How) {
   say('two fresh accounts: Alice signed in with her EVM wallet, Bob with his Bitcoin one');
   const before = [await holdingOf(alice, place), await holdingOf(bob, place)] as const;
   const plans = plansOf(all, place, alice, bob);
-  const late = whenAllWait(plans.filter(({ ends }) => ends !== 'settled').length, async (until) => {
+  const late = whenAllWait(plans.filter((each) => !settles(each)).length, async (until) => {
     const move = until + marginSeconds - now();
     say(`moving every clock by ${(move / 3_600).toFixed(1)} hours, past the timelocks`);
     clock.offsetSeconds = (await dev.time(move)).clockOffsetSeconds;
@@ -121,7 +121,7 @@ async function playOn(stage: Stage, { all, json, say, signal }: How) {
   };
   const played = await playAll(scene, plans, late.begin);
   for (const { plan, durationMs, txids, problems } of played) {
-    const ended = plan.ends === 'settled' ? 'settled' : 'refunded';
+    const ended = settles(plan) ? 'settled' : 'refunded';
     const line = { pair: plan.pair, scenario: plan.ends, durationMs, txids };
     const swap = { ...line, status: problems.length > 0 ? 'failed' : ended };
     if (json) print(JSON.stringify(swap));
@@ -154,12 +154,8 @@ function whenAllWait(count: number, move: (until: number) => Promise<void>) {
 
 /** Those that settle a few at a time; then the clocks move, once, and those that are stuck end. */
 async function playAll(scene: Scene, plans: readonly Plan[], begin: () => void): Promise<Ended[]> {
-  const settle = inParallel(
-    plans.filter(({ ends }) => ends === 'settled'),
-    mostSwapsAtOnce,
-    (plan) => play(scene, plan),
-  );
-  const stuck = plans.filter(({ ends }) => ends !== 'settled').map((plan) => play(scene, plan));
+  const settle = inParallel(plans.filter(settles), mostSwapsAtOnce, (plan) => play(scene, plan));
+  const stuck = plans.filter((each) => !settles(each)).map((plan) => play(scene, plan));
   const [done, late] = await Promise.all([
     settle.then((all) => {
       begin();
@@ -179,8 +175,8 @@ async function differencesOf(
   before: Holding,
 ): Promise<string[]> {
   const due = { ...before };
-  for (const { ends, taker, takerGives, makerGives } of plans) {
-    if (ends !== 'settled') continue;
+  for (const plan of plans.filter(settles)) {
+    const { taker, takerGives, makerGives } = plan;
     const [gives, gets] = taker === person ? [takerGives, makerGives] : [makerGives, takerGives];
     due[gives.coin] -= gives.amount;
     due[gets.coin] += gets.amount;
@@ -201,8 +197,8 @@ function nativeOf({ coins }: Place, family: string) {
 
 function totalsOf(all: boolean, played: readonly Ended[], differences: readonly string[]) {
   const isWell = ({ problems }: Ended) => problems.length === 0;
-  const share = (settles: boolean) => {
-    const meant = played.filter(({ plan }) => (plan.ends === 'settled') === settles);
+  const share = (isSettled: boolean) => {
+    const meant = played.filter(({ plan }) => settles(plan) === isSettled);
     return { done: meant.filter(isWell).length, of: meant.length };
   };
   const problems = [

@@ -102,8 +102,14 @@ function coinOf(name: CoinName, of: Served): Coin {
 
 export type Money = { readonly coin: CoinName; readonly amount: bigint };
 
-/** How a swap of the demo goes. */
-export type Ending = 'settled' | 'no show' | 'both refund';
+/**
+ * How a swap of the demo goes. `away`: the payee on Bitcoin leaves for good right after its funding,
+ * and is paid.
+ */
+export type Ending = 'settled' | 'away' | 'no show' | 'both refund';
+
+export const settles = ({ ends }: Pick<Plan<unknown>, 'ends'>) =>
+  ends === 'settled' || ends === 'away';
 
 export type Plan<Person> = {
   readonly pair: string;
@@ -116,12 +122,13 @@ export type Plan<Person> = {
 
 type Sketch = readonly [taker: CoinName, maker: CoinName, Ending?];
 
-const five: readonly Sketch[] = [
+const few: readonly Sketch[] = [
   ['BTC', 'TRON dollar'],
   ['SPL dollar', 'EVM dollar'],
   ['TRX', 'SOL'],
   ['BTC', 'EVM dollar', 'no show'],
   ['SOL', 'TRON dollar', 'both refund'],
+  ['BTC', 'ETH', 'away'],
 ];
 /** Every ordered pair of families; then money comes back on each of the four chains. */
 const every: readonly Sketch[] = [
@@ -141,13 +148,14 @@ const every: readonly Sketch[] = [
   ['SOL', 'TRON dollar', 'no show'],
   ['TRX', 'SPL dollar', 'both refund'],
   ['BTC', 'ETH', 'both refund'],
+  ['BTC', 'EVM dollar', 'away'],
 ];
 
 /** A refund needs clocks that can be moved: that of a real node is its own. */
 export function plansOf<P>(all: boolean, { coins }: Place, alice: P, bob: P): Plan<P>[] {
-  const sketches = (all ? every : five).filter(
+  const sketches = (all ? every : few).filter(
     ([gives, gets, ends]) =>
-      ends === undefined || (coins[gives].clockMoves && coins[gets].clockMoves),
+      settles({ ends: ends ?? 'settled' }) || (coins[gives].clockMoves && coins[gets].clockMoves),
   );
   const label = (name: CoinName) => {
     const { token, symbol, family } = coins[name];

@@ -1,5 +1,5 @@
-// How a swap of the demo goes: it settles, or the other side never funds, or both fund and nobody
-// claims.
+// How a swap of the demo goes: it settles, with a payee that is away too, or the other side never
+// funds, or both fund and nobody claims.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import type { Family } from '@parley/core/families.ts';
@@ -10,7 +10,7 @@ import { type Outcome, type Progress, settle } from '@parley/sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Doings } from './ledger.ts';
 import type { Person } from './people.ts';
-import { type CoinName, coinNames, type Place, type Plan as PlanOf } from './place.ts';
+import { type CoinName, coinNames, type Place, type Plan as PlanOf, settles } from './place.ts';
 
 export type Plan = PlanOf<Person>;
 export type Say = (plan: Plan, who: string, what: string, txid?: string | null) => void;
@@ -157,20 +157,30 @@ async function run(
 export async function play(scene: Scene, plan: Plan): Promise<Ended> {
   const startedMs = performance.now();
   const deal = await agree(scene, plan);
-  const outcomes =
-    plan.ends === 'settled'
-      ? await Promise.all(deal.sides.map((side) => run(scene, plan, deal.swapId, side)))
-      : await refunded(scene, plan, deal);
-  const [end, status] =
-    plan.ends === 'settled' ? ['received', 'counterparty_claimed'] : ['refunded', 'refunded'];
+  const outcomes = settles(plan)
+    ? await Promise.all(deal.sides.map((side) => settled(scene, plan, deal, side)))
+    : await refunded(scene, plan, deal);
+  const [end, status] = settles(plan)
+    ? ['received', 'counterparty_claimed']
+    : ['refunded', 'refunded'];
   const problems = outcomes.flatMap((outcome, at) => {
-    const isGone = plan.ends === 'no show' && outcome === null;
+    const isGone = ['no show', 'away'].includes(plan.ends) && outcome === null;
     if (isGone || outcome?.end === end) return [];
     return [`${deal.sides[at]?.person.name} ended ${outcome?.end ?? 'early'}, not ${end}`];
   });
   problems.push(...(await marketSays(plan, deal, status)));
   const durationMs = Math.round(performance.now() - startedMs);
   return { plan, durationMs, problems, ...(await written(scene, plan, deal, outcomes)) };
+}
+
+/** Away: the counterparty, which Bitcoin pays, leaves signed claims, funds, and never comes back. */
+async function settled(scene: Scene, plan: Plan, { swapId }: Deal, side: Side) {
+  const { long } = ownLegs(side.trade, side.person.chains);
+  const isCounterparty = legOf(plan, side.person) !== long;
+  if (plan.ends !== 'away' || !isCounterparty) return run(scene, plan, swapId, side);
+  const gone = await run(scene, plan, swapId, side, { stopWhen: ({ step }) => step === 'funded' });
+  scene.say(plan, side.person.name, 'goes away for good');
+  return gone;
 }
 
 /**
@@ -209,11 +219,17 @@ async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal) {
 }
 
 /** The market must come to see the same: both parties' own views did already. */
-async function marketSays({ maker }: Plan, { swapId }: Deal, expected: string): Promise<string[]> {
+async function marketSays(
+  { maker, ends }: Plan,
+  { swapId }: Deal,
+  expected: string,
+): Promise<string[]> {
   const until = performance.now() + statusLimitMs;
   for (;;) {
-    const { status } = await maker.client.swap(swapId);
-    if (status === expected) return [];
+    const { status, legs } = await maker.client.swap(swapId);
+    // Nobody else waits for the claim of a payee that is away.
+    const isMined = ends !== 'away' || [legs.a, legs.b].every((leg) => leg.confirmations > 0);
+    if (status === expected && isMined) return [];
     if (performance.now() > until) return [`the market says ${status}, not ${expected}`];
     await sleep(pollMs);
   }
@@ -240,6 +256,9 @@ async function written(
     if (family === 'solana' && fund !== undefined && escrow !== null) did?.escrows.add(escrow);
     // The market may be first to send one that was left with it, and its fee is its owner's.
     if (family === 'bitcoin' && refund !== undefined) did?.sent.bitcoin.add(refund);
+    const { claimTx } = legs[leg];
+    const payee = doings.get(leg === 'a' ? plan.taker : plan.maker);
+    if (family === 'bitcoin' && claimTx !== null) payee?.sent.bitcoin.add(claimTx);
   }
   return { txids, refundedOn };
 }

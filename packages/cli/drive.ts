@@ -23,6 +23,8 @@ export type DrivingAll = {
   readonly asked?: Asked;
   /** Bitcoin of claims and refunds; default the own wallet. */
   readonly payout?: string | undefined;
+  /** Bitcoin: leaves no signed claims and refunds with the market. */
+  readonly leaveNone?: true | undefined;
 };
 
 export type Asked = {
@@ -41,12 +43,12 @@ export async function driveAll(
   session: Session,
   own: Unlocked,
   swaps: readonly Swap[],
-  { client, asked, payout }: DrivingAll,
+  { client, asked, payout, leaveNone }: DrivingAll,
 ): Promise<number> {
   const now = new Map<string, Now>();
   const lines = quietLines(cli, () => countdown(now, session.now()));
   const rescue = rescueWriter(session, own, (text) => note(cli, text));
-  const driving = { session, own, client, payout, rescue, signal: cli.signal };
+  const driving = { session, own, client, payout, leaveNone, rescue, signal: cli.signal };
   try {
     const ended: Ended[] = [];
     const one = async (swap: Swap) => {

@@ -71,6 +71,7 @@ export function grammar({ cli, done }: How) {
   requestCommands(program, does);
   dealCommands(program, does);
   swapCommands(program, does);
+  claimsCommands(program, does);
   webhookCommands(program, does);
   tab(program as unknown as Parameters<typeof tab>[0], { completionCommandName: 'completion' });
   return program;
@@ -319,6 +320,7 @@ function swapCommands(root: CommandUnknownOpts, does: Does): void {
         'still until you do something.',
     )
     .argument('[SWAP...]')
+    .option('--leave-none', 'leaves no signed claims and refunds on Bitcoin with the market')
     .action(does(async () => (await load()).settle));
   root
     .command('refund')
@@ -351,6 +353,28 @@ function swapCommands(root: CommandUnknownOpts, does: Does): void {
     .description('writes the rescue file of this profile')
     .argument('<FILE>')
     .action(does(async () => (await rescuing()).save));
+}
+
+function claimsCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/claims.ts');
+  const claims = root
+    .command('claims')
+    .description('signed claims on Bitcoin for a watchtower of your own, and being one');
+  claims
+    .command('save')
+    .summary('signs claims of the Bitcoin leg that pays you, into a file')
+    .description(
+      'Signs claims of the Bitcoin leg that pays you, into a file, once its funding is final. The\n' +
+        'file has no key and no secret: it can pay your address alone, once the secret is public.',
+    )
+    .argument('<SWAP>')
+    .argument('<FILE>')
+    .action(does(async () => (await load()).save));
+  claims
+    .command('watch')
+    .description('sends the claims of a file once the secret is public; needs nodes, and no key')
+    .argument('<FILE>')
+    .action(does(async () => (await load()).watch));
 }
 
 /** The values of an option that may be given several times. */

@@ -116,6 +116,19 @@ test('one record that cannot be read ends neither settling nor the list of the o
   assert.deepEqual([status, is], [0, { [damaged]: 'unreadable', [funded]: 'open' }]);
 });
 
+test('signed claims are of a swap that is kept, and a file of them is looked at before it is watched', async () => {
+  await profileWith('claims', [funded]);
+  const file = join(home, 'claims.json');
+  const unknown = await settled('claims', ['claims', 'save', fresh, file]);
+  assert.match(unknown.err, /unknown_swap/);
+  const missing = await settled('claims', ['claims', 'watch', file]);
+  assert.match(missing.err, /there is no file/);
+  await writeFile(file, '{}');
+  const other = await settled('claims', ['claims', 'watch', file]);
+  assert.match(other.err, /no file of signed claims/);
+  assert.deepEqual([unknown.status, missing.status, other.status], [7, 2, 9]);
+});
+
 test('a swap that was given up is not asked about again', async () => {
   await profileWith('four', [funded]);
   const first = await settled('four', ['refund', funded], 'y');

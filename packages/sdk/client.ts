@@ -184,13 +184,20 @@ function settlement({ ask, byId, list }: Asking) {
       body: Body<typeof releaseLeg> = {},
       how: CallOptions = {},
     ) => ask(releaseLeg, how, { path: { id, leg }, body }),
-    /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-refunds.ts` makes them. */
+    /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-spends.ts` makes them. */
     scheduleRefunds: async (
       id: string,
       leg: LegName,
       body: Body<`${typeof refundLeg}/scheduled`>,
       how: CallOptions = {},
     ) => (await ask(`${refundLeg}/scheduled`, how, { path: { id, leg }, body })).scheduledRefunds,
+    /** Bitcoin: the same of signed claims of the leg that pays you, without their secret. */
+    scheduleClaims: async (
+      id: string,
+      leg: LegName,
+      body: Body<`${typeof claimLeg}/scheduled`>,
+      how: CallOptions = {},
+    ) => (await ask(`${claimLeg}/scheduled`, how, { path: { id, leg }, body })).scheduledClaims,
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
       ask('POST /v1/tx/broadcast', how, {
         body: { chain, signed } as Body<'POST /v1/tx/broadcast'>,

@@ -18,7 +18,7 @@ export { type BookChange, type MakerFeed, makerFeed } from './feed.ts';
 export { linkWallet, mintKey } from './keys.ts';
 export { formatAmount, formatPrice, parseAmount } from './people.ts';
 export { pin } from './pin.ts';
-export { scheduleRefunds } from './scheduled-refunds.ts';
+export { scheduleClaims, scheduleRefunds } from './scheduled-spends.ts';
 export { giveUp, settle } from './settle.ts';
 export { settleMany } from './settle-many.ts';
 export { bitcoinSource, devPolicies, evmSource, solanaSource, tronSource } from './sources.ts';

@@ -85,7 +85,7 @@ timed('a refund, its fee bumps and those left with the market are paid there too
   await assert.rejects(before.end);
   const side = running(input);
   await side.next('scheduled');
-  const left = scene.market.refunds();
+  const left = scene.market.left('refund');
   assert.ok(left.length >= 8, `${left.length} refunds`);
   for (const { raw } of left) assert.deepEqual(await paidBy(raw), [payout]);
   scene.market.die();

@@ -45,7 +45,7 @@ import {
   seenOf,
   toldOf,
 } from './settle/record.ts';
-import { leaveRefunds } from './settle/scheduled.ts';
+import { leaveSpends } from './settle/scheduled.ts';
 import { isUnheard } from './settle/told.ts';
 import { takeTurn } from './settle/turn.ts';
 import { endUnsent } from './settle/ways.ts';
@@ -316,7 +316,9 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
     case 'tell_wish':
       return tellWish(context);
     case 'schedule_refunds':
-      return leaveRefunds(context, seen);
+      return leaveSpends(context, seen, 'refund');
+    case 'schedule_claims':
+      return leaveSpends(context, seen, 'claim');
     case 'reveal':
       return reveal(context, seen);
     case 'raise_funding':

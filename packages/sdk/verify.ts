@@ -223,6 +223,7 @@ export type SaidLeg = Omit<
   | 'refundTx'
   | 'refundedBy'
   | 'scheduledRefunds'
+  | 'scheduledClaims'
   | 'confirmations'
   | 'balance'
   | 'rentLeft'

@@ -1,7 +1,7 @@
 // A price before it is accepted: each side's payment, its time, and the shortages of wallets.
 // Everything is computed from the own trade; the market's word is compared with it.
 
-import { factsOf } from '@parley/core/families.ts';
+import { factsOf, has } from '@parley/core/families.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import { VerificationError } from '@parley/sdk/errors.ts';
 import { gasOf } from '@parley/sdk/gas.ts';
@@ -116,6 +116,11 @@ export function planOf(
   const isFirst = role === 'initiator';
   const fundBy = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
   const own = givenLeg(trade.party);
+  const isLeft = !isFirst && has(wallets.gets, 'coins');
+  const left = [
+    '          signed claims of it are left with the market, which sends them once the secret is',
+    '          public: you may be away from your funding on',
+  ];
   const order = isFirst ? 'first: you hold the secret' : 'second, once the other leg is final';
   return [
     `you give  ${shownAmount(gives.amount, gives.own)}${contractOf(gives.own)}`,
@@ -124,6 +129,7 @@ export function planOf(
     `          at ${coinsAt(wallets.gets)}`,
     `you fund  ${order}, by ${deadlineOf(fundBy, now)}`,
     `          if the other side stops, you take it back from ${deadlineOf(deadlines.refundAt[own], now)}`,
+    ...(isLeft ? left : []),
   ];
 }
 

@@ -34,6 +34,8 @@ export type Driving = {
   readonly rescue: RescueWriter;
   /** Bitcoin of claims and refunds; default the own wallet. */
   readonly payout?: string | undefined;
+  /** Bitcoin: leaves no signed claims and refunds with the market. */
+  readonly leaveNone?: true | undefined;
 };
 
 export type Events = {
@@ -70,7 +72,7 @@ export async function alone<T>(own: Pick<Unlocked, 'store'>, work: () => Promise
 
 /** Resolves once the swap has ended or waits for a person. Throws the signal's reason. */
 export async function driveSwap(driving: Driving, swap: Swap, events: Events): Promise<Ended> {
-  const { session, own, client, signal, rescue, payout } = driving;
+  const { session, own, client, signal, rescue, payout, leaveNone } = driving;
   const { swapId, trade, withoutMarket } = swap;
   const driven = await drive({
     signal,
@@ -81,6 +83,7 @@ export async function driveSwap(driving: Driving, swap: Swap, events: Events): P
       now: session.now,
       chains: await chainsOf(session, own, trade, payout),
       client: withoutMarket ? null : client,
+      ...(leaveNone && { scheduleClaims: false, scheduleRefunds: false }),
       onProgress: (progress) => {
         // An error that only reports the interruption is no news.
         if (signal.aborted) return;

@@ -1,5 +1,5 @@
-// The demo on a market that runs, with four chains: three pairs settle, two swaps do not, and every
-// balance is right to the last base unit. It starts a market of its own as verify/test/start.test.ts does.
+// The demo on a market that runs, with four chains: four swaps settle, one with its payee away, two
+// do not, and every balance is right to the last base unit. It starts a market of its own as verify/test/start.test.ts does.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -20,7 +20,7 @@ type Totals = Record<'swaps' | 'asExpected', number> & {
   problems: string[];
 };
 
-test('the demo settles three pairs of the four families and refunds two swaps', {
+test('the demo settles four swaps, one with its payee away, and refunds two', {
   timeout: 300_000,
 }, async () => {
   const { url, dev } = (await opened()).ready;
@@ -34,13 +34,14 @@ test('the demo settles three pairs of the four families and refunds two swaps', 
   assert.deepEqual(totals.problems, []);
   assert.equal(totals.ok, true);
   assert.equal(totals.balancesExact, true);
-  assert.deepEqual([totals.swaps, totals.asExpected], [5, 5]);
+  assert.deepEqual([totals.swaps, totals.asExpected], [6, 6]);
   assert.deepEqual(
     (lines as Line[]).map(({ scenario, status }) => `${scenario}: ${status}`),
     [
       'settled: settled',
       'settled: settled',
       'settled: settled',
+      'away: settled',
       'no show: refunded',
       'both refund: refunded',
     ],

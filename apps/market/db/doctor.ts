@@ -37,7 +37,7 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
       union all select 'launchpads', due_at from launchpads
       union all select 'keeper', case when failures >= :failures then created_at else due_at end
         from keeper_jobs where state = 'open'
-      union all select 'refunds', due_at from jobs where kind like 'refund %'
+      union all select 'refunds', due_at from jobs where kind like 'refund %' or kind like 'claim %'
     ) work
     where at < $1
     group by of`;

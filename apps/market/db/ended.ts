@@ -28,11 +28,11 @@ export const pruneRfqs = changed<[before: Date, limit: number]>('ended_rfqs_prun
 
 /**
  * A swap that had something at stake, once and for all: money or its secret was seen, or a relay or
- * refund is kept.
+ * a signed spend is kept.
  */
 const wasAtStake = `(s.secret is not null
   or exists (select from keeper_jobs where swap_id = s.id)
-  or exists (select from scheduled_refunds where swap_id = s.id)
+  or exists (select from scheduled_spends where swap_id = s.id)
   or exists (select from escrows where swap_id = s.id and not (
     redeem_script is null and facts ->> 'funded' is null
     and facts ->> 'claimed' is null and facts ->> 'refunded' is null

@@ -618,9 +618,10 @@ create table rfqs (
   constraint rfqs_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text])))
 );
 
-create table scheduled_refunds (
+create table scheduled_spends (
   chain text not null,
   escrow text not null,
+  verb text not null,
   swap_id uuid not null,
   leg text not null,
   rungs jsonb not null,
@@ -631,9 +632,10 @@ create table scheduled_refunds (
   sent_txid text,
   tried jsonb,
   posted_at timestamp with time zone not null,
-  constraint scheduled_refunds_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
-  constraint scheduled_refunds_pkey PRIMARY KEY (chain, escrow),
-  constraint scheduled_refunds_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
+  constraint scheduled_spends_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
+  constraint scheduled_spends_pkey PRIMARY KEY (chain, escrow, verb),
+  constraint scheduled_spends_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id),
+  constraint scheduled_spends_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'refund'::text])))
 );
 
 create table sessions (
@@ -937,7 +939,7 @@ CREATE INDEX rfqs_agreed_by_pair ON public.rfqs USING btree (base_asset_id, quot
 
 CREATE INDEX rfqs_ended ON public.rfqs USING btree (expires_at) WHERE ((status = ANY (ARRAY['cancelled'::text, 'expired'::text])) OR swap_pruned);
 
-CREATE INDEX scheduled_refunds_by_swap ON public.scheduled_refunds USING btree (swap_id);
+CREATE INDEX scheduled_spends_by_swap ON public.scheduled_spends USING btree (swap_id);
 
 CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at);
 

@@ -1,5 +1,6 @@
 // Swaps with their legs: one statement reads everything a swap's state is made of.
 
+import type { ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
 import type { Deadlines } from '@parley/core/deadlines.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
@@ -12,7 +13,7 @@ import { funderOf, initiatorOf, type LegName, type Party } from '@parley/core/tr
 import { columns, did, many, none, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { factsOf, type StoredFacts } from './escrows.ts';
-import type { ScheduledView } from './scheduled-refunds.ts';
+import type { ScheduledView } from './scheduled-spends.ts';
 
 /** An escrow that a leg moved off after an address was corrected. */
 export type FormerEscrow = {
@@ -21,7 +22,7 @@ export type FormerEscrow = {
   readonly facts: EscrowFacts;
   /** Whether the keeper sent its refund, as last seen. */
   readonly refundedByKeeper: boolean;
-  readonly scheduled: ScheduledView | null;
+  readonly scheduledRefunds: ScheduledView | null;
 };
 
 export type Swap = {
@@ -54,8 +55,10 @@ export type Swap = {
     readonly refunded: { readonly a: boolean; readonly b: boolean };
   };
   readonly former: readonly FormerEscrow[];
-  /** Signed refunds kept for the current escrows. */
-  readonly scheduled: { readonly a: ScheduledView | null; readonly b: ScheduledView | null };
+  /** Signed claims and refunds kept for the current escrows. */
+  readonly scheduled: Readonly<
+    Record<ScheduledVerb, Readonly<Record<LegName, ScheduledView | null>>>
+  >;
   /** Clocks of the legs' chains as last seen, Unix seconds; 0 = never seen. */
   readonly chainClocks: { readonly a: number; readonly b: number };
 };
@@ -84,7 +87,8 @@ type Row = {
   readonly redeemScript: string | null;
   readonly lane: Lane | null;
   readonly clock: number;
-  readonly scheduled: ScheduledView | null;
+  readonly scheduledRefunds: ScheduledView | null;
+  readonly scheduledClaims: ScheduledView | null;
   readonly claimed: boolean;
   readonly refunded: boolean;
   readonly former: readonly (Omit<FormerEscrow, 'leg' | 'facts'> & Facts)[] | null;
@@ -97,12 +101,15 @@ const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt do
 const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
   refundAddress payoutPubkey refundPubkey escrow`;
 
+const ofSchedule = 'count lowestFeeRate highestFeeRate sentTxid';
+
 const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   s.long_leg as "swap.long", ${columns('hashlock secret lapsed', 's.', 'state.')},
   ${columns('initiatorFundBy expiresAt counterpartyFundBy revealBy', 's.', 'deadlines.')},
   ${columns(ofLeg, 'l.', 'leg.')}, l.token, e.facts, e.redeem_script as "redeemScript",
   e.terms -> 'lane' as lane, coalesce(h.clock, 0) as clock,
-  ${columns('count lowestFeeRate highestFeeRate sentTxid', 'r.', 'scheduled?.')},
+  ${columns(ofSchedule, 'r.', 'scheduledRefunds?.')},
+  ${columns(ofSchedule, 'c.', 'scheduledClaims?.')},
   l.release_asked_at as "leg.release?.askedAt", l.released_at as "leg.release?.at",
   l.release_signature as "leg.release?.signature",
   (select case when bool_or(coalesce(h.sent_at, h.authorized_at) is not null) then 'sent'
@@ -112,19 +119,23 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   ${isByKeeper('l.chain', "e.facts -> 'refunded'")} as refunded,
   (select json_agg(json_build_object('address', f.address, 'facts', f.facts,
         'refundedByKeeper', ${isByKeeper('f.chain', "f.facts -> 'refunded'")},
-        'scheduled', case when fr.escrow is not null then json_build_object(
+        'scheduledRefunds', case when fr.escrow is not null then json_build_object(
           'count', fr.count, 'lowestFeeRate', fr.lowest_fee_rate,
           'highestFeeRate', fr.highest_fee_rate, 'sentTxid', fr.sent_txid) end)
       order by f.created_at, f.address)
     from escrows f
-      left join scheduled_refunds fr on fr.chain = f.chain and fr.escrow = f.address
+      left join scheduled_spends fr on fr.chain = f.chain and fr.escrow = f.address
+        and fr.verb = 'refund'
     where f.swap_id = l.swap_id and f.leg = l.leg and f.address is distinct from l.escrow
   ) as former`;
+
+const scheduledOf = (as: string, verb: ScheduledVerb) => `left join scheduled_spends ${as}
+    on ${as}.chain = l.chain and ${as}.escrow = l.escrow and ${as}.verb = '${verb}'`;
 
 const joins = `join legs l on l.swap_id = s.id
   left join escrows e on e.chain = l.chain and e.address = l.escrow
   left join chain_heads h on h.chain = l.chain
-  left join scheduled_refunds r on r.chain = l.chain and r.escrow = l.escrow`;
+  ${scheduledOf('r', 'refund')} ${scheduledOf('c', 'claim')}`;
 
 const rowsById = many<[id: string], Row>('swap_by_id')`
   select ${read} from swaps s ${joins} where s.id = $1 order by l.leg`;
@@ -194,7 +205,10 @@ function swapOf([a, b]: readonly Row[]): Swap {
       refunded: of(({ refunded }) => refunded),
     },
     former: [...formerOf(a), ...formerOf(b)],
-    scheduled: of(({ scheduled }) => scheduled),
+    scheduled: {
+      claim: of(({ scheduledClaims }) => scheduledClaims),
+      refund: of(({ scheduledRefunds }) => scheduledRefunds),
+    },
     chainClocks: of(({ clock }) => clock),
   };
 }

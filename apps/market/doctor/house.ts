@@ -29,7 +29,7 @@ const waits: Readonly<Record<Waits, readonly [what: string, most: number, of: st
   tokens: ['work_overdue', 3_600, 'listed tokens are due to be checked'],
   launchpads: ['work_overdue', 3_600, 'launchpads are due to be read'],
   keeper: ['keeper_stuck', 600, 'transactions of the gas keys are due, or fail again and again'],
-  refunds: ['refunds_overdue', 600, 'scheduled refunds are due and nobody sends them'],
+  refunds: ['refunds_overdue', 600, 'signed claims or refunds are due and nobody sends them'],
 };
 
 type HouseDeps = {

@@ -9,6 +9,7 @@ const goOn: ReadonlySet<string> = new Set([
   'buildRefund',
   'releaseLeg',
   'scheduleRefunds',
+  'scheduleClaims',
   'broadcast',
   'pingWebhook',
   'sendAgain',

@@ -21,7 +21,7 @@ const hourSeconds = 3_600;
  * whoever stole a session would drown in such messages what matters.
  */
 const changeLimit = 30;
-/** Checks of signed refunds that an account may ask for in a minute: each costs 0.2 s of a core. */
+/** Checks of signed spends that an account may ask for in a minute: each costs 0.2 s of a core. */
 export const scheduleLimit = 20;
 /** Relays of one account that are refused in a minute: each has chains read. */
 export const refusedRelays = 20;
@@ -288,7 +288,7 @@ const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => str
   schedules: [
     'schedule_rate_limited',
     (limit) =>
-      `too many schedules of signed refunds from this account (${limit} in ${windowSeconds} s)`,
+      `too many schedules of signed spends from this account (${limit} in ${windowSeconds} s)`,
   ],
   relays: [
     'relay_rate_limited',

@@ -27,6 +27,7 @@ const ofLeg = (leg: 'a' | 'b'): Next[] => [
   { operationId: 'buildClaim', leg, parameters: { id: '$/id', leg }, body: { secret: '$/secret' } },
   { operationId: 'buildRefund', leg, parameters: { id: '$/id', leg } },
   { operationId: 'scheduleRefunds', leg, parameters: { id: '$/id', leg } },
+  { operationId: 'scheduleClaims', leg, parameters: { id: '$/id', leg } },
 ];
 const toBroadcast: readonly Next[] = [{ operationId: 'broadcast', body: { chain: '$/chain' } }];
 const ofWebhook = withId('pingWebhook', 'deleteWebhook');

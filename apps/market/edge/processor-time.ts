@@ -15,7 +15,7 @@ import type { HttpError } from './errors.ts';
  * a minute.
  */
 export const freeMs = 20;
-/** Beyond that: ten fee bump schedules of signed refunds, or a hundred of the largest refunds. */
+/** Beyond that: ten fee bump schedules of signed spends, or a hundred of the largest refunds. */
 const burstMs = 2_000;
 /** The refill of the budget: with the free part an account has at most a fifth of a core. */
 const refillShare = 0.1;

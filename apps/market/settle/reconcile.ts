@@ -19,6 +19,7 @@ import {
   updateEscrow,
 } from '../db/escrows.ts';
 import { insertOutbox } from '../db/outbox.ts';
+import { wakeClaims } from '../db/scheduled-spends.ts';
 import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { workOf } from '../ports/work.ts';
@@ -143,6 +144,7 @@ async function store(
     differsForItsParties(swap, after) || moved.some(({ row, facts }) => !looksSame(row, facts));
   const updatedAt = isShown ? at : null;
   await updateSwap(tx, { id: swap.id, status, secret, lapsed, dueAt, done, at: updatedAt });
+  if (swap.state.secret === null && secret !== null) await wakeClaims(tx, swap.id, at);
   await insertOutbox(
     tx,
     events.flatMap(({ topic, status: told }) =>

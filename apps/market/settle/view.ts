@@ -26,7 +26,11 @@ export function swapView(
     swap;
   const { hashlock, secret, deadlines } = state;
   const clocks = clocksOf(swap, nowMs);
-  const beside = [...formerSteps(swap, clocks), ...rentSteps(swap, clocks)];
+  const beside = [
+    ...formerSteps(swap, clocks),
+    ...rentSteps(swap, clocks),
+    ...depositedSteps(swap, party),
+  ];
   const shown = { id, threadId, rfqId, status, hashlock, secret, makerId, takerId, deadlines };
   return {
     ...shown,
@@ -62,18 +66,19 @@ function legView(swap: Swap, name: LegName, party: Party) {
     formerEscrows: swap.former
       .filter((each) => each.leg === name)
       .map((each) => formerView(each, leg.funder === party)),
-    scheduledRefunds: leg.funder === party ? swap.scheduled[name] : null,
+    scheduledRefunds: leg.funder === party ? swap.scheduled.refund[name] : null,
+    scheduledClaims: leg.funder === party ? null : swap.scheduled.claim[name],
   };
 }
 
 function formerView(former: FormerEscrow, isFunder: boolean) {
-  const { address: escrow, facts, refundedByKeeper, scheduled } = former;
+  const { address: escrow, facts, refundedByKeeper, scheduledRefunds } = former;
   return {
     escrow,
     balance: facts.balance.toString(),
     refundTx: facts.refunded?.txid ?? null,
     refundedBy: senderOf(facts.refunded, refundedByKeeper),
-    scheduledRefunds: isFunder ? scheduled : null,
+    scheduledRefunds: isFunder ? scheduledRefunds : null,
   };
 }
 
@@ -130,5 +135,19 @@ function rentSteps({ state: { legs }, long }: Swap, clocks: Clocks): Step[] {
     const why = `${what} and still in its escrow: a refund takes them`;
     const by = roleOf(leg.funder, long);
     return [{ by, action: 'refund', leg: leg.leg, before: null, why }];
+  });
+}
+
+/** To the payee alone: the market claims for it once the secret is public. */
+function depositedSteps({ state: { legs, secret }, scheduled, long }: Swap, party: Party): Step[] {
+  return [legs.a, legs.b].flatMap((leg): Step[] => {
+    const kept = scheduled.claim[leg.leg];
+    const isOpen = ['seen', 'funded'].includes(legStatus(leg.facts));
+    if (kept === null || leg.funder === party || !isOpen) return [];
+    const when = secret === null ? 'once the secret is public' : 'now';
+    const why =
+      `the market keeps ${kept.count} signed claims of leg ${leg.leg}, up to ` +
+      `${kept.highestFeeRate} sat per vbyte, and sends them ${when}`;
+    return [{ by: roleOf(party, long), action: 'wait', leg: leg.leg, before: leg.timelock, why }];
   });
 }

@@ -46,7 +46,7 @@ import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
 import { devEvmChain, type Settings } from '../settings/config.ts';
 import { createSettlement } from '../settle/follow.ts';
 import { mustKnowContracts } from '../settle/lanes.ts';
-import { createScheduledRefunds } from '../settle/scheduled-refunds.ts';
+import { createScheduledSpends } from '../settle/scheduled-spends.ts';
 import { createDelivering } from '../webhooks/deliver.ts';
 import { resealSecrets } from '../webhooks/register.ts';
 import { appChains } from './app-chains.ts';
@@ -181,7 +181,7 @@ async function start(
   const reminding = createReminding(deps);
   const passing = createPassing(deps);
   const settlement = createSettlement(deps);
-  const scheduled = createScheduledRefunds(deps);
+  const scheduled = createScheduledSpends(deps);
   const rechecks = createRechecks(deps);
   const launchpads = createLaunchpads(deps);
   const pruning = createPruning(deps);

@@ -207,11 +207,9 @@ it('a refund and a fee bump schedule are hurried by a secret that this chain has
   const rateWhere = async (isPublic: boolean) => {
     const input = { ...inputOf(swap), isPublic };
     const material = (await by.buildRefund(input, signal())) as BtcSighash;
-    const next = await by.scheduledRefunds?.next(
-      escrow,
-      { bumps, tried: null, isPublic },
-      signal(),
-    );
+    const secret = isPublic ? swap.secret : null;
+    const ladder = { verb: 'refund', bumps, tried: null, secret } as const;
+    const next = await by.scheduledSpends?.next(escrow, ladder, signal());
     assert.ok(next?.kind === 'send');
     return [material.feeRateSatPerVbyte, bumps[next.from]?.feeRateSatPerVbyte].map(Number);
   };

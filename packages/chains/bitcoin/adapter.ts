@@ -58,7 +58,7 @@ import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { type Both, followBoth, followChanges, look } from './read.ts';
 import { assembledWith } from './signed-psbt.ts';
-import { scheduledRefunds } from './signed-refunds.ts';
+import { scheduledSpends } from './signed-spends.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
 import { stuckFunding } from './stuck-funding.ts';
@@ -202,7 +202,7 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
       return (await backend.rawOf(txid, height, signal)) === raw;
     },
     stuckFunding: (escrow, sendBy, signal) => stuckFunding(reading, escrow, sendBy, signal),
-    scheduledRefunds: scheduledRefunds({
+    scheduledSpends: scheduledSpends({
       ...reading,
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
     }),

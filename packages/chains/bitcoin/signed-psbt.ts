@@ -97,16 +97,17 @@ function paymentScript(witnessScript: Uint8Array): Uint8Array {
 export type Assembled = { readonly raw: string; readonly txid: string };
 
 /**
- * With a preimage a claim, else a refund. Signatures: 64 bytes or DER, made low-S; none given:
- * those in the PSBT. Each is verified. `bad_transaction` names the input.
+ * With a preimage a claim, else a refund, or the `verb`: a claim without a preimage has an empty
+ * item in its place, and the same txid. Signatures: 64 bytes or DER, made low-S; none given: those
+ * in the PSBT. Each is verified. `bad_transaction` names the input.
  */
-export function assemble(signed: SignedPsbt): Assembled {
-  return atOnce(assembling(signed));
+export function assemble(signed: SignedPsbt, verb?: Verb): Assembled {
+  return atOnce(assembling(signed, verb));
 }
 
 /** The same in steps of a millisecond or two: a signature each. */
-export function* assembling(signed: SignedPsbt): Steps<Assembled> {
-  return yield* signing(readPsbt(signed.psbtBase64), signed);
+export function* assembling(signed: SignedPsbt, verb?: Verb): Steps<Assembled> {
+  return yield* signing(readPsbt(signed.psbtBase64), signed, verb);
 }
 
 /** Anybody may have made it up: its escrow is checked first, as signatures are dear. */
@@ -130,6 +131,7 @@ export async function assembledWith(
 function* signing(
   psbt: ReadPsbt,
   { signaturesHex, preimageHex }: Omit<SignedPsbt, 'psbtBase64'>,
+  verb: Verb = preimageHex === undefined ? 'refund' : 'claim',
 ): Steps<Assembled> {
   const preimage = preimageHex === undefined ? null : parseSecret(preimageHex, 'preimageHex');
   if (signaturesHex.length !== 0 && signaturesHex.length !== psbt.inputs.length) {
@@ -142,10 +144,10 @@ function* signing(
     if (preimage !== null && !opens(preimage, escrow.hashlock)) {
       throw bad(`input ${at}: sha256(preimage) is not the hashlock ${escrow.hashlock}`);
     }
-    if (preimage === null) mustUnlock(psbt, input, at);
-    const signature = signatureFor(input, at, signaturesHex[at], preimage !== null);
-    const branch =
-      preimage === null ? [new Uint8Array()] : [hexToBytes(preimage), Uint8Array.of(1)];
+    const isClaim = verb === 'claim';
+    if (!isClaim) mustUnlock(psbt, input, at);
+    const signature = signatureFor(input, at, signaturesHex[at], isClaim);
+    const branch = isClaim ? [hexToBytes(preimage ?? ''), Uint8Array.of(1)] : [new Uint8Array()];
     witnesses.push([signature, ...branch, input.witnessScript]);
   }
   return finished(psbt.tx, witnesses);

@@ -94,7 +94,7 @@ export function agreementOf(
 }
 
 /** An adapter that reads by one source, and asks the others what that may have missed. */
-export type Led = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledRefunds'>>;
+export type Led = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledSpends'>>;
 
 const turned = [
   'changes',
@@ -155,7 +155,7 @@ export function inTurns(adapters: readonly [Led, ...Led[]], followers: Followers
     return { ...of(first), ...Object.fromEntries(names.map((name) => [name, asking(name)])) };
   };
   const leader = async (signal: AbortSignal) => adapters[(await placesOf(signal))[0] ?? 0] ?? first;
-  const ofRefunds = ({ scheduledRefunds }: Led) => scheduledRefunds;
+  const ofSpends = ({ scheduledSpends }: Led) => scheduledSpends;
   return {
     ...inTurn((one) => one, turned),
     watch: (escrows) => {
@@ -164,7 +164,7 @@ export function inTurns(adapters: readonly [Led, ...Led[]], followers: Followers
     unwatch: (addresses) => {
       for (const each of adapters) each.unwatch(addresses);
     },
-    scheduledRefunds: inTurn(ofRefunds, ['check', 'payments', 'next', 'rival']),
+    scheduledSpends: inTurn(ofSpends, ['check', 'spendable', 'next', 'rival']),
     // Each offers it to all sources.
     broadcast: async (transaction, signal) => (await leader(signal)).broadcast(transaction, signal),
     close: async () => {

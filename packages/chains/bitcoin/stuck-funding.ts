@@ -7,7 +7,7 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import { fundingPayment } from './escrow-facts.ts';
 import { feeAt, ladderRate, rateOf } from './fees.ts';
 import { parseTx } from './raw-transaction.ts';
-import type { Reading } from './signed-refunds.ts';
+import type { Reading } from './signed-spends.ts';
 
 /** So long it may wait before anybody is bothered, where the source tells: a block or two. */
 export const fundingPatienceSeconds = 20 * 60;

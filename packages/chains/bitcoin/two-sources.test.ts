@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
-import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
+import type { Bump, ScheduledSpends } from '../interface/scheduled.ts';
 import { atAStretch } from '../interface/turns.ts';
 import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
@@ -189,12 +189,12 @@ describe('a node with a long mempool', () => {
 });
 
 /** By an adapter that follows the escrows of these. */
-function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): ScheduledRefunds {
+function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): ScheduledSpends {
   const adapter = adapterOver(first, second);
   adapter.watch(deals.map(({ swap }) => swap.escrow));
-  const { scheduledRefunds } = adapter;
-  assert.ok(scheduledRefunds);
-  return scheduledRefunds;
+  const { scheduledSpends } = adapter;
+  assert.ok(scheduledSpends);
+  return scheduledSpends;
 }
 
 type Laddered = { readonly swap: TestSwap; readonly bumps: readonly Bump[]; readonly claim: Sent };
@@ -207,8 +207,8 @@ async function laddered(lockSeconds = 2_000): Promise<Laddered> {
   const alone = adapterOver(first);
   const refunds = [await spend(alone, swap, 'refund', 10), await spend(alone, swap, 'refund', 60)];
   const transactions = refunds.map(({ raw }) => raw);
-  const asking = { transactions, known: [], inTurns: atAStretch };
-  const bumps = (await alone.scheduledRefunds?.check(swap.escrow, asking, signal())) ?? [];
+  const asking = { verb: 'refund', transactions, known: [], inTurns: atAStretch } as const;
+  const bumps = (await alone.scheduledSpends?.check(swap.escrow, asking, signal())) ?? [];
   return { swap, bumps, claim: await spend(alone, swap, 'claim', 5) };
 }
 
@@ -218,9 +218,10 @@ async function passTimelock({ swap }: Laddered): Promise<void> {
 }
 
 const hand = (to: Regtest, { raw }: Sent) => to.rpc('sendrawtransaction', [raw]);
-const ladderOf = ({ bumps }: Laddered) => ({ bumps, tried: null, isPublic: false });
+const ladderOf = ({ bumps }: Laddered) =>
+  ({ verb: 'refund', bumps, tried: null, secret: null }) as const;
 
-async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<Bump> {
+async function firstToSend(refunds: ScheduledSpends, deal: Laddered): Promise<Bump> {
   const verdict = await refunds.next(deal.swap.escrow, ladderOf(deal), signal());
   assert.equal(verdict.kind, 'send', 'as far as the first source knows');
   return deal.bumps[0] as Bump;
@@ -288,7 +289,7 @@ test('a claim that the first source throws away is forgotten when the second has
   // The second node's clock has to follow, as it takes no blocks of the future.
   await other.moveClock(weeks + 60_000);
   await passTimelock(deal);
-  const verdict = await both.scheduledRefunds?.next(swap.escrow, ladderOf(deal), signal());
+  const verdict = await both.scheduledSpends?.next(swap.escrow, ladderOf(deal), signal());
   assert.deepEqual(
     [verdict?.kind, verdict?.kind === 'wait' && verdict.why],
     ['wait', `the claim ${claim.txid} waits to be mined`],

@@ -1,17 +1,23 @@
-// Refunds signed beforehand at rising fees. Bitcoin only: elsewhere anybody may send a refund.
+// Claims and refunds signed beforehand at rising fees. Bitcoin only: elsewhere anybody may send
+// them.
 
+import type { Secret } from '@parley/core/hashlock.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
 import type { InTurns } from './turns.ts';
 
+export type ScheduledVerb = 'claim' | 'refund';
+
 export type Bump = {
+  /** A secret does not change it: the witness is no part of it. */
   readonly txid: string;
+  /** A claim has an empty item where its secret goes. */
   readonly raw: string;
   readonly feeSats: BaseUnits;
   readonly feeRateSatPerVbyte: number;
 };
 
-/** The unconfirmed refund that was last seen or sent, and since when. */
+/** The unconfirmed spend that was last seen or sent, and since when. */
 export type Tried = {
   readonly txid: string;
   readonly at: UnixSeconds;
@@ -28,7 +34,7 @@ export type Verdict =
       readonly calm: boolean;
       readonly tried: Tried | null;
     }
-  /** Send this one, in the place of the unconfirmed refund `over`, where there is one. */
+  /** Send this one, in the place of the unconfirmed spend `over`, where there is one. */
   | {
       readonly kind: 'send';
       readonly from: number;
@@ -39,6 +45,7 @@ export type Verdict =
   | { readonly kind: 'over'; readonly txid: string };
 
 export type Asking = {
+  readonly verb: ScheduledVerb;
   readonly transactions: readonly string[];
   /** Those of this escrow, checked before: the same bytes are not verified again. */
   readonly known: readonly Bump[];
@@ -52,24 +59,31 @@ export type DeepPayment = {
   readonly amount: BaseUnits;
 };
 
-export type ScheduledRefunds = {
+export type Ladder = {
+  readonly verb: ScheduledVerb;
+  readonly bumps: readonly Bump[];
+  readonly tried: Tried | null;
+  /** Once it is public; null before. */
+  readonly secret: Secret | null;
+};
+
+export type ScheduledSpends = {
   /** `bad_transaction`, `bad_fee_rate`, `nothing_there` unless anybody can send each. */
   check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Bump[]>;
   /**
    * The payments that a ladder may spend, the largest first: shallower payments may yet be taken
-   * back.
+   * back. A claim takes the one that funds the escrow. The rate is that of a schedule's last hour
+   * at the fees of now, sat per vbyte.
    */
-  payments(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly DeepPayment[]>;
-  /** The escrow is read, and the ladder's next step follows from it. */
-  next(
+  spendable(
     escrow: WatchedEscrow,
-    ladder: {
-      readonly bumps: readonly Bump[];
-      readonly tried: Tried | null;
-      readonly isPublic: boolean;
-    },
+    verb: ScheduledVerb,
     signal: AbortSignal,
-  ): Promise<Verdict>;
-  /** A transaction that spends the same in a mempool, or null. */
+  ): Promise<{ readonly payments: readonly DeepPayment[]; readonly lastHourRate: number }>;
+  /** The escrow is read, and the ladder's next step follows from it. No claim without a secret. */
+  next(escrow: WatchedEscrow, ladder: Ladder, signal: AbortSignal): Promise<Verdict>;
+  /** The bytes to send: of a claim with its secret in them. Throws `wrong_secret`. */
+  finished(escrow: WatchedEscrow, bump: Bump, ladder: Ladder): string;
+  /** A claim that spends the same in a mempool, which no refund may replace; or null. */
   rival(bump: Bump, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

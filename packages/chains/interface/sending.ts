@@ -2,7 +2,7 @@
 
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { Signed } from './material.ts';
-import type { ScheduledRefunds } from './scheduled.ts';
+import type { ScheduledSpends } from './scheduled.ts';
 import type { Care } from './turns.ts';
 
 /** The effect of a signed transaction on one escrow. */
@@ -46,6 +46,6 @@ export type Sending = {
   /** Whether a source has these very bytes: sending them again changes nothing. */
   isKnown(transaction: ReadTransaction, signal: AbortSignal): Promise<boolean>;
 
-  /** Signed refunds to be sent later. Absent where anybody may send a refund. */
-  readonly scheduledRefunds?: ScheduledRefunds;
+  /** Claims and refunds signed to be sent later. Absent where anybody may send them. */
+  readonly scheduledSpends?: ScheduledSpends;
 };

@@ -32,7 +32,9 @@ import {
 } from '@parley/trader/swaps.ts';
 import { driveAll } from '../drive.ts';
 
-export const settle = (cli: Cli, wanted: readonly string[]) =>
+type Settle = { readonly leaveNone?: true };
+
+export const settle = (cli: Cli, wanted: readonly string[], { leaveNone }: Settle) =>
   inSession(cli, async (session) => {
     const own = await unlocked(cli, session);
     return alone(own, async () => {
@@ -47,7 +49,7 @@ export const settle = (cli: Cli, wanted: readonly string[]) =>
       const driven =
         due.length === 0
           ? statuses.done
-          : await driveAll(cli, session, own, free, { client, asked });
+          : await driveAll(cli, session, own, free, { client, asked, leaveNone });
       return driven || least;
     });
   });

@@ -82,6 +82,7 @@ export const settle = tradeTool({
         ...(await fundingWords(desk.session, own, { swapId, trade, record })),
         ...feesWords(desk.session, most),
         'it funds in turn, claims by itself, and refunds from the timelock on if the other side stops',
+        'on Bitcoin it leaves signed claims and refunds with the market, which can pay you alone',
       ],
       order: {
         swapId,

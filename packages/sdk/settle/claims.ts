@@ -3,6 +3,8 @@
 import type { Offered, Shortage } from '@parley/chains/interface/gas.ts';
 import type { Signed } from '@parley/chains/interface/material.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import type { EscrowFacts } from '@parley/core/facts.ts';
+import { has } from '@parley/core/families.ts';
 import { claimGate, mustOpen, refundGate } from '@parley/core/gates.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import { releaseOf } from '@parley/core/release.ts';
@@ -70,6 +72,7 @@ export async function claim(context: Context, { leg: { facts } }: LegSeen): Prom
   const { publicSecret: secret, claim: kept } = context.record;
   if (secret === null) return;
   if (kept !== null) await resend(context, 'claim', kept);
+  else if (isClaimedForUs(context, facts)) return;
   const byMarket = () => relayClaim(context, facts, secret);
   const isAsked = asksMarket(context, null);
   if (kept !== null && !isAsked) return;
@@ -80,6 +83,16 @@ export async function claim(context: Context, { leg: { facts } }: LegSeen): Prom
   // A node may be wrong about what the wallet has: a failed try costs less than a missed claim.
   if (kept === null) await claimAnyway(context, secret, short);
   if (short !== null && facts.claimed === null) throw unpayable(context, short);
+}
+
+/**
+ * Bitcoin: a claim of the own key waits that this run has not sent, such as one that was left with
+ * the market. It is raised when it waits too long.
+ */
+function isClaimedForUs(context: Context, { claimed }: EscrowFacts): boolean {
+  const leg = payingLeg(context);
+  if (claimed === null || !has(leg, 'coins')) return false;
+  return !handOf(context, leg).isStuck({ txid: claimed.txid, raw: '' }, 0);
 }
 
 async function claimAnyway(context: Context, secret: Secret, short: Shortage | null) {

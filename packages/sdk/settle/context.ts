@@ -103,10 +103,12 @@ export type SettleInput = {
    */
   readonly replaceAfterMs?: number;
   /**
-   * Bitcoin: leave signed refunds with the market. Default: where the wallet signs without asking
-   * (`signsAlone`).
+   * Bitcoin: leave signed refunds of the own leg with the market. Default: where the wallet signs
+   * without asking (`signsAlone`).
    */
   readonly scheduleRefunds?: boolean;
+  /** The same of signed claims of the leg that pays this side. */
+  readonly scheduleClaims?: boolean;
   /**
    * Has the market send the own claim (not Bitcoin). It then knows the secret, could delay, and
    * gets no money. `without_gas`: only where the wallet cannot pay for it, and the market says that
@@ -139,7 +141,7 @@ export type SettleInput = {
 /** The kept part of a swap, and its legs as their chains showed them last. */
 export type Shown = Pick<
   SwapRecord,
-  'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored' | 'relay' | 'givenUp' | 'released'
+  'trade' | 'swap' | 'byHand' | 'left' | 'restored' | 'relay' | 'givenUp' | 'released'
 > & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
@@ -262,7 +264,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
         // Not the whole record: a signed transaction in it may hold a secret.
-        const { trade, swap, byHand, scheduled, restored, relay, givenUp, released } = current();
+        const { trade, swap, byHand, left, restored, relay, givenUp, released } = current();
         const shown = [...legs].map(([name, seen]) => [name, withTold(seen)] as const);
         input.onShown?.({
           trade,
@@ -270,7 +272,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
           legs: new Map(shown),
           failures,
           ...(byHand === undefined ? {} : { byHand }),
-          ...(scheduled === undefined ? {} : { scheduled }),
+          ...(left === undefined ? {} : { left }),
           ...(restored === undefined ? {} : { restored }),
           ...(relay === undefined ? {} : { relay }),
           ...(givenUp === undefined ? {} : { givenUp }),

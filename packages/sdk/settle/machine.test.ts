@@ -281,7 +281,7 @@ for (const [promise, table] of Object.entries(tables)) {
       const { what, party, given, expected } = rowOf(line);
       const { state, effects } = answer(party, given);
       // They have a test of their own.
-      const shown = effects.filter((each) => each.do !== 'schedule_refunds');
+      const shown = effects.filter((each) => !each.do.startsWith('schedule_'));
       const does = shown.map((each) => `${each.do} ${each.leg}`).join(', ');
       assert.equal(`${state}: ${does}`.trim(), expected, `${party}: ${what}`);
     }
@@ -301,6 +301,22 @@ test('signed refunds are of a final funding, before the timelock, and wait for a
   assert.equal(has('taker', { a: 'claimed', b: 'claimPooled', kept: revealed }), false);
   assert.equal(has('maker', { ...both, kept: funded }), false, 'Bitcoin alone');
   assert.equal(has('taker', { a: 'claimed', b: 'stale', kept: revealed }), false, 'by old facts');
+});
+
+test('signed claims are of the final funding that pays, come before the own funding, and need no secret', () => {
+  const does = (party: Party, given: Given) =>
+    answer(party, given).effects.map((each) => `${each.do} ${each.leg}`);
+  const has = (party: Party, given: Given) => does(party, given).includes('schedule_claims b');
+  assert.equal(has('maker', { b: 'mined' }), false);
+  const first = does('maker', { b: 'final' });
+  assert.ok(first.indexOf('schedule_claims b') < first.indexOf('fund a'), `${first}`);
+  assert.ok(first.includes('schedule_claims b') && first.includes('fund a'));
+  assert.equal(has('maker', { ...both, kept: funded }), true);
+  assert.equal(has('maker', { ...both, kept: funded, clockB: refundAt.b }), true);
+  assert.equal(has('maker', { ...both, kept: funded, clockB: refundAt.b + 1 }), false);
+  assert.equal(has('maker', { ...both, kept: known }), false, 'it claims now');
+  assert.equal(has('maker', { a: 'final', b: 'stale', kept: funded }), false, 'by old facts');
+  assert.equal(has('taker', { ...both, kept: funded }), false, 'Bitcoin alone');
 });
 
 test('each step that has an end says when that is', () => {
@@ -330,7 +346,10 @@ test('a claim or refund is left to a batch for so long, and a claim while it has
   assert.equal(does({ ms: Infinity, needsSeconds, since: null }, { kept: revealed }), 'claim a');
   const refunding = { kept: funded, clockA: refundAt.a };
   const leaving = { ms: Infinity, needsSeconds, since: null };
-  assert.equal(answer('maker', { ...both, ...refunding, leaving }).does, left);
+  assert.equal(
+    answer('maker', { ...both, ...refunding, leaving }).does,
+    `${left}, schedule_claims b`,
+  );
 });
 
 test('a claim is owed from the funding on, until it is final, or too late, or all has ended', () => {

@@ -34,6 +34,7 @@ export type Effect = {
     | (typeof alone)[number]
     | 'ask_market'
     | 'schedule_refunds'
+    | 'schedule_claims'
     | 'reveal'
     | 'raise_funding'
     | 'fund'
@@ -327,9 +328,15 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const effects: Effect[] = [];
   const isMovable = mayMove(record, seen, 'a') || mayMove(record, seen, 'b');
   if (isMarketDue && isMovable) effects.push(effect('ask_market', null));
-  const { gives } = ownSides(record);
-  const isFresh = facts.legs[gives]?.isFresh ?? false;
-  if (isFresh && maySchedule(record, seen)) effects.push(effect('schedule_refunds', gives));
+  const { gives, gets } = ownSides(record);
+  const isFresh = (name: LegName) => facts.legs[name]?.isFresh ?? false;
+  if (isFresh(gives) && mayScheduleRefunds(record, seen)) {
+    effects.push(effect('schedule_refunds', gives));
+  }
+  // Before the own funding: from then on this side may be away.
+  if (isFresh(gets) && mayScheduleClaims(record, seen)) {
+    effects.push(effect('schedule_claims', gets));
+  }
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
   if (seen.doubt === undefined) return [...effects, ...mostUrgent(facts, seen)];
@@ -365,16 +372,27 @@ export function mayMove(record: SwapRecord, { state, doubt }: Seen, name: LegNam
 }
 
 /** Whether signed refunds of the own leg's final payments may be left with the market. */
-function maySchedule(record: SwapRecord, { state, clocks }: Seen): boolean {
+function mayScheduleRefunds(record: SwapRecord, seen: Seen): boolean {
   const { gives, gets } = ownSides(record);
-  const { family, facts, timelock } = state.legs[gives];
-  const { funded, claimed, refunded } = facts;
-  const isSpent = claimed !== null || refunded !== null || record.refund !== null;
+  const { state } = seen;
   // A claim with a public secret waits for nothing.
   const otherStatus = legStatus(state.legs[gets].facts);
   const isClaiming = otherStatus === 'funded' || otherStatus === 'seen';
   if (record.publicSecret !== null && isClaiming) return false;
-  return has(family, 'coins') && !isSpent && Boolean(funded?.deep) && clocks[gives] <= timelock;
+  return record.refund === null && maySign(seen, gives);
+}
+
+/** The same of signed claims of the leg that pays this side: with the secret public it claims. */
+function mayScheduleClaims(record: SwapRecord, seen: Seen): boolean {
+  const { gets } = ownSides(record);
+  return record.publicSecret === null && record.claim === null && maySign(seen, gets);
+}
+
+function maySign({ state, clocks }: Seen, name: LegName): boolean {
+  const { family, facts, timelock } = state.legs[name];
+  const { funded, claimed, refunded } = facts;
+  const isSpent = claimed !== null || refunded !== null;
+  return has(family, 'coins') && !isSpent && Boolean(funded?.deep) && clocks[name] <= timelock;
 }
 
 /** The most urgent step that the rules open to this side by both chains. */

@@ -3,6 +3,7 @@
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { EvmCall } from '@parley/chains/interface/material.ts';
+import type { ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
 import { type EscrowFacts, isUnknown, nothingSeen, type Sighting } from '@parley/core/facts.ts';
 import { type Hashlock, hashlockOf, type Secret } from '@parley/core/hashlock.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '@parley/core/nominal.ts';
@@ -99,6 +100,15 @@ export type GivenUp = {
 
 type EscrowOf = NonNullable<VerifiedLeg['escrow']>;
 
+export type LeftWithMarket = {
+  /** The payments that they spend, by their outpoints, and where they pay. */
+  readonly about: string;
+  /** All that was final in the escrow at the last poll. */
+  readonly sats: BaseUnits;
+  /** Their highest rate, sat per vbyte. */
+  readonly upTo: number;
+};
+
 export type SwapRecord = {
   readonly trade: OwnTrade;
   readonly swap: VerifiedSwap;
@@ -118,12 +128,8 @@ export type SwapRecord = {
   readonly approved?: Kept;
   /** The transaction that takes the nonce, or a coin, of a late funding, so that it never comes. */
   readonly cancel?: Kept | null;
-  /** The payments, by their outpoints, whose signed refunds the market keeps, and paid where. */
-  readonly scheduled?: string;
-  /** The escrow's confirmed balance at its last poll. */
-  readonly scheduledOf?: BaseUnits;
-  /** The highest rate of those, sat per vbyte. */
-  readonly scheduledUpTo?: number;
+  /** Bitcoin: the signed claims and refunds that the market keeps. */
+  readonly left?: { readonly [Verb in ScheduledVerb]?: LeftWithMarket };
   /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
   readonly claimFailed?: boolean;
   /** The last state of its escrows on which all nodes agreed, as far as anything was seen. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Signed } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import type { Bump } from '@parley/chains/interface/scheduled.ts';
+import type { Bump, ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
 import { atAStretch } from '@parley/chains/interface/turns.ts';
 import { deadlines } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -42,10 +42,10 @@ export type PaperMarket = {
   lie(alter: (swap: Swap) => Swap): void;
   /** Names of the calls made, in order, such as `taker fund b`. */
   readonly calls: string[];
-  /** Signed refunds that it was last given. */
-  refunds(): readonly Bump[];
+  /** Signed spends of that verb that it was last given. */
+  left(verb: ScheduledVerb): readonly Bump[];
   /** From now on it keeps no more of them than so many. */
-  keepsRefunds(count: number): void;
+  keepsSpends(count: number): void;
 };
 
 /** With the counter of each leg's lane, where its chain has lanes. */
@@ -53,8 +53,8 @@ type Paper = PaperSwap & { readonly counters: Record<LegName, number> };
 
 export function paperMarket(given: PaperSwap): PaperMarket {
   const paper: Paper = { ...given, counters: { a: 1, b: 1 } };
-  const refunds: readonly Bump[] = [];
-  const state = { dead: false, alter: (swap: Swap) => swap, refunds, keepsRefunds: Infinity };
+  const left: Record<ScheduledVerb, readonly Bump[]> = { claim: [], refund: [] };
+  const state = { dead: false, alter: (swap: Swap) => swap, keepsSpends: Infinity };
   const calls: string[] = [];
   const reach = (name: string) => {
     if (state.dead) {
@@ -63,13 +63,13 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     calls.push(name);
   };
   const signal = () => AbortSignal.timeout(15_000);
-  const keep = async (leg: LegName, transactions: readonly string[]) => {
+  const keep = async (verb: ScheduledVerb, leg: LegName, transactions: readonly string[]) => {
     const escrow = watchedOf(paper, leg);
-    const { scheduledRefunds } = paper.sources[leg].adapter;
-    const asking = { transactions, known: [], inTurns: atAStretch };
-    const checked = await scheduledRefunds?.check(escrow, asking, signal());
-    const kept = (checked ?? []).slice(0, state.keepsRefunds);
-    state.refunds = kept;
+    const { scheduledSpends } = paper.sources[leg].adapter;
+    const asking = { verb, transactions, known: [], inTurns: atAStretch };
+    const checked = await scheduledSpends?.check(escrow, asking, signal());
+    const kept = (checked ?? []).slice(0, state.keepsSpends);
+    left[verb] = kept;
     const rates = kept.map((each) => each.feeRateSatPerVbyte);
     return {
       escrow: escrow.address,
@@ -109,7 +109,12 @@ export function paperMarket(given: PaperSwap): PaperMarket {
         _: string,
         leg: LegName,
         { transactions }: { readonly transactions: readonly string[] },
-      ) => build(`refunds ${leg}`, () => keep(leg, transactions)),
+      ) => build(`refunds ${leg}`, () => keep('refund', leg, transactions)),
+      scheduleClaims: async (
+        _: string,
+        leg: LegName,
+        { transactions }: { readonly transactions: readonly string[] },
+      ) => build(`claims ${leg}`, () => keep('claim', leg, transactions)),
       broadcast: async (chain: string, signed: Signed) =>
         build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),
     } as unknown as ParleyClient;
@@ -125,9 +130,9 @@ export function paperMarket(given: PaperSwap): PaperMarket {
       state.alter = alter;
     },
     calls,
-    refunds: () => state.refunds,
-    keepsRefunds: (count) => {
-      state.keepsRefunds = count;
+    left: (verb) => left[verb],
+    keepsSpends: (count) => {
+      state.keepsSpends = count;
     },
   };
 }

@@ -58,9 +58,9 @@ const storePromises: readonly StorePromise[] = [
     keeps: async (store) => {
       for (const amount of [0n, 1n, 2n ** 53n + 1n, huge]) {
         await store.putTrade({ ...trade, quoteAmount: amount });
-        await store.putSwap({ ...record, scheduledOf: amount });
+        await store.putSwap({ ...record, left: { refund: { about: '', sats: amount, upTo: 1 } } });
         assert.equal((await store.getTrade(trade.threadId))?.quoteAmount, amount);
-        assert.equal((await store.getSwap(swapId))?.scheduledOf, amount);
+        assert.equal((await store.getSwap(swapId))?.left?.refund?.sats, amount);
       }
     },
   },

@@ -44,6 +44,7 @@ export type Entry = {
   readonly swapId: string | null;
   /** Bitcoin: where claim and refund are paid. */
   readonly payout: string | null;
+  readonly leavesClaims: boolean;
   readonly acceptedAt: UnixSeconds;
   /** As it was expected at the acceptance; its id is that of the thread. */
   readonly expected: VerifiedSwap;
@@ -114,6 +115,7 @@ export function dealsOf(parts: DealsParts) {
         threadId: deal.threadId,
         swapId: null,
         payout: payoutOf(parts, deal),
+        leavesClaims: deal.leavesClaims ?? true,
         acceptedAt: Math.floor(parts.now()),
         expected: good.expected,
       };
@@ -277,7 +279,7 @@ function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
     return { address, pubkey };
   };
   const { client, now } = parts;
-  const { rfq, addresses: _, ...seen } = deal;
+  const { rfq, addresses: _, leavesClaims: __, ...seen } = deal;
   const { id: rfqId, direction } = rfq;
   const asked = { rfqId, direction, baseAmount: BigInt(rfq.baseAmount) };
   return { ...seen, ...asked, client, userId, chains, destinationOn, now };

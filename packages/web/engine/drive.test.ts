@@ -35,6 +35,7 @@ function drivingTo(
       history: [],
       isByHand: false,
       isRefundLeft: false,
+      isClaimLeft: false,
       isRestored: false,
       relay: null,
     },

@@ -36,6 +36,7 @@ export type Begun = {
   readonly isVerified: boolean;
   readonly isByHand: boolean;
   readonly isRefundLeft: boolean;
+  readonly isClaimLeft: boolean;
   readonly isRestored: boolean;
   readonly relay: Relayed | null;
   /** The events of former runs. */
@@ -109,11 +110,18 @@ export function drive(parts: DriveParts) {
       parts.onStep(each, happened);
     };
     const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
-      const { swap, failures, byHand = false, scheduled, restored, relay } = shown;
-      const isRefundLeft = scheduled !== undefined;
+      const { swap, failures, byHand = false, left, restored, relay } = shown;
+      const isRefundLeft = left?.refund !== undefined;
+      const isClaimLeft = left?.claim !== undefined;
       const isRestored = restored === true;
       const problems = failures.map(problemOf);
-      const more = { isByHand: byHand, isRefundLeft, isRestored, relay: relayedOf(relay) };
+      const more = {
+        isByHand: byHand,
+        isRefundLeft,
+        isClaimLeft,
+        isRestored,
+        relay: relayedOf(relay),
+      };
       set({ shown, swap, ...more, isVerified: true, problems });
     };
     return { ...found.input, onProgress, onShown };

@@ -82,6 +82,7 @@ const readMs = 20_000;
 const noPhrase = 'the rescue phrase is missing';
 const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
+const claimsKey = (threadId: string) => `claims ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts) {
   const of: All = {
@@ -207,9 +208,10 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   if ((await store.getSwap(swapId)) !== null) return deals.change(threadId, () => null);
   if (of.drives.has(swapId)) return;
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
+  if (!entry.leavesClaims) await of.parts.kept.change(claimsKey(threadId), () => 'none');
   const swap = { ...entry.expected, id: swapId };
   const history = await of.histories.of(swapId);
-  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  const none = { isByHand: false, isRefundLeft: false, isClaimLeft: false, isRestored: false };
   driveOne(of, { swapId, trade, swap, isVerified: false, ...none, relay: null, history });
 }
 
@@ -287,7 +289,8 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
   // A person with coins there tells the secret to the chain alone.
   const relay = 'without_gas';
-  const own = { swapId, client, chains, store };
+  const scheduleClaims = (await of.parts.kept.get(claimsKey(trade.threadId))) !== 'none';
+  const own = { swapId, client, chains, store, scheduleClaims };
   const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }
@@ -455,9 +458,11 @@ function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
-  const { trade, swap, byHand = false, scheduled, restored, relay } = record;
-  const left = { isRefundLeft: scheduled !== undefined, relay: relayedOf(relay) };
-  const more = { isByHand: byHand, ...left, history };
+  const { trade, swap, byHand = false, left, restored, relay } = record;
+  const isRefundLeft = left?.refund !== undefined;
+  const isClaimLeft = left?.claim !== undefined;
+  const kept = { isRefundLeft, isClaimLeft, relay: relayedOf(relay) };
+  const more = { isByHand: byHand, ...kept, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
 }
 

@@ -29,6 +29,8 @@ export type Deal = {
    * address of the network but one of the phrase.
    */
   readonly addresses: Readonly<Record<ChainKey, string>>;
+  /** Bitcoin that pays: signed claims are left with the market. Default true. */
+  readonly leavesClaims?: boolean;
 };
 
 export type CheckName =
@@ -125,6 +127,8 @@ export type SwapView = {
   readonly isByHand: boolean;
   /** Bitcoin: the market keeps signed refunds of what is final. */
   readonly isRefundLeft: boolean;
+  /** Bitcoin: the market keeps signed claims, which it sends once the secret is public. */
+  readonly isClaimLeft: boolean;
   /** The market was asked to send the claim, since the wallet could not pay for it. */
   readonly relay: Relayed | null;
 };

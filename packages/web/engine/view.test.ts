@@ -28,6 +28,7 @@ function toldOf(party: Party, more: Partial<Told> = {}): Told {
     isToPay: false,
     isByHand: false,
     isRefundLeft: false,
+    isClaimLeft: false,
     isRestored: false,
     relay: null,
     lacks: null,

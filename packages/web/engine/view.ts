@@ -50,6 +50,7 @@ export type Told = {
   readonly isToPay: boolean;
   readonly isByHand: boolean;
   readonly isRefundLeft: boolean;
+  readonly isClaimLeft: boolean;
   readonly relay: Relayed | null;
   readonly isRestored: boolean;
   readonly lacks: 'phrase' | 'payout' | null;
@@ -87,6 +88,7 @@ export function viewOf(told: Told, now: UnixSeconds): SwapView {
     isRestored: told.isRestored,
     isByHand: told.isByHand,
     isRefundLeft: told.isRefundLeft,
+    isClaimLeft: told.isClaimLeft,
     relay: told.relay,
   };
 }

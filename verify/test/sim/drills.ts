@@ -346,15 +346,28 @@ const moments: readonly Drill[] = [
  */
 const placeOfComingBack = 49;
 
+/** The same of a payee on Bitcoin that is away from its funding on. */
+const placeOfLeaving = 35;
+const leaving: Drill = {
+  ...honest,
+  name: 'a payee on Bitcoin is away from its funding on',
+  alone: false,
+  families: ['evm', 'bitcoin'],
+  isOrdered: true,
+  keys: 'none',
+  leaves: true,
+};
+
 /** Places of as many seeds as it takes for each drill, and as many again: those with a moment. */
 const placesOfMoments = [14, 18, 22, 24];
 
-export const allDrills: readonly Drill[] = [...drills, ...moments, comesBack];
+export const allDrills: readonly Drill[] = [...drills, ...moments, comesBack, leaving];
 
 /** Null in most of the other half of the seeds. */
 export function drillOf(seed: number): Drill | null {
   const round = 2 * drills.length;
   if (seed % (2 * round) === placeOfComingBack) return comesBack;
+  if (seed % (2 * round) === placeOfLeaving) return leaving;
   const place = placesOfMoments.indexOf(seed % round);
   if (place === -1) return drills[seed % round] ?? null;
   const at = Math.floor(seed / round) * placesOfMoments.length + place;

@@ -12,12 +12,14 @@ import { insideOf } from './material.ts';
 import { feeToReplace, unsignedFunding } from './node.ts';
 import { checkRead } from './oracle.ts';
 import { ask, askedOf, mayPass, post } from './people.ts';
+import { signedClaims } from './presigned.ts';
 import { sendDirect } from './servers.ts';
 import {
   chainOf,
   count,
   type Deal,
   type Habits,
+  isDrilled,
   isPublic,
   later,
   type Side,
@@ -36,6 +38,8 @@ import {
 export type Seat = { readonly world: World; readonly side: Side; readonly deal: Deal };
 export type Seen = Seat & { readonly view: View };
 
+/** By then the refund of the long leg would be mined. */
+const backAfterSeconds = 6 * 3_600;
 /** After a step was taken, it is not taken again before this. */
 const patienceSeconds = 900;
 const order = ['claim', 'refund', 'set_address', 'fund'];
@@ -80,6 +84,7 @@ export async function followRules(seat: Seat, plan = ''): Promise<void> {
   if (deal.id === null || isGone(world, side)) return;
   const view = await readSwap(seat);
   if (view === null || vanishes({ ...seat, view })) return;
+  if (world.drill?.leaves && (await leavesClaims({ ...seat, view }))) return;
   const mine = view.next.filter(({ by }) => by === side.role);
   const withheld = view.secret === null ? (leaves[plan] ?? null) : null;
   const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);
@@ -92,6 +97,34 @@ export async function followRules(seat: Seat, plan = ''): Promise<void> {
     // A deadline's change is visible only after it.
     wakeOnce(world, side, `after ${before}`, before - now + 60);
   }
+}
+
+/** True: it is away, or cannot leave its claims yet. */
+async function leavesClaims({ world, side, deal, view }: Seen): Promise<boolean> {
+  const pays = paidLeg(side, view);
+  const { chain, escrow, status, timelock } = view.legs[pays];
+  if (!isDrilled(world, deal) || side.role !== 'counterparty') return false;
+  if (side.busyUntil.has('left')) {
+    if (view.legs[otherLeg(pays)].status === 'unfunded' || side.goneAt !== null) return false;
+    side.goneAt = seconds(world);
+    side.backAt = timelock + backAfterSeconds;
+    later(world, side.backAt - side.goneAt, () => side.wake());
+    count(world, 'payee away');
+    tell(world, `${side.party.name} is away until ${side.backAt}`);
+    return true;
+  }
+  if (status !== 'funded') return false;
+  const transactions = signedClaims(chainOf(world, chain), escrow);
+  if (transactions.length === 0) return false;
+  const url = `/v1/swaps/${deal.id}/legs/${pays}/claim/scheduled`;
+  const answer = await post(world, side.party, url, {
+    body: { transactions },
+    once: `claims ${seconds(world)}`,
+  });
+  tell(world, `${side.party.name} leaves its claims: ${answer.code ?? answer.status}`);
+  if (answer.status === 200) side.busyUntil.set('left', Number.POSITIVE_INFINITY);
+  else wakeIn(world, side, world.chance.int(20, 120));
+  return answer.status !== 200;
 }
 
 function wakeOnce(world: World, side: Side, name: string, after: number): void {

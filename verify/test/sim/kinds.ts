@@ -47,6 +47,8 @@ const ofMarkets: readonly string[] = [
   'relays refused',
   'seeds with two servers',
   'calm seeds',
+  'payee away',
+  'signed claims sent',
 ];
 const ofDriver: readonly string[] = [
   ...families.flatMap((family) => [`leg a on ${family}`, `leg b on ${family}`]),

@@ -8,7 +8,7 @@ import type { Deps } from '@parley/market/ports/deps.ts';
 import type { Metrics } from '@parley/market/ports/metrics.ts';
 import { readSettings, type Settings } from '@parley/market/settings/config.ts';
 import { createSettlement } from '@parley/market/settle/follow.ts';
-import { createScheduledRefunds } from '@parley/market/settle/scheduled-refunds.ts';
+import { createScheduledSpends } from '@parley/market/settle/scheduled-spends.ts';
 import { watchtowerOf } from '@parley/market/start/watchtower.ts';
 import type { Send } from '@parley/market/webhooks/attempt.ts';
 import { createDelivering } from '@parley/market/webhooks/deliver.ts';
@@ -163,7 +163,7 @@ export function startProcess(parts: ProcessParts) {
     close: async () => (await app)?.close(),
     settlement: createSettlement(deps),
     delivering: createDelivering(deps, { send }),
-    scheduled: createScheduledRefunds(deps),
+    scheduled: createScheduledSpends(deps),
     /** Whether its keeper has done its first work. */
     kept: false,
   };

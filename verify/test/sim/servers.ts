@@ -193,7 +193,17 @@ export async function poll(world: World, server: Server, chain: string): Promise
   if (server.process === null) return;
   await pass(world, server, chain);
   if (world.nowMs - server.timePolledAt > timeEveryMs) await pollTime(world, server);
+  if (world.drill?.leaves) await sendLeft(world, server);
   if (world.hasNews) await deliver(world);
+}
+
+/** Claims that a party has left. */
+async function sendLeft(world: World, server: Server): Promise<void> {
+  const work = ({ scheduled }: MarketProcess) => scheduled.pass();
+  const sent = await attempt(world, server, work, (why) => {
+    tell(world, `signed claims are not sent: ${why}`);
+  });
+  if ((sent ?? 0) > 0) count(world, 'signed claims sent');
 }
 
 /** A change by time alone is never urgent. */

@@ -34,6 +34,7 @@ import {
   onlyMaliceLeft,
 } from './oracle.ts';
 import { ask, askPlainly, newParty } from './people.ts';
+import { presignedOn } from './presigned.ts';
 import { createReceiver, simSettings, startProcess } from './process.ts';
 import {
   allRun,
@@ -149,6 +150,12 @@ async function openServer(world: World, server: Server): Promise<void> {
       time: simTime(() => line.take().then((turn) => turn.end()), now),
     },
     dooms: server.dooms,
+    ...(world.drill?.leaves && {
+      adapted: (adapter, { chain }, wire) =>
+        chain.family === 'bitcoin'
+          ? { ...adapter, scheduledSpends: presignedOn(chain, wire) }
+          : adapter,
+    }),
     send: () => (sending) => world.receiver.take(sending),
     onDoom: (kind, where) => {
       count(world, kinds[kind].name);
@@ -197,7 +204,8 @@ const empty = (real: Database) =>
     real,
     `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_bodies,
-        delivery_attempts, feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns
+        delivery_attempts, feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns,
+        scheduled_spends, jobs
       restart identity cascade`,
   );
 

@@ -243,6 +243,8 @@ export type Drill = {
   readonly isRollup?: true;
   /** No chain takes anything back. */
   readonly isSteady?: true;
+  /** Its counterparty leaves signed claims, funds, and is away until they are worth nothing. */
+  readonly leaves?: true;
   /** The market is open, and nothing has happened yet. */
   open?(world: World): void;
   begin?(world: World, deal: Deal, swap: Agreed): void;

@@ -566,13 +566,16 @@ create table lanes (
   primary key (chain, contract, funder, number)
 );
 
--- Refunds that a funder signed beforehand, at rising fees, one ladder an escrow; sent when due.
-create table scheduled_refunds (
+-- Claims and refunds that a party signed beforehand, at rising fees, one ladder of each an escrow;
+-- sent when due.
+create table scheduled_spends (
   chain text not null,
   escrow text not null,
+  verb text not null check (verb in ('claim', 'refund')),
   swap_id uuid not null references swaps (id),
   leg text not null check (leg in ('a', 'b')),
-  -- Lowest fee first: [{ txid, raw, feeSats, feeRateSatPerVbyte }]. They can only pay the funder.
+  -- Lowest fee first: [{ txid, raw, feeSats, feeRateSatPerVbyte }]. They can only pay the party
+  -- that signed them; a claim lacks its secret.
   rungs jsonb not null,
   -- Of the rungs, so that reading a swap reads no transactions.
   count integer not null,
@@ -582,13 +585,13 @@ create table scheduled_refunds (
   version integer not null default 1,
   -- The last of these that was sent; null: none yet.
   sent_txid text,
-  -- The unconfirmed refund that was last seen or sent, of any sender: { txid, at, height }.
+  -- The unconfirmed spend that was last seen or sent, of any sender: { txid, at, height }.
   tried jsonb,
   posted_at timestamptz not null,
-  primary key (chain, escrow)
+  primary key (chain, escrow, verb)
 );
 -- A pruned swap finds its rows by this.
-create index scheduled_refunds_by_swap on scheduled_refunds (swap_id);
+create index scheduled_spends_by_swap on scheduled_spends (swap_id);
 
 -- Deadlines that a party was reminded of.
 create table reminders (
@@ -978,7 +981,7 @@ create table kept_replies (
 );
 create index kept_replies_by_day on kept_replies (day);
 
--- Work that waits for any process: messages to people and signed refunds.
+-- Work that waits for any process: messages to people, signed claims and refunds.
 create table jobs (
   id text primary key,
   kind text not null,

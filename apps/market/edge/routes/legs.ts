@@ -1,8 +1,9 @@
 // The transactions that a party of a leg signs: its funding, claim and refund, built, or sent by
-// the market; refunds signed beforehand; and sending what was signed.
+// the market; claims and refunds signed beforehand; and sending what was signed.
 
 import { mustBeRate } from '@parley/chains/bitcoin/spending.ts';
 import type { Signed, SignedPsbt } from '@parley/chains/interface/material.ts';
+import type { ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { parseSecret } from '@parley/core/hashlock.ts';
 import type { Asking, Desk, Relayed } from '@parley/watchtower/port.ts';
@@ -13,7 +14,11 @@ import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import * as builders from '../../settle/builders.ts';
 import { keepRelease, prepareRelease } from '../../settle/releases.ts';
-import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
+import {
+  prepareSchedule,
+  type ScheduleRequest,
+  storeSchedule,
+} from '../../settle/scheduled-spends.ts';
 import { handOut, takeSignature } from '../../settle/signed-funding.ts';
 import { createFreshness } from '../../settle/take-up.ts';
 import { swapView } from '../../settle/view.ts';
@@ -29,7 +34,7 @@ export function registerLegs(app: FastifyInstance, deps: Deps): void {
   buildFunding(app, deps);
   buildSpending(app, deps);
   releaseLeg(app, deps);
-  scheduleRefunds(app, deps);
+  scheduleSpends(app, deps);
 }
 
 function buildFunding(app: FastifyInstance, deps: Deps): void {
@@ -199,14 +204,32 @@ function buildRequest(input: {
 }
 
 /**
- * To check signed refunds takes more of a core than anything else that a request can ask for, so it
+ * To check signed spends takes more of a core than anything else that a request can ask for, so it
  * has a budget of its own and one of an account is under way at a time.
  */
-function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
+function scheduleSpends(app: FastifyInstance, deps: Deps): void {
   const { budgets, processorTime, reserve } = app.edge;
   const busy = new Set<string>();
-  const at = 'POST /v1/swaps/:id/legs/:leg/refund/scheduled';
-  command({ app, deps, tag }, at, 'scheduleRefunds', {
+  const place = { app, deps, tag };
+  type Asked = Pick<ScheduleRequest, 'accountId' | 'transactions' | 'escrow' | 'signal'> & {
+    readonly client: string;
+    readonly params: { readonly id: string; readonly leg: string };
+  };
+  const prepare = async (verb: ScheduledVerb, { params, client, ...asked }: Asked) => {
+    const { accountId } = asked;
+    if (busy.has(accountId)) throw underWay();
+    busy.add(accountId);
+    try {
+      await budgets.charge('schedules', accountId);
+      const { id: swapId, leg } = params;
+      const isParty = () => reserve(accountId, swapId.toLowerCase(), client);
+      const inTurns = processorTime.meter({ accountId, client, isParty });
+      return await prepareSchedule(deps, { ...asked, verb, swapId, leg, inTurns });
+    } finally {
+      busy.delete(accountId);
+    }
+  };
+  command(place, 'POST /v1/swaps/:id/legs/:leg/refund/scheduled', 'scheduleRefunds', {
     about:
       'Bitcoin: signed refunds of your leg at rising fees. They are kept, and sent when they are ' +
       'due: docs/bitcoin-fees.md.',
@@ -215,30 +238,36 @@ function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
     replies: { 200: shapes.scheduleReply },
     anew: true,
     before: async ({ caller: { accountId }, client, params, body, signal }) => {
-      if (busy.has(accountId)) throw underWay();
-      busy.add(accountId);
-      try {
-        await budgets.charge('schedules', accountId);
-        const { transactions, escrow = null } = body;
-        const { id: swapId, leg } = params;
-        const isParty = () => reserve(accountId, swapId.toLowerCase(), client);
-        const inTurns = processorTime.meter({ accountId, client, isParty });
-        const request = { accountId, swapId, leg, transactions, escrow, inTurns, signal };
-        return await prepareSchedule(deps, request);
-      } finally {
-        busy.delete(accountId);
-      }
+      const { transactions, escrow = null } = body;
+      return prepare('refund', { accountId, client, params, transactions, escrow, signal });
     },
     run: async (tx, { params, prepared }) => {
       const scheduledRefunds = await storeSchedule(tx, deps, params.id, prepared);
       return { status: 200, body: { scheduledRefunds } };
     },
   });
+  command(place, 'POST /v1/swaps/:id/legs/:leg/claim/scheduled', 'scheduleClaims', {
+    about:
+      'Bitcoin: signed claims of the leg that pays you, at rising fees and without the secret. ' +
+      'They are kept, and sent once it is public: docs/bitcoin-fees.md.',
+    params: shapes.legParams,
+    body: shapes.scheduleClaimsBody,
+    replies: { 200: shapes.scheduleClaimsReply },
+    anew: true,
+    before: async ({ caller: { accountId }, client, params, body, signal }) => {
+      const { transactions } = body;
+      return prepare('claim', { accountId, client, params, transactions, escrow: null, signal });
+    },
+    run: async (tx, { params, prepared }) => {
+      const scheduledClaims = await storeSchedule(tx, deps, params.id, prepared);
+      return { status: 200, body: { scheduledClaims } };
+    },
+  });
 }
 
 function underWay(): HttpError {
   const sentence =
-    'signed refunds of this account are being checked, 1 request at a time; try again in 1 s';
+    'signed spends of this account are being checked, 1 request at a time; try again in 1 s';
   return limited('schedule_rate_limited', sentence, 1);
 }
 

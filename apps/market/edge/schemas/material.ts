@@ -1,7 +1,7 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
 import { defaultFeeBounds, mostBumps } from '@parley/chains/bitcoin/fees.ts';
-import { longestRefundHex } from '@parley/chains/bitcoin/signed-refunds.ts';
+import { longestScheduledHex } from '@parley/chains/bitcoin/signed-spends.ts';
 import { mostInputs } from '@parley/chains/bitcoin/spending.ts';
 import type { Family } from '@parley/core/families.ts';
 import { legNames } from '@parley/core/trade.ts';
@@ -320,22 +320,39 @@ export const releaseReply = s.model('ReleaseReply', 'The swap, and what releases
   ),
 });
 
+export const scheduleClaimsBody = s.form('ScheduleClaims', 'Claims that you have signed.', {
+  transactions: s.list(
+    'signed claims of one escrow in hex, the lowest fee first, each with an empty item in the ' +
+      'place of the secret; they spend the payment that funds it, once that is as confirmed as ' +
+      'the leg wants (`requiredConfirmations`)',
+    signedHex('a transaction in hex', longestScheduledHex),
+    { minItems: 1, maxItems: mostBumps },
+  ),
+});
+
 export const scheduleBody = s.form('ScheduleRefunds', 'Refunds that you have signed.', {
   transactions: s.list(
     'signed refunds of one escrow in hex, the lowest fee first; they spend what is as confirmed ' +
       'as the leg wants (`requiredConfirmations`)',
-    signedHex('a transaction in hex', longestRefundHex),
+    signedHex('a transaction in hex', longestScheduledHex),
     { minItems: 1, maxItems: mostBumps },
   ),
   escrow: formerEscrow,
 });
 
-export const scheduleReply = s.model('ScheduledReply', 'What is kept.', {
-  scheduledRefunds: s.group('the refunds of one escrow', {
+const scheduledOf = (what: string) =>
+  s.group(what, {
     escrow: s.escrow,
     txids: s.list('as they were given', s.txid),
     ...scheduledFields,
-  }),
+  });
+
+export const scheduleReply = s.model('ScheduledReply', 'What is kept.', {
+  scheduledRefunds: scheduledOf('the refunds of one escrow'),
+});
+
+export const scheduleClaimsReply = s.model('ScheduledClaimsReply', 'What is kept.', {
+  scheduledClaims: scheduledOf('the claims of one escrow'),
 });
 
 export const legParams = Type.Object({

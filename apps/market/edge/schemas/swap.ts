@@ -32,6 +32,12 @@ const refunds = {
     s.group('Bitcoin, to the funder alone: signed refunds, sent when due', scheduledFields),
   ),
 };
+const scheduledClaims = s.nullable(
+  s.group(
+    'Bitcoin, to the payee alone: signed claims, sent once the secret is public',
+    scheduledFields,
+  ),
+);
 
 const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of the funder', {
   contract: s.optional(s.text('which holds the word and the escrow', s.examples.contract)),
@@ -86,6 +92,7 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   claimTx: s.nullable(s.txid, 'transaction id of the claim'),
   claimedBy: sender('`claimTx`'),
   ...refunds,
+  scheduledClaims,
   confirmations: s.int('of the last of these transactions', 14),
   requiredConfirmations: s.int('from which on it counts', 12),
   balance: s.as(units, 'base units in the escrow now, as last seen'),

@@ -1,10 +1,11 @@
-// Tests only: schedules of refunds that the initiator of a deal signed beforehand.
+// Tests only: schedules of refunds that the initiator of a deal signed beforehand, and of claims by
+// its counterparty.
 
 import assert from 'node:assert/strict';
 import { feeAt } from '@parley/chains/bitcoin/fees.ts';
 import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
-import { buildSpend, type EscrowOutput, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
+import { buildSpend, type EscrowOutput, type Verb, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
 import { parseTx } from '@parley/chains/bitcoin/raw-transaction.ts';
 import { assemble } from '@parley/chains/bitcoin/signed-psbt.ts';
 import type { Steps } from '@parley/core/steps.ts';
@@ -21,14 +22,11 @@ async function termsOfLong(world: World, deal: Deal): Promise<EscrowTerms> {
   return termsOf(row.terms);
 }
 
-/** Signed refunds of the payments in these transactions, at these rates. */
-export async function ladderOf(
+async function paymentsIn(
   world: World,
   deal: Deal,
   fundings: readonly string[],
-  rates: readonly number[],
-) {
-  const terms = await termsOfLong(world, deal);
+): Promise<EscrowOutput[]> {
   const { escrow } = (await swapOf(deal)).legs[deal.long];
   const script = await world.bitcoinRpc<{ scriptPubKey: string }>('validateaddress', [escrow]);
   const outputs: EscrowOutput[] = [];
@@ -40,17 +38,25 @@ export async function ladderOf(
       }
     }
   }
-  const vsize = vsizeOf(terms, network, 'refund', outputs.length);
+  return outputs;
+}
+
+/** Signed spends of the payments in these transactions, at these rates; claims lack the secret. */
+export async function ladderOf(
+  world: World,
+  deal: Deal,
+  fundings: readonly string[],
+  rates: readonly number[],
+  verb: Verb = 'refund',
+) {
+  const terms = await termsOfLong(world, deal);
+  const outputs = await paymentsIn(world, deal, fundings);
+  const vsize = vsizeOf(terms, network, verb, outputs.length);
+  const { btcKey } = verb === 'refund' ? deal.initiator : deal.counterparty;
   return rates.map((rate) => {
-    const { psbtBase64, sighashHexes } = buildSpend(
-      terms,
-      network,
-      'refund',
-      outputs,
-      feeAt(vsize, rate),
-    );
-    const signaturesHex = signSighashes(deal.initiator.btcKey, sighashHexes);
-    return assemble({ psbtBase64, signaturesHex });
+    const built = buildSpend(terms, network, verb, outputs, feeAt(vsize, rate));
+    const signaturesHex = signSighashes(btcKey, built.sighashHexes);
+    return assemble({ psbtBase64: built.psbtBase64, signaturesHex }, verb);
   });
 }
 

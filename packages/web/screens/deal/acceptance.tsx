@@ -154,6 +154,7 @@ function Question(props: QuestionProps) {
   // The screen of the swap is loaded while the person reads.
   useEffect(() => void router.loadRouteChunk(router.routesById['/swaps/$id']), [router]);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const [leavesClaims, setLeavesClaims] = useState(true);
   const examined = useQuery({
     queryKey: ['examined', props.look],
     queryFn: () => engine.examine(deal),
@@ -162,7 +163,7 @@ function Question(props: QuestionProps) {
     refetchInterval: 30_000,
   });
   const accepting = useMutation({
-    mutationFn: () => engine.accept(deal),
+    mutationFn: () => engine.accept({ ...deal, leavesClaims }),
     onSuccess: async ({ swapId }) => {
       onClose();
       await queries.invalidateQueries({ queryKey: ['thread', thread.id] });
@@ -216,6 +217,7 @@ function Question(props: QuestionProps) {
       {data !== undefined && <Then examined={data} terms={terms} give={give} get={get} />}
       {data !== undefined && <Gas {...props} examined={data} />}
       <Checks examined={data} error={error} />
+      <Away {...props} leaves={leavesClaims} onChange={setLeavesClaims} />
       {confirmations.map((sentence) => (
         <label key={sentence} className="deal-confirm">
           <input
@@ -233,6 +235,24 @@ function Question(props: QuestionProps) {
       ))}
       {accepting.error !== null && <NotAccepted error={accepting.error} />}
     </Dialog>
+  );
+}
+
+type AwayProps = Pick<QuestionProps, 'engine' | 'terms'> & {
+  leaves: boolean;
+  onChange: (leaves: boolean) => void;
+};
+
+/** Bitcoin that pays the second to fund: it need not be here when the other side collects. */
+function Away({ engine, terms, leaves, onChange }: AwayProps) {
+  const chains = useLive(engine.nodes.chains);
+  const family = chains.find(({ chain }) => chain === terms.gets.chain)?.family;
+  if (terms.role === 'initiator' || family === undefined || !has(family, 'coins')) return null;
+  return (
+    <label className="deal-confirm">
+      <input type="checkbox" checked={leaves} onChange={({ target }) => onChange(target.checked)} />
+      <span>{text('deal.leaves_claims')}</span>
+    </label>
   );
 }
 

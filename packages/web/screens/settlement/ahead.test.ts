@@ -25,6 +25,11 @@ test("the market's work for an absent person is told by family, and no longer th
     ],
     ['Bitcoin is given, and none is signed', { btc: 'final' }, []],
     ['a dollar is given', usd, ['refund']],
+    [
+      'the other side begins, and signed claims are there',
+      { ...usd, role: 'counterparty', isClaimLeft: true },
+      ['refund', 'claims'],
+    ],
     ['it was collected', { ...usd, usd: 'claimed' }, []],
     ['it is back', { ...usd, usd: 'refunded' }, []],
     ['the other side begins, and pays on EVM', { btc: 'final', role: 'counterparty' }, ['claim']],

@@ -310,11 +310,11 @@ export function gasUrgency({
   }
 }
 
-type Left = 'refunds' | 'refund' | 'claim';
+type Left = 'refunds' | 'refund' | 'claims' | 'claim';
 
 /**
- * Steps that happen without this page: on Bitcoin by refunds that were signed beforehand, elsewhere
- * by any party that has gas.
+ * Steps that happen without this page: on Bitcoin by claims and refunds that were signed beforehand,
+ * elsewhere by any party that has gas.
  */
 export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): readonly Left[] {
   if (swap.phase !== 'running') return [];
@@ -327,6 +327,7 @@ export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): 
   return [
     ...(swap.isRefundLeft && isIn ? (['refunds'] as const) : []),
     ...(!has(own, 'coins') && isIn && isKept(own.chain) ? (['refund'] as const) : []),
+    ...(swap.isClaimLeft && isOwed ? (['claims'] as const) : []),
     ...(!has(other, 'coins') && claims && isKept(other.chain) ? (['claim'] as const) : []),
   ];
 }

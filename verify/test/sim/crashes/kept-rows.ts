@@ -1,5 +1,5 @@
 // Rows of the matrix on what is sealed, signed or promised, and done later: claims and refunds of
-// an operator's gas key and claims that a party has relayed, refunds signed beforehand, messages to
+// an operator's gas key and claims that a party has relayed, spends signed beforehand, messages to
 // people, and what a process does with them before it serves anybody.
 
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ import { restart, type World } from './copies.ts';
 import { chainNamed, gasKey, tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
 import { again, leaseMs, passes, starting, type Work } from './plays.ts';
-import { signedRefunds } from './requests.ts';
+import { leftClaims, signedRefunds } from './requests.ts';
 import { type Reading, rawTables, type Row as Stored } from './snapshot.ts';
 import {
   type Agreed,
@@ -35,6 +35,7 @@ import {
   openTraders,
   pollAll,
   readSwap,
+  sendAlone,
   settled,
   shortOf,
   sign,
@@ -214,6 +215,12 @@ const scheduled = passes(
       await must(world, asked);
       await waitFor(world, made, made.long);
     }),
+    'claims whose secret is public': quietly(async (world) => {
+      const { made, asked } = await leftClaims(world);
+      await must(world, asked);
+      await sendAlone(world, made, 'claim', shortOf(made));
+      await pollAll(world);
+    }),
   },
   {
     after: async (world, answer) => {
@@ -228,7 +235,9 @@ const scheduled = passes(
       timeless: true,
       only: {
         jobs: ({ id }) => ({ id }),
-        scheduled_refunds: ({ escrow, bumps, version }) => ({ escrow, bumps, version }),
+        scheduled_spends: ({ escrow, verb, bumps, version }) => {
+          return { escrow, verb, bumps, version };
+        },
       },
     },
   },

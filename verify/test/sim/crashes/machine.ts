@@ -4,7 +4,6 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { Bump, ScheduledRefunds } from '@parley/chains/interface/scheduled.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Database } from '@parley/market/db/database.ts';
 import { createLaunchpads } from '@parley/market/listing/launchpads/watch.ts';
@@ -22,10 +21,11 @@ import type { Settings } from '@parley/market/settings/config.ts';
 import type { Inspection } from '@parley/tokens/inspection.ts';
 import { pino } from 'pino';
 import type { TestDatabase } from '../../support/database.ts';
-import { clockAt, type SimChain, tipOf, transactionOf, txidOf } from '../chain.ts';
+import type { SimChain } from '../chain.ts';
 import { type Chance, chanceOf } from '../chance.ts';
 import { simTime } from '../gas.ts';
 import type { Node } from '../node.ts';
+import { presignedOn } from '../presigned.ts';
 import { type Receiver, simSettings, startProcess } from '../process.ts';
 import type { Doom, Wire } from '../wire.ts';
 import type { Party } from '../world.ts';
@@ -174,8 +174,8 @@ function courierOf({ told, endedChats }: Parts, wire: Wire): Courier {
 
 /** Tokens and launchpads on one chain. */
 function adapted(world: Parts, adapter: ChainAdapter, { chain }: Node, wire: Wire): ChainAdapter {
-  const scheduledRefunds = presignedOn(chain, wire);
-  if (chain.chain !== tokenChain) return { ...adapter, scheduledRefunds };
+  const scheduledSpends = presignedOn(chain, wire);
+  if (chain.chain !== tokenChain) return { ...adapter, scheduledSpends };
   const inspect: ChainAdapter['inspect'] = (address) =>
     wire.at('inspect', () => {
       const found = world.tokens.get(address);
@@ -192,44 +192,6 @@ function adapted(world: Parts, adapter: ChainAdapter, { chain }: Node, wire: Wir
     existing: (tokens) => wire.at('existing', () => tokens),
   };
   return { ...adapter, inspect, launches };
-}
-
-/** Refunds signed beforehand: the answers of a Bitcoin adapter about them. */
-function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
-  const call = <R>(name: string, work: () => R) => wire.at(`${chain.chain} ${name}`, work);
-  const waitingAt = (escrow: string | undefined) =>
-    [...chain.mempool.values()].find(({ tx }) => tx.escrow === escrow);
-  const bumpOf = (raw: string, escrow: string): Bump => {
-    const tx = transactionOf(raw);
-    if (tx?.verb !== 'refund' || tx.escrow !== escrow) {
-      throw new ParleyError('bad_transaction', 'this is no refund of that escrow', { escrow });
-    }
-    return { txid: txidOf(raw), raw, feeSats: BigInt(tx.fee), feeRateSatPerVbyte: tx.fee };
-  };
-  return {
-    check: ({ address }, { transactions }) =>
-      call('checkRefunds', () => transactions.map((each) => bumpOf(each, address))),
-    payments: async () => [],
-    next: ({ address, terms }, { tried }) =>
-      call('nextRefund', () => {
-        const { height } = tipOf(chain);
-        const [held] = chain.holdings.get(address) ?? [];
-        const { spentBy } = held ?? { spentBy: null };
-        if (spentBy !== null && height - spentBy.height >= chain.policy.high.confirmations) {
-          return { kind: 'over', txid: spentBy.txid };
-        }
-        const isOpen = held !== undefined && spentBy === null && !waitingAt(address);
-        if (!isOpen || clockAt(chain, height) <= terms.timelock) {
-          return { kind: 'wait', why: 'not now', calm: false, tried };
-        }
-        return { kind: 'send', from: 0, height, over: null };
-      }),
-    rival: ({ txid, raw }) =>
-      call('rivalOfRefund', () => {
-        const waiting = waitingAt(transactionOf(raw)?.escrow);
-        return waiting === undefined || waiting.txid === txid ? null : waiting.txid;
-      }),
-  };
 }
 
 /** Says of every contract wallet that it signed. */

@@ -10,6 +10,7 @@ import {
 } from '@parley/market/edge/testing/signers.ts';
 import { found, type Inspection, passed } from '@parley/tokens/inspection.ts';
 import { rawOf, submit } from '../chain.ts';
+import { signedClaims } from '../presigned.ts';
 import { type Party, sql } from '../world.ts';
 import type { World } from './copies.ts';
 import { chainNamed, tokenChain } from './machine.ts';
@@ -483,9 +484,24 @@ export async function signedRefunds(world: World) {
   return { made, asked: { url, by: made.initiator, body: { transactions } } };
 }
 
-const scheduled = requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
-  '': async (world) => (await signedRefunds(world)).asked,
-});
+/** Both legs are funded, and the counterparty has signed claims of the long one. */
+export async function leftClaims(world: World) {
+  const made = await fundBoth(world);
+  const { swapId, taker, long, counterparty } = made;
+  const { chain, escrow } = (await get(world, `/v1/swaps/${swapId}`, taker)).legs[long];
+  const transactions = signedClaims(chainNamed(world, chain), escrow);
+  const url = `/v1/swaps/${swapId}/legs/${long}/claim/scheduled`;
+  return { made, asked: { url, by: counterparty, body: { transactions } } };
+}
+
+const scheduled = [
+  ...requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
+    '': async (world) => (await signedRefunds(world)).asked,
+  }),
+  ...requests('POST /v1/swaps/{id}/legs/{leg}/claim/scheduled', {
+    '': async (world) => (await leftClaims(world)).asked,
+  }),
+];
 
 export const requestRows: readonly Row[] = [
   mintings,

@@ -209,6 +209,7 @@ export function seen(given: Given = {}): Seen {
     isRestored: false,
     isByHand: false,
     isRefundLeft: false,
+    isClaimLeft: false,
     relay: null,
     ...only(rest),
   };

@@ -1,17 +1,28 @@
-// Refunds signed beforehand, by the settle driver and by hand, on a real bitcoind: final from the
+// Claims and refunds signed beforehand, by the settle driver and by hand, on a real bitcoind: final from the
 // timelock on and not before, made again when there is other money, and never in a swap's way.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { bumpSeconds } from '@parley/chains/bitcoin/signed-spends.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { walletIn } from './chains.ts';
-import { scheduleRefunds, worthOf } from './scheduled-refunds.ts';
+import { scheduleRefunds, worthOf } from './scheduled-spends.ts';
 import type { Progress } from './settle.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
-import { hastySide, onChains, recordOf, running, until } from './testing/sides.ts';
+import {
+  hastySide,
+  isFunded,
+  onChains,
+  recordOf,
+  running,
+  sideOf,
+  until,
+} from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 import { outputsOf } from './verify-material.ts';
+import { readWatchFile, watchClaims, watchFileOf } from './watch.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();
@@ -32,7 +43,7 @@ function newScene() {
   const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
   const pastTimelock = () =>
     on.chains.move(scene.market.watched('b').terms.timelock - on.chains.now() + 30);
-  return { scene, asked, pastTimelock, refunds: () => scene.market.refunds() };
+  return { scene, asked, pastTimelock, refunds: () => scene.market.left('refund') };
 }
 
 function own(scene: Scene) {
@@ -48,7 +59,7 @@ timed('a funder that signs alone leaves refunds that are final from the timelock
   const input = await hastySide(scene, 'taker');
   const { text } = await until(input, isScheduled);
   assert.match(text, /keeps \d+ signed refunds of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/);
-  const refunds = scene.market.refunds();
+  const refunds = scene.market.left('refund');
   assert.ok(refunds.length >= 8, `${refunds.length} refunds`);
   for (const { raw } of refunds) {
     assert.equal((await tried(raw))?.['reject-reason'], 'non-final');
@@ -66,14 +77,16 @@ timed('a funder that signs alone leaves refunds that are final from the timelock
   await assert.rejects(side.end);
   // As much, of another payment: the kept refund spends one that a reorganisation took.
   const record = await recordOf(input);
-  assert.deepEqual([Boolean(record.scheduled), record.scheduledOf], [true, 1_000_000n]);
-  const other = { ...record, scheduled: `${'0'.repeat(64)}:0`, scheduledUpTo: 300 };
+  const { refund: left = assert.fail() } = record.left ?? {};
+  assert.equal(left.sats, 1_000_000n);
+  const about = `${'0'.repeat(64)}:0`;
+  const other = { ...record, left: { refund: { ...left, about, upTo: 300 } } };
   await input.store.putSwap(other);
   await until(input, isScheduled);
   assert.equal(asked(), 2);
   // Fees are low now; the one in its place reaches as high.
-  const { scheduledUpTo = 0 } = await recordOf(input);
-  assert.ok(scheduledUpTo > 299, `up to ${scheduledUpTo}`);
+  const { upTo = 0 } = (await recordOf(input)).left?.refund ?? {};
+  assert.ok(upTo > 299, `up to ${upTo}`);
   await mining(false);
   await pastTimelock();
   for (const { raw } of refunds) assert.equal((await tried(raw))?.allowed, true);
@@ -125,15 +138,113 @@ timed(
   'a wallet that asks a person signs none unasked; a market that keeps fewer is named',
   async () => {
     const { scene, asked } = newScene();
-    scene.market.keepsRefunds(3);
+    scene.market.keepsSpends(3);
     const input = await hastySide(scene, 'taker');
-    assert.match((await until(input, isRefused)).text, /scheduledRefunds\.count/);
+    assert.match((await until(input, isRefused)).text, /scheduled\.count/);
     const { wallet, chains: all } = own(scene);
     const chains = withChain(all, bitcoinKey, { wallet: { ...wallet, signsAlone: false } });
-    scene.market.keepsRefunds(Infinity);
+    scene.market.keepsSpends(Infinity);
     await until({ ...input, chains }, ({ step, leg }) => step === 'seen' && leg === 'b');
     assert.equal(asked(), 1);
     assert.equal((await until({ ...input, chains, scheduleRefunds: true }, isScheduled)).leg, 'b');
+  },
+);
+
+timed(
+  'a payee that signs alone leaves claims before it funds, and is paid while it is away',
+  async () => {
+    const scene = on.chains.swap();
+    const left = () => scene.market.left('claim');
+    const gone = new AbortController();
+    const own = await hastySide(scene, 'maker', { replaceAfterMs: 60_000 });
+    const taking = await hastySide(scene, 'taker');
+    await until(taking, isFunded);
+    const maker = running({ ...own, signal: gone.signal });
+    const { text } = await maker.next('scheduled');
+    assert.match(text, /keeps \d+ signed claims of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/);
+    await maker.next('seen', 1, 'a');
+    const steps = maker.emitted.map(({ step, leg }) => `${step} ${leg}`);
+    assert.ok(steps.indexOf('scheduled b') < steps.indexOf('funded a'), `${steps}`);
+    gone.abort();
+    await assert.rejects(maker.end);
+    const claims = left();
+    for (const { raw } of claims) {
+      assert.match((await tried(raw))?.['reject-reason'] ?? '', /script-verify|mandatory/i);
+    }
+    await mining(false);
+    const taker = running(taking);
+    await taker.next('claimed');
+    const { adapter } = sourceIn(own.chains, bitcoinKey);
+    const escrow = scene.market.watched('b');
+    const { scheduledSpends = assert.fail() } = adapter;
+    const { publicSecret } = await recordOf(taking);
+    const ladder = { verb: 'claim', bumps: claims, tried: null, secret: publicSecret } as const;
+    const signal = AbortSignal.timeout(20_000);
+    assert.equal((await scheduledSpends.next(escrow, ladder, signal)).kind, 'send');
+    for (const bump of claims) {
+      const raw = scheduledSpends.finished(escrow, bump, ladder);
+      assert.equal((await tried(raw))?.allowed, true);
+    }
+    const bump = claims[3] ?? assert.fail();
+    await on.core('sendrawtransaction', [scheduledSpends.finished(escrow, bump, ladder)]);
+    // Back again, it neither outbids what waits for it nor asks for more.
+    const back = running(own);
+    await back.next('seen', 2, 'a');
+    assert.deepEqual(await on.core('getrawmempool'), [bump.txid]);
+    await mining(true);
+    const ends = await Promise.all([back.end, taker.end]);
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+    assert.equal(ends[0].txids.b.claim, bump.txid);
+  },
+);
+
+timed(
+  'a watchtower of one’s own claims by its file alone, raises it, and checks it first',
+  async () => {
+    const scene = on.chains.swap();
+    const gone = new AbortController();
+    const own = await sideOf(scene, 'maker', { scheduleClaims: false });
+    const taking = await sideOf(scene, 'taker');
+    await until(taking, isFunded);
+    const maker = running({ ...own, signal: gone.signal });
+    await maker.next('seen', 1, 'a');
+    gone.abort();
+    await assert.rejects(maker.end);
+    assert.equal(scene.market.left('claim').length, 0, 'it was told not to');
+    const { signal } = new AbortController();
+    const text = await watchFileOf(await recordOf(own), own.chains, signal);
+    for (const secret of [scene.secret, 'privateKey']) assert.ok(!text.includes(secret));
+    const file = readWatchFile(text);
+    const sourceOf = async (chain: string) => sourceIn(own.chains, chain);
+    // As if each claim had waited for so long when it was sent.
+    const now = () => on.chains.now() - bumpSeconds;
+    const sent: string[] = [];
+    const onProgress = (_: string, txid: string | null) => {
+      if (txid !== null) sent.push(txid);
+    };
+    const watching = { sourceOf, now, pollMs: 200, signal, onProgress };
+    const [first = '', ...rest] = file.claims.transactions;
+    const claims = { ...file.claims, transactions: [...rest, first] };
+    const wrong = watchClaims({ ...watching, file: { ...file, claims } });
+    await assert.rejects(wrong, { code: 'bad_fee_rate' });
+    assert.throws(() => readWatchFile('{}'), { code: 'bad_file' });
+    await mining(false);
+    const watched = watchClaims({ ...watching, file });
+    const taker = running(taking);
+    await taker.next('claimed');
+    await waitUntil(() => sent.length === 1);
+    assert.deepEqual(await on.core('getrawmempool'), sent);
+    // A full block went by without it.
+    await on.core('generateblock', ['raw(51)#8lvh9jxk', []]);
+    await waitUntil(() => sent.length === 2);
+    assert.notEqual(sent[0], sent[1]);
+    assert.deepEqual(await on.core('getrawmempool'), [sent[1]]);
+    await mining(true);
+    assert.deepEqual(await watched, { txid: sent[1], isClaimed: true });
+    assert.equal((await taker.end).end, 'received');
   },
 );
 

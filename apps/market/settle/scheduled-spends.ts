@@ -1,15 +1,22 @@
-// Refunds that a funder signed beforehand: checked and kept for it, and sent when they are due, the
-// next higher when one sticks. One pass, no input, bounded: its acts follow from the chain's facts
+// Claims and refunds that a party signed beforehand: checked and kept for it, and sent when they are
+// due, the next higher when one sticks. A claim is due once its secret is public, a refund from its
+// timelock on. One pass, no input, bounded: its acts follow from the chain's facts
 // and the stored rows, so it may end anywhere and be done again.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import type { Bump, ScheduledRefunds, Verdict } from '@parley/chains/interface/scheduled.ts';
+import type {
+  Bump,
+  ScheduledSpends,
+  ScheduledVerb,
+  Verdict,
+} from '@parley/chains/interface/scheduled.ts';
 import type { InTurns } from '@parley/chains/interface/turns.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { ChainKey } from '@parley/core/families.ts';
-import { mustFund } from '@parley/core/gates.ts';
+import { mustFund, mustReceive } from '@parley/core/gates.ts';
+import type { Secret } from '@parley/core/hashlock.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { inParallel } from '@parley/host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
@@ -17,14 +24,14 @@ import { escrowAt } from '../db/escrows.ts';
 import { claimJobs, finishJob, type Job, nextJobs, retryJob } from '../db/jobs.ts';
 import {
   findScheduled,
-  noteSentRefund,
+  noteSent,
   putScheduled,
-  refundsOn,
   type Scheduled,
   type ScheduledKey,
   type ScheduledView,
-} from '../db/scheduled-refunds.ts';
-import { type Swap, swapById } from '../db/swaps.ts';
+  spendsOn,
+} from '../db/scheduled-spends.ts';
+import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { longestNodePassMs, type Next, type Service, service } from '../ports/service.ts';
 import { legNamed, swapOfCaller } from './access.ts';
@@ -38,7 +45,7 @@ export const scheduledLimits = {
   parallel: 4,
   /** Passes between two reads of one that waits for a block or for the chain's clock. */
   passesBetween: 3,
-  /** Between reads of one whose refund is mined, or whose funding is not. */
+  /** Between reads of one that is mined, whose funding is not, or whose secret is not public. */
   calmSeconds: 60,
   /** A process that died has its schedules for so long. */
   leaseSeconds: 60,
@@ -48,7 +55,8 @@ export const scheduledLimits = {
   backoffMs: 30_000,
 } as const;
 
-type ScheduleRequest = {
+export type ScheduleRequest = {
+  readonly verb: ScheduledVerb;
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;
@@ -59,6 +67,7 @@ type ScheduleRequest = {
 };
 
 export type Prepared = {
+  readonly verb: ScheduledVerb;
   readonly accountId: string;
   readonly chain: ChainKey;
   readonly escrow: WatchedEscrow;
@@ -66,24 +75,25 @@ export type Prepared = {
   readonly bumps: readonly Bump[];
 };
 
-/** Reads the chain and checks every transaction. Only the leg's funder may. */
+/** Reads the chain and checks every transaction. A leg's payee gives claims, its funder refunds. */
 export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Promise<Prepared> {
-  const { signal, transactions, inTurns } = request;
+  const { verb, signal, transactions, inTurns } = request;
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
   const { leg, chain } = legNamed(swap, request.leg);
-  mustFund(swap.state.legs[leg], party);
+  const may = verb === 'claim' ? mustReceive : mustFund;
+  may(swap.state.legs[leg], party);
   const adapter = adapterOf(deps, chain);
-  const { scheduledRefunds } = adapter;
-  if (scheduledRefunds === undefined) {
-    const sentence = `leg ${leg} is on ${chain}: only refunds on Bitcoin are signed beforehand`;
+  const { scheduledSpends } = adapter;
+  if (scheduledSpends === undefined) {
+    const sentence = `leg ${leg} is on ${chain}: only spends on Bitcoin are signed beforehand`;
     throw new ParleyError('bad_chain', sentence, { leg, chain });
   }
   const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
-  const kept = await findScheduled(deps.db, { chain, escrow: escrow.address });
+  const kept = await findScheduled(deps.db, { chain, escrow: escrow.address, verb });
   const known = kept?.bumps ?? [];
-  const checking = scheduledRefunds.check(escrow, { transactions, known, inTurns }, signal);
+  const checking = scheduledSpends.check(escrow, { verb, transactions, known, inTurns }, signal);
   const { accountId } = request;
-  return { accountId, chain, escrow, leg, bumps: await within(signal, chain, checking) };
+  return { verb, accountId, chain, escrow, leg, bumps: await within(signal, chain, checking) };
 }
 
 type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
@@ -92,31 +102,33 @@ export async function storeSchedule(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
   swapId: string,
-  { accountId, chain, escrow, leg, bumps }: Prepared,
+  { verb, accountId, chain, escrow, leg, bumps }: Prepared,
 ): Promise<ScheduleView> {
   const { address, terms } = escrow;
   const at = new Date(deps.now());
-  const dueAt = new Date(terms.timelock * 1_000);
-  const ladder = { accountId, chain, escrow: address, swapId, leg, bumps, dueAt, at };
+  // Under the lock of whoever stores the secret, which wakes the claims that are there.
+  const isPublic = verb === 'claim' && (await lockSwap(tx, swapId))?.state.secret !== null;
+  const dueAt = isPublic ? at : new Date(terms.timelock * 1_000);
+  const ladder = { verb, accountId, chain, escrow: address, swapId, leg, bumps, dueAt, at };
   const view = await putScheduled(tx, ladder);
   return { escrow: address, txids: bumps.map(({ txid }) => txid), ...view };
 }
 
 type ScheduledPasses = Omit<Service, 'ring'> & {
-  /** One pass over everything that is due; returns how many refunds were sent. */
+  /** One pass over everything that is due; returns how many were sent. */
   pass(): Promise<number>;
 };
 
 type ScheduledLimits = { readonly [K in keyof typeof scheduledLimits]: number };
 
-export function createScheduledRefunds(
+export function createScheduledSpends(
   deps: Deps,
   limits: ScheduledLimits = scheduledLimits,
 ): ScheduledPasses {
   const { followIntervalMs } = deps.settings;
   const pass = (signal: AbortSignal) => passOf(deps, signal, limits);
   const { start, stop } = service(deps, {
-    name: 'scheduled refunds',
+    name: 'scheduled spends',
     wokenBy: ['jobs'],
     mostPassMs: longestNodePassMs,
     failureMs: {
@@ -124,7 +136,10 @@ export function createScheduledRefunds(
       most: Math.max(scheduledLimits.backoffMs, followIntervalMs),
     },
     pass: async (signal): Promise<Next> => {
-      const firsts = await nextJobs(deps.db, able(deps).map(refundsOn));
+      const firsts = await nextJobs(
+        deps.db,
+        able(deps).map(({ chain, verb }) => spendsOn(chain, verb)),
+      );
       if (firsts.length === 0) return undefined;
       const inMs = Math.min(...firsts.map(({ at }) => at.getTime())) - deps.now();
       if (inMs > 0) return inMs;
@@ -135,25 +150,27 @@ export function createScheduledRefunds(
   return { pass: () => pass(new AbortController().signal), start, stop };
 }
 
-/** Chains where refunds are signed beforehand. */
+/** Where spends are signed beforehand; the claims first, which the other side may race. */
 const able = ({ adapters }: Deps) =>
-  [...adapters].flatMap(([chain, each]) => (each.scheduledRefunds === undefined ? [] : [chain]));
+  [...adapters].flatMap(([chain, adapter]) => {
+    const { scheduledSpends: spends } = adapter;
+    if (spends === undefined) return [];
+    return (['claim', 'refund'] as const).map((verb) => ({ chain, verb, adapter, spends }));
+  });
 
 const seconds = (deps: Deps) => Math.floor(deps.now() / 1000);
 
 async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): Promise<number> {
   stop.throwIfAborted();
   let sent = 0;
-  for (const chain of able(deps)) {
-    const adapter = deps.adapters.get(chain);
-    if (adapter?.scheduledRefunds === undefined) continue;
+  for (const on of able(deps)) {
+    const { chain, verb } = on;
     const { perPass: limit, leaseSeconds, leaseMarginSeconds } = limits;
     const now = new Date(deps.now());
     const until = new Date(deps.now() + leaseSeconds * 1_000);
     // From before they are taken, so that another process never has them too.
     const lease = AbortSignal.timeout((leaseSeconds - leaseMarginSeconds) * 1_000);
-    const taken = await claimJobs(deps.db, { kind: refundsOn(chain), now, until, limit });
-    const on = { adapter, refunds: adapter.scheduledRefunds };
+    const taken = await claimJobs(deps.db, { kind: spendsOn(chain, verb), now, until, limit });
     const ends = await inParallel(taken, limits.parallel, async (each) => {
       if (!lease.aborted) return tend(deps, on, each, { stop, lease });
       await retryJob(deps.db, each, { dueAt: now, failure: null });
@@ -164,9 +181,9 @@ async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): P
   return sent;
 }
 
-type On = { readonly adapter: ChainAdapter; readonly refunds: ScheduledRefunds };
+type On = { readonly adapter: ChainAdapter; readonly spends: ScheduledSpends };
 
-/** One schedule; true when a refund of it was sent. Its own trouble never holds up the others. */
+/** One schedule; true when one of it was sent. Its own trouble never holds up the others. */
 async function tend(
   deps: Deps,
   on: On,
@@ -175,33 +192,33 @@ async function tend(
 ): Promise<boolean> {
   const soon = Math.ceil(deps.settings.followIntervalMs / 1000) * scheduledLimits.passesBetween;
   const key = job.about as ScheduledKey;
-  const { swapId, escrow } = key;
+  const { swapId, escrow, verb } = key;
   let restSeconds: number | null = soon;
   let sent = false;
   try {
     const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
     const signal = AbortSignal.any([stop, lease, limit]);
     const ladder = await findScheduled(deps.db, key);
-    if (ladder === null) throw new Error(`escrow ${escrow} has no signed refunds`);
-    const verdict = await verdictOf(deps, on, ladder, signal);
+    if (ladder === null) throw new Error(`escrow ${escrow} has no signed ${verb}s`);
+    const { verdict, secret } = await verdictOf(deps, on, ladder, signal);
     switch (verdict.kind) {
       case 'over':
         restSeconds = null;
         break;
       case 'wait': {
         const { calm, tried } = verdict;
-        if (tried !== ladder.tried) await noteSentRefund(deps.db, ladder, { ...ladder, tried });
+        if (tried !== ladder.tried) await noteSent(deps.db, ladder, { ...ladder, tried });
         if (calm) restSeconds = scheduledLimits.calmSeconds;
         break;
       }
       case 'send':
-        sent = await sendFrom(deps, on, ladder, verdict, signal);
+        sent = await sendFrom(deps, on, { ...ladder, secret }, verdict, signal);
         break;
     }
-    deps.log.debug({ swapId, escrow, verdict: verdict.kind }, 'a scheduled refund was looked at');
+    deps.log.debug({ swapId, escrow, verb, verdict: verdict.kind }, 'a scheduled spend was polled');
   } catch (error) {
     if (stop.aborted) return false;
-    deps.log.warn({ swapId, err: error }, 'a scheduled refund was not looked at');
+    deps.log.warn({ swapId, verb, err: error }, 'a scheduled spend was not polled');
   }
   if (restSeconds === null) await finishJob(deps.db, job);
   else {
@@ -211,25 +228,38 @@ async function tend(
   return sent;
 }
 
+/** A ladder, and the secret of its swap if that is public. */
+type Opened = Scheduled & { readonly secret: Secret | null };
+
 async function verdictOf(
   deps: Deps,
-  { adapter, refunds }: On,
+  { adapter, spends }: On,
   ladder: Scheduled,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<{ readonly verdict: Verdict; readonly secret: Secret | null }> {
   const { chain } = adapter;
   const { swap, escrow } = await escrowOf(deps, ladder);
-  // Most of the wait is for the chain's clock, which is told for all of them at once.
-  const { clock } = await within(signal, chain, adapter.heads(signal));
-  const { timelock } = escrow.terms;
-  const { tried } = ladder;
-  if (clock <= timelock && tried === null) {
-    const why = `median time past ${clock} is not beyond ${timelock}`;
-    return { kind: 'wait', why, calm: false, tried };
+  const { secret } = swap.state;
+  const { verb, tried } = ladder;
+  if (verb === 'claim' && secret === null) {
+    const { refunded } = swap.state.legs[ladder.leg].facts;
+    if (swap.done && refunded !== null) {
+      return { verdict: { kind: 'over', txid: refunded.txid }, secret };
+    }
+    const why = 'the secret is not public';
+    return { verdict: { kind: 'wait', why, calm: true, tried }, secret };
   }
-  const isPublic = swap.state.secret !== null;
-  const next = refunds.next(escrow, { ...ladder, isPublic }, signal);
-  return within(signal, chain, next);
+  if (verb === 'refund') {
+    // Most of the wait is for the chain's clock, which is told for all of them at once.
+    const { clock } = await within(signal, chain, adapter.heads(signal));
+    const { timelock } = escrow.terms;
+    if (clock <= timelock && tried === null) {
+      const why = `median time past ${clock} is not beyond ${timelock}`;
+      return { verdict: { kind: 'wait', why, calm: false, tried }, secret };
+    }
+  }
+  const next = spends.next(escrow, { ...ladder, secret }, signal);
+  return { verdict: await within(signal, chain, next), secret };
 }
 
 async function escrowOf(
@@ -249,11 +279,11 @@ async function escrowOf(
 async function sendFrom(
   deps: Deps,
   on: On,
-  ladder: Scheduled,
+  ladder: Opened,
   verdict: Verdict & { kind: 'send' },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { swapId, escrow, bumps } = ladder;
+  const { swapId, escrow, verb, bumps } = ladder;
   let next: Verdict = verdict;
   let least = 0;
   while (next.kind === 'send') {
@@ -264,32 +294,37 @@ async function sendFrom(
     const outcome = await sendOne(deps, on, ladder, { bump, ...next }, signal);
     if (outcome === 'sent') return true;
     if (outcome === 'rival' || outcome === 'replaced') break;
-    deps.log.warn({ swapId, escrow, txid, err: outcome }, 'the node refused a scheduled refund');
+    const refused = { swapId, escrow, verb, txid, err: outcome };
+    deps.log.warn(refused, 'the node refused a scheduled spend');
     least = at + 1;
-    next = await verdictOf(deps, on, ladder, signal);
+    next = (await verdictOf(deps, on, ladder, signal)).verdict;
   }
-  await noteSentRefund(deps.db, ladder, ladder);
+  await noteSent(deps.db, ladder, ladder);
   return false;
 }
 
 /** The node's reason to refuse it, or its outcome. */
 async function sendOne(
   deps: Deps,
-  { adapter, refunds }: On,
-  ladder: Scheduled,
+  { adapter, spends }: On,
+  ladder: Opened,
   { bump, over, height }: { bump: Bump; over: string | null; height: number },
   signal: AbortSignal,
 ): Promise<'sent' | 'rival' | 'replaced' | ParleyError> {
-  const { swapId, escrow, tried: before } = ladder;
-  const { txid, raw } = bump;
+  const { swapId, escrow, verb, tried: before } = ladder;
+  const { txid } = bump;
   const { chain } = adapter;
+  const raw = spends.finished((await escrowOf(deps, ladder)).escrow, bump, ladder);
   const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
   // Kept first: once it is sent, a lower one must not follow it.
-  if (!(await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried }))) return 'replaced';
-  const asking = within(signal, chain, refunds.rival(bump, over, signal));
+  if (!(await noteSent(deps.db, ladder, { sentTxid: txid, tried }))) return 'replaced';
+  const asking =
+    verb === 'claim'
+      ? Promise.resolve(null)
+      : within(signal, chain, spends.rival(bump, over, signal));
   const rival = await asking.catch(async (error: unknown) => {
     // The refund was not sent: its funder must not read that it was.
-    await noteSentRefund(deps.db, ladder, ladder);
+    await noteSent(deps.db, ladder, ladder);
     throw error;
   });
   if (rival !== null) {
@@ -298,7 +333,7 @@ async function sendOne(
   }
   try {
     await within(signal, chain, adapter.broadcast({ txid, raw, touches: [] }, signal));
-    deps.log.info({ swapId, escrow, txid }, 'a scheduled refund was sent');
+    deps.log.info({ swapId, escrow, verb, txid }, 'a scheduled spend was sent');
     return 'sent';
   } catch (error) {
     if (error instanceof ParleyError && error.code === 'refused_by_node') return error;

@@ -1,4 +1,4 @@
-// The queue of ladders of signed refunds: when one is read, whatever is posted meanwhile.
+// The queue of ladders of signed claims and refunds: when one is read, whatever is posted meanwhile.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -6,11 +6,11 @@ import { type TestDatabase, testDatabase } from '@parley/verify/test/support/dat
 import { claimJobs, finishJob, type Job, retryJob } from './jobs.ts';
 import {
   findScheduled,
-  noteSentRefund,
+  noteSent,
   putScheduled,
-  refundsOn,
   type Scheduled,
-} from './scheduled-refunds.ts';
+  spendsOn,
+} from './scheduled-spends.ts';
 
 const timelock = 1_800_000_000;
 const swapId = '00000000-0000-4000-8000-000000000001';
@@ -18,11 +18,11 @@ let database: TestDatabase;
 before(async () => {
   database = await testDatabase();
   // This file tests the queue alone.
-  await sql('alter table scheduled_refunds drop constraint scheduled_refunds_swap_id_fkey');
+  await sql('alter table scheduled_spends drop constraint scheduled_spends_swap_id_fkey');
   await sql('alter table jobs drop constraint jobs_account_id_fkey');
 });
 after(() => database?.drop());
-beforeEach(() => sql('truncate jobs, scheduled_refunds'));
+beforeEach(() => sql('truncate jobs, scheduled_spends'));
 
 const at = (seconds: number) => new Date(seconds * 1_000);
 const leaseSeconds = 60;
@@ -41,6 +41,7 @@ function post({ escrow, now, fees = [200n, 400n] }: Posted) {
     accountId: swapId,
     escrow,
     swapId,
+    verb: 'refund',
     leg: 'b',
     bumps: bumpsOf(fees),
     dueAt,
@@ -50,7 +51,7 @@ function post({ escrow, now, fees = [200n, 400n] }: Posted) {
 
 function take(wall: number, limit = 20): Promise<Job[]> {
   const lease = { now: at(wall), until: at(wall + leaseSeconds) };
-  return claimJobs(database.db, { kind: refundsOn('bitcoin'), ...lease, limit });
+  return claimJobs(database.db, { kind: spendsOn('bitcoin', 'refund'), ...lease, limit });
 }
 
 const escrowOf = ({ about }: Job) => about.escrow as string;
@@ -58,7 +59,11 @@ const giveBack = (job: Job, wall: number) =>
   retryJob(database.db, job, { dueAt: at(wall), failure: null });
 
 async function kept(escrow: string): Promise<Scheduled> {
-  const found = await findScheduled(database.db, { chain: 'bitcoin', escrow });
+  const found = await findScheduled(database.db, {
+    chain: 'bitcoin',
+    escrow,
+    verb: 'refund',
+  });
   assert.ok(found);
   return found;
 }
@@ -71,7 +76,7 @@ test('the same ladder posted again changes neither its place nor its version, no
   const ladder = await kept('first');
   await post({ escrow: 'first', now: timelock - 1_000 });
   const note = { sentTxid: 'tx 400', tried: { txid: 'tx 400', at: timelock, height: 1 } };
-  assert.equal(await noteSentRefund(database.db, ladder, note), true);
+  assert.equal(await noteSent(database.db, ladder, note), true);
   await giveBack(taken, timelock + 20);
   assert.equal((await post({ escrow: 'first', now: timelock })).sentTxid, 'tx 400');
   assert.deepEqual((await take(timelock + 30, 1)).map(escrowOf), ['second']);
@@ -83,7 +88,7 @@ test('another ladder is looked at when the lease ends, and nothing is noted of t
   const former = await kept('first');
   await post({ escrow: 'first', now: timelock + 5, fees: [300n] });
   const note = { sentTxid: 'tx 400', tried: null };
-  assert.equal(await noteSentRefund(database.db, former, note), false);
+  assert.equal(await noteSent(database.db, former, note), false);
   await giveBack(taken, timelock + 1_000);
   assert.deepEqual(await take(timelock + 4 + leaseSeconds), []);
   assert.deepEqual((await take(timelock + 5 + leaseSeconds)).map(escrowOf), ['first']);

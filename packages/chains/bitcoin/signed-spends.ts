@@ -1,18 +1,29 @@
-// Signed refunds that are kept and sent later: are they right, and which one is due. No node can
-// try a future lock time, so each is made anew from terms and signatures, byte for byte. A second
-// source, which gets them too, is asked as well: the first may have thrown a claim away.
+// Claims and refunds that are signed beforehand and sent later: are they right, and which one is
+// due. No node can try a future lock time or an unknown secret, so each is made anew from terms and
+// signatures, byte for byte. A second source, which gets them too, is asked before a refund as well:
+// the first may have thrown a claim away.
+//
+// A signature does not cover the witness. So a signed claim lacks its secret alone, which is the
+// second item of its witness, and can pay only where the payout key signed that it does.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { smaller } from '@parley/core/amounts.ts';
 import { type Fact, ParleyError } from '@parley/core/errors.ts';
+import { opens } from '@parley/core/hashlock.ts';
 import { refundableOf } from '@parley/core/remains.ts';
 import type { Steps } from '@parley/core/steps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { RawTx } from '@scure/btc-signer';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import type { Bump, ScheduledRefunds, Tried, Verdict } from '../interface/scheduled.ts';
+import type { Bump, Ladder, ScheduledSpends, Tried, Verdict } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { coinbaseMaturity, type EscrowHistory, isDeep, type Payment } from './escrow-facts.ts';
+import {
+  coinbaseMaturity,
+  type EscrowHistory,
+  fundingPayment,
+  isDeep,
+  type Payment,
+} from './escrow-facts.ts';
 import {
   type Conflict,
   type FeeBounds,
@@ -23,25 +34,30 @@ import {
   leastFee,
   mostBumps,
   mostFee,
+  publicClaimBounds,
   rateOf,
   refundDeadline,
   replacementFee,
 } from './fees.ts';
 import { type BitcoinNetwork, paidAddress } from './networks.ts';
-import { escrowBytes, paidTo, spendPsbt, spendVsize } from './plan.ts';
+import { escrowBytes, paidTo, spendPsbt, spendVsize, type Verb } from './plan.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { assembling } from './signed-psbt.ts';
 import { untaken } from './spending.ts';
 
-/** Payments that one may spend: twelve such transactions still fit a request. */
-export const mostRefundInputs = 10;
+/**
+ * Payments that one may spend: twelve such transactions still fit a request. A claim takes the one
+ * that funds the escrow.
+ */
+export const mostScheduledInputs = { claim: 1, refund: 10 } as const satisfies Record<Verb, number>;
 /** For one transaction in hex: ten inputs are 4 800 characters. */
-export const longestRefundHex = 5_000;
+export const longestScheduledHex = 5_000;
 
-/** A refund that no block took is replaced after so long, if a block came in the meantime. */
-export const refundStepSeconds = 20 * 60;
+/** A spend that no block took is replaced after so long, if a block came in the meantime. */
+export const bumpSeconds = 20 * 60;
 
 type About = {
+  readonly verb: Verb;
   readonly terms: EscrowTerms;
   readonly network: BitcoinNetwork;
   readonly history: Pick<EscrowHistory, 'payments' | 'tip'>;
@@ -68,7 +84,8 @@ function bad(at: number, sentence: string, facts: Record<string, Fact> = {}): Pa
 }
 
 /** In steps, the dear ones last. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`. */
-export function* checkSignedRefunds(transactions: readonly string[], about: About): Steps<Bump[]> {
+export function* checkSignedSpends(transactions: readonly string[], asked: About): Steps<Bump[]> {
+  const about = { ...asked, bounds: boundsOf(asked.verb, asked.bounds) };
   const { length } = transactions;
   if (length < 1 || length > mostBumps) {
     throw new ParleyError('bad_field', `from 1 to ${mostBumps} transactions; got ${length}`, {});
@@ -78,7 +95,7 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
   const read: Read[] = [];
   for (const [at, given] of transactions.entries()) {
     yield;
-    const each = readRefund(given.toLowerCase(), at, witnessScript, about);
+    const each = readSpend(given.toLowerCase(), at, witnessScript, about);
     const before = read[at - 1];
     if (before !== undefined && before.outpoints !== each.outpoints) {
       const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
@@ -102,11 +119,16 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
   return bumps;
 }
 
+/** No signed claim is sent before its secret is public. */
+export function boundsOf(verb: Verb, bounds: FeeBounds): FeeBounds {
+  return verb === 'claim' ? publicClaimBounds(bounds) : bounds;
+}
+
 type Decoded = ReturnType<typeof RawTx.decode>;
 
 function decode(raw: string, at: number): Decoded {
-  if (raw.length > longestRefundHex) {
-    throw bad(at, `has ${raw.length} characters, more than ${longestRefundHex}`);
+  if (raw.length > longestScheduledHex) {
+    throw bad(at, `has ${raw.length} characters, more than ${longestScheduledHex}`);
   }
   try {
     return RawTx.decode(hexToBytes(raw));
@@ -120,20 +142,21 @@ function decode(raw: string, at: number): Decoded {
   }
 }
 
-function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
+function readSpend(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
+  const { verb } = about;
   const { inputs, outputs, witnesses = [] } = decode(raw, at);
   const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
     if (!holds) throw bad(at, sentence, facts);
   };
   must(
-    inputs.length >= 1 && inputs.length <= mostRefundInputs,
-    `has ${inputs.length} inputs, not 1 to ${mostRefundInputs}`,
+    inputs.length >= 1 && inputs.length <= mostScheduledInputs[verb],
+    `has ${inputs.length} inputs, not 1 to ${mostScheduledInputs[verb]}`,
   );
   must(outputs.length === 1, `has ${outputs.length} outputs, not 1`, { outputs: outputs.length });
   must(witnesses.length === inputs.length, 'is not signed');
   const [output] = outputs;
   const paid = output?.amount ?? 0n;
-  // Where it goes is said by the refund key, which signs the output. Mempools take these kinds.
+  // Where it goes is said by the key, which signs the output. Mempools take these kinds.
   const to = output === undefined ? null : paidAddress(output.script, about.network);
   if (to === null) throw bad(at, 'pays no address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)');
   const spent = inputs.map(({ txid, index }) =>
@@ -146,7 +169,7 @@ function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: A
   must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
   const signatures = witnesses.map(([signature = new Uint8Array()]) => bytesToHex(signature));
   const paysTo = to.address;
-  const vsize = spendVsize('refund', inputs.length, witnessScript.length, to.script.length);
+  const vsize = spendVsize(verb, inputs.length, witnessScript.length, to.script.length);
   return { raw, paysTo, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
 }
 
@@ -156,11 +179,14 @@ function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: numb
 
 /** The payment of an outpoint: one to this escrow, deep enough to stay, that no block spends. */
 function paymentOf(outpoint: string, at: number, about: About): Payment {
-  const { history, requiredConfirmations: wanted } = about;
+  const { verb, terms, history, requiredConfirmations: wanted } = about;
   const { payments, tip } = history;
   const found = payments.find((each) => outpointOf(each) === outpoint);
   if (found === undefined) {
     throw bad(at, `spends ${outpoint}, which the chain does not show as a payment to the escrow`);
+  }
+  if (verb === 'claim' && found !== fundingPayment(history, terms.amount)) {
+    throw bad(at, `spends ${outpoint}, which is not the payment that funds the escrow`);
   }
   const gone = (why: string, facts: Record<string, Fact>) => {
     const sentence = `transactions[${at}] spends ${outpoint}, which ${why}`;
@@ -183,24 +209,26 @@ function paymentOf(outpoint: string, at: number, about: About): Payment {
 function* madeAnew(
   { raw, paysTo, spent, feeSats, signatures }: Read,
   at: number,
-  { terms, network }: About,
+  { verb, terms, network }: About,
 ): Steps<string> {
   try {
     yield;
-    const paid = paidTo(terms, network, 'refund', paysTo);
-    const psbtBase64 = spendPsbt(paid, network, 'refund', spent, feeSats);
+    const paid = paidTo(terms, network, verb, paysTo);
+    const psbtBase64 = spendPsbt(paid, network, verb, spent, feeSats);
     yield;
-    const made = yield* assembling({ psbtBase64, signaturesHex: signatures });
+    const made = yield* assembling({ psbtBase64, signaturesHex: signatures }, verb);
     if (made.raw === raw) return made.txid;
   } catch (cause) {
     if (!(cause instanceof ParleyError)) throw cause;
     const sentence = `transactions[${at}]: ${cause.message}`;
     throw new ParleyError('bad_transaction', sentence, { at }, { cause });
   }
+  const lockTime = verb === 'claim' ? 'nLockTime 0' : 'nLockTime of the timelock';
+  const branch = verb === 'claim' ? 'claim branch with an empty secret' : 'refund branch';
   throw bad(
     at,
-    'is not the refund of these terms: it must have version 2, nLockTime of the timelock, sequence ' +
-      '0xfffffffd, the refund branch, and signatures in low-S DER with SIGHASH_ALL',
+    `is not the ${verb} of these terms: it must have version 2, ${lockTime}, sequence 0xfffffffd, ` +
+      `the ${branch}, and signatures in low-S DER with SIGHASH_ALL`,
   );
 }
 
@@ -248,14 +276,20 @@ export type Shown = {
   readonly estimate: FeeEstimate;
   readonly now: number;
   readonly deadline: number;
-  /** The unconfirmed refund in the way, as the mempool knows it. */
+  /** The unconfirmed spend in the way, as the mempool knows it. */
   readonly pending: Conflict | null;
 };
 
-/** The unconfirmed refunds in the way of a schedule: the mempool is asked about them. */
-export function pendingOf(bumps: readonly Bump[], history: Shown['history']): string | null {
+/** The unconfirmed spend in the way of a schedule: the mempool is asked about it. */
+export function pendingOf(
+  { verb, bumps }: Pick<Ladder, 'verb' | 'bumps'>,
+  history: Shown['history'],
+): string | null {
   const spends = spentBy(bumps, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
-  const waiting = spends.find(({ height, secret }) => height === null && secret === null);
+  // A refund gives way to a claim. A claim replaces either.
+  const waiting = spends.find(
+    ({ height, secret }) => height === null && (verb === 'claim' || secret === null),
+  );
   return waiting?.txid ?? null;
 }
 
@@ -277,9 +311,12 @@ function spentBy(bumps: readonly Bump[], { payments }: Shown['history']): Paymen
   });
 }
 
-/** docs/bitcoin-fees.md has the rules. Never before the timelock, nor against a waiting claim. */
+/**
+ * docs/bitcoin-fees.md has the rules. A refund never before the timelock, nor against a waiting
+ * claim; a claim never before its secret is public.
+ */
 export function decide(
-  { bumps, tried }: { readonly bumps: readonly Bump[]; readonly tried: Tried | null },
+  { verb, bumps, tried, secret }: Ladder,
   terms: EscrowTerms,
   shown: Shown,
 ): Verdict {
@@ -298,20 +335,28 @@ export function decide(
     if (mined.some(deep)) return { kind: 'over', txid: (mined.find(deep) ?? first).txid };
     return wait(`${first.txid} is mined and not yet deep`, true);
   }
-  if (payments.some(({ height }) => height === null)) {
-    return wait('no block holds a payment that the refunds spend', true);
+  // A claim helps a payment that a reorganisation took back into the next block.
+  const isGone = ({ height, amount }: Payment) =>
+    height === null && (verb === 'refund' || amount === 0n);
+  if (payments.some(isGone)) {
+    return wait(`no block holds a payment that the ${verb}s spend`, true);
+  }
+  if (verb === 'claim') {
+    if (secret === null) return wait('the secret is not public', true);
+    const isRival = spends.some((spend) => spend.secret === null);
+    return choose({ bumps, tried, isRival }, shown, wait);
   }
   if (clock <= terms.timelock) {
     return wait(`median time past ${clock} is not beyond ${terms.timelock}`);
   }
-  const claim = spends.find(({ secret }) => secret !== null);
+  const claim = spends.find((spend) => spend.secret !== null);
   if (claim !== undefined) return wait(`the claim ${claim.txid} waits to be mined`);
-  return choose(bumps, tried, shown, wait);
+  return choose({ bumps, tried, isRival: false }, shown, wait);
 }
 
+/** `isRival`: the pending spend pays the other side, and waiting for it loses the money. */
 function choose(
-  bumps: readonly Bump[],
-  tried: Tried | null,
+  { bumps, tried, isRival }: Pick<Ladder, 'bumps' | 'tried'> & { readonly isRival: boolean },
   { pending, estimate, now, deadline, history }: Shown,
   wait: (why: string, calm?: boolean, kept?: Tried | null) => Verdict,
 ): Verdict {
@@ -324,18 +369,42 @@ function choose(
     const former = bumps.findIndex(({ txid }) => txid === tried?.txid);
     return { kind: 'send', from: Math.max(sensible, former), height, over: null };
   }
-  if (tried === null || tried.txid !== pending.txid) {
-    const { txid } = pending;
-    return wait(`${txid} waits to be mined`, false, { txid, at: now, height });
-  }
-  // Without a block no fee would have helped.
-  if (now - tried.at < refundStepSeconds || height <= tried.height) {
-    return wait(`${pending.txid} waits to be mined`);
+  if (!isRival) {
+    if (tried === null || tried.txid !== pending.txid) {
+      const { txid } = pending;
+      return wait(`${txid} waits to be mined`, false, { txid, at: now, height });
+    }
+    // Without a block no fee would have helped.
+    if (now - tried.at < bumpSeconds || height <= tried.height) {
+      return wait(`${pending.txid} waits to be mined`);
+    }
   }
   const least = replacementFee(pending.vsize, [pending], incrementOf(estimate));
   const replaces = bumps.findIndex(({ feeSats }) => feeSats >= least);
-  if (replaces < 0) return wait(`${pending.txid} pays as much as any of the refunds`);
+  if (replaces < 0) return wait(`${pending.txid} pays as much as any of those that are kept`);
   return { kind: 'send', from: Math.max(replaces, sensible), height, over: pending.txid };
+}
+
+/**
+ * The bytes to send: of a claim with its secret, which is the second item of the witness in every
+ * form of the escrow. Throws `wrong_secret`.
+ */
+export function finished(
+  { hashlock }: Pick<EscrowTerms, 'hashlock'>,
+  raw: string,
+  { verb, secret }: Pick<Ladder, 'verb' | 'secret'>,
+): string {
+  if (verb === 'refund') return raw;
+  if (secret === null || !opens(secret, hashlock)) {
+    throw new ParleyError('wrong_secret', `sha256(secret) is not ${hashlock}`, {});
+  }
+  const tx = RawTx.decode(hexToBytes(raw));
+  const witnesses = (tx.witnesses ?? []).map(([signature = new Uint8Array(), _, ...rest]) => [
+    signature,
+    hexToBytes(secret),
+    ...rest,
+  ]);
+  return bytesToHex(RawTx.encode({ ...tx, witnesses }));
 }
 
 /** How the chain is read: the escrow's whole history, a mempool, the rates. */
@@ -356,41 +425,51 @@ type ScheduledContext = Reading & {
   readonly second: SecondSource | null;
 };
 
-export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
+export function scheduledSpends(context: ScheduledContext): ScheduledSpends {
   const { network, bounds, backend, second } = context;
   return {
-    check: async (escrow, { transactions, known, inTurns }, signal) => {
+    check: async (escrow, { verb, transactions, known, inTurns }, signal) => {
       const { history } = await context.history(escrow, signal);
       const estimate = await context.estimate(signal);
       const { terms, requiredConfirmations } = escrow;
-      const about = { terms, network, history, requiredConfirmations, bounds, estimate, known };
-      return inTurns(checkSignedRefunds(transactions, about), signal);
+      const own = { verb, terms, network, requiredConfirmations, known };
+      const about = { ...own, history, bounds, estimate };
+      return inTurns(checkSignedSpends(transactions, about), signal);
     },
-    payments: async (escrow, signal) => {
+    spendable: async (escrow, verb, signal) => {
       const { history } = await context.history(escrow, signal);
       const { tip, leastRefund } = history;
-      const deep = untaken(history).filter((each) =>
-        isDeep(each, tip, escrow.requiredConfirmations),
+      const { terms, requiredConfirmations } = escrow;
+      const funding = fundingPayment(history, terms.amount);
+      const open = untaken(history).filter(
+        (each) =>
+          isDeep(each, tip, requiredConfirmations) && (verb === 'refund' || each === funding),
       );
-      return refundableOf(deep, leastRefund);
+      return {
+        payments: verb === 'refund' ? refundableOf(open, leastRefund) : open,
+        lastHourRate: ladderRate(await context.estimate(signal), 0),
+      };
     },
     next: async (escrow, ladder, signal) => {
       const { history, clock } = await context.history(escrow, signal);
-      const waiting = pendingOf(ladder.bumps, history);
+      const waiting = pendingOf(ladder, history);
       const now = context.now();
       const { terms, requiredConfirmations } = escrow;
-      const isPublic = ladder.isPublic || history.secret !== null;
+      const isPublic = ladder.secret !== null || history.secret !== null;
+      // A holder of the public secret may claim until the refund is mined.
+      const refundBy = isPublic ? now : refundDeadline(terms.timelock, now);
+      const claimBy = terms.timelock - Math.max(0, clock - now);
       return decide(ladder, terms, {
         history,
         clock,
         requiredConfirmations,
         estimate: await context.estimate(signal),
         now,
-        // A holder of the public secret may claim until the refund is mined.
-        deadline: isPublic ? now : refundDeadline(terms.timelock, now),
+        deadline: ladder.verb === 'claim' ? claimBy : refundBy,
         pending: waiting === null ? null : await backend.mempoolEntry(waiting, signal),
       });
     },
+    finished: ({ terms }, { raw }, ladder) => finished(terms, raw, ladder),
     rival: async (bump, over, signal) => {
       const own = [bump.txid, over];
       const outpoints = outpointsOf(bump);

@@ -2,88 +2,47 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { ParleyError } from '@parley/core/errors.ts';
-import { atOnce } from '@parley/core/steps.ts';
-import { RawTx } from '@scure/btc-signer';
 import type { Bump, Tried } from '../interface/scheduled.ts';
 import type { Payment } from './escrow-facts.ts';
-import { defaultFeeBounds as bounds, feeAt } from './fees.ts';
+import { feeAt } from './fees.ts';
 import { signSighashes } from './keys.ts';
-import { bitcoinNetworks } from './networks.ts';
 import { buildSpend, vsizeOf } from './plan.ts';
-import { assemble } from './signed-psbt.ts';
 import {
-  checkSignedRefunds,
+  bumpSeconds,
+  checkSignedSpends,
   decide,
-  longestRefundHex,
-  mostRefundInputs,
-  refundStepSeconds,
+  longestScheduledHex,
+  mostScheduledInputs,
   type Shown,
-} from './signed-refunds.ts';
-import { keyOf, testSwap } from './testing/swaps.ts';
-
-const network = bitcoinNetworks.regtest;
-const timelock = 1_900_000_000;
-const swap = testSwap({ timelock, since: 0 });
-const { terms, funder } = swap;
-const estimate = { fast: 4, medium: 3, slow: 2, least: 1, at: 0 };
-const spendable = { coinbase: false, spend: null };
-const payment: Payment = {
-  txid: 'ab'.repeat(32),
-  vout: 1,
-  amount: 1_000_000n,
-  height: 100,
-  ...spendable,
-};
-function historyOf(...payments: readonly Payment[]) {
-  return { payments, tip: 200 };
-}
-const second: Payment = { ...payment, txid: 'cd'.repeat(32), vout: 0, amount: 40_000n };
-const requiredConfirmations = 3;
-const about = {
-  terms,
-  network,
-  history: historyOf(payment, second),
-  requiredConfirmations,
-  bounds,
+} from './signed-spends.ts';
+import {
+  about,
+  altered,
+  check,
   estimate,
-  known: [] as readonly Bump[],
-};
-const check = (transactions: readonly string[], from = about) =>
-  atOnce(checkSignedRefunds(transactions, from));
+  funder,
+  historyOf,
+  network,
+  paidScript,
+  payment,
+  refused,
+  second,
+  signedAt,
+  swap,
+  terms,
+  timelock,
+  toDer,
+  witnessOf,
+} from './testing/signed.ts';
+import { keyOf } from './testing/swaps.ts';
+
 const vsize = vsizeOf(terms, network, 'refund', 1);
 
-function refund(rate: number, spent: readonly Payment[] = [payment], by = terms, key = funder) {
-  const size = vsizeOf(by, network, 'refund', spent.length);
-  const built = buildSpend(by, network, 'refund', spent, feeAt(size, rate));
-  const signaturesHex = signSighashes(key.privateKey, built.sighashHexes);
-  return assemble({ psbtBase64: built.psbtBase64, signaturesHex }).raw;
-}
+const refund = (rate: number, spent: readonly Payment[] = [payment], by = terms) =>
+  signedAt('refund', rate, spent, by);
 
 const buildAt = (rate: number) =>
   buildSpend(terms, network, 'refund', [payment], feeAt(vsize, rate));
-
-type Raw = ReturnType<typeof RawTx.decode>;
-function altered(raw: string, alter: (tx: Raw) => Partial<Raw>): string {
-  const tx = RawTx.decode(hexToBytes(raw));
-  return Buffer.from(RawTx.encode({ ...tx, ...alter(tx) })).toString('hex');
-}
-
-function paidScript(raw: string): Uint8Array {
-  return RawTx.decode(hexToBytes(raw)).outputs[0]?.script ?? new Uint8Array();
-}
-
-function refused(transactions: readonly string[], code: string, words: RegExp, from = about) {
-  assert.throws(
-    () => check(transactions, from),
-    (error) => {
-      assert.ok(error instanceof ParleyError, String(error));
-      assert.equal(error.code, code, error.message);
-      assert.match(error.message, words);
-      return true;
-    },
-  );
-}
 
 describe('a fee bump schedule of signed refunds', () => {
   it('is taken with its fees, whatever case its hex has', () => {
@@ -157,7 +116,7 @@ describe('a fee bump schedule of signed refunds', () => {
       [altered(raw, () => ({ version: 3 })), /is not the refund/],
       [`${raw}00`, /no transaction in hex/],
       ['zz', /no transaction in hex/],
-      ['00'.repeat(longestRefundHex), /characters, more than/],
+      ['00'.repeat(longestScheduledHex), /characters, more than/],
     ] as const) {
       refused([bad], 'bad_transaction', words);
     }
@@ -173,10 +132,13 @@ describe('a fee bump schedule of signed refunds', () => {
     refused(sets, 'bad_transaction', /transactions\[1\] spends .*, and the one before it/);
     const lied = { ...payment, amount: 990_000n };
     refused([refund(10, [lied])], 'bad_transaction', /signature is not by|not the refund/);
-    const many = Array.from({ length: mostRefundInputs + 1 }, (_, vout) => ({ ...payment, vout }));
+    const many = Array.from({ length: mostScheduledInputs.refund + 1 }, (_, vout) => ({
+      ...payment,
+      vout,
+    }));
     const wide = { ...about, history: historyOf(...many) };
     refused([refund(10, many)], 'bad_transaction', /has \d+ (inputs|characters)/, wide);
-    assert.ok(refund(10, many.slice(1)).length <= longestRefundHex);
+    assert.ok(refund(10, many.slice(1)).length <= longestScheduledHex);
     assert.equal(check([refund(10, many.slice(1))], wide).length, 1);
   });
 
@@ -202,7 +164,7 @@ describe('a fee bump schedule of signed refunds', () => {
     const both = [payment, second];
     const raws = [1, 4, 10].map((rate) => refund(rate, both));
     const stepsOf = (transactions: readonly string[], known: readonly Bump[]) => {
-      const steps = checkSignedRefunds(transactions, { ...about, known });
+      const steps = checkSignedSpends(transactions, { ...about, known });
       let count = 0;
       for (;;) {
         const { done, value } = steps.next();
@@ -258,13 +220,6 @@ function swapOfClaimer() {
   return { ...terms, refund: { ...terms.refund, address: terms.payout.address } };
 }
 
-function witnessOf(raw: string): Uint8Array[] {
-  return [...(RawTx.decode(hexToBytes(raw)).witnesses?.[0] ?? [])];
-}
-
-const toDer = (compact: string): string =>
-  secp256k1.Signature.fromHex(compact, 'compact').toHex('der');
-
 describe('which of them is sent', () => {
   const bumps: readonly Bump[] = check([1, 2, 4, 8, 16].map((rate) => refund(rate)));
   const txidOf = (at: number) => bumps[at]?.txid ?? '';
@@ -280,7 +235,7 @@ describe('which of them is sent', () => {
     pending: null,
   };
   const next = (more: Partial<Shown>, tried: Tried | null = null) =>
-    decide({ bumps, tried }, terms, { ...shown, ...more });
+    decide({ verb: 'refund', bumps, tried, secret: null }, terms, { ...shown, ...more });
   const spentBy = (txid: string, height: number | null, secret: string | null = null) => ({
     history: { ...history, secret, payments: [{ ...payment, spend: { txid, height, secret } }] },
   });
@@ -293,7 +248,7 @@ describe('which of them is sent', () => {
   const from = (at: number, over: string | null = null) => {
     return { kind: 'send', from: at, height: 200, over };
   };
-  const at = now - refundStepSeconds;
+  const at = now - bumpSeconds;
   const stuck = { txid: txidOf(1), at, height: 199 };
   const forgotten = (bump: number) => ({ txid: txidOf(bump), at: now, height: 200 });
   const rates = (fast: number, medium: number, slow: number, least: number) => ({

@@ -1,15 +1,15 @@
-// Refunds that a funder signed beforehand, on a real bitcoind: the parties that may give them, and
-// their outcome with the funder gone, full blocks, reorganisations, two servers.
+// Claims and refunds that a party signed beforehand, on a real bitcoind: the parties that may give
+// them, and their outcome with that party gone, full blocks, reorganisations, two servers.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import { refundStepSeconds } from '@parley/chains/bitcoin/signed-refunds.ts';
-import type { ScheduledRefunds } from '@parley/chains/interface/scheduled.ts';
+import { bumpSeconds } from '@parley/chains/bitcoin/signed-spends.ts';
+import type { ScheduledSpends } from '@parley/chains/interface/scheduled.ts';
 import { buildApp } from '../edge/app.ts';
 import { scheduleLimit } from '../edge/budgets.ts';
 import type { Deps } from '../ports/deps.ts';
-import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
+import { createScheduledSpends, scheduledLimits } from './scheduled-spends.ts';
 import { claimAt, ladderOf, raws } from './testing/ladders.ts';
 import { emptyBlocks, legPath, refused, sharedWorld } from './testing/shared.ts';
 import {
@@ -21,9 +21,12 @@ import {
   freshAdapters,
   fundBoth,
   fundLong,
+  fundShort,
+  give,
   look,
   moveTo,
   must,
+  refund,
   requestsTo,
   swapOf,
   type World,
@@ -37,7 +40,7 @@ sharedWorld((made) => {
 });
 
 beforeEach(async () => {
-  for (const table of ['jobs', 'scheduled_refunds']) {
+  for (const table of ['jobs', 'scheduled_spends']) {
     await world.deps.db.rows({ name: '', text: `delete from ${table}`, values: [] });
   }
   await world.dev.mine(bitcoin, 1);
@@ -87,7 +90,7 @@ async function comesTo(instant: number, out: string | null = null): Promise<void
 }
 
 /** One pass of a server with adapters of its own, after what it waits for between two polls. */
-async function pass(by = createScheduledRefunds(world.deps), seconds = 61): Promise<number> {
+async function pass(by = createScheduledSpends(world.deps), seconds = 61): Promise<number> {
   world.deps.advance(seconds * 1_000);
   ahead += seconds;
   return by.pass();
@@ -115,9 +118,9 @@ function serverWith(
 
 /** Adapters that answer otherwise of refunds signed beforehand. */
 const refundsBy =
-  (alter: (refunds: ScheduledRefunds) => Partial<ScheduledRefunds>) =>
-  ({ scheduledRefunds: own }: ChainAdapter): Partial<ChainAdapter> =>
-    own === undefined ? {} : { scheduledRefunds: { ...own, ...alter(own) } };
+  (alter: (refunds: ScheduledSpends) => Partial<ScheduledSpends>) =>
+  ({ scheduledSpends: own }: ChainAdapter): Partial<ChainAdapter> =>
+    own === undefined ? {} : { scheduledSpends: { ...own, ...alter(own) } };
 
 test('only the funder gives refunds, of its Bitcoin leg, and each is checked', async () => {
   const deal = await agree(world);
@@ -216,13 +219,13 @@ test('with its funder gone the right one is sent when due, raised when it sticks
   const firstLate = await world.bitcoinRpc<string>('getblockhash', [before + 1]);
 
   // Two servers at once.
-  const servers = [world.deps, serverWith(() => ({}))].map((deps) => createScheduledRefunds(deps));
+  const servers = [world.deps, serverWith(() => ({}))].map((deps) => createScheduledSpends(deps));
   const sent = await Promise.all([pass(servers[0]), servers[1]?.pass()]);
   assert.deepEqual(sent.sort(), [0, 1], 'one of them');
   assert.deepEqual(await pool(), [txidOf(1)], 'the lowest that is sensible');
   assert.equal((await scheduledOf(deal)).sentTxid, txidOf(1));
 
-  assert.equal(await pass(servers[0], refundStepSeconds + 1), 0, 'no block went by');
+  assert.equal(await pass(servers[0], bumpSeconds + 1), 0, 'no block went by');
   await blockOf([]);
   assert.equal(await pass(servers[1]), 1, 'a full block went by without it');
   assert.deepEqual(await pool(), [txidOf(2)]);
@@ -243,13 +246,11 @@ test('with its funder gone the right one is sent when due, raised when it sticks
   await endsBy(deal, txidOf(2));
   assert.equal((await legOf(deal)).balance, '0');
   assert.equal(await pass(), 0);
-  const jobs = await world.deps.db.rows({
-    name: 'test_due',
-    text: 'select id from jobs',
-    values: [],
-  });
-  assert.deepEqual(jobs, [], 'it has ended');
+  assert.deepEqual(await jobs(), [], 'it has ended');
 });
+
+const jobs = () =>
+  world.deps.db.rows({ name: 'test_due', text: 'select id from jobs', values: [] });
 
 const sendFirst = { kind: 'send', from: 0, height: 1, over: null } as const;
 
@@ -268,7 +269,7 @@ test('a claim that comes after the poll is not outbid: not by the first refund, 
     // The first answers are those of a moment at which no claim was there.
     const asBefore = refundsBy(({ next, rival }) => ({
       next: async (...about) => {
-        publicly.add(about[1].isPublic);
+        publicly.add(about[1].secret !== null);
         return before.delete('next') ? sendFirst : next(...about);
       },
       rival: async (...about) => (before.delete('rival') ? null : rival(...about)),
@@ -281,7 +282,7 @@ test('a claim that comes after the poll is not outbid: not by the first refund, 
           throw error;
         }),
     }));
-    assert.equal(await pass(createScheduledRefunds(server)), 0);
+    assert.equal(await pass(createScheduledSpends(server)), 0);
     assert.deepEqual(await pool(), [claim.txid]);
     assert.equal((await scheduledOf(deal)).sentTxid, null);
   }
@@ -290,7 +291,7 @@ test('a claim that comes after the poll is not outbid: not by the first refund, 
   assert.deepEqual([...publicly], [true]);
   const rival = () => Promise.reject(new Error('nobody knows'));
   const unsure = serverWith(refundsBy(() => ({ next: async () => sendFirst, rival })));
-  assert.equal(await pass(createScheduledRefunds(unsure)), 0);
+  assert.equal(await pass(createScheduledSpends(unsure)), 0);
   assert.equal((await scheduledOf(deal)).sentTxid, null, 'what was not sent is not said to be');
   await deepen(world);
 });
@@ -303,7 +304,7 @@ test('a server that is killed between noting a refund and sending it leaves it t
     () => ({ broadcast }),
     (name, run) => (name === 'jobs_retry' ? broadcast() : run()),
   );
-  await assert.rejects(pass(createScheduledRefunds(killed)), /killed here/);
+  await assert.rejects(pass(createScheduledSpends(killed)), /killed here/);
   assert.deepEqual(await pool(), []);
   assert.equal(await pass(undefined, scheduledLimits.leaseSeconds - 5), 0, 'not yet given up');
   assert.equal(await pass(undefined, 6), 1);
@@ -317,7 +318,163 @@ test('a pass over a chain that hangs ends while its schedules are still its own'
   const hanging = { ...serverWith(() => ({ heads: () => new Promise(() => {}) })), settings };
   const leaseSeconds = scheduledLimits.leaseMarginSeconds + 1;
   const limits = { ...scheduledLimits, leaseSeconds };
-  assert.equal(await pass(createScheduledRefunds(hanging, limits)), 0);
+  assert.equal(await pass(createScheduledSpends(hanging, limits)), 0);
   assert.equal(await pass(undefined, 16), 1, 'it was given back at once');
   await endsBy(deal, ladder[0]?.txid);
+});
+
+const claimsPath = (deal: Deal, leg: 'long' | 'short' = 'long') =>
+  legPath(deal, leg, 'claim/scheduled');
+const theirLeg = async ({ id, long, counterparty }: Deal) =>
+  must(await counterparty.get(`/v1/swaps/${id}`)).legs[long];
+const noSecret = async ({ id }: Deal) => {
+  const rows = await world.deps.db.rows<{ secret: string | null }>({
+    name: 'test_secret',
+    text: 'select secret from swaps where id = $1',
+    values: [id],
+  });
+  return rows[0]?.secret === null;
+};
+
+/** Both legs are funded, and the counterparty has left its claims before it went away. */
+async function deposited(rates: readonly number[]) {
+  const deal = await agree(world);
+  await give(world, deal);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const ladder = await ladderOf(world, deal, [funding], rates, 'claim');
+  must(await deal.counterparty.post(claimsPath(deal), { transactions: raws(ladder) }));
+  await fundShort(world, deal);
+  await deepen(world);
+  return { deal, funding, ladder, txidOf: (at: number) => ladder[at]?.txid ?? '' };
+}
+
+test('only the payee gives claims, of the final funding of its Bitcoin leg, and each is checked', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  const ladder = await ladderOf(world, deal, [funding], [1, 10], 'claim');
+  const { initiator, counterparty } = deal;
+  const body = { transactions: raws(ladder) };
+  await deepen(world, 1);
+  refused(await counterparty.post(claimsPath(deal), body), 409, 'nothing_there');
+  await deepen(world, 1);
+  refused(await initiator.post(claimsPath(deal), body), 403, 'not_your_leg');
+  refused(await initiator.post(claimsPath(deal, 'short'), body), 400, 'bad_chain');
+  refused(await counterparty.post(claimsPath(deal), { transactions: [] }), 400, 'bad_field');
+  const refunds = await ladderOf(world, deal, [funding], [2, 20]);
+  const wrong = { transactions: raws(refunds) };
+  refused(await counterparty.post(claimsPath(deal), wrong), 400, 'bad_transaction');
+
+  const kept = must(await counterparty.post(claimsPath(deal), body)).scheduledClaims;
+  const view = { count: 2, lowestFeeRate: 1, highestFeeRate: 10, sentTxid: null };
+  const leg = await theirLeg(deal);
+  const txids = ladder.map(({ txid }) => txid);
+  assert.deepEqual(kept, { escrow: leg.escrow, txids, ...view });
+  assert.deepEqual(leg.scheduledClaims, view);
+  assert.equal((await legOf(deal)).scheduledClaims, null, 'its own business');
+  const { next } = must(await counterparty.get(`/v1/swaps/${deal.id}`));
+  const [last] = next.slice(-1);
+  assert.match(last.why, /keeps 2 signed claims of leg \w, up to 10 sat per vbyte/);
+  const theirs = must(await initiator.get(`/v1/swaps/${deal.id}`)).next;
+  assert.ok(!JSON.stringify(theirs).includes('signed claims'));
+  // One beside the other, by the verb.
+  must(await post(deal, refunds));
+  assert.equal((await theirLeg(deal)).scheduledClaims.count, 2);
+  assert.equal((await scheduledOf(deal)).count, 2);
+});
+
+test('a payee that went away after its funding is paid: its claim is sent once the secret is public, raised, and mined', async () => {
+  const { deal, txidOf } = await deposited([1, 5, 20, 60]);
+  await world.deps.db.rows({
+    name: 'test_make_due',
+    text: `update jobs set due_at = '-infinity'`,
+    values: [],
+  });
+  assert.equal(await pass(), 0, 'none before');
+  assert.deepEqual(await pool(), []);
+  assert.ok(await noSecret(deal), 'which the market does not need');
+
+  await claimShort(world, deal);
+  await look(world);
+  // Two servers at once, as soon as a mempool shows it.
+  const servers = [world.deps, serverWith(() => ({}))].map((deps) => createScheduledSpends(deps));
+  const sent = await Promise.all(servers.map((server) => server.pass()));
+  assert.deepEqual(sent.sort(), [0, 1], 'one of them, without any wait');
+  assert.deepEqual(await pool(), [txidOf(1)], 'the lowest that is sensible');
+  assert.equal((await theirLeg(deal)).scheduledClaims.sentTxid, txidOf(1));
+  assert.equal(await pass(servers[0], bumpSeconds + 1), 0, 'no block went by');
+  await blockOf([]);
+  assert.equal(await pass(servers[1]), 1, 'a full block went by without it');
+  assert.deepEqual(await pool(), [txidOf(2)]);
+  await deepen(world);
+  const { status, claimTx, claimedBy } = await theirLeg(deal);
+  assert.deepEqual([status, claimTx, claimedBy], ['claimed', txidOf(2), 'party']);
+  assert.equal(await pass(), 0);
+});
+
+test('claims that come after the secret are sent at once', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await look(world);
+  const { fundTx } = await legOf(deal);
+  const ladder = await ladderOf(world, deal, [fundTx], [5, 20], 'claim');
+  must(await deal.counterparty.post(claimsPath(deal), { transactions: raws(ladder) }));
+  assert.equal(await createScheduledSpends(world.deps).pass(), 1);
+  assert.deepEqual(await pool(), [ladder[0]?.txid]);
+  await deepen(world);
+});
+
+test('a refund that waits is replaced by the claims', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await deepen(world);
+  const { fundTx, timelock } = await legOf(deal);
+  await comesTo(timelock);
+  const [waiting] = await ladderOf(world, deal, [fundTx], [10]);
+  await world.bitcoinRpc('sendrawtransaction', [waiting?.raw]);
+  const ladder = await ladderOf(world, deal, [fundTx], [1, 5, 20, 60], 'claim');
+  must(await deal.counterparty.post(claimsPath(deal), { transactions: raws(ladder) }));
+  assert.equal(await createScheduledSpends(world.deps).pass(), 1);
+  assert.deepEqual(await pool(), [ladder[2]?.txid], 'the first that pays more than the refund');
+  await deepen(world);
+  assert.equal((await theirLeg(deal)).status, 'claimed');
+});
+
+test('claims of a leg that was refunded are over, with no secret ever', async () => {
+  const { deal } = await deposited([5, 20]);
+  const { timelock } = await legOf(deal);
+  await comesTo(timelock);
+  assert.equal(await pass(), 0);
+  assert.equal((await jobs()).length, 1);
+  for (const leg of [deal.long, deal.short]) await refund(world, deal, leg);
+  await deepen(world, 12);
+  await look(world);
+  assert.equal((await legOf(deal)).status, 'refunded');
+  assert.equal(await pass(), 0);
+  assert.deepEqual(await jobs(), []);
+});
+
+test('a poll that began before the secret was public keeps no claim waiting', async () => {
+  const { deal, txidOf } = await deposited([5, 20]);
+  await world.deps.db.rows({
+    name: 'test_make_due',
+    text: `update jobs set due_at = '-infinity'`,
+    values: [],
+  });
+  const during = serverWith(
+    () => ({}),
+    async (name, run) => {
+      if (name === 'jobs_retry') {
+        await claimShort(world, deal);
+        await look(world);
+      }
+      return run();
+    },
+  );
+  assert.equal(await createScheduledSpends(during).pass(), 0);
+  assert.equal(await createScheduledSpends(world.deps).pass(), 1);
+  assert.deepEqual(await pool(), [txidOf(0)]);
+  await deepen(world);
 });
