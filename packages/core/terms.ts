@@ -33,11 +33,16 @@ export type EscrowTerms = {
   readonly fundBefore?: UnixSeconds;
   /** There too; absent until one is reserved. */
   readonly lane?: Lane;
+  /** Bitcoin: the Taproot form, where both sides asked for it. Absent: P2WSH. */
+  readonly form?: 'p2tr';
 };
 
 export type Escrow = {
   /** The escrow's address: it commits to the terms. */
   readonly address: string;
-  /** Bitcoin: the witness script, hex. Others null. */
+  /**
+   * Bitcoin: the witness script in hex, and of the form `p2tr` the output descriptor (BIP 380).
+   * Others null.
+   */
   readonly redeemScript: string | null;
 };

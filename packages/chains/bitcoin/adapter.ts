@@ -18,11 +18,11 @@ import { costsAt, leastRefundOf, leastSats } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
-  type EscrowBytes,
   historyOf,
   involvement,
-  isWitnessScriptHash,
+  mayBeEscrow,
   takeTouched,
+  type WatchedBytes,
 } from './escrow-index.ts';
 import { bitcoinContract } from './escrow-script.ts';
 import { esploraBackend } from './esplora-backend.ts';
@@ -42,8 +42,8 @@ import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
   bitcoinNetworks,
+  paidAddress,
   parseBitcoinAddress,
-  witnessScriptHashAddress,
 } from './networks.ts';
 import {
   bitcoinEscrow,
@@ -247,7 +247,7 @@ function keepingOn(
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBounds): EscrowBytes {
+function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBounds): WatchedBytes {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -257,7 +257,8 @@ function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBoun
     );
   }
   const to = destination(escrow.terms, network, 'refund');
-  return { ...bytes, leastRefund: leastRefundOf(bytes.witnessScript, to, bounds) };
+  const { script: payout } = destination(escrow.terms, network, 'claim');
+  return { ...bytes, payout, leastRefund: leastRefundOf(bytes, to, bounds) };
 }
 
 function mustAgree(
@@ -343,15 +344,15 @@ async function readSigned(
       ? signed.toLowerCase()
       : (await assembledWith(care, network, signed, signal)).raw;
   const tx = parseTx(raw);
-  const scripts = tx.outputs.map(({ script }) => script).filter(isWitnessScriptHash);
-  const pays = new Set(scripts.map((script) => witnessScriptHashAddress(script, network)));
+  const scripts = tx.outputs.map(({ script }) => script).filter(mayBeEscrow);
+  const pays = new Set(scripts.flatMap((script) => paidAddress(script, network)?.address ?? []));
   return { txid: tx.txid(), raw, touches: touchesOf(follower, tx), pays: [...pays] };
 }
 
 /** Takes a claim in that another source has, if it is one of an escrow that is followed. */
 function learn({ index }: Follower, tx: Tx): boolean {
   const spends = involvement(index, tx)?.spends ?? [];
-  const isClaim = spends.some(({ secret }) => secret !== null);
+  const isClaim = spends.some(({ by }) => by === 'claim');
   if (isClaim) applyTransaction(index, tx, null);
   return isClaim;
 }
@@ -362,8 +363,7 @@ function touchesOf({ index }: Follower, tx: Tx): Touch[] {
   for (const { address: escrow } of found?.payments ?? []) {
     touches.set(`fund ${escrow}`, { escrow, verb: 'fund', secret: null });
   }
-  for (const { address: escrow, secret } of found?.spends ?? []) {
-    const verb = secret === null ? 'refund' : 'claim';
+  for (const { address: escrow, secret, by: verb } of found?.spends ?? []) {
     touches.set(`${verb} ${escrow}`, { escrow, verb, secret });
   }
   return [...touches.values()];

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { freeRefund } from '@parley/core/remains.ts';
 import fc from 'fast-check';
 import { escrowFacts } from './escrow-facts.ts';
 import {
@@ -22,20 +21,15 @@ import {
 import { bitcoinNetworks } from './networks.ts';
 import { escrowBytes } from './plan.ts';
 import type { Tx } from './raw-transaction.ts';
-import { type TestSwap, testSwap } from './testing/swaps.ts';
+import { type TestSwap, testSwap, watchedBytes } from './testing/swaps.ts';
 
 const network = bitcoinNetworks.regtest;
 const swap = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
 const { address } = swap.escrow;
 
-const bytesOf = ({ terms }: TestSwap) => ({
-  ...escrowBytes(terms, network),
-  leastRefund: freeRefund,
-});
-
 function watching(...swaps: TestSwap[]) {
   const index = createIndex();
-  for (const each of swaps) watchEscrow(index, each.escrow, bytesOf(each));
+  for (const each of swaps) watchEscrow(index, each.escrow, watchedBytes(each.terms, network));
   takeTouched(index);
   return index;
 }
@@ -46,7 +40,7 @@ function payment(txid: string, amount: bigint, to = swap): Tx {
 }
 
 function spend(txid: string, spent: string, secret: string | null, of = swap): Tx {
-  const { witnessScript } = escrowBytes(of.terms, network);
+  const [witnessScript = new Uint8Array()] = escrowBytes(of.terms, network).branches.claim.ends;
   const shown = secret === null ? new Uint8Array() : hexToBytes(secret);
   const witness = [new Uint8Array(71), shown, Uint8Array.of(1), witnessScript];
   const input = { outpoint: () => `${spent}:0`, scriptSig: new Uint8Array(), witness };

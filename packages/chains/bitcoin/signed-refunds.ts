@@ -28,7 +28,7 @@ import {
   replacementFee,
 } from './fees.ts';
 import { type BitcoinNetwork, paidAddress } from './networks.ts';
-import { escrowBytes, paidTo, spendPsbt, spendVsize } from './plan.ts';
+import { type Branch, escrowBytes, paidTo, spendPsbt, spendVsize } from './plan.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { assembling } from './signed-psbt.ts';
 import { untaken } from './spending.ts';
@@ -74,11 +74,11 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
     throw new ParleyError('bad_field', `from 1 to ${mostBumps} transactions; got ${length}`, {});
   }
   yield;
-  const { witnessScript } = escrowBytes(about.terms, about.network);
+  const { branches } = escrowBytes(about.terms, about.network);
   const read: Read[] = [];
   for (const [at, given] of transactions.entries()) {
     yield;
-    const each = readRefund(given.toLowerCase(), at, witnessScript, about);
+    const each = readRefund(given.toLowerCase(), at, branches.refund, about);
     const before = read[at - 1];
     if (before !== undefined && before.outpoints !== each.outpoints) {
       const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
@@ -120,7 +120,7 @@ function decode(raw: string, at: number): Decoded {
   }
 }
 
-function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
+function readRefund(raw: string, at: number, { witnessBytes }: Branch, about: About): Read {
   const { inputs, outputs, witnesses = [] } = decode(raw, at);
   const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
     if (!holds) throw bad(at, sentence, facts);
@@ -146,7 +146,7 @@ function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: A
   must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
   const signatures = witnesses.map(([signature = new Uint8Array()]) => bytesToHex(signature));
   const paysTo = to.address;
-  const vsize = spendVsize('refund', inputs.length, witnessScript.length, to.script.length);
+  const vsize = spendVsize(inputs.length, witnessBytes, to.script.length);
   return { raw, paysTo, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
 }
 
@@ -255,7 +255,7 @@ export type Shown = {
 /** The unconfirmed refunds in the way of a schedule: the mempool is asked about them. */
 export function pendingOf(bumps: readonly Bump[], history: Shown['history']): string | null {
   const spends = spentBy(bumps, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
-  const waiting = spends.find(({ height, secret }) => height === null && secret === null);
+  const waiting = spends.find(({ height, by }) => height === null && by === 'refund');
   return waiting?.txid ?? null;
 }
 
@@ -304,7 +304,7 @@ export function decide(
   if (clock <= terms.timelock) {
     return wait(`median time past ${clock} is not beyond ${terms.timelock}`);
   }
-  const claim = spends.find(({ secret }) => secret !== null);
+  const claim = spends.find(({ by }) => by === 'claim');
   if (claim !== undefined) return wait(`the claim ${claim.txid} waits to be mined`);
   return choose(bumps, tried, shown, wait);
 }

@@ -4,13 +4,15 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '@parley/core/hashlock.ts';
+import { freeRefund } from '@parley/core/remains.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
 import type { BtcSighash, SignedPsbt } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
+import type { WatchedBytes } from '../escrow-index.ts';
 import { addressesOfPubkey, keySignatureText, signedMessageHash, signSighashes } from '../keys.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from '../networks.ts';
-import { bitcoinEscrow } from '../plan.ts';
+import { bitcoinEscrow, destination, escrowBytes } from '../plan.ts';
 
 export type TestKey = { readonly privateKey: Uint8Array; readonly pubkey: string };
 
@@ -37,6 +39,7 @@ export function testSwap(values: {
   readonly requiredConfirmations?: number;
   readonly network?: BitcoinNetwork;
   readonly chain?: string;
+  readonly form?: 'p2tr';
 }): TestSwap {
   count += 1;
   const network = values.network ?? bitcoinNetworks.regtest;
@@ -51,6 +54,7 @@ export function testSwap(values: {
     token: null,
     amount: values.amount ?? 1_000_000n,
     timelock: values.timelock,
+    ...(values.form === undefined ? {} : { form: values.form }),
   };
   const escrow: WatchedEscrow = {
     address: bitcoinEscrow(terms, network).address,
@@ -59,6 +63,12 @@ export function testSwap(values: {
     since: values.since,
   };
   return { secret, claimer, funder, terms, escrow };
+}
+
+/** All that an index knows of an escrow, where every refund costs nothing. */
+export function watchedBytes(terms: EscrowTerms, network: BitcoinNetwork): WatchedBytes {
+  const { script: payout } = destination(terms, network, 'claim');
+  return { ...escrowBytes(terms, network), payout, leastRefund: freeRefund };
 }
 
 /** Signs a builder's material as a party would. */
