@@ -6,6 +6,7 @@ import type { ChainKey, Family } from '@parley/core/families.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
 import type { Contract } from '@parley/core/rules.ts';
 import type { Building } from './interface/building.ts';
+import type { Cosigning } from './interface/cosigning.ts';
 import type { Gas } from './interface/gas.ts';
 import type { Reading } from './interface/reading.ts';
 import type { Sending } from './interface/sending.ts';
@@ -15,6 +16,7 @@ export type ChainAdapter = Reading &
   Building &
   Sending &
   Tokens &
+  Partial<Cosigning> &
   Gas & {
     readonly chain: ChainKey;
     readonly family: Family;

@@ -19,6 +19,8 @@ type SeenSpend = {
   readonly outpoint: string;
   readonly secret: Secret | null;
   readonly by: Verb;
+  /** By the key of Taproot. */
+  readonly together: boolean;
 };
 
 type TxRecord = {
@@ -172,7 +174,8 @@ export function involvement(index: EscrowIndex, tx: Tx): Involvement | null {
     const { address, by: shown } = spent;
     const isClaim = shown === 'key' ? pays(tx, watched.bytes.payout) : secret !== null;
     const by = shown === null || shown === 'key' ? (isClaim ? 'claim' : 'refund') : shown;
-    return [{ address, outpoint: input.outpoint(), secret, by }];
+    const together = shown === 'key';
+    return [{ address, outpoint: input.outpoint(), secret, by, together }];
   });
   return payments.length === 0 && spends.length === 0 ? null : { payments, spends };
 }

@@ -63,11 +63,6 @@ export function readLeaf(script: Uint8Array): Leaf | null {
   }
 }
 
-/** The order of BIP 390, as in a descriptor `musig()`. */
-export function keysTogether(claimer: string, funder: string): Uint8Array[] {
-  return sortKeys([hexToBytes(claimer), hexToBytes(funder)]);
-}
-
 const treeOf = remembered((text) => {
   const [values, network] = JSON.parse(text) as [EscrowScript, BitcoinNetwork];
   const { hashlock, timelock } = values;
@@ -77,7 +72,9 @@ const treeOf = remembered((text) => {
     claim: leafScript({ verb: 'claim', key: claimer, hashlock }),
     refund: leafScript({ verb: 'refund', key: funder, timelock }),
   };
-  const internalKey = keyAggExport(keyAggregate(keysTogether(values.claimer, values.funder)));
+  // Sorted, as BIP 390 has them in a descriptor `musig()`.
+  const keys = sortKeys([hexToBytes(values.claimer), hexToBytes(values.funder)]);
+  const internalKey = keyAggExport(keyAggregate(keys));
   const leaves = [{ script: scripts.claim }, { script: scripts.refund }];
   const tree = p2tr(internalKey, leaves, network, true);
   const leafOf = (script: Uint8Array): LeafOfTree => {
@@ -93,6 +90,7 @@ const treeOf = remembered((text) => {
     address: tree.address,
     /** Of the output. */
     script: tree.script,
+    keys,
     internalKey,
     root: tree.tapMerkleRoot,
     leaves: { claim: leafOf(scripts.claim), refund: leafOf(scripts.refund) },

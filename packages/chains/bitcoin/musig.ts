@@ -15,17 +15,13 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import { RawTx } from '@scure/btc-signer';
 import { deterministicSign, nonceAggregate, nonceGen, Session } from '@scure/btc-signer/musig2.js';
 import { equalBytes, tagSchnorr } from '@scure/btc-signer/utils.js';
-import { keysTogether } from './escrow-tree.ts';
+import type { SpendTogether } from '../interface/cosigning.ts';
 import type { BitcoinNetwork } from './networks.ts';
-import { buildSpend, type EscrowOutput, unsigned, type Verb } from './plan.ts';
+import { buildSpend, escrowBytes, taprootOf, unsigned } from './plan.ts';
 import type { Assembled } from './signed-psbt.ts';
 import { mostInputs } from './spending.ts';
 
-export type CosignRequest = {
-  readonly verb: Verb;
-  /** All of the escrow. */
-  readonly outputs: readonly EscrowOutput[];
-  readonly feeSats: bigint;
+export type CosignRequest = SpendTogether & {
   /** Public ones, one for each output: 66 bytes in hex. */
   readonly nonces: readonly string[];
 };
@@ -61,24 +57,21 @@ type Cosigning = {
   readonly key: Uint8Array;
 };
 
-type ToSpend = Omit<CosignRequest, 'nonces'>;
-
-function cosigning({ terms, network }: Cosigner, { verb, outputs, feeSats }: ToSpend): Cosigning {
-  const { escrow } = unsigned(terms, network, verb, outputs, feeSats, 'key');
-  const { taproot, script } = escrow;
-  if (taproot === null) {
-    throw new ParleyError('bad_field', `the escrow ${escrow.address} has no key of both sides`);
-  }
-  const { payout, refund } = terms;
+function cosigning(
+  { terms, network }: Cosigner,
+  { verb, outputs, feeSats }: SpendTogether,
+): Cosigning {
   if (outputs.length > mostInputs) {
     throw new ParleyError('bad_field', `${outputs.length} outputs are more than ${mostInputs}`);
   }
   const built = buildSpend(terms, network, verb, outputs, feeSats, 'key');
+  const escrow = escrowBytes(terms, network);
+  const { keys, internalKey, root } = taprootOf(escrow);
   return {
     hashes: built.sighashHexes.map((hash) => hexToBytes(hash)),
-    keys: keysTogether(payout.pubkey ?? '', refund.pubkey ?? ''),
-    tweak: tagSchnorr('TapTweak', taproot.internalKey, taproot.root),
-    key: script.subarray(2),
+    keys,
+    tweak: tagSchnorr('TapTweak', internalKey, root),
+    key: escrow.script.subarray(2),
   };
 }
 
@@ -101,7 +94,7 @@ function idOf(hashes: readonly Uint8Array[], nonces: readonly string[]): string 
 /** `random`: 32 bytes from a source of the system. Throws `nothing_there`, `bad_public_key`. */
 export async function ask(
   own: Cosigner,
-  spend: ToSpend,
+  spend: SpendTogether,
   store: NonceStore,
   random: () => Uint8Array,
 ): Promise<CosignRequest> {

@@ -50,8 +50,11 @@ export type EscrowBytes = {
   readonly redeemScript: string;
   readonly branches: Readonly<Record<Verb, Branch>>;
   /** Null of P2WSH. */
-  readonly taproot: Pick<ReturnType<typeof escrowTree>, 'internalKey' | 'root'> | null;
+  readonly taproot: Taproot | null;
 };
+
+/** The key of both sides, and what is added to it. */
+type Taproot = Pick<ReturnType<typeof escrowTree>, 'keys' | 'internalKey' | 'root'>;
 
 /** With the lengths of the count and of each item, which are below 253. */
 function witnessBytes(...items: readonly number[]): number {
@@ -96,7 +99,8 @@ function inScript(values: EscrowScript, network: BitcoinNetwork): EscrowBytes {
 }
 
 function inTree(values: EscrowScript, network: BitcoinNetwork): EscrowBytes {
-  const { address, script, internalKey, root, leaves, descriptor } = escrowTree(values, network);
+  const { address, script, keys, internalKey, root, ...tree } = escrowTree(values, network);
+  const { leaves, descriptor } = tree;
   const branch = (verb: Verb, ...items: number[]): Branch => {
     const leaf = leaves[verb];
     const ends = [leaf.script, leaf.control];
@@ -109,7 +113,7 @@ function inTree(values: EscrowScript, network: BitcoinNetwork): EscrowBytes {
     script,
     redeemScript: descriptor,
     branches: { claim: branch('claim', secretBytes), refund: branch('refund') },
-    taproot: { internalKey, root },
+    taproot: { keys, internalKey, root },
   };
 }
 
@@ -221,6 +225,7 @@ export function unsigned(
   path: Path = 'script',
 ): { readonly tx: Transaction; readonly escrow: EscrowBytes; readonly paysSats: bigint } {
   const escrow = escrowBytes(terms, network);
+  if (path === 'key') taprootOf(escrow);
   const to = destination(terms, network, verb);
   const total = outputs.reduce((sum, { amount }) => sum + amount, 0n);
   const paysSats = total - feeSats;
@@ -246,6 +251,13 @@ export function unsigned(
   }
   tx.addOutput({ script: to.script, amount: paysSats });
   return { tx, escrow, paysSats };
+}
+
+/** Throws `bad_field` on an escrow of P2WSH. */
+export function taprootOf({ address, taproot }: EscrowBytes): Taproot {
+  if (taproot !== null) return taproot;
+  const sentence = `the escrow ${address} of P2WSH has no key of both sides`;
+  throw new ParleyError('bad_field', sentence, { escrow: address });
 }
 
 /** The fields of a PSBT by which a wallet knows what it signs (BIP 174, BIP 371). */

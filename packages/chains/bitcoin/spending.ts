@@ -22,7 +22,15 @@ import {
   replacementFee,
 } from './fees.ts';
 import { type BitcoinNetwork, dustSats } from './networks.ts';
-import { buildSpend, destination, type Path, type Spend, type Verb, vsizeOf } from './plan.ts';
+import {
+  buildSpend,
+  destination,
+  type EscrowOutput,
+  type Path,
+  type Spend,
+  type Verb,
+  vsizeOf,
+} from './plan.ts';
 
 /** For one refund: a third of a request's body, verified in 50 ms. The rest waits for a second. */
 export const mostInputs = 50;
@@ -85,8 +93,13 @@ export type SpendRequest = {
   readonly path?: Path;
 };
 
+export type Spent = Spend & {
+  readonly outputs: readonly EscrowOutput[];
+  readonly ladder: readonly FeeStep[];
+};
+
 /** Throws `nothing_there`, `bad_fee_rate`, `payout_would_fail`: replacing is above the bounds. */
-export function spend(request: SpendRequest): Spend & { readonly ladder: readonly FeeStep[] } {
+export function spend(request: SpendRequest): Spent {
   const { verb, terms, network, conflicts, estimate, bounds, now, deadline, path } = request;
   const asked = request.wantedRate;
   const isNumber = asked !== null && Number.isFinite(asked);
@@ -114,7 +127,7 @@ export function spend(request: SpendRequest): Spend & { readonly ladder: readonl
   const feeSats = larger(fee, outbids);
   const built = buildSpend(terms, network, verb, payments, feeSats, path);
   const ladder = feeLadder({ estimate, bounds, vsize, value, now, deadline, feeSats });
-  return { ...built, ladder };
+  return { ...built, outputs: payments, ladder };
 }
 
 function txidsOf(conflicts: readonly Conflict[]): string {

@@ -1,6 +1,5 @@
 // The Taproot form of an escrow on a real node: every spend, its size, and what the node refuses.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, describe, it } from 'node:test';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -12,7 +11,6 @@ import { refuses } from '../testing/refusals.ts';
 import { escrowScript } from './escrow-script.ts';
 import { leafScript, readLeaf } from './escrow-tree.ts';
 import { signLeaves, signSighashes } from './keys.ts';
-import { answer, ask, finish, type NonceStore } from './musig.ts';
 import { bitcoinNetworks } from './networks.ts';
 import {
   bitcoinEscrow,
@@ -24,7 +22,7 @@ import {
 } from './plan.ts';
 import { assemble, readPsbt } from './signed-psbt.ts';
 import { startRegtest } from './testing/regtest.ts';
-import { keyOf, type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
+import { keyOf, signedTogether, type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
 
 const network = bitcoinNetworks.regtest;
 const node = await startRegtest();
@@ -77,18 +75,7 @@ function byScript({ swap, outputs }: Funded, verb: Verb, key?: TestKey) {
 }
 
 async function byKey({ swap, outputs }: Funded, verb: Verb): Promise<string> {
-  const kept = new Map<string, readonly string[]>();
-  const store: NonceStore = {
-    put: async (id, secrets) => void kept.set(id, secrets),
-    take: async (id) => kept.get(id) ?? null,
-  };
-  const { terms, claimer, funder } = swap;
-  const [own, other] = verb === 'claim' ? [claimer, funder] : [funder, claimer];
-  const asking = { terms, network, privateKey: own.privateKey };
-  const spend = { verb, outputs, feeSats: 1_000n };
-  const request = await ask(asking, spend, store, () => new Uint8Array(randomBytes(32)));
-  const given = answer({ ...asking, privateKey: other.privateKey }, request);
-  return (await finish(asking, request, given, store)).raw;
+  return (await signedTogether(swap, { verb, outputs, feeSats: 1_000n })).raw;
 }
 
 /** A spend by a leaf with a witness of the test's own making. */

@@ -10,6 +10,8 @@ export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
   readonly secret: Secret | null;
+  /** Bitcoin: the keys of both sides signed it, so that no gate has a word in it. */
+  readonly together?: true;
   /** EVM: the alleged signature of the funder, for a funding that anybody may send. */
   readonly authorization?: string;
 };

@@ -129,6 +129,8 @@ export type BitcoinKey = {
   /** Whether it signs without asking a person. */
   readonly signsAlone?: boolean;
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
+  /** The same by BIP 340, of Taproot leaves. Absent: no escrow of Taproot is asked for. */
+  signLeaves?(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
 };
 
 /** The coins that fund an escrow. */
