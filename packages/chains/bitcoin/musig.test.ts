@@ -1,6 +1,7 @@
 // Cosigning: the vectors of BIP 327, sides that lie, and an asking side that crashes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -126,7 +127,10 @@ function memory() {
   const kept = new Map<string, readonly string[]>();
   const taken: string[] = [];
   const store: NonceStore = {
-    put: async (id, secrets) => void kept.set(id, secrets),
+    put: async (id, secrets) => {
+      await setImmediate();
+      kept.set(id, secrets);
+    },
     take: async (id) => {
       const secrets = kept.get(id) ?? null;
       kept.delete(id);

@@ -131,9 +131,10 @@ function amountOf(map: PsbtInputMap, at: number, lock: Lock, first: PsbtInputMap
   if (!isSame) {
     throw bad(`input ${at} of the PSBT spends another escrow than input 0: sign one PSBT for each`);
   }
-  const wanted = lock.leaf === null ? SigHash.ALL : SigHash.DEFAULT;
-  if (sighashType !== null && sighashType !== wanted) {
-    throw bad(`input ${at} of the PSBT asks for sighash type ${sighashType}, not ${wanted}`);
+  const wanted = lock.leaf === null ? 'ALL' : 'DEFAULT';
+  if (sighashType !== null && sighashType !== SigHash[wanted]) {
+    const sentence = `input ${at} of the PSBT asks for sighash type ${sighashType}`;
+    throw bad(`${sentence}, not SIGHASH_${wanted}`);
   }
   return witnessUtxo.amount;
 }

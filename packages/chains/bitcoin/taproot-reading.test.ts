@@ -6,10 +6,12 @@ import { after, describe, it } from 'node:test';
 import { legStatus } from '@parley/core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import { refuses } from '../testing/refusals.ts';
-import { parseTx } from './raw-transaction.ts';
+import { mayBeEscrow } from './escrow-index.ts';
+import { parseTx, type Tx } from './raw-transaction.ts';
 import {
   adapterOn,
   build,
+  coreOf,
   inputOf,
   read,
   signal,
@@ -135,6 +137,28 @@ for (const [name, source] of [
     });
   });
 }
+
+it('a list of the mempool has no order: a spend may stand before its payment', async () => {
+  const real = coreOf(node);
+  const turned = adapterOn(node, {
+    backend: {
+      ...real,
+      mempool: async (...about) => {
+        const change = await real.mempool(...about);
+        const ours = (tx: Tx) => tx.outputs.some(({ script }) => mayBeEscrow(script));
+        const transactions = change.transactions.toSorted((a, b) => +ours(a) - +ours(b));
+        return { ...change, transactions };
+      },
+    },
+  });
+  const swap = newSwap();
+  const paid = parseTx(await node.rawTransaction(await pay(swap)));
+  const vout = paid.outputs.findIndex(({ amount }) => amount === swap.terms.amount);
+  const outputs = [{ txid: paid.txid(), vout, amount: swap.terms.amount }];
+  const { raw, txid } = await signedTogether(swap, { verb: 'refund', outputs, feeSats: 900n });
+  await node.rpc('sendrawtransaction', [raw]);
+  assert.equal((await read(turned, swap)).refunded?.txid, txid);
+});
 
 describe('a past that is long', () => {
   it('shows what spent a payment of it while it was read', async () => {
