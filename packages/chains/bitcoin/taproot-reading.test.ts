@@ -152,6 +152,8 @@ it('a list of the mempool has no order: a spend may stand before its payment', a
     },
   });
   const swap = newSwap();
+  turned.watch([swap.escrow]);
+  await read(turned, swap);
   const paid = parseTx(await node.rawTransaction(await pay(swap)));
   const vout = paid.outputs.findIndex(({ amount }) => amount === swap.terms.amount);
   const outputs = [{ txid: paid.txid(), vout, amount: swap.terms.amount }];
