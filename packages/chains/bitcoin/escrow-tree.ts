@@ -4,8 +4,8 @@
 //   claim:  SIZE 32 EQUALVERIFY SHA256 <hashlock> EQUALVERIFY <claimer> CHECKSIG
 //   refund: <timelock> CHECKLOCKTIMEVERIFY VERIFY <funder> CHECKSIG
 //
-// Both are miniscript, so one descriptor holds the whole: Bitcoin Core 26 and later gives its
-// address, and signs its leaves (docs/bitcoin-taproot.md). Keys in leaves are x-only. Pure.
+// Both are miniscript, so one descriptor holds the whole: Bitcoin Core gives its address from it, and
+// signs its leaves. Keys in leaves are x-only. Pure.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Hashlock } from '@parley/core/hashlock.ts';
@@ -88,7 +88,7 @@ const treeOf = remembered((text) => {
   const refund = `and_v(v:after(${timelock}),pk(${funder}))`;
   return {
     address: tree.address,
-    /** Of the output. */
+    /** The output's. */
     script: tree.script,
     keys,
     internalKey,

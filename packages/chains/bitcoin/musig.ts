@@ -36,7 +36,7 @@ export type CosignAnswer = {
 export type NonceStore = {
   /** Ends once they are on disk. */
   readonly put: (id: string, secrets: readonly string[]) => Promise<void>;
-  /** Ends once they are on disk no more. Of two callers one gets them, the other null. */
+  /** Ends once they are on disk no more. One of two callers gets them, the other null. */
   readonly take: (id: string) => Promise<readonly string[] | null>;
 };
 
@@ -48,12 +48,12 @@ export type Cosigner = {
 };
 
 type Cosigning = {
-  /** Of BIP 341, one for each output. */
+  /** By BIP 341, one for each output. */
   readonly hashes: readonly Uint8Array[];
   readonly keys: Uint8Array[];
   /** From the internal key to that of the output. */
   readonly tweak: Uint8Array;
-  /** Of the output, x-only. */
+  /** The output's, x-only. */
   readonly key: Uint8Array;
 };
 

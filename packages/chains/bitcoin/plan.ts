@@ -39,13 +39,13 @@ export type Branch = {
   readonly script: Uint8Array;
   /** How its witness ends: with the script, and of Taproot the control block. */
   readonly ends: readonly Uint8Array[];
-  /** Of one input: the most that its witness can have. */
+  /** The most that the witness of one input can have. */
   readonly witnessBytes: number;
 };
 
 export type EscrowBytes = {
   readonly address: string;
-  /** Of its outputs. */
+  /** That of its outputs. */
   readonly script: Uint8Array;
   readonly redeemScript: string;
   readonly branches: Readonly<Record<Verb, Branch>>;

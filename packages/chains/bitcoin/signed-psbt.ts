@@ -29,9 +29,9 @@ import {
 
 /** The conditions of an escrow's output that an input spends; the leaf of a tree has one of them. */
 type Lock = {
-  /** Of the output. */
+  /** The output's. */
   readonly script: Uint8Array;
-  /** Whose witness ends with these. */
+  /** The witness ends with these. */
   readonly ends: readonly Uint8Array[];
   readonly leaf: Uint8Array | null;
   readonly claim: { readonly key: string; readonly hashlock: Hashlock } | null;
@@ -82,7 +82,7 @@ export function readPsbt(psbtBase64: string): ReadPsbt {
   return { inputs, lock, feeSats, tx };
 }
 
-/** Of the first input. */
+/** The first input's. */
 function lockOf({ witnessUtxo, witnessScript, leaf }: PsbtInputMap): Lock {
   if (witnessUtxo === null || (witnessScript ?? leaf) === null) {
     throw bad('input 0 of the PSBT lacks its witness UTXO, or its witness script or leaf');
