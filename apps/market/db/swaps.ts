@@ -95,7 +95,7 @@ const isByKeeper = (chain: string, verb: string) => `exists (select 1 from keepe
 
 const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt done revision';
 const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
-  refundAddress payoutPubkey refundPubkey escrow`;
+  refundAddress payoutPubkey refundPubkey payoutForm refundForm escrow`;
 
 const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   s.long_leg as "swap.long", ${columns('hashlock secret lapsed', 's.', 'state.')},

@@ -39,6 +39,8 @@ export type BitcoinWalletOptions = {
    * `bad_address`, `wrong_network`.
    */
   readonly payout?: string | undefined;
+  /** Asks for escrows of Taproot; default P2WSH. */
+  readonly form?: 'p2tr' | undefined;
 };
 
 const replaceable = 0xffff_fffd;
@@ -56,7 +58,7 @@ export function bitcoinWallet(
 ): KeyWallet & BitcoinCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & NoCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (BitcoinCoins | NoCoins) {
-  const { source, payout } = options;
+  const { source, payout, form } = options;
   const network = bitcoinNetworks[options.network];
   const privateKey = hexToBytes(options.privateKey);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
@@ -66,6 +68,7 @@ export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (Bitco
     signsAlone: true,
     address,
     pubkey: bytesToHex(publicKey),
+    ...(form && { form }),
     ...(payout === undefined ? {} : { payout: parseBitcoinAddress(payout, network).address }),
     signMessage: async (message) =>
       signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,
