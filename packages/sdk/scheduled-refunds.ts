@@ -17,6 +17,7 @@ import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import type { DeepPayment } from '@parley/chains/interface/scheduled.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { ChainSource } from './chains.ts';
 import type { ParleyClient } from './client.ts';
@@ -24,6 +25,7 @@ import { VerificationError } from './errors.ts';
 import type { ScheduledRefunds } from './types.ts';
 import { mustEqual } from './verify.ts';
 import { outputsOf, paidWhere, verifyMaterial } from './verify-material.ts';
+import { signaturesOf } from './wallets/bitcoin.ts';
 import type { BitcoinKey } from './wallets/wallet.ts';
 
 export type ScheduleInput = {
@@ -35,7 +37,7 @@ export type ScheduleInput = {
   readonly former?: boolean;
   readonly source: ChainSource;
   /** The wallet of the refund key and its payout. It is asked once, for all the signatures. */
-  readonly wallet: Pick<BitcoinKey, 'signSighashes' | 'payout'>;
+  readonly wallet: Pick<BitcoinKey, 'pubkey' | 'signSighashes' | 'signLeaves' | 'payout'>;
   readonly signal: AbortSignal;
 };
 
@@ -51,7 +53,7 @@ export async function scheduleRefunds(
 ): Promise<LeftRefunds> {
   const { client, swapId, leg, escrow, former = false, wallet, signal } = input;
   const planned = plan ?? (await planRefunds(input));
-  const made = await signPlan(planned, wallet, signal);
+  const made = await signPlan(planned, escrow.terms, wallet, signal);
   const transactions = made.map(({ raw }) => raw);
   const body = { transactions, ...(former ? { escrow: escrow.address } : {}) };
   const kept = await client.scheduleRefunds(swapId, leg, body, { signal });
@@ -68,7 +70,8 @@ export async function signedRefunds({
   wallet,
   signal,
 }: Pick<ScheduleInput, 'escrow' | 'source' | 'wallet' | 'signal'>): Promise<Refund[]> {
-  return signPlan(await planRefunds({ escrow, source, wallet, signal }), wallet, signal);
+  const plan = await planRefunds({ escrow, source, wallet, signal });
+  return signPlan(plan, escrow.terms, wallet, signal);
 }
 
 export type Refund = { readonly txid: string; readonly raw: string };
@@ -198,11 +201,12 @@ async function deepOf(
 
 async function signPlan(
   { spends, inputs }: RefundPlan,
+  terms: EscrowTerms,
   wallet: ScheduleInput['wallet'],
   signal: AbortSignal,
 ): Promise<Refund[]> {
   const hashes = spends.flatMap(({ sighashHexes }) => sighashHexes);
-  const signatures = await wallet.signSighashes(hashes, signal);
+  const signatures = await signaturesOf(wallet, terms, hashes, signal);
   return spends.map(({ psbtBase64 }, at) => {
     const from = at * inputs;
     // Verifies each signature against the refund key.

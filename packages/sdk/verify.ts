@@ -336,19 +336,16 @@ function destination(
 ): Destination | null {
   const address = said[`${kind}Address`];
   const pubkey = said[`${kind}Pubkey`] ?? null;
-  if (address === null) {
+  const form = said[`${kind}Form`] ?? null;
+  if (address !== null) mustBe('text', `${at}.${kind}Address`, address);
+  if (address === null || !has(view, 'coins')) {
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
-    return null;
-  }
-  mustBe('text', `${at}.${kind}Address`, address);
-  if (!has(view, 'coins')) {
-    mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
-    return { address, pubkey };
+    mustEqual(`${at}.${kind}Form`, null, form);
+    return address === null ? null : { address, pubkey };
   }
   if (pubkey === null) throw new VerificationError(`${at}.${kind}Pubkey`, 'a key', 'null');
   mustBe('text', `${at}.${kind}Pubkey`, pubkey);
   mustBelong(`${at}.${kind}`, address, pubkey, view);
-  const form = said[`${kind}Form`] ?? null;
   if (form === null) return { address, pubkey };
   mustEqual(`${at}.${kind}Form`, 'p2tr', form);
   return { address, pubkey, form };
