@@ -7,6 +7,7 @@ import type { ChainPolicy } from '@parley/core/policy.ts';
 import type { Contract } from '@parley/core/rules.ts';
 import type { Building } from './interface/building.ts';
 import type { Consent } from './interface/consent.ts';
+import type { Cosigning } from './interface/cosigning.ts';
 import type { Gas } from './interface/gas.ts';
 import type { Reading } from './interface/reading.ts';
 import type { Sending } from './interface/sending.ts';
@@ -16,6 +17,7 @@ export type ChainAdapter = Reading &
   Building &
   Sending &
   Tokens &
+  Partial<Cosigning> &
   Gas & {
     readonly chain: ChainKey;
     readonly family: Family;

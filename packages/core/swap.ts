@@ -5,6 +5,7 @@ import type { EscrowFacts } from './facts.ts';
 import { type ChainKey, type Family, has } from './families.ts';
 import type { Hashlock, Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
+import type { Destination } from './terms.ts';
 import type { LegName, Party } from './trade.ts';
 
 /** The payee's word that it will not go on. It is never taken back. */
@@ -33,6 +34,9 @@ export type Leg = {
   readonly refundAddress: string | null;
   /** Bitcoin only: the compressed keys in the script, 66 hex. */
   readonly payoutPubkey: string | null;
+  /** Bitcoin: `p2tr`, where the side asks for an escrow of Taproot. */
+  readonly payoutForm?: Destination['form'] | null;
+  readonly refundForm?: Destination['form'] | null;
   readonly refundPubkey: string | null;
   readonly escrow: string | null;
   readonly facts: EscrowFacts;

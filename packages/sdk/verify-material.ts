@@ -292,6 +292,7 @@ function verifySpend(
   const { psbtBase64, sighashHexes } = material;
   mustBe('text', 'psbtBase64', psbtBase64);
   mustBe('a list', 'sighashHexes', sighashHexes);
+  mustEqual('scheme', terms.form && 'schnorr', material.scheme);
   const { network } = view;
   const cap = view.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
   const usual: FeeBounds = { ...defaultFeeBounds, capSatPerVbyte: cap };

@@ -36,13 +36,16 @@ export const updateDestinations = none<
       leg: LegName;
       payout: Destination | null;
       refund: Destination | null;
+      payoutForm: Destination['form'] | null;
+      refundForm: Destination['form'] | null;
       escrow: string | null;
     },
   ]
 >('leg_destinations')`
   update legs set payout_address = :payout.address, payout_pubkey = :payout.pubkey,
     refund_address = :refund.address,
-      refund_pubkey = :refund.pubkey, escrow = :escrow
+      refund_pubkey = :refund.pubkey, payout_form = :payoutForm, refund_form = :refundForm,
+      escrow = :escrow
     where swap_id = :swapId and leg = :leg`;
 
 /** The wish, and with a signature the release: the first of each stays. */

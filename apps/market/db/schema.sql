@@ -458,6 +458,8 @@ create table legs (
   payout_pubkey text,
   refund_address text,
   refund_pubkey text,
+  payout_form text,
+  refund_form text,
   escrow text,
   release_asked_at bigint,
   released_at bigint,
@@ -465,7 +467,9 @@ create table legs (
   constraint legs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id),
   constraint legs_family_check CHECK ((family = ANY (ARRAY['evm'::text, 'tron'::text, 'bitcoin'::text, 'solana'::text]))),
   constraint legs_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
+  constraint legs_payout_form_check CHECK ((payout_form = 'p2tr'::text)),
   constraint legs_pkey PRIMARY KEY (swap_id, leg),
+  constraint legs_refund_form_check CHECK ((refund_form = 'p2tr'::text)),
   constraint legs_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
 );
 

@@ -99,7 +99,7 @@ const isByKeeper = (chain: string, verb: string) => `exists (select 1 from keepe
 
 const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt done revision';
 const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
-  refundAddress payoutPubkey refundPubkey escrow`;
+  refundAddress payoutPubkey refundPubkey payoutForm refundForm escrow`;
 
 const ofSchedule = 'count lowestFeeRate highestFeeRate sentTxid';
 

@@ -167,6 +167,7 @@ async function passGates(
   payer: string | null,
   signal: AbortSignal,
 ): Promise<void> {
+  if (touch.together) return;
   switch (touch.verb) {
     case 'fund': {
       mustBeCurrent(swap, row);

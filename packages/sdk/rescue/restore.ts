@@ -287,9 +287,19 @@ function destinationsIn(swap: Swap, party: Party): Pick<OwnTrade, 'refundTo' | '
   const gives = givenLeg(party);
   const own = swap.legs[gives];
   const other = swap.legs[otherLeg(gives)];
+  const { refundAddress, refundPubkey = null, refundForm } = own;
+  const { payoutAddress, payoutPubkey = null, payoutForm } = other;
   return {
-    refundTo: { address: own.refundAddress ?? '', pubkey: own.refundPubkey ?? null },
-    payTo: { address: other.payoutAddress ?? '', pubkey: other.payoutPubkey ?? null },
+    refundTo: {
+      address: refundAddress ?? '',
+      pubkey: refundPubkey,
+      ...(refundForm && { form: refundForm }),
+    },
+    payTo: {
+      address: payoutAddress ?? '',
+      pubkey: payoutPubkey,
+      ...(payoutForm && { form: payoutForm }),
+    },
   };
 }
 

@@ -95,10 +95,13 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
     const said = swap.legs[name];
     const same =
       said[`${kind}Address`] === wanted.address &&
-      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey;
+      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey &&
+      (said[`${kind}Form`] ?? undefined) === wanted.form;
     if (same) continue;
     const { view } = own[name];
-    const input = { chain: view.chain, address: wanted.pubkey ?? wanted.address };
+    const { form } = wanted;
+    const address = wanted.pubkey ?? wanted.address;
+    const input = { chain: view.chain, address, ...(form && { form }) };
     const proven = { ...input, ...(await keyProof(context, client, wanted, view)) };
     swap = await client.setAddress(context.swapId, proven, signalOf(context));
     context.emit('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);

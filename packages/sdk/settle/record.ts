@@ -76,6 +76,8 @@ export function legWith(
     escrow: escrow.address,
     payoutAddress: payout.address,
     payoutPubkey: payout.pubkey,
+    payoutForm: payout.form ?? null,
+    refundForm: refund.form ?? null,
     refundAddress: refund.address,
     refundPubkey: refund.pubkey,
   };

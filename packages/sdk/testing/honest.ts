@@ -197,6 +197,8 @@ export function legShown(
     redeemScript,
     payoutAddress: payout.address,
     payoutPubkey: payout.pubkey,
+    payoutForm: payout.form ?? null,
+    refundForm: refund.form ?? null,
     refundAddress: refund.address,
     refundPubkey: refund.pubkey,
     fundTx: null,

@@ -168,6 +168,7 @@ function onBitcoin(terms: EscrowTerms, asked: Asked, fee: bigint): Material {
     sign: 'btc-sighash',
     psbtBase64,
     sighashHexes,
+    ...(terms.form === 'p2tr' && { scheme: 'schnorr' }),
     feeSats,
     feeRateSatPerVbyte,
     ladder,

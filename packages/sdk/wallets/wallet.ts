@@ -129,6 +129,10 @@ export type BitcoinKey = {
   /** Whether it signs without asking a person. */
   readonly signsAlone?: boolean;
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
+  /** Asks for escrows of Taproot. Never without `signLeaves`. */
+  readonly form?: 'p2tr';
+  /** The same by BIP 340, of Taproot leaves. */
+  signLeaves?(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
 };
 
 /** The coins that fund an escrow. */

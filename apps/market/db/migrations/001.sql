@@ -505,6 +505,9 @@ create table legs (
   payout_pubkey text,
   refund_address text,
   refund_pubkey text,
+  -- Bitcoin: which side asks for an escrow of Taproot.
+  payout_form text check (payout_form = 'p2tr'),
+  refund_form text check (refund_form = 'p2tr'),
   -- The current escrow; null until both destinations are known.
   escrow text,
   -- packages/core/release.ts: the payee will not go on, and its signature for the funder.

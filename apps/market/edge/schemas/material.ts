@@ -129,7 +129,10 @@ const sighash = (description: string) => s.text(description, s.examples.hashlock
 const rate = (description: string) => s.as(feeRate, `sat per vbyte: ${description}`);
 const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: a PSBT to sign.', {
   psbtBase64: s.text('the unsigned transaction as a PSBT, base64', 'cHNidP8BAFICAAAAAQ=='),
-  sighashHexes: s.list('one an input; sign each with SIGHASH_ALL', sighash('32 bytes, hex')),
+  sighashHexes: s.list('one an input, of the whole transaction', sighash('32 bytes, hex')),
+  scheme: s.optional(
+    s.oneOf(['schnorr'], 'sign by BIP 340, of Taproot; else by ECDSA, SIGHASH_ALL'),
+  ),
   sighashHex: s.optional(sighash('alias, where there is one input: the one of `sighashHexes`')),
   preimageHex: s.optional(s.text('alias, of a claim: its secret', s.examples.secret)),
   feeSats: sats('what it pays'),

@@ -15,6 +15,10 @@ const sender = (what: string) =>
   s.nullable(s.oneOf(['party', 'keeper'], `who sent ${what}; keeper: the market, for a party`));
 const units = s.text('base units of the asset', '100000', { pattern: '^(0|[1-9][0-9]{0,77})$' });
 const address = (description: string) => s.nullable(s.text(description, s.examples.evm));
+const form = (what: string) =>
+  s.nullable(
+    s.oneOf(['p2tr'], `Bitcoin: the side that ${what} asks for Taproot; once both do, it is`),
+  );
 const pubkey = (what: string) =>
   s.nullable(s.text(`Bitcoin: the key that ${what}`, s.examples.pubkey));
 
@@ -82,12 +86,17 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   escrow: s.nullable(s.escrow, 'null until both addresses of the leg are known'),
   lane: s.nullable(lane),
   redeemScript: s.nullable(
-    s.text('Bitcoin: witness script, hex', `6382012088a820${s.examples.hashlock}88`),
+    s.text(
+      'Bitcoin: witness script, hex; of Taproot the output descriptor',
+      `6382012088a820${s.examples.hashlock}88`,
+    ),
   ),
   payoutAddress: address('where a claim pays'),
   refundAddress: address('where a refund pays'),
   payoutPubkey: pubkey('claims'),
   refundPubkey: pubkey('refunds'),
+  payoutForm: form('claims'),
+  refundForm: form('refunds'),
   fundTx: s.nullable(s.txid, 'transaction id of the funding'),
   claimTx: s.nullable(s.txid, 'transaction id of the claim'),
   claimedBy: sender('`claimTx`'),
@@ -187,5 +196,8 @@ export const setAddress = s.form('SetAddress', 'Your address on one chain of the
       `H${'8aXw3vT1'.repeat(10)}kQ2mZ0=`,
       200,
     ),
+  ),
+  form: s.optional(
+    s.oneOf(['p2tr'], 'Bitcoin: you sign leaves of Taproot by BIP 340; P2WSH unless both sides do'),
   ),
 });
