@@ -267,7 +267,7 @@ function late({ chain }: Watch, escrow: string, cause: unknown): ParleyError {
 function searchFor(watch: Watch, wanted: Wanted): Promise<Found | null> {
   const { watched, verb, isSolid, head, solid } = wanted;
   const { searches, closed } = watch;
-  // What is solid stays where it is; the rest is searched anew for another head.
+  // A solid transaction stays where it is; others are searched anew for another head.
   const key = `${watched.address} ${verb} ${isSolid || `${solid} ${head.hash}`}`;
   const going = searches.get(key);
   if (going !== undefined) return going;

@@ -276,7 +276,7 @@ class Plan:
     ) -> Call:
         """The refund before the timelock, by the payee's signature of ``GiveUpClaim``.
 
-        None: the payee itself sends it. Throws ``bad_signature`` for what is no signature.
+        The payee itself sends it without one. Throws ``bad_signature`` for what is no signature.
         """
         self.must_be_good(terms, deployment)
         given = b"" if signature is None else self._release(terms, deployment, signature)
