@@ -25,8 +25,8 @@ MOST_USES = 2**30 - 1
 _MOST_AHEAD_SECONDS = 30 * 86_400
 _MOST_SECONDS = 2**53 - 1
 #: The gas that the contract gives the payment and the legs of one group of a batch.
-_GROUP_GAS = 300_000
-_LEG_GAS = 30_000
+_GROUP_GAS = 200_000
+_LEG_GAS = 25_000
 #: More than owners' signatures and passkeys take.
 _MOST_SIGNATURE_BYTES = 8_192
 Consent = Literal["GiveUpClaim", "OpenInMyLane"]
