@@ -136,13 +136,16 @@ contract BatchTest is Base {
     }
 
     function test_nobody_is_called_for_nothing() public {
-        Escrow[] memory all = fundAll(2);
-        all[0] = all[1]; // of the token, and its secret is not the first's
-        vm.mockCallRevert(address(0), "", "");
-        vm.assertEq(claimMany(claims(all)), 1, "claimed");
-        vm.assertEq(claimMany(claims(all)), 0, "none");
-        vm.warp(TIMELOCK);
-        vm.assertEq(refundMany(refunds(all)), 0, "none");
+        Gauge gauge = new Gauge();
+        Escrow memory e = native();
+        (e.terms.payout, e.terms.refund) = (address(gauge), address(gauge));
+        vm.deal(address(gauge), AMOUNT);
+        fund(e);
+        vm.assertEq(claimMany(one(e, "another")), 0, "none");
+        vm.assertEq(refundMany(one(e, hashlock)), 0, "none");
+        vm.assertEq(gauge.seen(), 0, "not called");
+        vm.assertEq(claimMany(one(e, SECRET)), 1, "claimed");
+        vm.assertTrue(gauge.seen() > 0, "called");
     }
 
     function test_a_leg_twice_is_settled_once() public {

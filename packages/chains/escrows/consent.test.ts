@@ -1,4 +1,4 @@
-// What a payee agrees to by a signature: coins that go back at once, and escrows in its own lanes.
+// A payee agrees by a signature: to coins that go back at once, and to escrows in its own lanes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
