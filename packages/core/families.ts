@@ -43,6 +43,8 @@ type Facts = {
   readonly gasPrices: boolean;
   /** A claim by others leaves rent for the funder to take. */
   readonly rent: boolean;
+  /** A transaction dies sooner than a person may have read it. */
+  readonly hurries: boolean;
   /** Keys are Ed25519 seeds; else secp256k1 scalars. */
   readonly ed25519: boolean;
   /** Contracts write events; else launches are read from instructions. */
@@ -88,6 +90,7 @@ export const factsOf = {
     openSender: true,
     gasPrices: true,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: true,
     signInLayout: true,
@@ -117,6 +120,7 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: true,
     signInLayout: false,
@@ -146,6 +150,7 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: false,
     signInLayout: false,
@@ -175,6 +180,7 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: true,
+    hurries: true,
     ed25519: true,
     events: false,
     signInLayout: true,
