@@ -164,3 +164,19 @@ test('a node without its past shows a release as refunded all the same', async (
   const facts = await adapter.readEscrow(escrow, soon());
   assert.deepEqual([facts.refunded?.deep, facts.claimed], [true, null]);
 });
+
+test('a release that the chain takes back leaves its escrow open, to be claimed', async (context) => {
+  const { world, escrow, adapter } = await sceneOf(context, fund);
+  await finalize(world);
+  adapter.watch([escrow]);
+  await release(world, escrow);
+  assert.notEqual((await adapter.readEscrow(escrow, soon())).refunded, null);
+  await world.chain.takeBack(2);
+  await world.chain.mine(1);
+  const facts = await adapter.readEscrow(escrow, soon());
+  assert.deepEqual([facts.refunded, facts.balance], [null, escrow.terms.amount]);
+  await claim(world, escrow);
+  await finalize(world);
+  const { claimed, refunded } = await adapter.readEscrow(escrow, soon());
+  assert.deepEqual([claimed?.deep, refunded], [true, null]);
+});
