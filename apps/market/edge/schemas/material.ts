@@ -11,7 +11,8 @@ import { feeRate, scheduledFields } from './swap.ts';
 
 const validUntil = s.unixSeconds('do not send it after this');
 const integers = { pattern: '^(0|[1-9][0-9]*)$' };
-const lamports = (description: string) => s.text(`lamports: ${description}`, '2039280', integers);
+const lamports = (description: string, sample: string) =>
+  s.text(`lamports: ${description}`, sample, integers);
 const sats = (description: string) => s.text(`satoshis: ${description}`, '100000', integers);
 const literal = <const T extends string>(value: T, description: string) =>
   Type.Literal(value, { description });
@@ -182,10 +183,10 @@ const tronTx = materialOf('TronMaterial', 'tron', 'tron-txid', 'TRON: transactio
 });
 
 const costs = s.group("fund: what it takes from the funder's SOL beside what moves", {
-  depositLamports: lamports("rent of the escrow's accounts"),
-  returnedLamports: lamports('of it, to the funder when it is settled'),
-  keptLamports: lamports('of it, after a claim: from the timelock on, by a refund'),
-  feeLamports: lamports('the fee'),
+  depositLamports: lamports("rent of the escrow's accounts", '2171520'),
+  returnedLamports: lamports('of it, to the funder when it is settled', '1516200'),
+  keptLamports: lamports('of it, after a claim: from the timelock on, by a refund', '655320'),
+  feeLamports: lamports('the fee', '5000'),
 });
 const solanaBytes = (description: string) => s.text(description, 'AQAAAAAAAAAAAAAAAAAAAA==');
 const solanaTx = materialOf('SolanaMaterial', 'solana', 'solana-tx', 'Solana: one to sign.', {
