@@ -193,10 +193,12 @@ async function askSwap({ initiator, id, long }: Deal): Promise<void> {
   await initiator.post(`/v1/swaps/${id}/legs/${long}/refund`);
 }
 
-/** As many refunds of as many payments as are taken, and once more unchanged. */
+/** As many refunds of as many payments as are taken, and as many claims. */
 async function askLadder(world: World, deal: Deal): Promise<void> {
-  const { initiator, id, long } = deal;
+  const { initiator, counterparty, id, long } = deal;
   const fundings = [await fundLong(world, deal)];
+  // The first payment in a block is the one that counts.
+  await deepen(world);
   const { escrow } = (await swapOf(deal)).legs[long];
   for (let count = 0; count < furtherPayments; count += 1) {
     fundings.push(await world.faucetRpc<string>('sendtoaddress', [escrow, '0.01']));
@@ -208,6 +210,13 @@ async function askLadder(world: World, deal: Deal): Promise<void> {
   const body = named(`${bumps} refunds of ${fundings.length} payments`, { transactions });
   const answer = await initiator.post(path, body);
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  const [funding = ''] = fundings;
+  const claims = raws(await ladderOf(world, deal, [funding], rates, 'claim'));
+  const claimed = await counterparty.post(
+    `/v1/swaps/${id}/legs/${long}/claim/scheduled`,
+    named(`${bumps} claims of 1 payment`, { transactions: claims }),
+  );
+  assert.equal(claimed.status, 200, JSON.stringify(claimed.body));
 }
 
 const padding = longestMessage - 300;

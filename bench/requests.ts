@@ -36,8 +36,7 @@ const aboveBar: Readonly<Record<string, number>> = {
 };
 /** Requests whose processor time is charged to a bucket, beyond their first milliseconds. */
 const isCharged = (operation: string, what: string) =>
-  (operation === 'broadcast' && what.startsWith('a PSBT')) ||
-  (operation === 'scheduleRefunds' && what.includes(' refunds of '));
+  (operation === 'broadcast' && what.startsWith('a PSBT')) || / (claims|refunds) of \d/.test(what);
 /** The limit of such a request alone: twenty of them a minute take a fifth of a core. */
 const chargedLimitMs = 600;
 /** As the requests are named that have a limit of exchanges. */
