@@ -128,6 +128,7 @@ function dueOf(swapId: string, { state, shown: { swap, trade } }: Now): Due | nu
       return { swapId, what: 'claim by', at: deadlines.refundAt[own === 'a' ? 'b' : 'a'] };
     case 'refunding':
     case 'cancelling':
+    case 'giving_up':
       return { swapId, what: 'refund from', at: deadlines.refundAt[own] };
     case 'received':
     case 'settled':

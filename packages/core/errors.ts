@@ -183,6 +183,11 @@ const codes = {
     // A funding of the escrow was seen, or may have been signed (docs/funding.md): its addresses
     // stand. The sentence says until when. The same address again answers 200.
     'addresses_fixed',
+    // A side will not go on: fund nothing, show no secret, and take back your leg once the other
+    // side has released it (docs/lifecycle.md#giving-up).
+    'given_up',
+    // A release could cost you now, or the chain has none; the sentence says why.
+    'not_releasable',
     // Wait until the initiator's leg is funded at depth.
     'not_fundable_yet',
     // Do not pay again.

@@ -51,6 +51,8 @@ type Facts = {
   readonly signInLayout: boolean;
   /** A wallet is switched between several chains of the family, by EIP-155 ids. */
   readonly chainIds: boolean;
+  /** The payee of an escrow may release it to its funder before the timelock. */
+  readonly consents: boolean;
   /** Accounts may be contracts that check signatures (EIP-1271). */
   readonly contractWallets: boolean;
   /** A setting may name the depth of a block by a tag, such as `finalized`. */
@@ -92,6 +94,7 @@ export const factsOf = {
     events: true,
     signInLayout: true,
     chainIds: true,
+    consents: true,
     contractWallets: true,
     depthTags: true,
     measuresDrift: false,
@@ -121,6 +124,7 @@ export const factsOf = {
     events: true,
     signInLayout: false,
     chainIds: false,
+    consents: true,
     contractWallets: false,
     depthTags: false,
     measuresDrift: false,
@@ -150,6 +154,7 @@ export const factsOf = {
     events: false,
     signInLayout: false,
     chainIds: false,
+    consents: false,
     contractWallets: false,
     depthTags: false,
     measuresDrift: false,
@@ -179,6 +184,7 @@ export const factsOf = {
     events: false,
     signInLayout: true,
     chainIds: false,
+    consents: true,
     contractWallets: false,
     depthTags: false,
     measuresDrift: true,

@@ -7,6 +7,16 @@ import type { Hashlock, Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { LegName, Party } from './trade.ts';
 
+/** The payee's word that it will not go on. It is never taken back. */
+export type Release = {
+  /** When it said so: nothing of the swap may be funded from then on. */
+  readonly askedAt: UnixSeconds;
+  /** When it gave its signature; null: not yet, or its own transaction releases the leg. */
+  readonly at: UnixSeconds | null;
+  /** With it the funder refunds before the timelock. */
+  readonly signature: string | null;
+};
+
 /** One leg: its terms, its addresses, and the facts that its chain shows. */
 export type Leg = {
   readonly leg: LegName;
@@ -28,6 +38,10 @@ export type Leg = {
   readonly facts: EscrowFacts;
   /** Whether an escrow it moved off holds a payment, which the same secret opens. */
   readonly strayed: boolean;
+  /** Whether its funding was handed out to be signed, or may have been sent. */
+  readonly handed: 'nothing' | 'built' | 'sent';
+  /** By its payee; null: it goes on. */
+  readonly release: Release | null;
 };
 
 export type SwapState = {

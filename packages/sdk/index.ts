@@ -19,7 +19,7 @@ export { linkWallet, mintKey } from './keys.ts';
 export { formatAmount, formatPrice, parseAmount } from './people.ts';
 export { pin } from './pin.ts';
 export { scheduleRefunds } from './scheduled-refunds.ts';
-export { settle } from './settle.ts';
+export { giveUp, settle } from './settle.ts';
 export { settleMany } from './settle-many.ts';
 export { bitcoinSource, devPolicies, evmSource, solanaSource, tronSource } from './sources.ts';
 export { indexedDbStore } from './stores/indexed-db.ts';

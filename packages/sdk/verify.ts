@@ -226,6 +226,7 @@ export type SaidLeg = Omit<
   | 'confirmations'
   | 'balance'
   | 'rentLeft'
+  | 'release'
   | 'formerEscrows'
 >;
 

@@ -30,7 +30,7 @@ export type Handed = {
 };
 
 /** Those that nobody is told of without naming them: the specification knows none of them. */
-export const namedOnly: ReadonlySet<string> = new Set(threadTopics);
+export const namedOnly: ReadonlySet<string> = new Set([...threadTopics, 'swap.release']);
 
 /** The first two are what the index is of. */
 export const forWebhooks = `account_id is not null and topic <> 'key.created'

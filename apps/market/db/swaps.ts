@@ -103,6 +103,11 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   ${columns(ofLeg, 'l.', 'leg.')}, l.token, e.facts, e.redeem_script as "redeemScript",
   e.terms -> 'lane' as lane, coalesce(h.clock, 0) as clock,
   ${columns('count lowestFeeRate highestFeeRate sentTxid', 'r.', 'scheduled?.')},
+  l.release_asked_at as "leg.release?.askedAt", l.released_at as "leg.release?.at",
+  l.release_signature as "leg.release?.signature",
+  (select case when bool_or(coalesce(h.sent_at, h.authorized_at) is not null) then 'sent'
+        when bool_or(h.built_at is not null) then 'built' else 'nothing' end
+      from escrows h where h.swap_id = l.swap_id and h.leg = l.leg) as "leg.handed",
   ${isByKeeper('l.chain', "e.facts -> 'claimed'")} as claimed,
   ${isByKeeper('l.chain', "e.facts -> 'refunded'")} as refunded,
   (select json_agg(json_build_object('address', f.address, 'facts', f.facts,

@@ -7,6 +7,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, legStatus } from '@parley/core/facts.ts';
 import { type ChainKey, has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
+import { mustGoOn } from '@parley/core/release.ts';
 import type { Leg } from '@parley/core/swap.ts';
 import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
@@ -109,6 +110,7 @@ export async function storeAddress(
   const side = sideOf(leg, party);
   if (isSame(was[side], destination)) return swap;
   mustBeOpen(leg, leg.facts);
+  mustGoOn(swap.state);
   await mustNotBeAwaited(tx, swap, leg, deps.now());
   await mustNotBeAuthorized(tx, swap, name, lifted);
   const is = { ...was, [side]: destination };

@@ -90,8 +90,8 @@ export function artifact(name: string): { abi: Abi; bytecode: Hex } {
   return JSON.parse(readFileSync(join(import.meta.dirname, `../artifacts/${name}.json`), 'utf8'));
 }
 
-const rich = 10n ** 24n;
-const many = 10n ** 15n;
+export const rich = 10n ** 24n;
+export const many = 10n ** 15n;
 
 export async function session(fork: Fork | 'tron'): Promise<Session> {
   const chain = await (fork === 'tron' ? createTronChain() : createChain(fork));
@@ -128,16 +128,16 @@ export function call(s: Session, from: Address, data: Hex, value = 0n, at = STAR
   return s.chain.send({ from, to: s.escrows, data, value, at });
 }
 
-const valueOf = ({ terms }: Escrow) => (terms.token === zeroAddress ? terms.amount : 0n);
+const weiOf = ({ terms }: Escrow) => (terms.token === zeroAddress ? terms.amount : 0n);
 
 export function fund(s: Session, escrow: Escrow): Promise<number> {
-  return call(s, escrow.terms.refund, encoded('fund', args(escrow)), valueOf(escrow));
+  return call(s, escrow.terms.refund, encoded('fund', args(escrow)), weiOf(escrow));
 }
 
 /** In a lane of the payee, who signs that. */
 export async function fundInLane(s: Session, escrow: Escrow): Promise<number> {
   const data = encoded('fundInLane', [...args(escrow), await consent(s, 'OpenInMyLane', escrow)]);
-  return call(s, escrow.terms.refund, data, valueOf(escrow));
+  return call(s, escrow.terms.refund, data, weiOf(escrow));
 }
 
 export const inLaneOfPayee = (escrow: Escrow): Escrow => {
@@ -145,7 +145,7 @@ export const inLaneOfPayee = (escrow: Escrow): Escrow => {
 };
 
 export function fundMany(s: Session, escrows: readonly Escrow[]): Promise<number> {
-  const value = escrows.reduce((sum, escrow) => sum + valueOf(escrow), 0n);
+  const value = escrows.reduce((sum, escrow) => sum + weiOf(escrow), 0n);
   return call(s, funder.address, encoded('fundMany', [escrows]), value);
 }
 

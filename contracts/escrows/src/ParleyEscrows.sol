@@ -178,8 +178,8 @@ contract ParleyEscrows {
         uint32 counter,
         uint256 allowance,
         uint256 deadline,
-        Signature calldata permit,
-        Signature calldata consent
+        Signature calldata consent,
+        Signature calldata permit
     ) external outside {
         bytes32 id = _openPermitted(terms, lane, counter, allowance, deadline, permit);
         _requireLane(terms.payout, id, consent);
@@ -206,8 +206,8 @@ contract ParleyEscrows {
         Terms calldata terms,
         uint96 lane,
         uint32 counter,
-        Signature calldata authorization,
-        Signature calldata consent
+        Signature calldata consent,
+        Signature calldata authorization
     ) external outside {
         bytes32 id = _open(terms, lane, counter);
         _requireLane(terms.payout, id, consent);
@@ -257,7 +257,8 @@ contract ParleyEscrows {
 
     /// @notice Sends exactly the amount to `refund`. Anyone may call, from the timelock on.
     function refund(Terms calldata terms, uint96 lane, uint32 counter) external outside {
-        _refund(terms, lane, counter);
+        _requireOver(terms.timelock);
+        emit Refunded(_close(terms, lane, counter, REFUNDED));
         _pay(terms.token, terms.refund, terms.amount);
     }
 
@@ -273,7 +274,8 @@ contract ParleyEscrows {
         if (terms.token == address(0) || part == 0 || part > terms.amount) {
             revert PartRefused(terms.token, part, terms.amount);
         }
-        _refund(terms, lane, counter);
+        _requireOver(terms.timelock);
+        emit Refunded(_close(terms, lane, counter, REFUNDED));
         _send(terms.token, terms.refund, part, 1, terms.amount);
     }
 
@@ -323,26 +325,15 @@ contract ParleyEscrows {
 
     /// @notice Called by this contract alone: a frame that reverts leaves nothing of its group.
     /// @param state 2 claims, 3 refunds.
-    function settleGroup(Group calldata group, uint256 state)
-        external
-        returns (uint256 settled)
-    {
+    function settleGroup(Group calldata group, uint256 state) external returns (uint256 settled) {
         if (msg.sender != address(this)) revert SenderIsNotThis(msg.sender);
         (address token, address to, Leg[] calldata legs) = (group.token, group.to, group.legs);
         uint256 sum;
         for (uint256 i = 0; i < legs.length; i++) {
-            Leg calldata leg = legs[i];
-            uint256 rest = leg.rest;
-            bool early = block.timestamp < uint40(rest >> 72);
-            if (early != (state == CLAIMED)) continue;
-            (bytes32 lock, uint256 place, uint256 counter) = (leg.lock, leg.place, uint32(rest));
-            (bytes32 id, uint256 key) =
-                _idOfLeg(early ? _sha256(lock) : lock, token, to, place, rest, early);
-            if (!_settle(id, key, counter, state)) continue;
-            if (early) emit Claimed(id, lock);
-            else emit Refunded(id);
+            uint256 amount = _settleLeg(legs[i], token, to, state);
+            if (amount == 0) continue;
             unchecked {
-                sum += rest >> 112; // of 144 bits each
+                sum += amount; // of 144 bits each
                 settled += 1;
             }
         }
@@ -396,7 +387,7 @@ contract ParleyEscrows {
     }
 
     function _keyOf(Terms calldata terms, uint256 lane) private pure returns (uint256 key) {
-        assembly {
+        assembly ("memory-safe") {
             // the payout is the word before the refund address
             let owner := calldataload(add(terms, sub(0x40, shl(5, shr(OF_PAYEE, lane)))))
             key := or(shl(96, owner), lane)
@@ -429,19 +420,17 @@ contract ParleyEscrows {
     }
 
     /// @dev The same hash of the same words, from where a batch has them.
-    function _idOfLeg(
-        bytes32 hashlock,
-        address token,
-        address to,
-        uint256 place,
-        uint256 rest,
-        bool claimed
-    ) private view returns (bytes32 id, uint256 key) {
+    function _idOfLeg(Leg calldata leg, bytes32 hashlock, address token, address to, bool claimed)
+        private
+        view
+        returns (bytes32 id, uint256 key)
+    {
         bytes32 separator = domain;
-        uint256 lane = place & LANE;
+        (uint256 place, uint256 rest) = (leg.place, leg.rest);
         assembly ("memory-safe") {
             let m := mload(0x40)
             let other := shr(96, place)
+            let lane := and(place, LANE)
             // the payout, then the refund address
             let first := add(m, 0x40)
             mstore(m, separator)
@@ -471,6 +460,10 @@ contract ParleyEscrows {
 
     function _requireSender(address funder) private view {
         if (msg.sender != funder) revert SenderIsNotRefund(msg.sender, funder);
+    }
+
+    function _requireOver(uint256 timelock) private view {
+        if (block.timestamp < timelock) revert RefundTooEarly(timelock, block.timestamp);
     }
 
     function _requireOwn(uint96 lane) private pure {
@@ -528,10 +521,7 @@ contract ParleyEscrows {
     }
 
     /// @dev Takes the lane and logs the funding. The money comes in the same transaction.
-    function _open(Terms calldata terms, uint256 lane, uint256 counter)
-        private
-        returns (bytes32)
-    {
+    function _open(Terms calldata terms, uint256 lane, uint256 counter) private returns (bytes32) {
         address payout = terms.payout;
         if (terms.hashlock == 0) revert ZeroHashlock();
         if (terms.amount == 0) revert ZeroAmount();
@@ -567,8 +557,25 @@ contract ParleyEscrows {
         returns (bool settled)
     {
         Lane storage taken = _lanes[key];
-        settled = taken.word == _wordOf(id, OPEN, counter);
+        // a counter has no bits where the state is
+        settled = taken.word ^ _wordOf(id, OPEN, counter) | counter >> STATE_SHIFT == 0;
         if (settled) taken.word = _wordOf(id, state, counter);
+    }
+
+    /// @return amount What is to be paid, 0 if the leg is left.
+    function _settleLeg(Leg calldata leg, address token, address to, uint256 state)
+        private
+        returns (uint256 amount)
+    {
+        (bytes32 lock, uint256 rest) = (leg.lock, leg.rest);
+        bool early = block.timestamp < uint40(rest >> 72);
+        if (early != (state == CLAIMED)) return 0;
+        bytes32 hashlock = early ? _sha256(lock) : lock;
+        (bytes32 id, uint256 key) = _idOfLeg(leg, hashlock, token, to, early);
+        if (!_settle(id, key, uint32(rest), state)) return 0;
+        if (early) emit Claimed(id, lock);
+        else emit Refunded(id);
+        return rest >> 112;
     }
 
     function _close(Terms calldata terms, uint256 lane, uint256 counter, uint256 state)
@@ -580,38 +587,14 @@ contract ParleyEscrows {
         if (!_settle(id, key, counter, state)) revert NotOpen(id, _stateOf(id, key, counter));
     }
 
-    function _refund(Terms calldata terms, uint256 lane, uint256 counter) private {
-        if (block.timestamp < terms.timelock) {
-            revert RefundTooEarly(terms.timelock, block.timestamp);
-        }
-        emit Refunded(_close(terms, lane, counter, REFUNDED));
-    }
-
     /// @dev Gives each group a frame of its own, with all the gas that it was promised: if it
     ///      fails, then by itself.
     function _settleMany(Group[] calldata groups, uint256 gasEach, uint256 state)
         private
         returns (uint256 settled)
     {
-        bytes4 selector = this.settleGroup.selector;
         for (uint256 i = 0; i < groups.length; i++) {
-            Group calldata group = groups[i];
-            Leg[] calldata legs = group.legs;
-            uint256 call_;
-            uint256 size;
-            // abi.encodeCall(this.settleGroup, (group, state)), without a loop over the legs
-            assembly ("memory-safe") {
-                call_ := mload(0x40)
-                mstore(call_, selector)
-                mstore(add(call_, 0x04), 0x40)
-                mstore(add(call_, 0x24), state)
-                calldatacopy(add(call_, 0x44), group, 0x40)
-                mstore(add(call_, 0x84), 0x60)
-                mstore(add(call_, 0xa4), legs.length)
-                size := mul(legs.length, 0x60)
-                calldatacopy(add(call_, 0xc4), legs.offset, size)
-                size := add(size, 0xc4)
-            }
+            (uint256 call_, uint256 size) = _groupCall(groups[i], state);
             uint256 left = gasleft();
             if (left - left / 64 < gasEach + CALL_GAS) revert GasTooLittle(left, gasEach);
             assembly ("memory-safe") {
@@ -619,6 +602,29 @@ contract ParleyEscrows {
                     settled := add(settled, mload(0x00))
                 }
             }
+        }
+    }
+
+    /// @dev abi.encodeCall(this.settleGroup, (group, state)), without a loop over the legs.
+    /// @return call_ Where it lies. Not reserved.
+    function _groupCall(Group calldata group, uint256 state)
+        private
+        pure
+        returns (uint256 call_, uint256 size)
+    {
+        bytes4 selector = ParleyEscrows.settleGroup.selector;
+        Leg[] calldata legs = group.legs;
+        assembly ("memory-safe") {
+            call_ := mload(0x40)
+            mstore(call_, selector)
+            mstore(add(call_, 0x04), 0x40)
+            mstore(add(call_, 0x24), state)
+            calldatacopy(add(call_, 0x44), group, 0x40)
+            mstore(add(call_, 0x84), 0x60)
+            mstore(add(call_, 0xa4), legs.length)
+            size := mul(legs.length, 0x60)
+            calldatacopy(add(call_, 0xc4), legs.offset, size)
+            size := add(size, 0xc4)
         }
     }
 

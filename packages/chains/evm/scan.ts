@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { LaunchReader } from '@parley/tokens/launches.ts';
 import { getAddress } from 'viem/utils';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
+import { type EscrowState, rankOf } from '../escrows/state.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
@@ -23,6 +24,7 @@ import {
   txOf,
 } from './node.ts';
 import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
+import { stateAt } from './state.ts';
 import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Ranges read in one call: at 10 000 blocks each, a month of half-second blocks. */
@@ -127,8 +129,6 @@ async function firstBlock(watch: Watch, since: number, signal: AbortSignal): Pro
 
 /** Receipts asked for in one block when nothing in its calldata names the escrow. */
 const mostReceipts = 300;
-/** Blocks of one second that are looked into. */
-const mostAlike = 16;
 
 /** null when the transaction did not do this, or is on chain no more. */
 export async function confirmed(
@@ -153,37 +153,48 @@ export async function confirmed(
   return { verb, txid, block: receipt.block, index: 0 };
 }
 
+/** By the block from which on its state is at least this one, where a node keeps states so old. */
 export async function changeOf(
   watch: Watch,
   known: Known,
   verb: Verb,
-  second: number,
+  state: EscrowState,
   signal: AbortSignal,
 ): Promise<Mark | null> {
   for (const txid of known.callers) {
     const found = await confirmed(watch, known, txid, verb, signal);
     if (found !== null) return found;
   }
-  const { address } = known.watched;
-  const { number: head } = await headBlock(watch.rpc, signal);
-  let number = await firstHeight(0, head, async (height) => {
-    const block = await blockAt(watch.rpc, height, false, signal);
-    return block === null || block.timestamp >= second;
+  const { rpc, deployment } = watch;
+  const { address, terms, since } = known.watched;
+  const { number: head } = await headBlock(rpc, signal);
+  const first = await firstBlock(watch, since, signal);
+  const number = await firstHeight(first, head, async (height) => {
+    const then = await stateAt(rpc, deployment, terms, height, signal).catch(unlessRefused);
+    return then !== null && rankOf(then) >= rankOf(state);
   });
-  for (let alike = 0; alike < mostAlike; alike += 1, number += 1) {
-    const block = await blockAt(watch.rpc, number, true, signal);
-    if (block === null || block.timestamp !== second) return null;
-    const named = block.txs.filter((tx) =>
-      callsIn(tx.input, calledBy(tx.to, watch.deployment)).some(
-        (call) => call.verb === verb && call.escrow === address,
-      ),
-    );
-    for (const { hash } of [...named, ...block.txs.slice(0, mostReceipts)]) {
-      const found = await confirmed(watch, known, hash, verb, signal);
-      if (found !== null) return found;
-    }
+  const block = await blockAt(rpc, number, true, signal);
+  const txs = block?.txs ?? [];
+  const named = txs.filter((tx) =>
+    callsIn(tx.input, calledBy(tx.to, deployment)).some(
+      (call) => call.verb === verb && call.escrow === address,
+    ),
+  );
+  for (const { hash } of [...named, ...txs.slice(0, mostReceipts)]) {
+    const found = await confirmed(watch, known, hash, verb, signal);
+    if (found !== null) return found;
   }
   return null;
+}
+
+/** A node's own no, as one gives that has pruned what it is asked for; not its silence. */
+export function isRefusal(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.facts.rpcCode !== undefined;
+}
+
+function unlessRefused(error: unknown): null {
+  if (isRefusal(error)) return null;
+  throw error;
 }
 
 /** `depth`: blocks that hold a launch, its own included, before it counts. */

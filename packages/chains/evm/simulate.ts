@@ -1,5 +1,6 @@
 // Calls tried with code and balances that are lent for one eth_call (state overrides).
 
+import { type Escrow, keyOf } from '@parley/contracts/escrows/ids.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
@@ -177,29 +178,25 @@ export function readRevert(data: string | null, message: string): Revert {
 }
 
 const openState = 1n;
-const timeShift = 30n;
-const stateShift = 62n;
-const idShift = 64n;
-const timeModulus = 2n ** 32n;
+const stateShift = 30n;
+const idShift = 32n;
 
-export function laneSlot(funder: Hex, lane: bigint): Hex {
-  const key = (BigInt(funder) << 96n) | lane;
-  return keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [key, 0n]));
+export function laneSlot(escrow: Escrow): Hex {
+  const types = [{ type: 'uint256' }, { type: 'uint256' }] as const;
+  return keccak256(encodeAbiParameters(types, [keyOf(escrow), 0n]));
 }
 
-export function openWord(id: Hex, since: bigint, counter: number): Hex {
+export function openWord(id: Hex, counter: number): Hex {
   const start = (BigInt(id) >> idShift) << idShift;
-  const time = (since % timeModulus) << timeShift;
-  const word = start | (openState << stateShift) | time | BigInt(counter);
+  const word = start | (openState << stateShift) | BigInt(counter);
   return `0x${word.toString(16).padStart(64, '0')}`;
 }
 
 /** The storage to lend the contract so that the escrow of these terms is open. It is lent no
  * money. */
 export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrides {
-  const { terms: told, lane, counter } = contractEscrow(terms);
+  const escrow = contractEscrow(terms);
   const id = idOfEscrow(evmEscrow(terms, deployment).address);
-  const word = openWord(id, told.fundBefore - 1n, counter);
-  const stateDiff = { [laneSlot(told.refund, lane)]: word };
+  const stateDiff = { [laneSlot(escrow)]: openWord(id, escrow.counter) };
   return { [deploymentOf({ deployment }, terms).contract]: { stateDiff } };
 }

@@ -30,7 +30,7 @@ export function stateAt(
   const read = (answer: unknown): EscrowState => {
     const words = text(answer);
     // Only an address without code answers nothing: the contract was deployed after that block.
-    if (words === '0x' && typeof block === 'number') return { state: 'never', changedAt: 0 };
+    if (words === '0x' && typeof block === 'number') return { state: 'never' };
     return stateOf(words, contract);
   };
   return asked(rpc, 'eth_call', [call, atBlock(block)], signal, read, fewWords);
@@ -38,8 +38,7 @@ export function stateAt(
 
 function stateOf(words: string, contract: string): EscrowState {
   if (words === '0x') throw new Error(`there is no contract at ${contract}`);
-  if (!/^0x[0-9a-fA-F]{128}$/.test(words)) throw new Error('no state and second of an escrow');
-  const state = stateIn([BigInt(words.slice(0, 66)), BigInt(`0x${words.slice(66)}`)]);
+  const state = /^0x[0-9a-fA-F]{64}$/.test(words) ? stateIn(BigInt(words)) : null;
   if (state === null) throw new Error('no state of an escrow');
   return state;
 }
@@ -62,8 +61,8 @@ export function nothingThere(terms: EscrowTerms, escrow: string, why: string): P
 }
 
 export function lanesOf(rpc: Rpc): Lanes['read'] {
-  return ({ contract, funder }, numbers, signal) => {
-    const call = [{ to: contract, data: lanesData(funder as Hex, numbers) }, 'latest'];
+  return ({ contract, owner }, numbers, signal) => {
+    const call = [{ to: contract, data: lanesData(owner as Hex, numbers) }, 'latest'];
     return asked(gathering(rpc, signal), 'eth_call', call, signal, (answer) => {
       const shown = { abi: escrowsAbi, functionName: 'lanesOf', data: answer as Hex } as const;
       const words = decodeFunctionResult(shown);

@@ -66,6 +66,6 @@ export type Building = {
   /** Unsigned refund of everything in the escrow. Throws `nothing_there` when it is empty. */
   buildRefund(input: SpendInput, signal: AbortSignal): Promise<Material>;
 
-  /** Sent by `from`, tried first. One payment that fails reverts all: `payout_would_fail`. */
+  /** Sent by `from`, tried first: `payout_would_fail`, `funding_would_fail`. */
   buildBatch?(batch: Batch, from: string, signal: AbortSignal): Promise<BuiltBatch>;
 };

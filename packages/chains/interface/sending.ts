@@ -10,6 +10,8 @@ export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
   readonly secret: Secret | null;
+  /** A refund with the payee's consent in it, which its chain takes before the timelock. */
+  readonly isReleased?: true;
   /** EVM: the alleged signature of the funder, for a funding that anybody may send. */
   readonly authorization?: string;
 };

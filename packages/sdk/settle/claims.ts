@@ -5,6 +5,7 @@ import type { Signed } from '@parley/chains/interface/material.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { claimGate, mustOpen, refundGate } from '@parley/core/gates.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
+import { releaseOf } from '@parley/core/release.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
@@ -182,7 +183,8 @@ export async function refund(context: Context, own: LegSeen, wall: number): Prom
   const leg = ownLeg(context);
   const { record } = context;
   const { state, clocks } = aloneOf(record, own, wall);
-  refundGate(state.legs[leg.leg], leg.timelock, clocks);
+  const isReleased = releaseOf(state.legs[leg.leg], leg.escrow.address) !== null;
+  if (!isReleased) refundGate(state.legs[leg.leg], leg.timelock, clocks);
   const { refund: kept } = record;
   if (kept !== null && !(await takesLess(context, own, kept))) {
     return resend(context, 'refund', kept);

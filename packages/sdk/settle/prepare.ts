@@ -15,7 +15,7 @@ import type { Swap } from '../types.ts';
 import { verifyAgain, verifySwap } from '../verify.ts';
 import { type Context, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
-import { asked } from './market.ts';
+import { asked, noteReleases } from './market.ts';
 import type { Seen } from './record.ts';
 
 /**
@@ -138,6 +138,7 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
   let verified: VerifiedSwap;
   try {
     const swap = await asked(context, (how) => client.swap(context.swapId, how));
+    noteReleases(context, swap);
     verified = verifyAgain(swap, record, context.chains);
   } catch (error) {
     mustPass(context, error);

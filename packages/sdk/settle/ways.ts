@@ -1,8 +1,9 @@
 // How a leg is funded: by the plain transactions, or a token by a signature in their place. An
 // authorization (EIP-3009) may be sent by anybody, and counts as a funding from when it is kept.
 
+import { signerOf } from '@parley/chains/escrows/typed-data.ts';
 import { sameAddress } from '@parley/chains/evm/address.ts';
-import { permitAlternative, signedCall, signerOf } from '@parley/chains/evm/ways.ts';
+import { permitAlternative, signedCall } from '@parley/chains/evm/ways.ts';
 import type {
   AuthorizationAlternative,
   EvmCall,

@@ -49,7 +49,7 @@ export function termsOn(family: Family, isToken: boolean, own = secret): EscrowT
   }
   const addressOf = family === 'tron' ? tronAddressOfKey : solanaAddressOfSeed;
   const party = (byte: number) => ({ address: addressOf(someone(byte)), pubkey: null });
-  const lane = { number: 'a5'.repeat(12), counter: 3 };
+  const lane = { number: '5a'.repeat(12), counter: 3 };
   return {
     chain: `${family}-dev`,
     hashlock,
@@ -78,8 +78,14 @@ type How = {
 };
 
 export function callsOn(terms: EscrowTerms, asked: Asked, allowed = 0n): TronCall[] {
-  if (asked.verb === 'fund') return tron.fundCalls(terms, deployment, allowed);
-  if (asked.verb === 'refund') return [tron.refundCall(terms, deployment)];
+  if (asked.verb === 'fund') {
+    return tron.fundCalls(terms, deployment, allowed, asked.laneSignature);
+  }
+  if (asked.verb === 'refund') {
+    const { release } = asked;
+    if (release !== undefined) return [tron.releaseCall(terms, deployment, release)];
+    return [tron.refundCall(terms, deployment)];
+  }
   return [tron.claimCall(terms, deployment, asked.secret)];
 }
 
@@ -120,12 +126,13 @@ export function built(family: Family, terms: EscrowTerms, asked: Asked, how: How
   if (family === 'bitcoin') return onBitcoin(terms, asked, fee);
   const { deployment: own } = evmView;
   const allowance = standing ? 'standing' : 'exact';
-  const txs: EvmCall[] =
-    asked.verb === 'fund'
-      ? evm.fundCalls(terms, own, allowed, allowance)
-      : asked.verb === 'claim'
-        ? [evm.claimCall(terms, own, asked.secret)]
-        : [evm.refundCall(terms, own)];
+  const calls = (): EvmCall[] => {
+    if (asked.verb === 'fund') return evm.fundCalls(terms, own, allowed, { ...asked, allowance });
+    if (asked.verb === 'claim') return [evm.claimCall(terms, own, asked.secret)];
+    if (asked.release !== undefined) return [evm.releaseCall(terms, own, asked.release)];
+    return [evm.refundCall(terms, own)];
+  };
+  const txs = calls();
   return {
     chain: 'evm-dev',
     family,

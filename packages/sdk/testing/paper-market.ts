@@ -189,7 +189,7 @@ async function mustHaveReadyLane(paper: Paper, leg: LegName, signal: AbortSignal
   if (adapter.lanes === undefined || lane === undefined) return;
   const { address: funder } = refund;
   const contract = adapter.lanes.contractFor(funder);
-  const [state] = await adapter.lanes.read({ contract, funder }, [lane.number], signal);
+  const [state] = await adapter.lanes.read({ contract, owner: funder }, [lane.number], signal);
   const { funded } = await adapter.readEscrow(watchedOf(paper, leg), signal);
   if (funded !== null || state === undefined || state.counter < lane.counter) return;
   paper.counters[leg] = state.counter + 1;

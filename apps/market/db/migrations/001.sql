@@ -507,6 +507,10 @@ create table legs (
   refund_pubkey text,
   -- The current escrow; null until both destinations are known.
   escrow text,
+  -- packages/core/release.ts: the payee will not go on, and its signature for the funder.
+  release_asked_at bigint,
+  released_at bigint,
+  release_signature text,
   primary key (swap_id, leg)
 );
 
@@ -533,6 +537,8 @@ create table escrows (
   -- The text of an authorization for it was given, or a signature over one was seen, first. The leg
   -- does not move off until that signature can open nothing any more.
   authorized_at timestamptz,
+  -- Its funding was last built for its funder.
+  built_at timestamptz,
   -- Its funding was first seen, and first at depth; null: not yet.
   funding_seen_at timestamptz,
   funding_deep_at timestamptz,

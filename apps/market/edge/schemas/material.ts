@@ -7,7 +7,7 @@ import type { Family } from '@parley/core/families.ts';
 import { legNames } from '@parley/core/trade.ts';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import * as s from './common.ts';
-import { feeRate, scheduledFields } from './swap.ts';
+import { feeRate, scheduledFields, swapSchema } from './swap.ts';
 
 const validUntil = s.unixSeconds('do not send it after this');
 const integers = { pattern: '^(0|[1-9][0-9]*)$' };
@@ -288,6 +288,36 @@ export const fundBody = s.form('Fund', 'For the market to send a funding; else e
 
 const signedHex = (description: string, maxLength: number) =>
   s.bounded(description, '0200000000010142', maxLength);
+
+export const releaseBody = s.form('Release', 'Your signature; empty: what there is to sign.', {
+  signature: s.optional(
+    s.text(
+      'EVM, TRON: of `material`, 65 bytes in hex with 0x, or of a contract wallet',
+      s.examples.evmSignature,
+      {
+        // The words of a contract wallet with several owners.
+        maxLength: 8_192,
+      },
+    ),
+  ),
+});
+
+const releaseText = (family: 'evm' | 'tron', name: string) =>
+  materialOf(name, family, 'typed-data', 'A text to sign.', { typedData });
+
+export const releaseReply = s.model('ReleaseReply', 'The swap, and what releases its leg.', {
+  swap: swapSchema,
+  material: s.nullable(
+    s.named(
+      'ReleaseMaterial',
+      Type.Union(
+        [releaseText('evm', 'EvmReleaseText'), releaseText('tron', 'TronReleaseText'), solanaTx],
+        { description: 'What is to sign: a text, or a transaction to send.' },
+      ),
+    ),
+    'null: it is signed, or the leg may not be released now',
+  ),
+});
 
 export const scheduleBody = s.form('ScheduleRefunds', 'Refunds that you have signed.', {
   transactions: s.list(

@@ -46,6 +46,16 @@ const rentLeft = s.group('Solana: what a claim left of the deposit of the funder
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
 });
 
+const release = s.group('the payee has given the swap up', {
+  askedAt: s.unixSeconds('from when on nothing of the swap may be funded'),
+  at: s.nullable(
+    s.unixSeconds('when it released the leg; null: not yet, or by a transaction of its own'),
+  ),
+  signature: s.nullable(
+    s.text('with it the funder refunds before the timelock', s.examples.evmSignature),
+  ),
+});
+
 const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain.', {
   leg: legName,
   chain: s.chainKey,
@@ -80,6 +90,7 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   requiredConfirmations: s.int('from which on it counts', 12),
   balance: s.as(units, 'base units in the escrow now, as last seen'),
   rentLeft: s.nullable(rentLeft),
+  release: s.nullable(release),
   formerEscrows: s.list(
     'escrows this leg moved off; refundable with ?escrow=',
     s.group('A former escrow.', { escrow: s.escrow, balance: units, ...refunds }),

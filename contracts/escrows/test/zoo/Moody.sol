@@ -8,7 +8,8 @@ contract Moody {
         Revert,
         Bomb,
         RevertBomb,
-        Write
+        Write,
+        Burn
     }
 
     Mood public mood;
@@ -30,6 +31,7 @@ contract Moody {
                 revert(0, 1000000)
             }
         }
+        while (mood == Mood.Burn) {}
         if (mood == Mood.Write) {
             for (uint256 i = 0; i < 8; i++) {
                 notes[i] = msg.value;
