@@ -39,7 +39,7 @@ export type EscrowFacts = {
   readonly rentLeft?: RentLeft;
 };
 
-/** Solana: the part of its funder's own that a claim left in the escrow's account. */
+/** Solana: the part of its funder's own that a claim or release left in the escrow's account. */
 export type RentLeft = {
   readonly lamports: BaseUnits;
   /** From when a refund takes it; null: at once. */

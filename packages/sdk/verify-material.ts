@@ -15,7 +15,7 @@ import { type Aliases, aliasesOf, aliasNames } from '@parley/chains/interface/al
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
 import type { EvmCall, Material } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import { materialProblems as solanaProblems } from '@parley/chains/solana/plan.ts';
+import { materialProblems as solanaProblems, type Wanted } from '@parley/chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '@parley/chains/tron/plan.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
@@ -34,8 +34,11 @@ export type Asked =
       readonly laneSignature?: string;
     }
   | { readonly verb: 'claim'; readonly secret: Secret }
-  /** `release`: the payee's signature (EVM, TRON). Such a refund needs no timelock. */
-  | { readonly verb: 'refund'; readonly release?: string };
+  /**
+   * Before the timelock too: `release`, by the payee's signature (EVM, TRON); `isReleased`, by its
+   * own transaction (Solana).
+   */
+  | { readonly verb: 'refund'; readonly release?: string; readonly isReleased?: true };
 
 /** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */
 export type Limits = {
@@ -245,7 +248,9 @@ function verifySolana(
     throw new VerificationError('sign', 'solana-tx', material.sign);
   }
   mustBe('text', 'transaction', material.transaction);
-  const problems = solanaProblems(material, asked, terms, view.deployment);
+  const isReleased = asked.verb === 'refund' && asked.isReleased === true;
+  const wanted: Wanted = isReleased ? { verb: 'release' } : asked;
+  const problems = solanaProblems(material, wanted, terms, view.deployment);
   const { lastValidBlockHeight: height } = material;
   if (!Number.isSafeInteger(height) || height < 0) {
     problems.push(`lastValidBlockHeight is ${String(height)}, no height`);

@@ -10,6 +10,7 @@ import type { Material } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { begun } from '@parley/chains/nodes/gathering.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
+import { blockhashSeconds } from '@parley/chains/solana/policy.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
 import { has } from '@parley/core/families.ts';
@@ -42,8 +43,6 @@ import { withBrought } from './reconcile.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
 const buildGoodForSeconds = 3_600;
-/** A Solana blockhash serves 150 blocks: 60 to 90 s. */
-const blockhashSeconds = 60;
 
 export type BuildRequest = {
   readonly accountId: string;

@@ -115,10 +115,10 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
   });
 }
 
-/** Whether what a claim left goes to its funder now. */
+/** Whether what a claim or a release left goes to its funder now. */
 export function isRentDue(leg: Leg, clocks: Clocks): boolean {
-  const { rentLeft } = leg.facts;
-  if (rentLeft === undefined || !leg.facts.claimed?.deep) return false;
+  const { rentLeft, claimed, refunded } = leg.facts;
+  if (rentLeft === undefined || !(claimed ?? refunded)?.deep) return false;
   return rentLeft.from === null || hasPassed(leg, rentLeft.from, clocks);
 }
 

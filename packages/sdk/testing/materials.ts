@@ -5,7 +5,12 @@ import { rateOf } from '@parley/chains/bitcoin/fees.ts';
 import { bitcoinEscrow, buildSpend, paymentUri, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
 import * as evm from '@parley/chains/evm/plan.ts';
 import type { EvmCall, Material } from '@parley/chains/interface/material.ts';
-import { solanaDeployment, solanaEscrow, solanaTransaction } from '@parley/chains/solana/plan.ts';
+import {
+  solanaDeployment,
+  solanaEscrow,
+  solanaTransaction,
+  type Wanted,
+} from '@parley/chains/solana/plan.ts';
 import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { type TokenProgram, tokenProgram } from '@parley/chains/solana/programs.ts';
 import { solanaAddressOfSeed } from '@parley/chains/solana/proof.ts';
@@ -114,12 +119,14 @@ export function built(family: Family, terms: EscrowTerms, asked: Asked, how: How
   if (family === 'solana') {
     const owner: TokenProgram | null = terms.token === null ? null : tokenProgram;
     const circumstances = { blockhash, unitPrice, tokenProgram: owner };
+    const isReleased = asked.verb === 'refund' && asked.isReleased === true;
+    const wanted: Wanted = isReleased ? { verb: 'release' } : asked;
     return {
       chain: 'solana-dev',
       family,
       sign: 'solana-tx',
       lastValidBlockHeight: 1_000,
-      transaction: solanaTransaction(terms, solanaDeployment, asked, circumstances),
+      transaction: solanaTransaction(terms, solanaDeployment, wanted, circumstances),
       escrow: solanaEscrow(terms, solanaDeployment).address,
     };
   }

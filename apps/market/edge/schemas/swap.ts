@@ -41,8 +41,8 @@ const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of th
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
-const rentLeft = s.group('Solana: what a claim left of the deposit of the funder', {
-  lamports: s.text('how much it left, in lamports', '1398960'),
+const rentLeft = s.group('Solana: what a claim or release left of the deposit of the funder', {
+  lamports: s.text('how much it left, in lamports', '655320'),
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
 });
 

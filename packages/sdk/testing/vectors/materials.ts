@@ -34,6 +34,7 @@ const plain = <T>(value: T): T => JSON.parse(textOf(value)) as T;
 const fund: Asked = { verb: 'fund' };
 const claim: Asked = { verb: 'claim', secret };
 const refund: Asked = { verb: 'refund' };
+const release: Asked = { ...refund, isReleased: true };
 
 function given(): Given[] {
   const limits = { validUntil: now, outputs, now };
@@ -69,6 +70,8 @@ function given(): Given[] {
     { ...of('tron', true, fund, { allowed: 5n }), name: 'tron, fund of a token after a reset' },
     ...(['evm', 'tron'] as const).flatMap((family) => consents(family, limits)),
     ...solanaForms(limits),
+    { ...of('solana', false, release), name: 'solana, release of a coin' },
+    { ...of('solana', true, release), name: 'solana, release of a token' },
   ];
 }
 
@@ -221,6 +224,9 @@ function vectorOf(of: Given) {
   lies.push({ why: 'a later deadline', change: [replace('/material/validUntil', now + 1)] });
   if (of.asked.verb === 'claim') {
     lies.push({ why: 'a wrong secret', change: [replace('/asked/secret', '00'.repeat(32))] });
+  }
+  if (of.asked.verb === 'refund' && of.asked.isReleased) {
+    lies.push({ why: 'a refund', change: [{ op: 'remove', path: '/asked/isReleased' }] });
   }
   const right = aliasesOf(of.material, of.asked.verb === 'claim' ? of.asked.secret : null);
   for (const name of aliasNames) {

@@ -55,9 +55,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """``release``: the payee's signature, by which it needs no timelock (EVM and TRON)."""
+    """Before the timelock too: ``release``, by the payee's signature (EVM and TRON);
+    ``is_released``, by its own transaction (Solana)."""
 
     release: str | None = None
+    is_released: bool = False
 
 
 Asked = Fund | Claim | Refund
@@ -303,7 +305,9 @@ def _verify_solana(
     _must_sign(material, "solana-tx")
     must_be("text", "transaction", get(material, "transaction"))
     secret = asked.secret if isinstance(asked, Claim) else ""
-    problems = solana_problems(material, _verb(asked), secret, terms, view)
+    is_released = isinstance(asked, Refund) and asked.is_released
+    verb = "release" if is_released else _verb(asked)
+    problems = solana_problems(material, verb, secret, terms, view)
     height = get(material, "lastValidBlockHeight")
     if not (is_number(height) and height == int(height) and 0 <= height < 2**53):
         problems.append(f"lastValidBlockHeight is {text_of(height)}, no height")
