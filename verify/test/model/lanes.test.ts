@@ -2,6 +2,7 @@
 // the contract do what the model does.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Explored, explore } from './explore.ts';
 import { type Action, contractOf, type Rule, rules, type State } from './lanes.ts';
@@ -22,7 +23,7 @@ function whole(play: Play): Explored<State, Action> {
   return found;
 }
 
-const steps = (play: Play) => {
+const chosenOf = (play: Play) => {
   const contract = contractOf(play.scene);
   return stepsOf(contract, modelOf(play, contract), whole(play).nodes.slice(0, some));
 };
@@ -46,7 +47,7 @@ test('the checker finds each rule of the contract that is broken', () => {
   assert.deepEqual(missed, []);
 });
 
-const chosen = new Map(plays.map((play) => [play, steps(play)]));
+const chosen = new Map(plays.map((play) => [play, chosenOf(play)]));
 
 /** A TVM hands on gas by rules of its own, so batches differ there most. */
 for (const [kind, played] of [
@@ -79,4 +80,18 @@ test('a rule that only the model or only the bytes break is a difference', () =>
     }),
   );
   assert.deepEqual(missed, []);
+});
+
+test('docs/audit.md has the figures of the model', () => {
+  const page = readFileSync(new URL('../../../docs/audit.md', import.meta.url), 'utf8');
+  let states = 0;
+  let steps = 0;
+  for (const play of plays) {
+    states += whole(play).nodes.length;
+    steps += whole(play).steps;
+  }
+  const told = `${states.toLocaleString('en')} states and ${steps.toLocaleString('en')} steps`;
+  assert.ok(page.includes(told), told);
+  const broken = `${Object.keys(rules).length} broken rules`;
+  assert.ok(page.includes(broken), broken);
 });

@@ -166,21 +166,23 @@ function pairs({ scene }: Contract, one: number, other: number): Action[] {
     return asset === 'native' ? amount : 0;
   };
   const sender = dealAt(scene, one).funder;
-  const sum = paidBy(one) + paidBy(other);
-  const values = [...new Set([sum, paidBy(one), paidBy(other)])];
+  const value = paidBy(one) + paidBy(other);
   const escrows = [one, other];
-  const many = (['claimMany', 'refundMany'] as const).flatMap((verb): Action[] => {
-    const group = groupOf(scene, verb, escrows);
-    return [
-      { verb, groups: [group] },
-      { verb, groups: [groupOf(scene, verb, [one]), groupOf(scene, verb, [other])] },
-      { verb, groups: [group], isStarved: true },
-    ];
-  });
+  const inOrder = (['claimMany', 'refundMany'] as const).flatMap((verb): Action[] => [
+    { verb, groups: [groupOf(scene, verb, escrows)] },
+    { verb, groups: [groupOf(scene, verb, [one]), groupOf(scene, verb, [other])] },
+  ]);
+  const all: Action[] = [...inOrder, { verb: 'fundMany', escrows, sender, value }];
+  // Their order is of no matter to these.
+  if (one > other) return all;
+  const less = [...new Set([paidBy(one), paidBy(other)])].filter((part) => part !== value);
   return [
-    ...values.map((value): Action => ({ verb: 'fundMany', escrows, sender, value })),
-    { verb: 'fundMany', escrows, sender: 'stranger', value: sum },
-    ...many,
+    ...all,
+    ...less.map((part): Action => ({ verb: 'fundMany', escrows, sender, value: part })),
+    { verb: 'fundMany', escrows, sender: 'stranger', value },
+    ...(['claimMany', 'refundMany'] as const).map((verb): Action => {
+      return { verb, groups: [groupOf(scene, verb, escrows)], isStarved: true };
+    }),
     { verb: 'claimMany', groups: [groupOf(scene, 'claimMany', escrows)], secret: 99 },
   ];
 }
