@@ -215,7 +215,7 @@ async function succeeded(http: Http, sent: Sent, signal: AbortSignal): Promise<v
     if (end !== 'waits') await rm(file, { force: true });
     if (end === 'failed')
       throw new Error(`the deployment ${txid} failed: is its fee limit too low?`);
-    if (end === 'gone') throw new Error(`${txid} came into no block: nothing was paid`);
+    if (end === 'gone') throw new Error(`${txid} came into no block: you paid nothing`);
     await sleep(pollMs, undefined, { signal });
   }
 }

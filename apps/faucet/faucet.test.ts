@@ -25,7 +25,7 @@ const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}
 
 function stubPayer() {
   const sent: string[] = [];
-  const state = { isSilent: false, signed: 0 };
+  const state: { failure?: Error | undefined; signed: number } = { signed: 0 };
   const payer: Payer = {
     chain: gift.chain,
     address: 'own',
@@ -38,7 +38,7 @@ function stubPayer() {
       return { txid: `tx-${to}-${state.signed}`, raw: `bytes-${to}-${state.signed}` };
     },
     send: async ({ raw }: Kept) => {
-      if (state.isSilent) throw new ParleyError('chain_unavailable', 'silent', {});
+      if (state.failure !== undefined) throw state.failure;
       sent.push(raw);
     },
     close: async () => {},
@@ -86,9 +86,9 @@ test('a gift that no node takes counts for its client and the day, and not for i
   const { file, open } = stage(t);
   const stub = stubPayer();
   const faucet = open(stub, 3);
-  stub.state.isSilent = true;
+  stub.state.failure = new ParleyError('chain_unavailable', 'reached none', {});
   await assert.rejects(faucet.give(asked('alice')), refused('unavailable'));
-  stub.state.isSilent = false;
+  stub.state.failure = undefined;
   await faucet.give(asked('alice'));
   await faucet.give(asked('bob'));
   await assert.rejects(faucet.give(asked('carol')), refused('client_limit'));
@@ -101,6 +101,28 @@ test('a gift that no node takes counts for its client and the day, and not for i
   const again = open(stubPayer(), 3);
   await assert.rejects(again.give(asked('alice')), refused('address_limit'));
   await again.close();
+});
+
+test('a gift that a node may have taken counts for its address, and its coins stay spent', async (t) => {
+  for (const [failure, isFree] of [
+    [new ParleyError('refused_by_node', 'no', {}), true],
+    [new ParleyError('chain_unavailable', 'reached none', {}), true],
+    [new ParleyError('chain_timeout', 'one may have it', {}), false],
+    [new DOMException('30 s', 'TimeoutError'), false],
+  ] as const) {
+    const { open } = stage(t);
+    const stub = stubPayer();
+    const freed: Kept[] = [];
+    const forget = (kept: Kept) => void freed.push(kept);
+    const faucet = open({ ...stub, payer: { ...stub.payer, forget } });
+    stub.state.failure = failure;
+    await assert.rejects(faucet.give(asked('alice')), refused('unavailable'));
+    stub.state.failure = undefined;
+    assert.equal(freed.length, isFree ? 1 : 0);
+    if (isFree) await faucet.give(asked('alice'));
+    else await assert.rejects(faucet.give(asked('alice')), refused('address_limit'));
+    await faucet.close();
+  }
 });
 
 test('a gift is counted before it is sent, and one that is not counted is not sent', async (t) => {

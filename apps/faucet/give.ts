@@ -17,7 +17,10 @@ export type Payer = {
   sign(pay: Payment, signal: AbortSignal): Promise<Kept>;
   /** It is never sent, or no node took it: its coins are free again. */
   forget?(signed: Kept): void;
-  /** To all nodes. Throws ParleyError. */
+  /**
+   * To all nodes. Throws ParleyError: `refused_by_node` where no node took it, `chain_unavailable`
+   * where it reached none.
+   */
   send(kept: Kept, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 };
@@ -107,9 +110,14 @@ export function createFaucet(parts: FaucetParts) {
       throw error;
     }
     await payer.send(kept, AbortSignal.timeout(nodeMs)).catch((error: unknown) => {
+      const refusal = unavailable(error);
+      if (!isUntaken(error)) {
+        const sentence = `a node may have taken ${txid}, a gift of ${symbol}, and did not say so`;
+        throw new Refused('unavailable', sentence, { txid }, refusal);
+      }
       payer.forget?.(kept);
       book.refused(txid);
-      throw unavailable(error);
+      throw refusal;
     });
     const { given: today } = book.counted(gift, nobody, now() - daySeconds);
     log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
@@ -142,6 +150,12 @@ export function createFaucet(parts: FaucetParts) {
 }
 
 export type Faucet = ReturnType<typeof createFaucet>;
+
+/** After any other error, such as a silence, a node may have the bytes. */
+function isUntaken(error: unknown): boolean {
+  if (!(error instanceof ParleyError)) return false;
+  return error.code === 'refused_by_node' || error.code === 'chain_unavailable';
+}
 
 const nobody = { address: '', client: '' };
 

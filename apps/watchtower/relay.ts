@@ -332,13 +332,13 @@ function mustHaveTime(
 function tooBusy(chain: ChainKey): ParleyError {
   const sentence =
     `the gas key of "${chain}" has a transaction in flight, the most there may be; ` +
-    'nothing was sent';
+    'the watchtower sent nothing';
   return new ParleyError('overloaded', sentence, { chain });
 }
 
 /** The server that asked has given up waiting, and taken back its request. */
 export function unanswered(chain: ChainKey): ParleyError {
-  const sentence = `no watchtower of "${chain}" answered in time; nothing was sent`;
+  const sentence = `no watchtower of "${chain}" answered in time; the market took its request back`;
   return new ParleyError('overloaded', sentence, { chain });
 }
 

@@ -299,13 +299,13 @@ export async function mustHold(tx: Tx, deps: Parts, { gas, holder }: Lease): Pro
 function tooManyWait(chain: string, waiting: number, whose: string): ParleyError {
   const sentence =
     `${waiting} requests${whose} wait for the gas key of ${chain} to sign, and no more may; ` +
-    'nothing was sent';
+    'the watchtower sent nothing';
   return new ParleyError('overloaded', sentence, { chain, waiting });
 }
 
 /** `waitedMs`: for a lease, or how long it was. */
 function outOfLease(chain: string, waitedMs: number): ParleyError {
-  const sentence = `the gas key of ${chain} is busy signing for ${waitedMs} ms; nothing was sent`;
+  const sentence = `the gas key of ${chain} is busy signing for ${waitedMs} ms; the watchtower sent nothing`;
   return new ParleyError('overloaded', sentence, { chain, waitedMs });
 }
 
@@ -367,7 +367,7 @@ function leasedFor(on: On, work: (lease: Lease) => Promise<Attempt>): Promise<At
 }
 
 function overtaken({ job: { id, chain } }: On): ParleyError {
-  const sentence = `job ${id} of the keeper has moved on since it was looked at; nothing was signed`;
+  const sentence = `job ${id} of the keeper has moved on since it was looked at; the watchtower signed nothing`;
   return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 

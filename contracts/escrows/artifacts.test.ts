@@ -5,22 +5,36 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   type Abi,
+  concat,
   decodeFunctionResult,
   encodeFunctionData,
   getAddress,
   getCreate2Address,
   type Hex,
   keccak256,
+  parseSignature,
+  toHex,
   zeroAddress,
 } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
 import { type Chain, createChain } from './bench/chain.ts';
-import { domainOf, type Escrow, escrowId, legOf } from './ids.ts';
+import {
+  type Consent,
+  consentOf,
+  domainOf,
+  type Escrow,
+  escrowId,
+  firstLaneOfPayee,
+  keyOf,
+  legOf,
+} from './ids.ts';
 
 const START = 1_800_000_000n;
 const SECRET: Hex = `0x${'5e'.repeat(32)}`;
 const FUNDER = getAddress(`0x${'f0'.repeat(20)}`);
-const PAYOUT = getAddress(`0x${'aa'.repeat(20)}`);
+const payee = privateKeyToAccount(`0x${'aa'.repeat(32)}`);
+const PAYOUT = payee.address;
 const abi = escrowsAbi as Abi;
 
 const text = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
@@ -78,32 +92,75 @@ test('ids computed away from the contract are its own', async () => {
   }
 });
 
-test('a leg computed away from the contract is claimed in a batch', async () => {
+async function settling(escrow: Escrow) {
   const there = await deployed();
-  const escrow = escrowOf();
   const { terms, lane, counter } = escrow;
-  const send = (functionName: string, args: unknown[], value = 0n) =>
+  const own = [terms, lane, counter] as const;
+  const send = (functionName: string, args: unknown[], value = 0n, at = START) =>
     there.chain.send({
       from: FUNDER,
       to: there.at,
       data: encodeFunctionData({ abi, functionName, args }),
       value,
-      at: START,
+      at,
     });
-  await send('fund', [terms, lane, counter], terms.amount);
-  assert.deepEqual(await read(there, 'stateOf', [terms, lane, counter]), [1n, START]);
-  await send('claimMany', [[legOf(escrow, SECRET)]]);
-  assert.deepEqual(await read(there, 'stateOf', [terms, lane, counter]), [2n, START]);
+  const domain = [there.chain.chainId, getAddress(there.at)] as const;
+  const sign = async (consent: Consent) => {
+    const { r, s, yParity } = parseSignature(
+      await payee.signTypedData(consentOf(consent, ...domain, escrow)),
+    );
+    return { v: yParity + 27, r, s };
+  };
+  const state = async () => {
+    const [word = 0n] = (await read(there, 'lanesOf', [[keyOf(escrow)]])) as bigint[];
+    const said = await read(there, 'stateOf', [...own]);
+    assert.equal(said, (word >> 30n) & 3n, 'the word of its key');
+    return said;
+  };
+  return { send, sign, own, state };
+}
+
+test('a leg computed away from the contract is settled in a batch, in either lane', async () => {
+  for (const lane of [firstLaneOfPayee - 1n, firstLaneOfPayee]) {
+    for (const verb of ['claim', 'refund'] as const) {
+      const escrow = escrowOf({ lane });
+      const { terms } = escrow;
+      const { send, sign, own, state } = await settling(escrow);
+      if (lane < firstLaneOfPayee) await send('fund', [...own], terms.amount);
+      else await send('fundInLane', [...own, await sign('OpenInMyLane')], terms.amount);
+      assert.equal(await state(), 1n);
+      const legs = [legOf(escrow, verb, verb === 'claim' ? SECRET : terms.hashlock)];
+      const group = { token: terms.token, to: verb === 'claim' ? PAYOUT : FUNDER, legs };
+      const at = verb === 'claim' ? START : terms.timelock;
+      await send(`${verb}Many`, [[group], 300_000n], 0n, at);
+      assert.equal(await state(), verb === 'claim' ? 2n : 3n);
+    }
+  }
 });
 
-test('a leg has no room for times of more than 64 bits', () => {
+test('a consent as wallets sign it brings the coins back', async () => {
+  const escrow = escrowOf({ lane: 5n });
+  const { send, sign, own, state } = await settling(escrow);
+  await send('fund', [...own], escrow.terms.amount);
+  const lent = await sign('OpenInMyLane');
+  const given = await sign('GiveUpClaim');
+  const bytes = ({ v, r, s }: typeof given) => concat([r, s, toHex(v)]);
+  await assert.rejects(send('refundEarly', [...own, bytes(lent)]));
+  await send('refundEarly', [...own, bytes(given)]);
+  assert.equal(await state(), 3n);
+});
+
+test('a leg has no room for times of more than 40 bits and amounts of more than 144', () => {
   const { terms } = escrowOf();
-  const times = ['timelock', 'fundBefore'] as const;
-  for (const time of times) {
-    const most = escrowOf({ terms: { ...terms, [time]: 2n ** 64n - 1n } });
-    assert.doesNotThrow(() => legOf(most, SECRET));
-    const more = escrowOf({ terms: { ...terms, [time]: 2n ** 64n } });
-    assert.throws(() => legOf(more, SECRET), RangeError);
+  for (const [field, bits] of [
+    ['timelock', 40n],
+    ['fundBefore', 40n],
+    ['amount', 144n],
+  ] as const) {
+    const most = escrowOf({ terms: { ...terms, [field]: 2n ** bits - 1n } });
+    assert.doesNotThrow(() => legOf(most, 'claim', SECRET));
+    const more = escrowOf({ terms: { ...terms, [field]: 2n ** bits } });
+    assert.throws(() => legOf(more, 'claim', SECRET), RangeError);
   }
 });
 

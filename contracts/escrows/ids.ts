@@ -1,6 +1,13 @@
 // How an escrow is named, computed away from the contract.
 
-import { type Address, encodeAbiParameters, getContractAddress, type Hex, keccak256 } from 'viem';
+import {
+  type Address,
+  domainSeparator,
+  encodeAbiParameters,
+  getContractAddress,
+  type Hex,
+  keccak256,
+} from 'viem';
 import { deployment, escrowsAbi } from './artifacts/abi.ts';
 
 export type Terms = {
@@ -24,10 +31,13 @@ const escrowOf = escrowsAbi.find((item) => 'name' in item && item.name === 'escr
   { name: 'escrowOf' }
 >;
 
+function eip712Of(chainId: number, verifyingContract: Address) {
+  return { name: 'Parley', version: '1', chainId, verifyingContract };
+}
+
 /** The contract's own, fixed when it was deployed. */
 export function domainOf(chainId: number, contract: Address): Hex {
-  const types = [{ type: 'uint256' }, { type: 'address' }] as const;
-  return keccak256(encodeAbiParameters(types, [BigInt(chainId), contract]));
+  return domainSeparator({ domain: eip712Of(chainId, contract) });
 }
 
 export function escrowId(chainId: number, contract: Address, escrow: Escrow): Hex {
@@ -36,15 +46,40 @@ export function escrowId(chainId: number, contract: Address, escrow: Escrow): He
   return keccak256(encodeAbiParameters(types, [domainOf(chainId, contract), terms, lane, counter]));
 }
 
-/** The leg that `claimMany` takes with the secret as `lock`, and `refundMany` with the hashlock. */
-export function legOf({ terms, lane, counter }: Escrow, lock: Hex) {
-  const { payout, token, refund, amount, timelock, fundBefore } = terms;
-  const key = (BigInt(refund) << 96n) | lane;
-  if (timelock >> 64n > 0n || fundBefore >> 64n > 0n) {
-    throw new RangeError(`a leg has 64 bits for ${timelock} and for ${fundBefore}`);
+/** The payout signs `GiveUpClaim` for `refundEarly`, and `OpenInMyLane` for a funding there. */
+export type Consent = 'GiveUpClaim' | 'OpenInMyLane';
+
+/** EIP-712, as wallets take it. */
+export function consentOf(consent: Consent, chainId: number, contract: Address, escrow: Escrow) {
+  return {
+    domain: eip712Of(chainId, contract),
+    types: { [consent]: [{ name: 'escrow', type: 'bytes32' }] },
+    primaryType: consent,
+    message: { escrow: escrowId(chainId, contract, escrow) },
+  };
+}
+
+/** Lanes from here on are the payee's. */
+export const firstLaneOfPayee = 1n << 95n;
+
+/** The word of an escrow: its owner's 20 bytes, then the lane's 12. */
+export function keyOf({ terms, lane }: Escrow): bigint {
+  const owner = lane < firstLaneOfPayee ? terms.refund : terms.payout;
+  return (BigInt(owner) << 96n) | lane;
+}
+
+const legBits = { amount: 144n, time: 40n } as const;
+
+/** The leg that `claimMany` takes with the secret as `lock`, and `refundMany` with the hashlock.
+ * Throws RangeError for what has no room in a leg: such an escrow is settled by itself. */
+export function legOf({ terms, lane, counter }: Escrow, verb: 'claim' | 'refund', lock: Hex) {
+  const { payout, refund, amount, timelock, fundBefore } = terms;
+  if (amount >> legBits.amount || timelock >> legBits.time || fundBefore >> legBits.time) {
+    throw new RangeError(`a leg has no room for ${amount}, ${timelock} and ${fundBefore}`);
   }
-  const times = (timelock << 96n) | (fundBefore << 32n) | BigInt(counter);
-  return { lock, payout, token, key, amount, times };
+  const place = (BigInt(verb === 'claim' ? refund : payout) << 96n) | lane;
+  const rest = (amount << 112n) | (timelock << 72n) | (fundBefore << 32n) | BigInt(counter);
+  return { lock, place, rest };
 }
 
 /** More than anybody spreads swaps over. */

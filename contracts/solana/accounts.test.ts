@@ -23,6 +23,7 @@ import {
   createSwap,
   expire,
   fund,
+  release,
   type Swap,
   secret,
   swapIn,
@@ -97,8 +98,12 @@ function tokenAccounts(swap: Swap, other: Swap): readonly (readonly [string, Add
 }
 
 const accountsOf = (instruction: Instruction) => instruction.accounts ?? [];
-const isSigned = (instruction: Instruction): boolean =>
-  accountsOf(instruction).some(({ role }) => role >= 2);
+/** Those of them whose signature it wants. */
+function signersOf({ funder, payee }: Swap, instruction: Instruction) {
+  const wanted = accountsOf(instruction).filter(({ role }) => role >= 2);
+  const has = (of: Address) => wanted.some(({ address }) => address === of);
+  return [funder, payee].filter(({ address }) => has(address));
+}
 
 /** All that could have changed. */
 function everything({ swap, other, wrong }: Scene): string {
@@ -132,11 +137,11 @@ async function tryAll(
   right: Instruction,
   { allowed, oneMore = 'BadAccounts' }: Exceptions = {},
 ): Promise<number> {
-  const { world, funder } = scene.swap;
+  const { world } = scene.swap;
   const start = everything(scene);
   const accounts = accountsOf(right);
   const attempt = async (wrong: Instruction, what: string, expected?: string) => {
-    const { error } = await send(world, [wrong], isSigned(wrong) ? [funder] : []);
+    const { error } = await send(world, [wrong], signersOf(scene.swap, wrong));
     assert.notEqual(error, undefined, what);
     if (expected !== undefined) assert.equal(error, expected, what);
   };
@@ -151,8 +156,12 @@ async function tryAll(
     if (!mayBe('nothing')) {
       await attempt(withAccount(right, index, undefined), `account ${index} left out`);
     }
-    // The runtime itself would count the funder as writable where it pays a fee: here it does not.
+    // The runtime itself would count a signer as writable where it pays a fee: here it does not.
     const readOnly = role === 1 ? 'read' : 'sign';
+    if (role >= 2) {
+      const unsigned = withRole(right, index, role === 2 ? 'read' : 'write');
+      await attempt(unsigned, `${index} does not sign`, 'NotSigned');
+    }
     if (role % 2 === 1) await attempt(withRole(right, index, readOnly), `${index} read-only`);
     for (const [at, { address }] of accounts.entries()) {
       const repeated = withAccount(right, index, address);
@@ -182,8 +191,8 @@ async function refuseAll(
   for (const [error, index, names] of rows) {
     for (const name of names) {
       const replaced = withAccount(right, index, wrong.get(name)!);
-      const signers = isSigned(replaced) ? [swap.funder] : [];
-      assert.equal((await send(swap.world, [replaced], signers)).error, error, name);
+      const { error: said } = await send(swap.world, [replaced], signersOf(swap, replaced));
+      assert.equal(said, error, name);
     }
   }
 }
@@ -250,6 +259,27 @@ for (const asset of assets) {
     );
     await refuseAll(scene, swap.refund, rows);
     await accepted(send(swap.world, [swap.refund]));
+  });
+
+  test(`${asset}: a release takes no other account in the place of any of its own`, async () => {
+    const scene = await createScene(asset, true);
+    const { swap } = scene;
+    const last = accountsOf(swap.release).length - 1;
+    // The payout may release another escrow of its own with the same accounts.
+    const own = isSol ? { allowed: [0, 'the other escrow'] as const } : {};
+    const tried = await tryAll(scene, swap.release, own);
+    assert.ok(tried >= (isSol ? 25 : 120), `${tried} tried`);
+    const rows = ofToken(
+      ['WrongRefund', 2, pretenders('refund')],
+      ['WrongVault', 3, ['the other vault']],
+      ['WrongMint', 4, ['another mint']],
+    );
+    await refuseAll(scene, swap.release, [
+      ['WrongRefund', 1, ['the sender']],
+      ['WrongPayout', last, ['the sender', 'a stranger without an account']],
+      ...rows,
+    ]);
+    await accepted(release(swap));
   });
 
   test(`${asset}: what a claim left is refunded and closed to the funder only`, async () => {

@@ -20,6 +20,7 @@ import {
   pay,
   refund,
   refused,
+  release,
   type Swap,
   secret,
   stateOf,
@@ -46,9 +47,9 @@ const prices = [
 ] as const;
 
 for (const { name, price, threshold, minimum } of prices) {
-  test(`an escrow settles under a rent that is ${name}: a claim leaves what can stay, a refund nothing`, async () => {
+  test(`an escrow settles under a rent that is ${name}: a claim or release leaves what can stay, a refund nothing`, async () => {
     for (const asset of assets) {
-      for (const settle of [claim, refund]) {
+      for (const settle of [claim, refund, release]) {
         for (const before of [TODAY, { price, threshold }]) {
           const swap = await createSwap(asset);
           const { svm } = swap.world;
@@ -57,9 +58,9 @@ for (const { name, price, threshold, minimum } of prices) {
           svm.setRent(new Rent(price, threshold, 50));
           if (settle === refund) expire(swap);
           assert.equal((await settle(swap)).error, undefined);
-          assert.equal(moneyOf(swap).escrow, settle === claim ? minimum : 0n);
+          assert.equal(moneyOf(swap).escrow, settle === refund ? 0n : minimum);
           assert.ok(minimum >= svm.minimumBalanceForRentExemption(1n));
-          assert.equal(stateOf(swap)?.length, settle === claim ? 1 : undefined);
+          assert.equal(stateOf(swap)?.length, settle === refund ? undefined : 1);
           if (settle === refund) continue;
           svm.setRent(new Rent(before.price, before.threshold, 50));
           expire(swap);
@@ -124,6 +125,25 @@ for (const asset of assets) {
     }
   });
 
+  test(`${asset}: a release pays through a rise of the rent, and all of the deposit comes back`, async () => {
+    for (const runtime of ['usual', 'every feature'] as const) {
+      const swap = await fundedAt(696n, asset, runtime);
+      const before = moneyOf(swap);
+      rentIs(swap, 6_960n);
+      await accepted(release(swap));
+      const [sol, tokens] = asset === 'SOL' ? [AMOUNT, undefined] : [0n, AMOUNT];
+      const vault = asset === 'SOL' ? 0n : 293n * 696n;
+      const kept = 129n * 6_960n;
+      const { funder, source } = moneyOf(swap);
+      assert.equal(funder - before.funder, sol + 2_171_520n + vault - kept);
+      assert.equal(source, tokens === undefined ? undefined : before.source! + tokens);
+      await refused(fund(swap), 'AlreadyFunded');
+      expire(swap);
+      await accepted(close(swap));
+      assert.equal(moneyOf(swap).funder - funder, kept);
+    }
+  });
+
   test(`${asset}: through two rises a claim, a refund of its rent and a closing work`, async () => {
     for (const form of forms) {
       const swap = await fundedAt(696n, asset);
@@ -165,6 +185,24 @@ test('beyond any rent so far a claim pays with a transfer of what is missing, to
     expire(swap);
     await accepted(close(swap));
     assert.equal(moneyOf(swap).funder - before, rentOf(swap.world, length));
+  }
+});
+
+test('at any rent a release goes through: what its mark lacks or costs comes with a closing', async () => {
+  for (const asset of assets) {
+    for (const price of [69_600n, 1_000_000n, 100_000_000n]) {
+      const swap = await fundedAt(696n, asset);
+      const [vault, sol] = asset === 'SOL' ? [0n, AMOUNT] : [293n * 696n, 0n];
+      const before = moneyOf(swap);
+      rentIs(swap, price);
+      await accepted(release(swap));
+      assert.equal(stateOf(swap)?.length, 1);
+      assert.equal(moneyOf(swap).source, asset === 'SOL' ? undefined : before.source! + AMOUNT);
+      await refused(fund(swap), 'AlreadyFunded');
+      expire(swap);
+      await accepted(close(swap));
+      assert.equal(moneyOf(swap).funder - before.funder, sol + 2_171_520n + vault);
+    }
   }
 });
 

@@ -33,6 +33,7 @@ import {
   pay,
   refund,
   refused,
+  release,
   type Swap,
   secret,
   stateOf,
@@ -84,6 +85,21 @@ const lives: readonly (readonly [promise: string, ...scripts: readonly string[]]
     'fund bare @-1 refund @0 close',
     'fund bare @0 refund close:Empty',
     'fund bare @-1 close:TooEarly @0 close',
+  ],
+  [
+    'a release refunds before the timelock, leaves a mark until then, and comes once',
+    'fund release release:NotOpen refund:NotOpen claim:NotOpen bare:NotOpen',
+    'fund @-1 release close:TooEarly @0 release:NotOpen close close:Empty',
+    'fund @0 release release:NotOpen close:Empty',
+    'fund escrow+7 vault+8 dust+5 release escrow+9 @0 close',
+    'release:NotOpen fund claim release:NotOpen',
+    'fund bare release:NotOpen refund release:NotOpen',
+    'fund bare @0 release:NotOpen refund',
+  ],
+  [
+    'terms that were released are never funded again, before the timelock or after',
+    'fund release fund:AlreadyFunded @-1800 fund:AlreadyFunded @-1799 fund:TimelockTooNear',
+    'fund release escrow+1000000000 fund:AlreadyFunded @0 fund:TimelockTooNear close',
   ],
   [
     'an open escrow is never closed, before the timelock or after',
@@ -211,6 +227,21 @@ for (const asset of assets) {
     await accepted(fund(swap));
   });
 
+  test(`${asset}: only the payout of the terms releases, by its signature`, async () => {
+    const swap = await funded(asset);
+    const { world, funder, payee } = swap;
+    const last = swap.release.accounts!.length - 1;
+    await refused(send(world, [withRole(swap.release, last, 'read')]), 'NotSigned');
+    const by = (address: Address) =>
+      withRole(withAccount(swap.release, last, address), last, 'sign');
+    await refused(send(world, [by(world.sender.address)]), 'WrongPayout');
+    await refused(send(world, [by(funder.address)], [funder]), 'BadAccounts');
+    // The payout's signature makes a claim and a refund no other than they are.
+    const unconsented = { ...swap.release, data: word(2n) };
+    await refused(send(world, [unconsented], [payee]), 'TooEarly');
+    await accepted(release(swap));
+  });
+
   test(`${asset}: a claim, refund and closing need no signature but their sender’s`, async () => {
     for (const list of [['claim', 'close'], ['refund']] as const) {
       const swap = await funded(asset);
@@ -226,18 +257,19 @@ for (const asset of assets) {
   });
 
   test(`${asset}: the funder and the payee may send and pay for their transactions`, async () => {
-    for (const verb of ['claim', 'refund'] as const) {
+    for (const verb of ['claim', 'refund', 'release'] as const) {
       const swap = await createSwap(asset);
       const { world, funder, payee } = swap;
       const before = moneyOf(swap);
       await accepted(send(sentBy(world, funder), [swap.fund]));
       if (verb === 'refund') expire(swap);
-      await accepted(send(sentBy(world, verb === 'claim' ? payee : funder), [swap[verb]]));
+      await accepted(send(sentBy(world, verb === 'refund' ? funder : payee), [swap[verb]]));
       const after = moneyOf(swap);
       const paid = asset === 'SOL' && verb === 'claim' ? AMOUNT : 0n;
-      const [fees, kept] = verb === 'claim' ? [FEE, rentOf(world, 1n)] : [2n * FEE, 0n];
+      const [fees, kept] = verb === 'refund' ? [2n * FEE, 0n] : [FEE, rentOf(world, 1n)];
       assert.equal(before.funder - after.funder, paid + kept + fees);
-      assert.equal(after.payee - before.payee, paid - (verb === 'claim' ? FEE : 0n));
+      assert.equal(after.payee - before.payee, paid - (verb === 'refund' ? 0n : FEE));
+      assert.equal(after.source, verb === 'claim' ? after.source : before.source);
     }
   });
 
@@ -311,7 +343,10 @@ for (const asset of assets) {
       ...[8, 151, 153].map((length) => cut(swap.close, length)),
       ...[0, 2, 7].map((at) => headed(swap.close, at)),
       ...[0, 1, 16].map((length) => cut(swap.refund, length)),
-      headed(swap.refund, 0, 3),
+      ...[0, 1, 16].map((length) => cut(swap.release, length)),
+      ...[swap.refund, swap.release].map((each) => headed(each, 0, 3)),
+      headed(swap.release, 0, 5),
+      headed(swap.release, 1, 1),
       ...[1, 7].map((at) => headed(swap.refund, at, 1)),
     ];
     for (const each of early) {
@@ -319,7 +354,10 @@ for (const asset of assets) {
       await refused(send(swap.world, [each], signers), 'BadInstruction');
     }
     expire(swap);
-    for (const each of late) await refused(send(swap.world, [each]), 'BadInstruction');
+    for (const each of late) {
+      const signers = each.accounts === swap.release.accounts ? [swap.payee] : [];
+      await refused(send(swap.world, [each], signers), 'BadInstruction');
+    }
     await accepted(refund(swap));
   });
 

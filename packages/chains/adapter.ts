@@ -6,6 +6,8 @@ import type { ChainKey, Family } from '@parley/core/families.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
 import type { Contract } from '@parley/core/rules.ts';
 import type { Building } from './interface/building.ts';
+import type { Consent } from './interface/consent.ts';
+import type { Cosigning } from './interface/cosigning.ts';
 import type { Gas } from './interface/gas.ts';
 import type { Reading } from './interface/reading.ts';
 import type { Sending } from './interface/sending.ts';
@@ -15,6 +17,7 @@ export type ChainAdapter = Reading &
   Building &
   Sending &
   Tokens &
+  Partial<Cosigning> &
   Gas & {
     readonly chain: ChainKey;
     readonly family: Family;
@@ -23,5 +26,7 @@ export type ChainAdapter = Reading &
     readonly blockSeconds?: number;
     /** The contract that holds the escrows that it plans. */
     readonly contract: Contract;
+    /** Absent where a payee cannot give up its claim: Bitcoin's P2WSH. */
+    readonly consent?: Consent;
     close(): Promise<void>;
   };

@@ -130,6 +130,7 @@ function dueOf(swapId: string, { state, shown: { swap, trade } }: Now): Due | nu
       return { swapId, what: 'claim by', at: deadlines.refundAt[own === 'a' ? 'b' : 'a'] };
     case 'refunding':
     case 'cancelling':
+    case 'giving_up':
       return { swapId, what: 'refund from', at: deadlines.refundAt[own] };
     case 'received':
     case 'settled':
@@ -229,6 +230,6 @@ function teller(
 const endWords: Readonly<Record<Outcome['end'], string>> = {
   received: 'received',
   refunded: 'REFUNDED, not received',
-  lost: 'LOST, nothing received',
+  lost: 'LOST, you received nothing',
   nothing: 'NOTHING MOVED',
 };

@@ -12,6 +12,7 @@ import {
 import { families } from '@parley/core/families.ts';
 import { graceSeconds, ttlSeconds, validForSeconds } from '@parley/core/limits.ts';
 import { parties, threadStatuses } from '@parley/core/trade.ts';
+import { mustTakeValues } from '@parley/host/command.ts';
 import type { Cli } from '@parley/trader/io.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -64,12 +65,7 @@ export function grammar({ cli, done }: How) {
       done(await work({ ...cli, profile, json, yes, passphraseFd }, ...given));
     };
   const program: CommandUnknownOpts = root;
-  // Commander reads `--profile --json` as a profile of the name "--json".
-  program.hook('preAction', (_, command) => {
-    const values: unknown[] = Object.values(command.optsWithGlobals()).flat();
-    const taken = values.find((value) => typeof value === 'string' && value.startsWith('--'));
-    if (taken !== undefined) command.error(`error: '${taken}' stands in the place of a value`);
-  });
+  program.hook('preAction', mustTakeValues);
   accountCommands(program, does);
   marketCommands(program, does);
   requestCommands(program, does);

@@ -36,6 +36,14 @@ export type Schedule = {
   readonly longTimelock: number;
 };
 
+/** The depth that so many confirmations stand for. */
+export function depthOf(
+  { normal, high }: Pick<ChainPolicy, 'normal' | 'high'>,
+  confirmations: number,
+): Depth {
+  return confirmations >= high.confirmations ? high : normal;
+}
+
 /** A clock trails by no more than the chain stood still, nor than its protocol lets through. */
 export function lateClaim({ policy, depth }: LegTiming): number {
   const { lateClaimSeconds, windowSeconds } = policy;

@@ -138,7 +138,7 @@ const codes = {
     'wallet_paid',
     // The sign-in that was begun was used, has expired, or belongs to another browser: begin again.
     'ceremony_gone',
-    // The login belongs to another account, and nothing moved: sign in there, or add another one
+    // The login belongs to another account, and the market moved nothing: sign in there, or add another one
     // here.
     'login_taken',
     // The account signs in with another wallet of this family: remove that one first.
@@ -183,6 +183,11 @@ const codes = {
     // A funding of the escrow was seen, or may have been signed (docs/funding.md): its addresses
     // stand. The sentence says until when. The same address again answers 200.
     'addresses_fixed',
+    // A side will not go on: fund nothing, show no secret, and take back your leg once the other
+    // side has released it (docs/lifecycle.md#giving-up).
+    'given_up',
+    // A release could cost you now, or the chain has none; the sentence says why.
+    'not_releasable',
     // Wait until the initiator's leg is funded at depth.
     'not_fundable_yet',
     // Do not pay again.
@@ -255,7 +260,7 @@ const codes = {
     'too_many_unfunded',
   ],
   timeout: [
-    // The node did not answer in time; nothing changed. On broadcast one of several nodes may have
+    // The node did not answer in time; the request changed nothing. On broadcast one of several nodes may have
     // it, whatever the others said: look up `x-parley-txid` before sending again.
     'chain_timeout',
   ],
@@ -264,7 +269,7 @@ const codes = {
     'mail_down',
     // The provider does not answer as it should: try again, or sign in another way.
     'provider_down',
-    // Try again after `Retry-After` seconds; nothing happened.
+    // Try again after `Retry-After` seconds; the market did nothing.
     'overloaded',
     // Time is missing from the market's database, and it agrees nothing until its operator goes on.
     // Repeat it after `Retry-After`. Everything else goes on (docs/restore.md).

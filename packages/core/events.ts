@@ -17,6 +17,7 @@ export const webhookTopics = [
   'swap.refunded',
   'swap.half_settled',
   'swap.reorged',
+  'swap.release',
   ...threadTopics,
 ] as const;
 export type WebhookTopic = (typeof webhookTopics)[number];

@@ -39,7 +39,7 @@ export type EscrowFacts = {
   readonly rentLeft?: RentLeft;
 };
 
-/** Solana: the part of its funder's own that a claim left in the escrow's account. */
+/** Solana: the part of its funder's own that a claim or release left in the escrow's account. */
 export type RentLeft = {
   readonly lamports: BaseUnits;
   /** From when a refund takes it; null: at once. */
@@ -74,7 +74,7 @@ export function isUnknown({ outcome }: EscrowFacts): boolean {
 }
 
 /** The logs show the events of a lane, but do not prove that there were none. */
-const unlessNever = ', unless it was never funded: nobody would tell that';
+const unlessNever = ', unless it was never funded, which no node tells';
 
 /** For each family whose chain forgets: why, and which node would tell. */
 const whoTells: Readonly<Record<Family, readonly [string, string]>> = {

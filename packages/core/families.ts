@@ -43,6 +43,8 @@ type Facts = {
   readonly gasPrices: boolean;
   /** A claim by others leaves rent for the funder to take. */
   readonly rent: boolean;
+  /** A transaction dies sooner than a person may have read it. */
+  readonly hurries: boolean;
   /** Keys are Ed25519 seeds; else secp256k1 scalars. */
   readonly ed25519: boolean;
   /** Contracts write events; else launches are read from instructions. */
@@ -51,6 +53,8 @@ type Facts = {
   readonly signInLayout: boolean;
   /** A wallet is switched between several chains of the family, by EIP-155 ids. */
   readonly chainIds: boolean;
+  /** The payee of an escrow may release it to its funder before the timelock. */
+  readonly consents: boolean;
   /** Accounts may be contracts that check signatures (EIP-1271). */
   readonly contractWallets: boolean;
   /** A setting may name the depth of a block by a tag, such as `finalized`. */
@@ -88,10 +92,12 @@ export const factsOf = {
     openSender: true,
     gasPrices: true,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: true,
     signInLayout: true,
     chainIds: true,
+    consents: true,
     contractWallets: true,
     depthTags: true,
     measuresDrift: false,
@@ -117,10 +123,12 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: true,
     signInLayout: false,
     chainIds: false,
+    consents: true,
     contractWallets: false,
     depthTags: false,
     measuresDrift: false,
@@ -146,10 +154,12 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: false,
+    hurries: false,
     ed25519: false,
     events: false,
     signInLayout: false,
     chainIds: false,
+    consents: false,
     contractWallets: false,
     depthTags: false,
     measuresDrift: false,
@@ -175,10 +185,12 @@ export const factsOf = {
     openSender: false,
     gasPrices: false,
     rent: true,
+    hurries: true,
     ed25519: true,
     events: false,
     signInLayout: true,
     chainIds: false,
+    consents: true,
     contractWallets: false,
     depthTags: false,
     measuresDrift: true,

@@ -5,6 +5,7 @@ import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from
 import { has } from './families.ts';
 import { opens, type Secret } from './hashlock.ts';
 import type { UnixSeconds } from './nominal.ts';
+import { isOut, mustGoOn, takesRelease } from './release.ts';
 import {
   type Clocks,
   hasPassed,
@@ -63,6 +64,7 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   if (swap.secret !== null) {
     throw new ParleyError('too_late_to_fund', 'the secret is already public: do not fund', {});
   }
+  mustGoOn(swap);
   mustNotStray(swap);
   const other = swap.legs[otherLeg(name)];
   if (other.facts.refunded !== null || other.facts.claimed !== null) {
@@ -74,7 +76,7 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   const deadline = fundBy(swap, leg);
   const now = Math.max(pessimistic(clocks, leg), pessimistic(clocks, swap.legs[otherLeg(name)]));
   if (swap.lapsed) {
-    throw new ParleyError('too_late_to_fund', 'the swap expired: nothing may be funded now', {});
+    throw new ParleyError('too_late_to_fund', 'the swap expired: neither side may fund now', {});
   }
   if (now > deadline) {
     throw new ParleyError(
@@ -150,6 +152,10 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
   const leg = swap.legs[name];
   const status = legStatus(leg.facts);
   if (status === 'claimed' || status === 'refunded') mustNotBeSpent(name, leg.facts);
+  if (leg.release !== null) {
+    const sentence = `you have given leg ${name} up: a claim now would reveal the secret`;
+    throw new ParleyError('given_up', sentence, { leg: name });
+  }
   mustNotStray(swap);
   mustBeKnown(swap);
   for (const each of [longOf(swap), shortOf(swap)]) {
@@ -195,4 +201,30 @@ export function refundGate(leg: Leg, timelock: UnixSeconds, clocks: Clocks): voi
       `${Math.max(0, timelock - clock)} s short and ${Math.max(0, behind)} s behind wall time`,
     { leg: leg.leg, timelock, clock, behind },
   );
+}
+
+/** Whether a side may say that it will not go on: not once the secret is public. */
+export function wishGate(swap: SwapState, name: LegName): void {
+  mustNotBeSpent(name, swap.legs[name].facts);
+  if (swap.secret !== null) throw unreleasable(name, 'the secret is public, so claim it');
+}
+
+/**
+ * Whether the payee may release this leg; throws the first refusal that applies. The initiator may
+ * at any time before its secret is public: without it nobody takes its own leg. The other side may
+ * once its own leg is back at depth, or was never funded and cannot be.
+ */
+export function releaseGate(swap: SwapState, name: LegName, clocks: Clocks): void {
+  const leg = swap.legs[name];
+  if (!takesRelease(leg)) throw unreleasable(name, `${leg.chain} has refunds by time alone`);
+  if (leg.escrow === null) throw unreleasable(name, 'it has no escrow yet');
+  wishGate(swap, name);
+  const own = swap.legs[otherLeg(name)];
+  if (!leg.long || isOut(own, clocks)) return;
+  const why = `your leg ${own.leg} may still be claimed: do it once its refund is at depth`;
+  throw unreleasable(name, why);
+}
+
+function unreleasable(leg: LegName, why: string): ParleyError {
+  return new ParleyError('not_releasable', `leg ${leg} cannot be released: ${why}`, { leg });
 }

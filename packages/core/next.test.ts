@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import { type EscrowFacts, nothingSeen } from './facts.ts';
-import { claimGate, fundGate, refundGate } from './gates.ts';
+import { claimGate, fundGate, refundGate, releaseGate } from './gates.ts';
 import { nextSteps } from './next.ts';
 import { swapStatus } from './status.ts';
 import { longOf, type SwapState, shortOf } from './swap.ts';
@@ -128,6 +128,9 @@ const factsOf: fc.Arbitrary<EscrowFacts> = fc.constantFrom(
   facts({ outcome: 'unknown' }),
   { ...funded, balance: 0n, outcome: 'unknown' as const },
 );
+const wish = { askedAt: agreedAt, at: null, signature: null };
+const releases = fc.constantFrom(undefined, wish, { ...wish, at: agreedAt, signature: '0x01' });
+const handed = fc.constantFrom('nothing' as const, 'built' as const, 'sent' as const);
 const states = fc.record({
   long: factsOf,
   short: factsOf,
@@ -136,14 +139,23 @@ const states = fc.record({
   lapsed: fc.boolean(),
   longStrayed: fc.boolean(),
   shortStrayed: fc.boolean(),
+  longRelease: releases,
+  shortRelease: releases,
+  longHanded: handed,
+  shortHanded: handed,
+  consents: fc.boolean(),
   addresses: fc.boolean(),
   after: fc.integer({ min: 0, max: 200_000 }),
   lag: fc.integer({ min: 0, max: 8_000 }),
 });
 
 test('a step that is offered passes its gate; money in escrow has a step; an end funds nothing', () => {
-  const check = fc.property(states, ({ after, lag, ...given }) => {
-    const swap = swapOf(given);
+  const check = fc.property(states, ({ after, lag, longRelease, shortRelease, ...given }) => {
+    const released = {
+      ...(longRelease && { longRelease }),
+      ...(shortRelease && { shortRelease }),
+    };
+    const swap = swapOf({ ...given, ...released });
     const wall = agreedAt + after;
     const clocks = { wall, a: wall - lag, b: wall - lag };
     const steps = nextSteps(swap, clocks);
@@ -151,7 +163,10 @@ test('a step that is offered passes its gate; money in escrow has a step; an end
       if (leg === null) continue;
       if (action === 'fund') fundGate(swap, leg, clocks);
       if (action === 'claim') claimGate(swap, leg, clocks);
-      if (action === 'refund') refundGate(swap.legs[leg], swap.legs[leg].timelock, clocks);
+      if (action === 'release') releaseGate(swap, leg, clocks);
+      const { release, timelock } = swap.legs[leg];
+      const isReleased = (release?.signature ?? null) !== null;
+      if (action === 'refund' && !isReleased) refundGate(swap.legs[leg], timelock, clocks);
     }
     const has = (role: string) => steps.some((step) => step.by === role);
     if (longOf(swap).facts.balance > 0n) assert.ok(has('initiator'));

@@ -4,6 +4,7 @@
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
 import type { UnixSeconds } from './nominal.ts';
+import { isGivenUp, isOut, releaseOf, takesRelease } from './release.ts';
 import {
   type Clocks,
   hasPassed,
@@ -15,7 +16,7 @@ import {
 } from './swap.ts';
 import type { LegName, Role } from './trade.ts';
 
-export const actions = ['set_address', 'fund', 'claim', 'refund', 'wait'] as const;
+export const actions = ['set_address', 'fund', 'claim', 'refund', 'release', 'wait'] as const;
 export type Action = (typeof actions)[number];
 
 export type Step = {
@@ -50,6 +51,7 @@ function stepsOf(swap: SwapState, clocks: Clocks, role: Role): Step[] {
     ...funding(swap, clocks, role, own),
     ...claiming(swap, clocks, role, other),
     ...refunding(clocks, role, own),
+    ...releasing(swap, clocks, role, { own, other }),
   ];
 }
 
@@ -59,6 +61,7 @@ function fundable(swap: SwapState, clocks: Clocks, leg: Leg): boolean {
   return (
     !swap.lapsed &&
     swap.secret === null &&
+    !isGivenUp(swap) &&
     !swap.legs.a.strayed &&
     !swap.legs.b.strayed &&
     unknownLeg(swap) === undefined &&
@@ -118,7 +121,13 @@ function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step
         : `claim ${facts.claimed.txid} is unconfirmed: replace it at a higher fee if it stays so`;
     return [{ by: role, action: 'claim', leg: other.leg, before: other.timelock, why }];
   }
-  if (role === 'counterparty' || swap.legs.a.strayed || swap.legs.b.strayed) return [];
+  if (
+    role === 'counterparty' ||
+    other.release !== null ||
+    swap.legs.a.strayed ||
+    swap.legs.b.strayed
+  )
+    return [];
   if (unknownLeg(swap) !== undefined) return [];
   const long = longOf(swap);
   if (!isFunded(facts) || !isFunded(long.facts) || long.facts.refunded !== null) return [];
@@ -133,9 +142,32 @@ function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
   const { facts } = own;
   // The balance leaves out an amount that a refund seen already takes; a second payment may be.
   if (facts.balance === 0n) return [];
-  if (!hasPassed(own, own.timelock, clocks)) return [];
-  const why = `the timelock of leg ${own.leg} has passed and ${facts.balance} are in its escrow`;
+  const isReleased = releaseOf(own, own.escrow ?? '') !== null;
+  if (!isReleased && !hasPassed(own, own.timelock, clocks)) return [];
+  const since = isReleased
+    ? `the other side has released leg ${own.leg}`
+    : `the timelock of leg ${own.leg} has passed`;
+  const why = `${since} and ${facts.balance} are in its escrow`;
   return [{ by: role, action: 'refund', leg: own.leg, before: null, why }];
+}
+
+type Both = { readonly own: Leg; readonly other: Leg };
+
+/** To a side that loses nothing by it, whatever the other one does, or that gave the swap up. */
+function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: Both): Step[] {
+  const { facts, release, timelock } = other;
+  if (swap.secret !== null || !takesRelease(other) || (release?.at ?? null) !== null) return [];
+  const isSpent = (facts.claimed ?? facts.refunded) !== null;
+  if (other.escrow === null || isSpent || isUnknown(facts)) return [];
+  // A side that gives up releases what may still come, unless nothing can come for nothing.
+  const mayCome =
+    release !== null && other.handed !== 'nothing' && (other.long || !isOut(own, clocks));
+  if ((facts.funded === null && !mayCome) || hasPassed(other, timelock, clocks)) return [];
+  const isWanted = role === 'initiator' && release !== null;
+  // A funding that was handed out may have been sent by now.
+  if (!isWanted && (fundable(swap, clocks, own) || !isOut(own, clocks, 'counts'))) return [];
+  const why = `leg ${other.leg} will not be claimed: released, it goes back to its funder at once`;
+  return [{ by: role, action: 'release', leg: other.leg, before: timelock, why }];
 }
 
 function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {

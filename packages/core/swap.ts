@@ -5,7 +5,18 @@ import type { EscrowFacts } from './facts.ts';
 import { type ChainKey, type Family, has } from './families.ts';
 import type { Hashlock, Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
+import type { Destination } from './terms.ts';
 import type { LegName, Party } from './trade.ts';
+
+/** The payee's word that it will not go on. It is never taken back. */
+export type Release = {
+  /** When it said so: nothing of the swap may be funded from then on. */
+  readonly askedAt: UnixSeconds;
+  /** When it gave its signature; null: not yet, or its own transaction releases the leg. */
+  readonly at: UnixSeconds | null;
+  /** With it the funder refunds before the timelock. */
+  readonly signature: string | null;
+};
 
 /** One leg: its terms, its addresses, and the facts that its chain shows. */
 export type Leg = {
@@ -23,11 +34,18 @@ export type Leg = {
   readonly refundAddress: string | null;
   /** Bitcoin only: the compressed keys in the script, 66 hex. */
   readonly payoutPubkey: string | null;
+  /** Bitcoin: `p2tr`, where the side asks for an escrow of Taproot. */
+  readonly payoutForm?: Destination['form'] | null;
+  readonly refundForm?: Destination['form'] | null;
   readonly refundPubkey: string | null;
   readonly escrow: string | null;
   readonly facts: EscrowFacts;
   /** Whether an escrow it moved off holds a payment, which the same secret opens. */
   readonly strayed: boolean;
+  /** Whether its funding was handed out to be signed, or may have been sent. */
+  readonly handed: 'nothing' | 'built' | 'sent';
+  /** By its payee; null: it goes on. */
+  readonly release: Release | null;
 };
 
 export type SwapState = {

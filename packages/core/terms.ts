@@ -6,7 +6,17 @@ import type { Hashlock } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
 
 /** Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends. */
-export type Destination = { readonly address: string; readonly pubkey: string | null };
+export type Destination = {
+  readonly address: string;
+  readonly pubkey: string | null;
+  /** Bitcoin: the side asks for an escrow of Taproot. */
+  readonly form?: 'p2tr';
+};
+
+/** Taproot where both sides ask for it: a wallet that signs no leaves could not spend. */
+export function formOf(payout: Destination, refund: Destination): Pick<EscrowTerms, 'form'> {
+  return payout.form === 'p2tr' && refund.form === 'p2tr' ? { form: 'p2tr' } : {};
+}
 
 /** The storage word of the funder that an escrow takes, where a contract holds many escrows. */
 export type Lane = {
@@ -33,11 +43,16 @@ export type EscrowTerms = {
   readonly fundBefore?: UnixSeconds;
   /** There too; absent until one is reserved. */
   readonly lane?: Lane;
+  /** Bitcoin: the Taproot form, where both sides asked for it. Absent: P2WSH. */
+  readonly form?: 'p2tr';
 };
 
 export type Escrow = {
   /** The escrow's address: it commits to the terms. */
   readonly address: string;
-  /** Bitcoin: the witness script, hex. Others null. */
+  /**
+   * Bitcoin: the witness script in hex, and of the form `p2tr` the output descriptor (BIP 380).
+   * Others null.
+   */
   readonly redeemScript: string | null;
 };

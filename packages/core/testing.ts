@@ -5,13 +5,13 @@ import { deadlines } from './deadlines.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from './facts.ts';
 import { hashlockOf } from './hashlock.ts';
 import type { ChainPolicy } from './policy.ts';
-import type { Clocks, Leg, SwapState } from './swap.ts';
+import type { Clocks, Leg, Release, SwapState } from './swap.ts';
 import type { Lane } from './terms.ts';
 import { funderOf, type LegName } from './trade.ts';
 
-/** A lane that nobody else has. */
+/** A lane of the funder's that nobody else has. */
 export function freshLane(): Lane {
-  return { number: randomBytes(12).toString('hex'), counter: 1 };
+  return { number: `0${randomBytes(12).toString('hex').slice(1)}`, counter: 1 };
 }
 
 export const secret = '11'.repeat(32);
@@ -61,6 +61,13 @@ type Given = {
   addresses?: boolean;
   longStrayed?: boolean;
   shortStrayed?: boolean;
+  /** By the payee of each leg. */
+  longRelease?: Release;
+  shortRelease?: Release;
+  longHanded?: Leg['handed'];
+  shortHanded?: Leg['handed'];
+  /** Both legs on chains that have releases. */
+  consents?: boolean;
 };
 
 export function swapOf(given: Given = {}): SwapState {
@@ -76,7 +83,7 @@ export function swapOf(given: Given = {}): SwapState {
     return {
       leg: name,
       chain: isLong ? 'bitcoin' : 'ethereum',
-      family: isLong ? 'bitcoin' : 'evm',
+      family: isLong && given.consents !== true ? 'bitcoin' : 'evm',
       assetId: `asset-${name}`,
       amount: 1_000n,
       funder: funderOf(name),
@@ -88,6 +95,8 @@ export function swapOf(given: Given = {}): SwapState {
       payoutPubkey: null,
       refundPubkey: null,
       escrow: addressOf(`escrow-${name}`),
+      handed: (isLong ? given.longHanded : given.shortHanded) ?? 'nothing',
+      release: (isLong ? given.longRelease : given.shortRelease) ?? null,
       strayed: (isLong ? given.longStrayed : given.shortStrayed) ?? false,
       facts: (isLong ? given.long : given.short) ?? nothingSeen,
     };

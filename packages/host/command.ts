@@ -46,6 +46,21 @@ function mustHaveValues({ args, options = {} }: Config): void {
   }
 }
 
+type Commanded = {
+  optsWithGlobals(): object;
+  error(sentence: string): never;
+};
+
+/**
+ * The hook before an action of commander, which reads `--profile --json` as a profile of the name
+ * "--json", and `halt --reason --asset X` as a reason, and X as the thing to halt.
+ */
+export function mustTakeValues(_: unknown, command: Commanded): void {
+  const values: unknown[] = Object.values(command.optsWithGlobals()).flat();
+  const taken = values.find((value) => typeof value === 'string' && value.startsWith('--'));
+  if (taken !== undefined) command.error(`error: '${taken}' stands in the place of a value`);
+}
+
 export function wholeNumber(
   option: string,
   given: string,

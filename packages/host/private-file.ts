@@ -1,8 +1,8 @@
 // A file that only its user reads, written beside, synced and renamed: a power cut leaves the old
 // content or the new.
 
-import { link, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 
 type Writing = {
   /** Never in the place of another file: throws `EEXIST`. */
@@ -31,6 +31,15 @@ export async function writePrivately(
     await rm(beside, { force: true });
   }
   await syncFolder(folder);
+}
+
+/** With mode 0700, and what lacks above it; all of their names are on disk when it resolves. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  const first = await mkdir(resolve(folder), { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) {
+    await syncFolder(dirname(made));
+  }
 }
 
 /** A new name is only safe when its folder is on disk. */

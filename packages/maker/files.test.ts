@@ -2,7 +2,7 @@
 // crashes, and a log without the keys of its nodes.
 
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, type FileHandle, mkdtemp, open, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -48,6 +48,22 @@ test('a key is read from a file that is its owner’s alone, and is in no error'
 });
 
 const deal: Deal = { ...dealOf('t1', '', 100), base: 10n ** 30n, quote: 5n, swapId: null };
+
+test('a power cut takes neither a deal that was kept nor a folder above it', async (t) => {
+  const handle = await open(dir);
+  const synced: string[] = [];
+  const { prototype } = handle.constructor as { prototype: { sync(): Promise<void> } };
+  t.mock.method(prototype, 'sync', async function (this: FileHandle) {
+    synced.push(await readlink(`/proc/self/fd/${this.fd}`));
+  });
+  await handle.close();
+  const own = join(dir, 'a', 'b');
+  await (await openJournal(own, () => 200)).keep(deal);
+  const file = synced.findIndex((each) => each.startsWith(join(own, 'deals', '.')));
+  assert.ok(file >= 0 && synced.lastIndexOf(join(own, 'deals')) > file, synced.join('\n'));
+  for (const folder of [own, join(dir, 'a'), dir])
+    assert.ok(synced.includes(folder), synced.join('\n'));
+});
 
 test('the journal has each deal as it was kept last, until a week after its end', async () => {
   const first = await openJournal(dir, () => 200);

@@ -2,9 +2,10 @@
 // it. The swaps to be driven are a file each: after a crash it goes on by itself, since deadlines
 // do not wait for anybody's call.
 
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { makePrivateFolder } from '@parley/host/private-file.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
 import { doubtsAfter, type ToldDoubt, timedText } from '@parley/sdk/settle/told.ts';
@@ -171,7 +172,7 @@ export function createDriver({ signal, session, own, client, note }: Made): Driv
       if (one !== undefined) await Promise.race([one.done, after(ms)]);
     },
     resume: async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makePrivateFolder(folder);
       for (const name of await readdir(folder)) {
         const [, swapId] = /^([0-9A-Za-z-]{1,64})\.json$/.exec(name) ?? [];
         if (swapId === undefined) continue;

@@ -1,8 +1,9 @@
 // Hashlocks that were given without keys. Each is for one thread: with a second swap the secret
 // that opens the first opens both. No market is asked: it may be the one that gains by it.
 
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '@parley/host/private-file.ts';
 import { codeOf } from '@parley/sdk/errors.ts';
 import { Failure } from '@parley/trader/failures.ts';
 import { readUpTo, writePrivate } from '@parley/trader/places.ts';
@@ -27,7 +28,7 @@ const mostOwnerBytes = 256;
 export function openHashlocks(folder: string, most = mostHashlocks): Hashlocks {
   const fileOf = (hashlock: string) => join(folder, hashlock);
   const mustHaveRoom = async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(folder);
     const { length: kept } = await readdir(folder);
     if (kept < most) return;
     const sentence = `${folder} keeps ${kept} hashlocks, as many as may be: use another profile`;

@@ -124,7 +124,7 @@ function parsed(text: string, file: string): Entry[] {
     for (const { units, at } of entries) if (BigInt(units) < 0n || !(at > 0)) throw new Error('');
     return entries;
   } catch (cause) {
-    const sentence = `${file} is damaged: nothing is spent until a person has looked at it`;
+    const sentence = `${file} is damaged: this server spends nothing until a person has looked at it`;
     throw new Failure('local', 'bad_ledger', sentence, { cause });
   }
 }

@@ -2,10 +2,11 @@
 // digest. A plan is a file: an act that a crash cut off is finished by the same call, once, under
 // the same idempotency key.
 
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { makePrivateFolder } from '@parley/host/private-file.ts';
 import { jsonOf } from '@parley/trader/io.ts';
 import { readUpTo, writePrivate } from '@parley/trader/places.ts';
 import { Refusal } from './refusal.ts';
@@ -77,7 +78,7 @@ export function openPlans(folder: string, now: () => number): Plans {
     return text === null ? null : (JSON.parse(text) as Plan);
   };
   const sweep = async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(folder);
     const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}\.json$/.test(name));
     const plans: Plan[] = [];
     for (const name of names) {
@@ -177,7 +178,7 @@ const mostShown = 200;
 function changed(field: string, was: string, is: string): Refusal {
   const before = was.slice(0, mostShown);
   const after = is.slice(0, mostShown);
-  const sentence = `"${field}" is not as it was planned: nothing was done, plan again`;
+  const sentence = `"${field}" is not as it was planned: this server did nothing, plan again`;
   return new Refusal('needs_you', 'facts_changed', sentence, {
     field,
     planned: before,

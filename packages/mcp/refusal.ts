@@ -58,7 +58,7 @@ export function errorOf(error: unknown): ToldError {
 }
 
 const sentences: Partial<Record<FailureClass, string>> = {
-  not_verified: 'what the market says is not what the own terms come to: nothing was signed',
+  not_verified: 'the market says something else than the own terms: this server signed nothing',
   chain_unavailable: 'a node of the profile does not answer, or refused',
   needs_you: 'a person is needed',
   local: 'a file of this machine is missing, damaged or in use',

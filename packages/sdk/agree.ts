@@ -170,7 +170,7 @@ async function mustBeOnTime(
     'adapter' in source ? source : [],
   );
   const blocks = await lookAtBlocks(sources as readonly ChainSource[], now, until);
-  const sentence = `${clockFault({ market, chains: blocks })}: nothing was accepted`;
+  const sentence = `${clockFault({ market, chains: blocks })}: this side accepted nothing`;
   throw new SettleError('clock_wrong', sentence);
 }
 
@@ -329,7 +329,7 @@ function endShown({ quoteExpiresAt = null }: Thread): UnixSeconds | null {
 function mustLast({ acceptedAt, priceEndsAt }: OwnTrade): void {
   if (priceEndsAt === undefined || acceptedAt < priceEndsAt + clockToleranceSeconds) return;
   const [ended, at] = [priceEndsAt, acceptedAt].map(isoTime);
-  const sentence = `the price ended ${ended}, and it is ${at} by your clock: nothing was accepted`;
+  const sentence = `the price ended ${ended}, and it is ${at} by your clock: this side accepted nothing`;
   throw new SettleError('price_ended', sentence);
 }
 

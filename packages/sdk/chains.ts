@@ -40,5 +40,7 @@ export function walletIn(chains: ChainWallets, chain: ChainKey): Wallet {
 /** Where its wallet is paid, on Bitcoin with the key. Throws SettleError `no_wallet`. */
 export function destinationIn(chains: ChainWallets, chain: ChainKey): Destination {
   const wallet = walletIn(chains, chain);
-  return { address: wallet.address, pubkey: has(wallet, 'coins') ? wallet.pubkey : null };
+  if (!has(wallet, 'coins')) return { address: wallet.address, pubkey: null };
+  const { address, pubkey, form } = wallet;
+  return { address, pubkey, ...(form && { form }) };
 }

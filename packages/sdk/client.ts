@@ -144,6 +144,7 @@ function settlement({ ask, byId, list }: Asking) {
   const fundLeg = 'POST /v1/swaps/{id}/legs/{leg}/fund';
   const claimLeg = 'POST /v1/swaps/{id}/legs/{leg}/claim';
   const refundLeg = 'POST /v1/swaps/{id}/legs/{leg}/refund';
+  const releaseLeg = 'POST /v1/swaps/{id}/legs/{leg}/release';
   // Bytes are typed as those who sign know them.
   const built = (answer: Promise<object>) => answer as Promise<Built>;
   const relayed = (answer: Promise<object>) => answer as Promise<RelayedClaim>;
@@ -173,6 +174,16 @@ function settlement({ ask, byId, list }: Asking) {
       relayed(ask(claimLeg, how, { path: { id, leg }, body: { secret, relay: true } })),
     refund: (id: string, leg: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
       built(ask(refundLeg, how, { path: { id, leg }, query })),
+    /**
+     * Gives the swap up. Without a signature it answers what there is to sign, and from then on
+     * nothing of the swap is funded.
+     */
+    release: (
+      id: string,
+      leg: LegName,
+      body: Body<typeof releaseLeg> = {},
+      how: CallOptions = {},
+    ) => ask(releaseLeg, how, { path: { id, leg }, body }),
     /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-spends.ts` makes them. */
     scheduleRefunds: async (
       id: string,
@@ -196,7 +207,7 @@ function settlement({ ask, byId, list }: Asking) {
 
 function webhooks({ ask, byId, list }: Asking) {
   return {
-    /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
+    /** `events` empty or left out: all but `swap.release` and the `thread.` ones. The secret is told this once. */
     registerWebhook: (body: Registration, how: CallOptions = {}) =>
       ask('POST /v1/webhooks', how, { body: body as Body<'POST /v1/webhooks'> }),
     webhooks: list('GET /v1/webhooks'),

@@ -143,6 +143,8 @@ export type WalletFault =
   | 'declined'
   /** No answer in time. It may still sign. */
   | 'silent'
+  /** It has signed what no block takes any more: nothing was sent. */
+  | 'late'
   | 'wrong_network'
   | 'wrong_account'
   /** Its answer is not the requested one. */

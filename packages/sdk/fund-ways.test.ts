@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
+import { parseSignature } from '@parley/chains/escrows/typed-data.ts';
 import { evmDeployment, evmEscrow } from '@parley/chains/evm/plan.ts';
-import { parseSignature } from '@parley/chains/evm/ways.ts';
 import type { Owed, Warning } from '@parley/chains/interface/gas.ts';
 import type { FundAlternative, TypedData } from '@parley/chains/interface/material.ts';
 import { ParleyError } from '@parley/core/errors.ts';

@@ -17,6 +17,7 @@ import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import type { DeepPayment, ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { ChainSource } from './chains.ts';
 import type { ParleyClient } from './client.ts';
@@ -24,6 +25,7 @@ import { VerificationError } from './errors.ts';
 import type { ScheduledRefunds } from './types.ts';
 import { mustEqual } from './verify.ts';
 import { paidWhere } from './verify-material.ts';
+import { signaturesOf } from './wallets/bitcoin.ts';
 import type { BitcoinKey } from './wallets/wallet.ts';
 
 type SpendInput = {
@@ -31,7 +33,7 @@ type SpendInput = {
   readonly escrow: WatchedEscrow;
   readonly source: ChainSource;
   /** The wallet of the key and its payout. It is asked once, for all the signatures. */
-  readonly wallet: Pick<BitcoinKey, 'signSighashes' | 'payout'>;
+  readonly wallet: Pick<BitcoinKey, 'pubkey' | 'signSighashes' | 'signLeaves' | 'payout'>;
   readonly signal: AbortSignal;
 };
 
@@ -77,7 +79,7 @@ async function leave(
   keep: (transactions: string[]) => Promise<ScheduledRefunds>,
 ): Promise<LeftSpends> {
   const planned = plan ?? (await planSpends(verb, input));
-  const made = await signPlan(planned, input.wallet, input.signal);
+  const made = await signPlan(planned, input.escrow.terms, input.wallet, input.signal);
   const kept = await keep(made.map(({ raw }) => raw));
   mustEqual('scheduled.escrow', input.escrow.address, kept.escrow);
   mustEqual('scheduled.count', made.length, kept.count);
@@ -91,7 +93,8 @@ export type Signed = { readonly txid: string; readonly raw: string };
 
 /** The same for a watchtower of one's own (`watch.ts`). Throws as those above. */
 export async function signedSpends(verb: ScheduledVerb, input: SpendInput): Promise<Signed[]> {
-  return signPlan(await planSpends(verb, input), input.wallet, input.signal);
+  const plan = await planSpends(verb, input);
+  return signPlan(plan, input.escrow.terms, input.wallet, input.signal);
 }
 
 /** A payment that no transaction of the schedule spends. */
@@ -206,11 +209,12 @@ function sumOf(outputs: readonly Pick<EscrowOutput, 'amount'>[]): bigint {
 
 async function signPlan(
   { verb, spends, inputs }: SpendPlan,
+  terms: EscrowTerms,
   wallet: SpendInput['wallet'],
   signal: AbortSignal,
 ): Promise<Signed[]> {
   const hashes = spends.flatMap(({ sighashHexes }) => sighashHexes);
-  const signatures = await wallet.signSighashes(hashes, signal);
+  const signatures = await signaturesOf(wallet, terms, hashes, signal);
   return spends.map(({ psbtBase64 }, at) => {
     const from = at * inputs;
     const signaturesHex = signatures.slice(from, from + inputs);

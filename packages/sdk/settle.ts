@@ -22,6 +22,7 @@ import {
   sourceOf,
 } from './settle/context.ts';
 import { fund } from './settle/fund.ts';
+import { mostTries, release, takeReleased, takeWish, tellWish } from './settle/giving-up.ts';
 import { handOf } from './settle/hands/of.ts';
 import { StoreSilent } from './settle/keeping.ts';
 import {
@@ -106,6 +107,13 @@ export async function settle(input: SettleInput): Promise<Outcome> {
   }
 }
 
+/**
+ * A person gives the swap up: as `settle`, which goes on until both legs are back or decided.
+ */
+export function giveUp(input: Omit<SettleInput, 'givesUp'>): Promise<Outcome> {
+  return settle({ ...input, givesUp: () => true });
+}
+
 /** Whether something is to be done that harms nobody when two do it. Reads the record anew. */
 async function isOpen({ onProgress: _, onShown: __, ...input }: SettleInput): Promise<boolean> {
   const context = contextOf(input);
@@ -153,6 +161,8 @@ async function pass(context: Context): Promise<Outcome | null> {
     // Its facts are read from the next pass on.
     return (await takeStrayed(context, found)) ? poll(context) : found;
   });
+  await trying(null, () => takeWish(context));
+  await trying(ownSides(context.record).gives, () => takeReleased(context));
   if (polled === null) {
     context.shows(new Map(), failures.map(failureOf));
     return waitOn(context, failures, false);
@@ -224,7 +234,7 @@ function isClaiming({ record }: Context, { fresh }: Poll): boolean {
 }
 
 function factsOf(context: Context, { fresh, legs }: Poll): Facts {
-  const { record, asking, marketPollMs } = context;
+  const { record, asking, marketPollMs, client, heard } = context;
   const seen: Facts['legs'] = {};
   const leaving: NonNullable<Facts['leaving']> = {};
   for (const [name, { leg, evidence }] of legs) {
@@ -235,7 +245,11 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   }
   const isMarketDue = performance.now() - asking.lastAtMs > marketPollMs;
   const isRefundTried = context.refunding.isTried;
-  return { record, legs: seen, isMarketDue, leaving, isRefundTried };
+  const isReleaseTried = context.releasing.tries >= mostTries;
+  // Without a market a person decides by itself to go on with what it has restored.
+  const mayBeGivenUp = record.restored === true && client !== null && heard.own === undefined;
+  const tried = { isRefundTried, isReleaseTried };
+  return { record, legs: seen, isMarketDue, leaving, ...tried, mayBeGivenUp };
 }
 
 function leavingOf(context: Context, name: LegName) {
@@ -297,6 +311,10 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   switch (effect.do) {
     case 'take_rent':
       return takeRent(context);
+    case 'release':
+      return release(context);
+    case 'tell_wish':
+      return tellWish(context);
     case 'schedule_refunds':
       return leaveSpends(context, seen, 'refund');
     case 'schedule_claims':
@@ -319,7 +337,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
-const held = '; nothing is begun or ended by it';
+const held = '; this side begins and ends nothing by it';
 
 /** Emitted once, until it changes: doubts about the answers for a leg, and its end. */
 function tellDoubts({ emit, doubted, ending }: Context, name: LegName, seen: LegSeen): void {
@@ -451,7 +469,7 @@ export function remainsWords({ amount, refundableAt }: NonNullable<Outcome['rema
 
 function nothing(context: Context): Outcome {
   const none = { fund: null, claim: null, refund: null };
-  context.emit('ended', null, 'the addresses were not complete in time: nothing moved');
+  context.emit('ended', null, 'the addresses were not complete in time: the coins did not move');
   const txids = { a: none, b: none };
   const swapId = context.swapId;
   return { swapId, end: 'nothing', status: 'expired', txids, remains: null };

@@ -11,7 +11,8 @@ import type { ChainSource } from './chains.ts';
 import { SettleError, VerificationError } from './errors.ts';
 
 // biome-ignore lint/performance/noBarrelFile: the uses of a text once it is verified.
-export { signedCall, typedDataToSign } from '@parley/chains/evm/ways.ts';
+export { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
+export { signedCall } from '@parley/chains/evm/ways.ts';
 
 export type TextLimits = {
   /** The allowance of a permit: the amount alone, or any number of later fundings too. */

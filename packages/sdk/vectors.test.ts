@@ -11,6 +11,7 @@ import { batchVectors, materialVectors } from './testing/vectors/materials.ts';
 import { signedVectors } from './testing/vectors/signed.ts';
 import { hashlockVectors, proofVectors, webhookVectors } from './testing/vectors/simple.ts';
 import { deadlineVectors, swapVectors } from './testing/vectors/swaps.ts';
+import { taprootVectors } from './testing/vectors/taproot.ts';
 import { threadVectors } from './testing/vectors/threads.ts';
 import { typedDataVectors } from './testing/vectors/typed-data.ts';
 
@@ -25,6 +26,7 @@ const files: Readonly<Record<string, () => unknown>> = {
   batches: batchVectors,
   'typed-data': typedDataVectors,
   signed: signedVectors,
+  taproot: taprootVectors,
   webhooks: webhookVectors,
   proofs: proofVectors,
 };

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import test from 'node:test';
 import { aliasesOf } from '@parley/chains/interface/aliases.ts';
-import type { Material } from '@parley/chains/interface/material.ts';
+import type { BtcSighash, Material } from '@parley/chains/interface/material.ts';
 import { mostPriorityLamports, unitLimits } from '@parley/chains/solana/plan.ts';
 import type { Family } from '@parley/core/families.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
@@ -53,6 +53,20 @@ test('an approval of more than the amount is taken from who asked for a standing
   const standing = built('evm', of.terms, fund, { standing: true });
   check({ ...of, asked: { verb: 'fund', allowance: 'standing' } }, standing);
   refuses(of, standing, 'the allowance', 'txs[0].data');
+});
+
+test('a spend of the Taproot form is taken as such alone, and names its scheme', () => {
+  for (const asked of [claim, refund]) {
+    const of = caseOf('bitcoin', false, asked);
+    const terms = { ...of.terms, form: 'p2tr' } as const;
+    const tree = { ...of, terms, honest: built('bitcoin', terms, asked) };
+    check(tree, tree.honest);
+    const { scheme: _, ...plain } = tree.honest as BtcSighash;
+    refuses(tree, plain, 'ECDSA', 'scheme');
+    refuses(of, { ...of.honest, scheme: 'schnorr' }, 'BIP 340', 'scheme');
+    refuses(tree, of.honest, 'the other form');
+    refuses(of, tree.honest, 'the other form');
+  }
 });
 
 test('a deadline later than the customer’s own is refused, an earlier one is not', () => {

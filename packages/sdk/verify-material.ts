@@ -10,12 +10,12 @@ import {
 import { type EscrowOutput, paidTo, paymentUri } from '@parley/chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '@parley/chains/bitcoin/signed-psbt.ts';
 import { fundingOfLength } from '@parley/chains/escrows/plan.ts';
-import { claimCall, fundCalls, refundCall } from '@parley/chains/evm/plan.ts';
+import { claimCall, fundCalls, refundCall, releaseCall } from '@parley/chains/evm/plan.ts';
 import { type Aliases, aliasesOf, aliasNames } from '@parley/chains/interface/aliases.ts';
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
 import type { EvmCall, Material } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import { materialProblems as solanaProblems } from '@parley/chains/solana/plan.ts';
+import { materialProblems as solanaProblems, type Wanted } from '@parley/chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '@parley/chains/tron/plan.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
@@ -27,9 +27,18 @@ import type { ChainView } from './trade.ts';
 import { escrowOf, mustBe, mustEqual } from './verify.ts';
 
 export type Asked =
-  | { readonly verb: 'fund'; readonly allowance?: Allowance }
+  | {
+      readonly verb: 'fund';
+      readonly allowance?: Allowance;
+      /** EVM, TRON: the payee's, for a lane of its own. */
+      readonly laneSignature?: string;
+    }
   | { readonly verb: 'claim'; readonly secret: Secret }
-  | { readonly verb: 'refund' };
+  /**
+   * Before the timelock too: `release`, by the payee's signature (EVM, TRON); `isReleased`, by its
+   * own transaction (Solana).
+   */
+  | { readonly verb: 'refund'; readonly release?: string; readonly isReleased?: true };
 
 /** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */
 export type Limits = {
@@ -153,7 +162,8 @@ function verifyEvm(
   else if (material.from !== undefined) {
     throw new VerificationError('from', 'absent', material.from);
   }
-  const expected = callsFor(asked, terms, view, material.txs.length);
+  const { length } = material.txs;
+  const expected = consented(asked, () => callsFor(asked, terms, view, length));
   mustEqual('txs.length', expected.length, material.txs.length);
   for (const [at, call] of expected.entries()) {
     const said: Partial<EvmCall> = material.txs[at] ?? {};
@@ -165,6 +175,17 @@ function verifyEvm(
         throw new VerificationError(`txs[${at}].${field}`, 'absent', 'something');
       }
     }
+  }
+}
+
+/** A consent that was given to the customer is none of these terms. */
+function consented<T>(asked: Asked, expected: () => T): T {
+  try {
+    return expected();
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'bad_signature') throw error;
+    const field = asked.verb === 'fund' ? 'laneSignature' : 'release';
+    throw new VerificationError(field, "the payee's, for these terms", error.message);
   }
 }
 
@@ -185,9 +206,13 @@ function callsFor(
   count: number,
 ): readonly EvmCall[] {
   if (asked.verb === 'claim') return [claimCall(terms, deployment, asked.secret)];
-  if (asked.verb === 'refund') return [refundCall(terms, deployment)];
+  if (asked.verb === 'refund') {
+    const { release } = asked;
+    if (release !== undefined) return [releaseCall(terms, deployment, release)];
+    return [refundCall(terms, deployment)];
+  }
   return fundingOfLength(terms.amount, count, (allowed) =>
-    fundCalls(terms, deployment, allowed, asked.allowance),
+    fundCalls(terms, deployment, allowed, asked),
   );
 }
 
@@ -207,7 +232,9 @@ function verifyTron(
     mostFeeLimitSun: view.mostFeeLimitSun ?? mostFeeLimitSun,
     longestLifeMs: longestTronLifeMs,
   };
-  const problems = tronProblems(material, asked, terms, view.deployment, bounds);
+  const problems = consented(asked, () =>
+    tronProblems(material, asked, terms, view.deployment, bounds),
+  );
   mustHaveNone(asked, problems);
 }
 
@@ -221,7 +248,9 @@ function verifySolana(
     throw new VerificationError('sign', 'solana-tx', material.sign);
   }
   mustBe('text', 'transaction', material.transaction);
-  const problems = solanaProblems(material, asked, terms, view.deployment);
+  const isReleased = asked.verb === 'refund' && asked.isReleased === true;
+  const wanted: Wanted = isReleased ? { verb: 'release' } : asked;
+  const problems = solanaProblems(material, wanted, terms, view.deployment);
   const { lastValidBlockHeight: height } = material;
   if (!Number.isSafeInteger(height) || height < 0) {
     problems.push(`lastValidBlockHeight is ${String(height)}, no height`);
@@ -263,6 +292,7 @@ function verifySpend(
   const { psbtBase64, sighashHexes } = material;
   mustBe('text', 'psbtBase64', psbtBase64);
   mustBe('a list', 'sighashHexes', sighashHexes);
+  mustEqual('scheme', terms.form && 'schnorr', material.scheme);
   const { network } = view;
   const cap = view.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
   const usual: FeeBounds = { ...defaultFeeBounds, capSatPerVbyte: cap };

@@ -14,7 +14,7 @@ import { fundBy } from '@parley/core/gates.ts';
 import { type Hashlock, opens, parseHashlock } from '@parley/core/hashlock.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { type Depth, depthFor } from '@parley/core/policy.ts';
-import type { Destination, Escrow, EscrowTerms } from '@parley/core/terms.ts';
+import { type Destination, type Escrow, type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { funderOf, initiatorOf, type LegName, roleOf } from '@parley/core/trade.ts';
 import { jsonOf } from '@parley/core/unchecked.ts';
 import { clockToleranceSeconds } from './clock-tolerance.ts';
@@ -227,6 +227,7 @@ export type SaidLeg = Omit<
   | 'confirmations'
   | 'balance'
   | 'rentLeft'
+  | 'release'
   | 'formerEscrows'
 >;
 
@@ -268,11 +269,13 @@ function verifyEscrow(
     : (['payout', trade.payTo, payout] as const);
   mustEqual(`${at}.${kind}Pubkey`, wanted.pubkey, got.pubkey);
   mustEqual(`${at}.${kind}Address`, wanted.address, got.address);
+  mustEqual(`${at}.${kind}Form`, wanted.form, got.form);
   const terms: EscrowTerms = {
     chain: own.asset.chain,
     hashlock,
     payout: mine ? payout : trade.payTo,
     refund: mine ? trade.refundTo : refund,
+    ...formOf(payout, refund),
     token: own.asset.token,
     amount: own.amount,
     timelock: own.timelock,
@@ -335,19 +338,19 @@ function destination(
 ): Destination | null {
   const address = said[`${kind}Address`];
   const pubkey = said[`${kind}Pubkey`] ?? null;
-  if (address === null) {
+  const form = said[`${kind}Form`] ?? null;
+  if (address !== null) mustBe('text', `${at}.${kind}Address`, address);
+  if (address === null || !has(view, 'coins')) {
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
-    return null;
-  }
-  mustBe('text', `${at}.${kind}Address`, address);
-  if (!has(view, 'coins')) {
-    mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
-    return { address, pubkey };
+    mustEqual(`${at}.${kind}Form`, null, form);
+    return address === null ? null : { address, pubkey };
   }
   if (pubkey === null) throw new VerificationError(`${at}.${kind}Pubkey`, 'a key', 'null');
   mustBe('text', `${at}.${kind}Pubkey`, pubkey);
   mustBelong(`${at}.${kind}`, address, pubkey, view);
-  return { address, pubkey };
+  if (form === null) return { address, pubkey };
+  mustEqual(`${at}.${kind}Form`, 'p2tr', form);
+  return { address, pubkey, form };
 }
 
 /** A Bitcoin script binds the key alone, so the address shown must be one of that key. */
@@ -448,5 +451,7 @@ function asShown({ escrow, ...leg }: VerifiedLeg): SaidLeg {
     payoutPubkey: payout?.pubkey ?? null,
     refundAddress: refund?.address ?? null,
     refundPubkey: refund?.pubkey ?? null,
+    payoutForm: payout?.form ?? null,
+    refundForm: refund?.form ?? null,
   };
 }

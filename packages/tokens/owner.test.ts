@@ -22,7 +22,7 @@ test('a token is without an owner only where all are dead, without heir, role or
   assert.deepEqual(judged({ heir: somebody }), { gone: false, who: `its owner ${somebody}` });
   assert.deepEqual(judged({ selectors: roles }), {
     gone: false,
-    who: 'who has a right by updatePauser()',
+    who: 'a holder of a right by updatePauser()',
   });
   assert.deepEqual(judged({ changes: true }), { gone: false, who: 'somebody' });
   assert.deepEqual(judged({ named: [] }), { gone: false, who: 'somebody' });

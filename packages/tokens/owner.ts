@@ -38,7 +38,7 @@ export function judgeOwner(asked: Asked, shown: (address: string) => string): Ow
   const living = [...named, ...(heir === null ? [] : [heir])].find((each) => !isDead(each));
   if (living !== undefined) return { gone: false, who: `its owner ${shown(living)}` };
   const [access] = namesIn(accessSignals, selectors);
-  if (access !== undefined) return { gone: false, who: `who has a right by ${access}` };
+  if (access !== undefined) return { gone: false, who: `a holder of a right by ${access}` };
   return { gone: named.length > 0 && !changes, who: 'somebody' };
 }
 

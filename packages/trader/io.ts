@@ -86,5 +86,5 @@ export async function passphraseOf(cli: Cli, question: string, isNew = false): P
   }
   const first = await cli.askHidden(question);
   if (!isNew || first === (await cli.askHidden('Once more: '))) return first;
-  throw needsYou('passphrases_differ', 'the two passphrases differ: nothing was made');
+  throw needsYou('passphrases_differ', 'the two passphrases differ: this program made nothing');
 }

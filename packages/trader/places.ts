@@ -1,9 +1,9 @@
 // Where things rest, by the XDG Base Directory Specification: profiles are configuration, and what
 // must not be lost is data. Only the user reads them.
 
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { writePrivately } from '@parley/host/private-file.ts';
+import { makePrivateFolder, writePrivately } from '@parley/host/private-file.ts';
 import { Failure } from './failures.ts';
 import { mostProfileBytes, mustBeProfileName } from './profile.ts';
 
@@ -114,7 +114,7 @@ export async function writePrivate(
   text: string,
   how: { readonly isNew?: boolean } = {},
 ): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makePrivateFolder(dirname(file));
   try {
     await writePrivately(file, text, how);
   } catch (error) {

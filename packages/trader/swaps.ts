@@ -1,7 +1,8 @@
 // The swaps of a profile: those that are open, those that were given up, and how each has ended.
 
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '@parley/host/private-file.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
@@ -155,7 +156,7 @@ export function refundWords(session: Session, record: SwapRecord | null): string
   const from = deadlineOf(swap.deadlines.refundAt[givenLeg(trade.party)], session.now());
   return [
     mayBeFunded(record)
-      ? `what you funded comes back to ${trade.refundTo.address}, from ${from}`
+      ? `your funding comes back to ${trade.refundTo.address}, from ${from}`
       : 'your leg was not funded, and never will be',
     'until then the other side may still claim it, by showing the secret',
   ];
@@ -178,7 +179,7 @@ export async function giveUp(session: Session, swapId: string): Promise<void> {
 
 /** The names of the files in a folder, which is made where it is missing. */
 export async function namesIn(folder: string): Promise<string[]> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makePrivateFolder(folder);
   return (await readdir(folder))
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
     .map((name) => name.slice(0, -'.json'.length));

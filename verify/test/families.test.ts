@@ -180,7 +180,7 @@ test(
 
 for (const [b, a, lives] of [
   ['TRX', 'SOL', 600],
-  ['SOL', 'TRX', 60],
+  ['SOL', 'TRX', 30],
 ] as const) {
   test(
     `unsigned bytes of ${b} live ${lives} s: a stored reply of dead ones is 409`,

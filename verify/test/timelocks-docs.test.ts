@@ -39,7 +39,7 @@ function example(short: ChainPolicy, long: ChainPolicy): string[] {
 
 test('docs/timelocks.md shows what the policies of Ethereum, Bitcoin and Solana come to', () => {
   const blocks = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].slice(1);
-  for (const [nth, long] of [bitcoin, ethereum, solana].entries()) {
+  for (const [nth, long] of [bitcoin, solana].entries()) {
     const shown = blocks[nth]?.[1]?.split('\n') ?? [];
     for (const line of example(ethereum, long)) assert.ok(shown.includes(line), line);
   }

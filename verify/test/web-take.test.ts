@@ -64,8 +64,13 @@ test('signed out all is filled in with its costs, and the sign-in leads back to 
   await page.waitForURL(/\/sign-in\?/);
   const cookies = [...taker.cookies].map(([name, value]) => ({ name, value, url: web.url }));
   await page.context().addCookies(cookies);
+  const early = Promise.withResolvers<void>();
+  await page.route('**/account/me', (request) => early.promise.then(() => request.continue()));
   await page.goto(`${web.url}/`);
   await page.getByRole('button', { name: 'Ask for quotes' }).click();
+  // The press came before the page knew the session, and holds.
+  await page.locator('button[aria-busy=true]', { hasText: 'Ask for quotes' }).waitFor();
+  early.resolve();
   // By what the tab had kept.
   await page.getByRole('heading', { name: '0.25 ETH for BTC' }).waitFor();
   await says(page, 'You ask for 0.012 BTC.');
@@ -97,6 +102,9 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   await rowsOf(page).first().getByRole('link').click();
   await page.getByRole('heading', { name: /0\.1.ETH for 0\.0041.BTC/ }).waitFor();
   await says(page, 'They offer this price.');
+  await page.getByLabel('You would get (BTC)').fill('much');
+  await says(page, /^Type digits only/);
+  assert.equal(await page.getByText(/^Type digits only/).count(), 1, 'at the field alone');
   await page.getByLabel('You would get (BTC)').fill('0.0042');
   await page.keyboard.press('Enter');
   await says(page, 'You named this price.');

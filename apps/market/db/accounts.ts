@@ -32,7 +32,7 @@ export const lockIfLive = value<[id: string], AccountKind>('lock_account')`
 export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
   const kind = await lockIfLive(tx, id);
   if (kind !== null) return kind;
-  throw new ParleyError('account_deleted', 'the account was deleted; nothing was done');
+  throw new ParleyError('account_deleted', 'the account was deleted; the market did nothing');
 }
 
 const lockTrading = one<[id: string], { kind: AccountKind; blocked: boolean }>(

@@ -10,7 +10,6 @@ import {
   columns,
   did,
   is,
-  list,
   many,
   none,
   unlessEmpty,
@@ -30,7 +29,7 @@ export type Handed = {
 };
 
 /** Those that nobody is told of without naming them: the specification knows none of them. */
-export const namedOnly: ReadonlySet<string> = new Set(threadTopics);
+export const namedOnly: ReadonlySet<string> = new Set([...threadTopics, 'swap.release']);
 
 /** The first two are what the index is of. */
 export const forWebhooks = `account_id is not null and topic <> 'key.created'
@@ -92,30 +91,31 @@ export const wholeBody = `coalesce(d.body, (
     select '{"type":"' || d.event || '","deliveryId":"' || d.id || '",' || b.rest
       from delivery_bodies b where b.id = d.position)) as body`;
 
-type Price = Pick<NewDelivery, 'webhookId' | 'event' | 'subject'>;
+type Price = Pick<NewDelivery, 'webhookId' | 'event' | 'subject' | 'position'>;
 
 /**
  * Deletes deliveries in whose place these come: each the last of its thread that waits, of the
- * same event, neither tried nor in hand. Answers the webhook of each; the caller holds them.
+ * same event, neither tried nor in hand. Answers those that got a place; the caller holds the
+ * webhooks.
  */
 export const deleteOvertaken = unlessEmpty(
-  list<[prices: readonly Price[]], string>('deliveries_overtaken')`
+  many<[prices: readonly Price[]], Pick<Price, 'webhookId' | 'position'>>('deliveries_overtaken')`
   with gone as (
       delete from deliveries d
-      using unnest($1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[])
-        n (webhook_id, event, subject)
+      using unnest($1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[],
+        $1.position::bigint[]) n (webhook_id, event, subject, position)
       where d.webhook_id = n.webhook_id and d.subject = n.subject and d.event = n.event
         and d.state = 'waiting' and d.attempts = 0 and d.next_at = d.created_at
         and not exists (select from deliveries e
           where e.webhook_id = d.webhook_id and e.subject = d.subject and e.state = 'waiting'
             and e.attempts = 0 and e.position > d.position)
-      returning d.webhook_id
+      returning d.webhook_id, n.position
     ), counted as (
       update webhooks w set waiting = waiting - g.count
       from (select webhook_id, count(*) from gone group by webhook_id) g
       where w.id = g.webhook_id
     )
-    select webhook_id from gone`,
+    select ${columns('webhookId position')} from gone`,
   [],
 );
 

@@ -24,7 +24,12 @@ before(async () => {
       now() + i * interval '1 minute', now() + i * interval '1 minute',
       now() + i * interval '1 minute'
     from generate_series(1, 5000) i`);
-  await run('analyze candidates');
+  // Without rows a plan by kind costs the same, and PostgreSQL before 18 takes it.
+  await run(`with made as (insert into accounts (id, kind, created_at)
+      select gen_random_uuid(), 'wallet', now() from generate_series(1, 1000) returning id)
+    insert into jobs (id, kind, account_id, about, due_at, made_at)
+      select id, 'email', id, '{}', now(), now() from made`);
+  await run('analyze candidates, jobs');
 });
 after(() => database.drop());
 

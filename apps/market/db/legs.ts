@@ -1,6 +1,7 @@
 // The two legs of a swap: fixed terms, and where they pay.
 
 import type { ChainKey, Family } from '@parley/core/families.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { many, none } from '@parley/host/postgres/statements.ts';
@@ -35,13 +36,26 @@ export const updateDestinations = none<
       leg: LegName;
       payout: Destination | null;
       refund: Destination | null;
+      payoutForm: Destination['form'] | null;
+      refundForm: Destination['form'] | null;
       escrow: string | null;
     },
   ]
 >('leg_destinations')`
   update legs set payout_address = :payout.address, payout_pubkey = :payout.pubkey,
     refund_address = :refund.address,
-      refund_pubkey = :refund.pubkey, escrow = :escrow
+      refund_pubkey = :refund.pubkey, payout_form = :payoutForm, refund_form = :refundForm,
+      escrow = :escrow
+    where swap_id = :swapId and leg = :leg`;
+
+/** The wish, and with a signature the release: the first of each stays. */
+export const storeRelease = none<
+  [release: { swapId: string; leg: LegName; at: UnixSeconds; signature: string | null }]
+>('leg_release')`
+  update legs set release_asked_at = coalesce(release_asked_at, :at),
+      released_at = case when :signature::text is null then released_at
+        else coalesce(released_at, :at) end,
+      release_signature = coalesce(release_signature, :signature)
     where swap_id = :swapId and leg = :leg`;
 
 /** A wallet of an account as settlement needs it. */

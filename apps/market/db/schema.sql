@@ -179,6 +179,7 @@ create table escrows (
   sent_at timestamp with time zone,
   kept boolean default false not null,
   authorized_at timestamp with time zone,
+  built_at timestamp with time zone,
   funding_seen_at timestamp with time zone,
   funding_deep_at timestamp with time zone,
   constraint escrows_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
@@ -457,11 +458,18 @@ create table legs (
   payout_pubkey text,
   refund_address text,
   refund_pubkey text,
+  payout_form text,
+  refund_form text,
   escrow text,
+  release_asked_at bigint,
+  released_at bigint,
+  release_signature text,
   constraint legs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id),
   constraint legs_family_check CHECK ((family = ANY (ARRAY['evm'::text, 'tron'::text, 'bitcoin'::text, 'solana'::text]))),
   constraint legs_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
+  constraint legs_payout_form_check CHECK ((payout_form = 'p2tr'::text)),
   constraint legs_pkey PRIMARY KEY (swap_id, leg),
+  constraint legs_refund_form_check CHECK ((refund_form = 'p2tr'::text)),
   constraint legs_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
 );
 
@@ -1014,9 +1022,11 @@ CREATE OR REPLACE FUNCTION public.delivery_bodies_unused()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform from delivery_bodies where id = old.position for update;
-  delete from delivery_bodies where id = old.position
-    and not exists (select from deliveries where position = old.position and body is null);
+  if exists (select from gone where body is null) then
+    perform pg_advisory_xact_lock(hashtext('bodies of deliveries'));
+    delete from delivery_bodies b where id in (select position from gone where body is null)
+      and not exists (select from deliveries where position = b.id and body is null);
+  end if;
   return null;
 end $function$
 ;
@@ -1042,7 +1052,7 @@ begin
 end $function$
 ;
 
-CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries FOR EACH ROW WHEN ((old.body IS NULL)) EXECUTE FUNCTION delivery_bodies_unused();
+CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION delivery_bodies_unused();
 
 CREATE TRIGGER feed_log_number BEFORE INSERT ON public.feed_log FOR EACH ROW EXECUTE FUNCTION feed_log_number();
 

@@ -99,7 +99,7 @@ const isByKeeper = (chain: string, verb: string) => `exists (select 1 from keepe
 
 const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt done revision';
 const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
-  refundAddress payoutPubkey refundPubkey escrow`;
+  refundAddress payoutPubkey refundPubkey payoutForm refundForm escrow`;
 
 const ofSchedule = 'count lowestFeeRate highestFeeRate sentTxid';
 
@@ -110,6 +110,11 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   e.terms -> 'lane' as lane, coalesce(h.clock, 0) as clock,
   ${columns(ofSchedule, 'r.', 'scheduledRefunds?.')},
   ${columns(ofSchedule, 'c.', 'scheduledClaims?.')},
+  l.release_asked_at as "leg.release?.askedAt", l.released_at as "leg.release?.at",
+  l.release_signature as "leg.release?.signature",
+  (select case when bool_or(coalesce(h.sent_at, h.authorized_at) is not null) then 'sent'
+        when bool_or(h.built_at is not null) then 'built' else 'nothing' end
+      from escrows h where h.swap_id = l.swap_id and h.leg = l.leg) as "leg.handed",
   ${isByKeeper('l.chain', "e.facts -> 'claimed'")} as claimed,
   ${isByKeeper('l.chain', "e.facts -> 'refunded'")} as refunded,
   (select json_agg(json_build_object('address', f.address, 'facts', f.facts,

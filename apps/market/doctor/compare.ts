@@ -261,7 +261,7 @@ function compareEnded({ swap, rows, read }: SwapRead): Finding[] {
     }
     const says = `${facts.balance} are in it although its swap has ended`;
     const todo =
-      'tell its funder, who may refund it with ?escrow= or by the SDK; nobody follows it any more';
+      'tell its funder, who may refund it with ?escrow= or by the SDK; the market follows it no more';
     return [danger('payment_after_end', where, says, todo, { balance: String(facts.balance) })];
   });
 }

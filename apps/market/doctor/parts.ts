@@ -35,7 +35,7 @@ export function createParts(add: Add, ending: AbortSignal, partMs: number): Part
         attempt(where, own, () => work(own, signal), signal),
       ).catch(() => {
         if (isAborted(ending)) return false;
-        const says = `it was over its limit of ${ms} ms, and was left: nothing more is known`;
+        const says = `it was over its limit of ${ms} ms, and was left: the doctor knows no more`;
         add(unseen('part_time', where, says, todoLate, { limitMs: ms }));
         return false;
       });

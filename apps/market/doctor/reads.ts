@@ -30,7 +30,9 @@ export function silenceOf(error: unknown, callMs: number) {
     : (error as Error | null)?.name === 'TimeoutError';
   // A request's refusal ends with a promise to its customer.
   const isSaid = isOwn || error instanceof RpcError;
-  const own = isSaid ? error.message.replace(/; nothing changed$/, '') : 'its node failed';
+  const own = isSaid
+    ? error.message.replace(/; the request changed nothing$/, '')
+    : 'its node failed';
   const why = isLate ? `it did not answer in time (a call may take ${callMs} ms)` : own;
   return { why, todo: bringBack };
 }

@@ -261,7 +261,8 @@ async function readSources(deps: SwapsDeps, swap: Swap, add: Add): Promise<boole
     isWhole &&= asked !== null;
     if (asked === null || !('refusal' in asked)) continue;
     const where = whereOf(swap.id, { leg, address: escrow.address });
-    const todo = 'nobody funds or reveals by it: find out which node is wrong, and replace it';
+    const todo =
+      'neither side funds or reveals by it: find out which node is wrong, and replace it';
     add(danger('sources_disagree', where, asked.refusal.message, todo, { chain }));
   }
   return isWhole;

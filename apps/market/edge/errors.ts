@@ -122,7 +122,7 @@ const codes = {
   503: [
     // The operator has not said where the market's pages are (`PARLEY_PUBLIC_URL`). API keys work.
     'accounts_off',
-    // Try again after `Retry-After` seconds; nothing happened.
+    // Try again after `Retry-After` seconds; the market did nothing.
     'shutting_down',
     'unavailable',
   ],
@@ -200,7 +200,7 @@ function refusalOfFastify(error: unknown): Refusal | null {
     headers: { 'retry-after': '5' },
   });
   if (databaseDown.test(code) || connecting.has(syscall)) return again('does not answer');
-  if (databaseBusy.test(code)) return again('could not do it now; nothing happened');
+  if (databaseBusy.test(code)) return again('could not do it now; the market did nothing');
   if (statusCode >= 400 && statusCode < 500) {
     return { ...httpRefusal('bad_header', 'the request is malformed'), status: statusCode };
   }

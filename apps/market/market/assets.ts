@@ -129,7 +129,7 @@ export function assertOpen(...assets: readonly Asset[]): void {
 /** Why an operator halts may name what an attacker would like to know: it is told to nobody. */
 function closedWords(closed: Closed | null): string {
   const again = 'GET /v1/assets shows it enabled again when it is open, and its RFQs return then';
-  const halted = `nothing new is agreed, swaps that were agreed go on; ${again}`;
+  const halted = `the market takes no new swap of it, agreed ones go on; ${again}`;
   const since = closed?.since ? ` since ${closed.since}` : '';
   switch (closed?.by) {
     case 'delisted':

@@ -75,6 +75,7 @@ export async function checkSignature(
 }
 
 function timedOut(cause: unknown): ParleyError {
-  const sentence = 'the chain did not answer in time whether this wallet signed; nothing changed';
+  const sentence =
+    'the chain did not answer in time whether this wallet signed; the market changed nothing';
   return new ParleyError('chain_timeout', sentence, {}, { cause });
 }

@@ -136,7 +136,7 @@ function told(of: Changed | Ended, swept: Swept | null): string {
     return `${accountId} ${changed ? 'is blocked' : 'was blocked so already'}: ${gone}`;
   }
   if ('keys' in of) return `${accountId}: ${of.keys} keys and ${of.sessions} sessions ended`;
-  return changed ? `${accountId} may begin again` : `nothing to do: ${accountId} is not blocked`;
+  return changed ? `${accountId} may begin again` : `${accountId} is not blocked: no change`;
 }
 
 type List = {

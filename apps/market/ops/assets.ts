@@ -77,7 +77,7 @@ function told(command: Command, changed: Changed): string {
   if (command === 'reopen' && changed.state !== 'open' && !changed.changed) return line(changed);
   const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
   const done = command === 'curate' ? 'done' : `done, ${rfqs(changed.orders)} ${verb}`;
-  return `${changed.changed ? done : 'nothing to do, it was so already'}\n${line(changed)}`;
+  return `${changed.changed ? done : 'no change, it was so already'}\n${line(changed)}`;
 }
 
 /** The closure that an operator's reopening does not lift, and the step that does. */

@@ -8,6 +8,7 @@ import {
   InvalidArgumentError,
   Option,
 } from '@commander-js/extra-typings';
+import { mustTakeValues } from '@parley/host/command.ts';
 import { isUuid } from '../ports/ids.ts';
 
 /** The name of the command in a release, and for completion. */
@@ -50,12 +51,7 @@ export function grammar(name: string, ended: Ended): CommandUnknownOpts {
       ended.status = await work(root.opts().json === true, ...given);
     };
   const program: CommandUnknownOpts = root;
-  // Commander reads `halt --reason --asset X` as a reason, and X as what is halted.
-  program.hook('preAction', (_, command) => {
-    const values: unknown[] = Object.values(command.optsWithGlobals()).flat();
-    const taken = values.find((value) => typeof value === 'string' && value.startsWith('--'));
-    if (taken !== undefined) command.error(`error: '${taken}' stands in the place of a value`);
-  });
+  program.hook('preAction', mustTakeValues);
   assetCommands(program, does);
   haltCommands(program, does);
   accountCommands(program, does);
@@ -218,7 +214,7 @@ function webhookCommands(root: CommandUnknownOpts, does: Does): void {
     .action(does(async () => (await load()).retry));
   webhooks
     .command('disable')
-    .description('nothing is sent to it, and no ping of its owner switches it on again')
+    .description('the market sends nothing to it, and no ping of its owner switches it on again')
     .argument('<ID>', 'of a webhook', uuid)
     .addOption(why())
     .action(does(async () => (await load()).disable));

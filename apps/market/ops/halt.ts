@@ -91,9 +91,9 @@ async function change(tx: Tx, { verb, chain, asset, reason }: Asked): Promise<Do
 function told(verb: Asked['verb'], { changed, orders, what, before }: Done): string {
   if (verb === 'resume') {
     if (changed) return `resumed ${what}: ${rfqs(orders)} came back to the book`;
-    return `nothing to do: ${what} is not halted`;
+    return `${what} is not halted: no change`;
   }
-  if (!changed) return `nothing to do: ${what} is halted`;
+  if (!changed) return `${what} is halted already: no change`;
   if (before === null) return `halted ${what}: ${rfqs(orders)} left the book`;
   const { since, reason } = before;
   return `${what} stays halted since ${since}, with this reason now; before it was: ${reason}`;
@@ -118,7 +118,7 @@ async function goOn(revokes: boolean, json: boolean): Promise<void> {
     return;
   }
   if (revokes) print(`${revoked} API keys are revoked`);
-  print(gaps === 0 ? 'nothing to do: agreements wait for no time' : 'agreements are made again');
+  print(gaps === 0 ? 'agreements wait for no time: no change' : 'agreements are made again');
 }
 
 export async function listAll(json: boolean): Promise<number> {

@@ -95,7 +95,7 @@ async function switched(
   });
   const told = done.changed
     ? `${given.id} is switched ${verb === 'enable' ? 'on' : 'off'}`
-    : `nothing to do, ${given.id} was so already`;
+    : `no change, ${given.id} was so already`;
   print(json ? JSON.stringify(done) : told);
   return 0;
 }

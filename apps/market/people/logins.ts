@@ -84,7 +84,7 @@ function shownWallet(wallet: Wallet, now: number): ShownLogin {
 export function recoveryOf(logins: readonly ShownLogin[]): string | null {
   if (logins.filter((each) => each.leavesAt === null).length > 1) return null;
   return (
-    'Only one login is left. If you lose it, nobody can let you in again, and we cannot either: ' +
+    'Only one login is left. If you lose it, you cannot get in again, and we cannot let you in: ' +
     'add another one.'
   );
 }

@@ -172,9 +172,9 @@ async function speaking<R>(
     const facts = { provider: provider.id, reason };
     deps.log.warn(facts, isDown ? 'an identity provider is down' : 'a sign-in proves nothing');
     const sentence = isDown
-      ? `${provider.label} does not answer as it should just now; nothing happened; sign in ` +
+      ? `${provider.label} does not answer as it should just now; sign in ` +
         'in another way, or try again in a few seconds'
-      : `what ${provider.label} says proves nothing; nothing happened; begin again`;
+      : `the answer of ${provider.label} proves nothing; begin again`;
     throw new ParleyError(isDown ? 'provider_down' : 'bad_proof', sentence, facts);
   }
 }

@@ -137,7 +137,7 @@ export async function lockLive(
 ): Promise<AccountKind> {
   const kind = await lockAccount(tx, accountId);
   if (await holdSession(tx, id, windowAt(deps.now()))) return kind;
-  throw new ParleyError('session_ended', 'the session has ended; nothing was done');
+  throw new ParleyError('session_ended', 'the session has ended; the market did nothing');
 }
 
 /** Throws `session_stale` where the last sign-in is too long ago for what is asked. */

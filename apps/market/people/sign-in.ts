@@ -105,7 +105,7 @@ export async function takeUp(
   if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
   if (owner !== null && isMade(proven)) {
     // A browser that makes a passkey names its id, and shows no detail of the one that has it.
-    const sentence = 'this passkey is a login of the account already; nothing changed';
+    const sentence = 'this passkey is a login of the account already; the market changed nothing';
     throw new ParleyError('login_taken', sentence);
   }
   if (owner !== null) {
@@ -114,7 +114,8 @@ export async function takeUp(
     return { ...renewed, isNew: false, outcome: 'renewed', way: proven.way };
   }
   if (intent.purpose === 'renew') {
-    const sentence = 'this is no login of the account that is signed in here; nothing changed';
+    const sentence =
+      'this is no login of the account that is signed in here; the market changed nothing';
     throw new ParleyError('unknown_login', sentence);
   }
   await addLogin(tx, deps, proven, session);

@@ -104,7 +104,7 @@ async function stopWallet(
 
 function nothing(what: Stop): ParleyError {
   const isWallet = typeof what === 'object' && 'address' in what;
-  const words = isWallet ? `nothing waits for ${what.address}` : 'nothing of this waits';
+  const words = isWallet ? `no change waits for ${what.address}` : 'no change of this kind waits';
   return new ParleyError('unknown_payout', `${words} on this account`);
 }
 

@@ -185,7 +185,7 @@ function settlingMetrics({ counter, gauge, ages }: Makers) {
     chainHeight: gauge('chain_height', 'Height of the best block that was followed', 'chain'),
     haltedChains: gauge(
       'chain_halted',
-      '1 while an operator has the chain halted: nothing new is traded on it',
+      '1 while an operator has the chain halted for new swaps',
       'chain',
     ),
     haltedAssets: gauge('halted_assets', 'Assets that an operator has halted by themselves'),

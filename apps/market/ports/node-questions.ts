@@ -191,7 +191,7 @@ export const wrongNode = (where: string, fault: string): Wrong => ({
   what: 'wrong_node',
   where,
   says: fault,
-  todo: 'correct PARLEY_CHAINS: nothing of this node may be believed',
+  todo: 'correct PARLEY_CHAINS: this node may not be believed',
   facts: {},
 });
 

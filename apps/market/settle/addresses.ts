@@ -7,6 +7,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, legStatus } from '@parley/core/facts.ts';
 import { type ChainKey, has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
+import { mustGoOn } from '@parley/core/release.ts';
 import type { Leg } from '@parley/core/swap.ts';
 import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
@@ -36,6 +37,8 @@ type AddressRequest = {
   /** Bitcoin: a compressed public key. */
   readonly address: string;
   readonly keySignature: string | null;
+  /** Bitcoin: `p2tr` asks for an escrow of Taproot, which it is once both sides ask. */
+  readonly form?: Destination['form'];
 };
 
 /** The facts found before the transaction: everything that needs a node. */
@@ -63,7 +66,7 @@ export async function prepareAddress(
     : adapter.parseAddress(request.address);
   const own = destinationsOf(swap, leg.leg)[sideOf(leg, party)];
   const asItIs =
-    own !== null && (own.pubkey ?? own.address) === text
+    own !== null && (own.pubkey ?? own.address) === text && own.form === request.form
       ? { leg: leg.leg, party, destination: own, lifted: null }
       : null;
   const escrow = currentEscrow(swap, leg.leg);
@@ -87,7 +90,8 @@ function sideOf({ funder }: Leg, party: Party): 'refund' | 'payout' {
 }
 
 function isSame(one: Destination | null, other: Destination): boolean {
-  return one?.address === other.address && one.pubkey === other.pubkey;
+  const { address, pubkey, form } = other;
+  return one?.address === address && one.pubkey === pubkey && one.form === form;
 }
 
 /**
@@ -109,6 +113,7 @@ export async function storeAddress(
   const side = sideOf(leg, party);
   if (isSame(was[side], destination)) return swap;
   mustBeOpen(leg, leg.facts);
+  mustGoOn(swap.state);
   await mustNotBeAwaited(tx, swap, leg, deps.now());
   await mustNotBeAuthorized(tx, swap, name, lifted);
   const is = { ...was, [side]: destination };
@@ -169,7 +174,9 @@ export async function moveLeg(
     await mayMoveTo(tx, swap, leg, escrow.address);
     await keepEscrow(tx, adapter, { swapId: swap.id, leg: name, terms, escrow, at });
   }
-  const stored = { swapId: swap.id, leg: name, ...is, escrow: escrow?.address ?? null };
+  const { payout, refund } = is;
+  const forms = { payoutForm: payout?.form ?? null, refundForm: refund?.form ?? null };
+  const stored = { swapId: swap.id, leg: name, ...is, ...forms, escrow: escrow?.address ?? null };
   await updateDestinations(tx, stored);
   await touchSwap(tx, swap.id, at);
   return (await swapById(tx, swap.id)) as Swap;
@@ -218,6 +225,12 @@ async function destinationOf(
   about: { request: AddressRequest; leg: Leg; party: Party; text: string },
 ): Promise<Destination> {
   const { request, leg, party, text } = about;
+  const { form } = request;
+  if (form !== undefined && !has(leg, 'coins')) {
+    throw new ParleyError('bad_field', `${form} is a form of Bitcoin, not of ${leg.chain}`, {
+      form,
+    });
+  }
   const adapter = adapterOf(deps, leg.chain);
   const receives = leg.funder !== party;
   // Where a refund returns to whoever funded, the address only names the funder.
@@ -234,7 +247,8 @@ async function destinationOf(
   }
   const { network, productName } = deps.settings;
   const { keySignature, swapId } = request;
-  return destinationOfKey(wallets, { pubkey: text, keySignature, swapId, productName, network });
+  const key = { pubkey: text, keySignature, swapId, productName, network };
+  return { ...destinationOfKey(wallets, key), ...(form && { form }) };
 }
 
 /** Both legs' terms as they will be, as far as they are complete. */

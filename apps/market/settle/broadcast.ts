@@ -9,7 +9,8 @@ import type { InTurns } from '@parley/chains/interface/turns.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type ChainKey, has, isFamily } from '@parley/core/families.ts';
-import { claimGate, fundGate, mustOpen, refundGate } from '@parley/core/gates.ts';
+import { claimGate, fundGate, mustOpen, refundGate, releaseGate } from '@parley/core/gates.ts';
+import { mustGoOn, releaseOf } from '@parley/core/release.ts';
 import type { Steps } from '@parley/core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
@@ -166,6 +167,7 @@ async function passGates(
   payer: string | null,
   signal: AbortSignal,
 ): Promise<void> {
+  if (touch.together) return;
   switch (touch.verb) {
     case 'fund': {
       mustBeCurrent(swap, row);
@@ -191,9 +193,22 @@ async function passGates(
     case 'refund': {
       const { state, clocks } = await readOneLeg(deps, swap, row.leg, signal);
       const leg = state.legs[row.leg];
-      if (!isEmptied(leg, row.address)) refundGate(leg, row.terms.timelock, clocks);
+      if (isEmptied(leg, row.address) || releaseOf(leg, row.address) !== null) return;
+      if (touch.isReleased) return mustBeReleasable(deps, { row, swap }, signal);
+      refundGate(leg, row.terms.timelock, clocks);
     }
   }
+}
+
+/** Its bytes have the payee's consent, which may be given here: the payee's gate is asked. */
+async function mustBeReleasable(
+  deps: Deps,
+  { row, swap }: Pick<Touched, 'row' | 'swap'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { state, clocks } = await readBothLegs(deps, swap, signal);
+  releaseGate(state, row.leg, clocks);
+  if (state.legs[row.leg].long) await sourcesAgree(deps, swap, signal);
 }
 
 /** Why nothing more may be paid into this escrow. */
@@ -203,7 +218,7 @@ function hasEnded(deps: Deps, swap: Swap, { leg, address }: EscrowRow): unknown 
   } catch (error) {
     return error;
   }
-  const sentence = `the swap has ended: nothing may be paid to ${address} any more`;
+  const sentence = `the swap has ended: neither side may pay to ${address} any more`;
   return new ParleyError('too_late_to_fund', sentence, { leg });
 }
 
@@ -268,7 +283,10 @@ async function holdAddresses(deps: Deps, { row, swap }: Touched, isSigned: boole
   const at = new Date(deps.now());
   await deps.db.transaction(async (tx) => {
     const locked = await lockSwap(tx, swap.id);
-    if (locked !== null) mustBeCurrent(locked, row);
+    if (locked !== null) {
+      mustBeCurrent(locked, row);
+      mustGoOn(locked.state);
+    }
     await noteSent(tx, { chain, address, at });
     // A node that refuses it has seen the signature all the same.
     if (isSigned) await noteAuthorized(tx, { chain, address, at });

@@ -4,11 +4,13 @@
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { type Aliases, aliasesOf } from '@parley/chains/interface/aliases.ts';
 import type { About, Asks } from '@parley/chains/interface/building.ts';
+import type { ReleaseMaterial } from '@parley/chains/interface/consent.ts';
 import type { Allowance } from '@parley/chains/interface/fund-ways.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { begun } from '@parley/chains/nodes/gathering.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
+import { blockhashSeconds } from '@parley/chains/solana/policy.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
 import { has } from '@parley/core/families.ts';
@@ -23,6 +25,7 @@ import {
   refundGate,
 } from '@parley/core/gates.ts';
 import { parseSecret, type Secret } from '@parley/core/hashlock.ts';
+import { mustGoOn, releaseOf } from '@parley/core/release.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
@@ -40,8 +43,6 @@ import { withBrought } from './reconcile.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
 const buildGoodForSeconds = 3_600;
-/** A Solana blockhash serves 150 blocks: 60 to 90 s. */
-const blockhashSeconds = 60;
 
 export type BuildRequest = {
   readonly accountId: string;
@@ -69,7 +70,7 @@ function built(
   return { ...material, ...aliasesOf(material, secret), validUntil };
 }
 
-function lifeOf(material: Material, nowSeconds: number): number {
+export function lifeOf(material: Material | ReleaseMaterial, nowSeconds: number): number {
   switch (material.sign) {
     case 'tron-txid':
       return Math.min(
@@ -78,6 +79,7 @@ function lifeOf(material: Material, nowSeconds: number): number {
     case 'solana-tx':
       return nowSeconds + blockhashSeconds;
     case 'evm-tx':
+    case 'typed-data':
     case 'btc-payment':
     case 'btc-sighash':
       return Number.POSITIVE_INFINITY;
@@ -85,13 +87,16 @@ function lifeOf(material: Material, nowSeconds: number): number {
 }
 
 /** The age of a stored reply: bytes that no block takes any more are not handed out again. */
-export function mustLive(material: Built, nowSeconds: number): void {
+export function mustLive(
+  material: Pick<Built, 'validUntil'> & { readonly sign: string },
+  nowSeconds: number,
+): void {
   const { sign, validUntil } = material;
   const dies = sign === 'tron-txid' || sign === 'solana-tx';
   if (!dies || nowSeconds <= validUntil) return;
   throw new ParleyError(
     'material_expired',
-    `what was built under this Idempotency-Key could be sent until ${validUntil} and it is ` +
+    `the transaction under this Idempotency-Key could be sent until ${validUntil} and it is ` +
       `${nowSeconds}: ask again under another`,
     { validUntil, now: nowSeconds },
   );
@@ -259,9 +264,12 @@ export async function buildRefund(
   const escrow = await escrowToRefund(deps, swap, name, request.escrow);
   const { state, clocks } = await readOneLeg(deps, swap, name, signal);
   const leg = state.legs[name];
-  if (!isEmptied(leg, escrow.address)) refundGate(leg, escrow.terms.timelock, clocks);
+  const release = releaseOf(leg, escrow.address);
+  const isOpen = release !== null || isEmptied(leg, escrow.address);
+  if (!isOpen) refundGate(leg, escrow.terms.timelock, clocks);
   const adapter = adapterOf(deps, chain);
-  const input = { escrow, feeRateSatPerVbyte, isPublic: state.secret !== null };
+  const isPublic = state.secret !== null;
+  const input = { escrow, feeRateSatPerVbyte, isPublic, ...(release !== null && { release }) };
   const build = () => adapter.buildRefund(input, signal);
   const material = await unlessSpent(adapter, { name, escrow, signal }, build);
   return built(material, clocks.wall + buildGoodForSeconds, clocks.wall);
@@ -340,7 +348,7 @@ function canonical(deps: Deps, chain: string, address: string): string {
 }
 
 /**
- * Throws `escrow_moved` when the leg's escrow is no longer the one that was built for, and
+ * A funding throws `given_up`, `escrow_moved` when the leg's escrow is no longer the one that was built for, and
  * `unknown_escrow` when it never was.
  */
 export async function mustStillBe(
@@ -349,6 +357,7 @@ export async function mustStillBe(
 ): Promise<void> {
   const swap = await swapById(tx, about.swapId);
   if (swap === null) return;
+  mustGoOn(swap.state);
   const { leg, escrow } = legNamed(swap, about.leg);
   if (escrow === about.escrow) return;
   const rows = await escrowsOfSwap(tx, swap.id);

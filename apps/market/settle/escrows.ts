@@ -2,7 +2,8 @@
 
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { fundBy } from '@parley/core/gates.ts';
-import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
+import type { Leg } from '@parley/core/swap.ts';
+import { type Destination, type EscrowTerms, formOf, type Lane } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { type EscrowRow, factsOf, termsOf } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
@@ -12,11 +13,19 @@ export function destinationsOf(
   name: LegName,
 ): { payout: Destination | null; refund: Destination | null } {
   const leg = swap.state.legs[name];
-  const { payoutAddress, payoutPubkey, refundAddress, refundPubkey } = leg;
+  const { payoutAddress, payoutPubkey, payoutForm, refundAddress, refundPubkey, refundForm } = leg;
   return {
-    payout: payoutAddress === null ? null : { address: payoutAddress, pubkey: payoutPubkey },
-    refund: refundAddress === null ? null : { address: refundAddress, pubkey: refundPubkey },
+    payout: destination(payoutAddress, payoutPubkey, payoutForm),
+    refund: destination(refundAddress, refundPubkey, refundForm),
   };
+}
+
+function destination(
+  address: string | null,
+  pubkey: string | null,
+  form: Leg['payoutForm'] = null,
+): Destination | null {
+  return address === null ? null : { address, pubkey, ...(form && { form }) };
 }
 
 /** The terms of a leg, null until both destinations are known. */
@@ -32,7 +41,9 @@ export function termsOfLeg(
   const { chain, amount, timelock } = leg;
   const { hashlock } = swap.state;
   const placed = lane === null ? {} : { fundBefore: fundBy(swap.state, leg), lane };
-  return { chain, hashlock, payout, refund, token: swap.tokens[name], amount, timelock, ...placed };
+  const { [name]: token } = swap.tokens;
+  const where = { payout, refund, ...formOf(payout, refund) };
+  return { chain, hashlock, ...where, token, amount, timelock, ...placed };
 }
 
 /**

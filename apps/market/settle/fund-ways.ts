@@ -3,7 +3,8 @@
 // it offers.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import { noAbilities, signerOf } from '@parley/chains/evm/ways.ts';
+import { signerOf } from '@parley/chains/escrows/typed-data.ts';
+import { noAbilities } from '@parley/chains/evm/ways.ts';
 import type { Allowance, TokenAbilities } from '@parley/chains/interface/fund-ways.ts';
 import type { FundAlternative } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';

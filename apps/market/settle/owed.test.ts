@@ -10,7 +10,7 @@ import type { Material } from '@parley/chains/interface/material.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowFacts } from '@parley/core/facts.ts';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
-import { type Swap, swapById } from '../db/swaps.ts';
+import { clocksOf, type Swap, swapById } from '../db/swaps.ts';
 import { createRentLooks } from './rent-left.ts';
 import { altered, legPath, refused, sharedWorld } from './testing/shared.ts';
 import {
@@ -38,6 +38,7 @@ import {
   swapOf,
   type World,
 } from './testing/world.ts';
+import { isRentDue } from './view.ts';
 
 let world: World;
 sharedWorld((made) => {
@@ -260,6 +261,11 @@ test('the rest of a claim is shown, a step of its funder once it can be fetched,
     assert.match(step?.why ?? '', /^897840 lamports /);
     const due = (await swapById(world.deps.db, deal.id)) as Swap;
     assert.equal(due.done, true);
+    // A release leaves as much.
+    const leg = due.state.legs[deal.short];
+    const { claimed, ...rest } = leg.facts;
+    const released = { ...leg, facts: { ...rest, claimed: null, refunded: claimed } };
+    assert.ok(isRentDue(released, clocksOf(due, world.deps.now())));
     isThere = false;
     const looks = createRentLooks(world.deps);
     const shown = await looks.of(due);

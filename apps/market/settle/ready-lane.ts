@@ -74,13 +74,13 @@ async function readyLane(
   const range = rangeOf(adapter, lanes, user);
   const contract = contractIn(lanes, had);
   if (isOpenTo(lanes, had)) {
-    const [state] = await lanes.read({ contract, funder }, [had.number], signal);
+    const [state] = await lanes.read({ contract, owner: funder }, [had.number], signal);
     if (state === undefined || isReady(had, state)) return null;
   }
   const marginSeconds = policy.normal.settleSeconds;
   const others = await usableLanes(db, range, { marginSeconds, limit: mostOthers });
   const numbers = [...ownIn(range, lanes, had), ...others].map(({ number }) => number);
-  const states = await lanes.read(range, numbers, signal);
+  const states = await lanes.read({ contract: range.contract, owner: funder }, numbers, signal);
   const at = states.findIndex(({ isOpen }) => !isOpen);
   const number = numbers[at];
   const ready = states[at];

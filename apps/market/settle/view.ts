@@ -45,7 +45,7 @@ export function swapView(
 }
 
 function legView(swap: Swap, name: LegName, party: Party) {
-  const { facts, strayed: _, amount, ...leg } = swap.state.legs[name];
+  const { facts, strayed: _, handed: __, amount, ...leg } = swap.state.legs[name];
   const { funded, claimed, refunded, rentLeft = null, balance } = facts;
   return {
     ...leg,
@@ -110,7 +110,7 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
     if (isUnknown(facts)) {
       // The outcome of the leg settles it.
       if (['claimed', 'refunded'].includes(legStatus(leg.facts))) return [];
-      const why = `of the former escrow ${address}: ${unknownOutcome(leg)}`;
+      const why = `the former escrow ${address}: ${unknownOutcome(leg)}`;
       return [{ by, action: 'wait', leg: name, before: null, why }];
     }
     if (!holdsPayment(facts, leg.amount)) return [];
@@ -120,10 +120,10 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
   });
 }
 
-/** Whether what a claim left goes to its funder now. */
+/** Whether what a claim or a release left goes to its funder now. */
 export function isRentDue(leg: Leg, clocks: Clocks): boolean {
-  const { rentLeft } = leg.facts;
-  if (rentLeft === undefined || !leg.facts.claimed?.deep) return false;
+  const { rentLeft, claimed, refunded } = leg.facts;
+  if (rentLeft === undefined || !(claimed ?? refunded)?.deep) return false;
   return rentLeft.from === null || hasPassed(leg, rentLeft.from, clocks);
 }
 

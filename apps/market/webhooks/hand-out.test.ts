@@ -46,27 +46,37 @@ test('an event is stored once for all webhooks of its account, is sent to each w
   assert.equal(await bodies(), 0);
 });
 
-test('two deliveries of one event that are deleted at once leave no body', async () => {
-  const { accountId, id } = await owner('https://one.example/');
-  const second = await webhook(accountId, 'https://two.example/');
-  await agreed(accountId);
-  await handsOut();
-  const gone = (webhookId: string) => ({
-    name: '',
-    text: 'delete from deliveries where webhook_id = $1',
-    values: [webhookId],
+for (const [what, first, then] of [
+  ['two deliveries of one event', 0, 0],
+  ['deliveries of two events, each first by one of two,', 0, 1],
+] as const) {
+  test(`${what} that are deleted at once leave no body, and no deleter waits for ever`, async () => {
+    const { accountId, id } = await owner('https://one.example/');
+    const second = await webhook(accountId, 'https://two.example/');
+    await agreed(accountId, 2);
+    await handsOut();
+    const events = await rows('select distinct position from deliveries order by position');
+    const gone = (webhookId: string, index: number) => ({
+      name: '',
+      text: 'delete from deliveries where webhook_id = $1 and position = $2',
+      values: [webhookId, (events[index] as { position: number }).position],
+    });
+    let other: Promise<unknown> | undefined;
+    await at.deps.db.transaction(async (tx) => {
+      await tx.rows(gone(id, first));
+      other = at.deps.db.transaction(async (beside) => {
+        await beside.rows(gone(second.id, then));
+        await beside.rows(gone(second.id, 1 - then));
+      });
+      const waits = `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      assert.ok(await reached(async () => (await rows(waits)).length === 1));
+      await tx.rows(gone(id, 1 - first));
+    });
+    await other;
+    assert.equal(await bodies(), 0);
   });
-  let other: Promise<unknown> | undefined;
-  await at.deps.db.transaction(async (tx) => {
-    await tx.rows(gone(id));
-    other = rows('delete from deliveries where webhook_id = $1', second.id);
-    const waits = `select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    assert.ok(await reached(async () => (await rows(waits)).length === 1));
-  });
-  await other;
-  assert.equal(await bodies(), 0);
-});
+}
 
 test('prices of one thread that wait become one, the newest, which needs no room', async () => {
   const threads = { 'quote.created': swapId(1), 'thread.proposed': swapId(2) };
@@ -82,6 +92,9 @@ test('prices of one thread that wait become one, the newest, which needs no room
   await price('quote.created', '4');
   await price('quote.created', '5');
   await handsOut();
+  // The place of a thread's price is its next one's, whatever else comes before it.
+  const another = swapId(3);
+  await happens(accountId, 'quote.created', { threadId: another, quoteAmount: '20' });
   await price('thread.proposed', '11');
   await handsOut();
   assert.deepEqual(

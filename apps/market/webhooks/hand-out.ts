@@ -64,15 +64,20 @@ async function deliver(tx: Tx, deps: HandingOut, events: readonly Handed[]): Pro
     wanted: newestPrices(wantedBy(subscriber, events)),
   }));
   const firsts = plans.flatMap(({ subscriber: { id: webhookId }, wanted }) =>
-    firstPrices(wanted).map(({ topic: event, subject }) => ({ webhookId, event, subject })),
+    firstPrices(wanted).map(({ topic: event, subject, id: position }) => {
+      return { webhookId, event, subject, position };
+    }),
   );
   const overtaken = await deleteOvertaken(tx, firsts);
   const fresh: NewDelivery[] = [];
   let dropped = 0;
   for (const { subscriber, wanted } of plans) {
     const webhookId = subscriber.id;
-    const freed = overtaken.filter((each) => each === webhookId).length;
-    const taken = wanted.slice(0, roomOf(subscriber) + freed);
+    const own = overtaken.filter((each) => each.webhookId === webhookId);
+    const replacing = new Set(own.map(({ position }) => position));
+    let room = roomOf(subscriber);
+    // The place of a price that was overtaken is the newer one's, whatever came between.
+    const taken = wanted.filter(({ id }) => replacing.has(id) || room-- > 0);
     dropped += wanted.length - taken.length;
     for (const { topic, subject, id: position, at, payload } of taken) {
       const id = uuidv7(now, deps.randomBytes);

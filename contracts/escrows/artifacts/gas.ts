@@ -3,18 +3,18 @@
 /** Gas of whole transactions by fork, as gas.snapshot.json has them. */
 export const measuredGas = {
   prague: {
-    native: { fund: 33636n, settle: 41211n },
-    token: { fund: 54086n, settle: 49694n },
+    native: { fund: 33635n, settle: 41190n },
+    token: { fund: 53855n, settle: 49457n },
     approve: 46188n,
-    authorized: 103569n,
+    authorized: 103514n,
     newWord: 17100n,
     newAccount: 25000n
   },
   amsterdam: {
-    native: { fund: 40836n, settle: 45111n },
-    token: { fund: 70086n, settle: 65694n },
+    native: { fund: 40835n, settle: 45090n },
+    token: { fund: 69855n, settle: 65457n },
     approve: 128108n,
-    authorized: 288409n,
+    authorized: 288354n,
     newWord: 97920n,
     newAccount: 183600n
   }

@@ -1,7 +1,12 @@
 // Whole transactions under a fork's gas rules: EIP-2028 and EIP-7623 (Prague), EIP-2780 and
 // EIP-7976.
 
-import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common';
+import {
+  createCustomCommon,
+  Hardfork,
+  Mainnet,
+  type StateManagerInterface,
+} from '@ethereumjs/common';
 import { createEVM, type EVM } from '@ethereumjs/evm';
 import { Account, Address, createAccount, hexToBytes } from '@ethereumjs/util';
 import type { Hex } from 'viem';
@@ -54,12 +59,21 @@ export type Chain = {
   read(to: Hex, data: Hex, at: bigint): Promise<Hex>;
   /** Makes an account that has sent something before. */
   give(to: Hex, wei: bigint): Promise<void>;
+  balance(of: Hex): Promise<bigint>;
+  /** Lends an account code, as EIP-7702 does. */
+  lend(to: Hex, code: Hex): Promise<void>;
+  checkpoint(): Promise<void>;
+  /** Undoes all since the last checkpoint, and takes that away. */
+  revert(): Promise<void>;
 };
 
-class MeasureError extends Error {
-  constructor(what: string, failure: string, output: Uint8Array) {
-    super(`${what} failed: ${failure}, output 0x${Buffer.from(output).toString('hex')}`);
+export class MeasureError extends Error {
+  readonly output: Hex;
+  constructor(what: string, failure: string, bytes: Uint8Array) {
+    const output: Hex = `0x${Buffer.from(bytes).toString('hex')}`;
+    super(`${what} failed: ${failure}, output ${output}`);
     this.name = 'MeasureError';
+    this.output = output;
   }
 }
 
@@ -164,6 +178,17 @@ export async function createChain(fork: Fork): Promise<Chain> {
         new Address(hexToBytes(to)),
         createAccount({ nonce: 1n, balance: wei }),
       ),
+    balance: async (of) =>
+      (await evm.stateManager.getAccount(new Address(hexToBytes(of))))?.balance ?? 0n,
+    ...undoing(evm.stateManager),
+  };
+}
+
+function undoing(state: StateManagerInterface): Pick<Chain, 'lend' | 'checkpoint' | 'revert'> {
+  return {
+    lend: (to, code) => state.putCode(new Address(hexToBytes(to)), hexToBytes(code)),
+    checkpoint: () => state.checkpoint(),
+    revert: () => state.revert(),
   };
 }
 
@@ -185,7 +210,7 @@ export async function createTronChain(): Promise<Chain> {
       txid: new Uint8Array(32),
       block: { number: 60_000_000n, timestamp: at },
     });
-    if (result.failure === 'none') return Number(result.energyUsed);
+    if (result.failure === 'none') return result;
     throw new MeasureError('transaction', result.failure, result.output);
   };
   const give = async (to: Hex, wei: bigint) => {
@@ -193,7 +218,7 @@ export async function createTronChain(): Promise<Chain> {
   };
   return {
     chainId: TRON_CHAIN_ID,
-    send: (sent) => run(sent.from, sent.to, sent),
+    send: async (sent) => Number((await run(sent.from, sent.to, sent)).energyUsed),
     create: async (initCode, at) => {
       made += 1;
       const address: Hex = `0x${`e${made}`.repeat(20)}`;
@@ -201,7 +226,12 @@ export async function createTronChain(): Promise<Chain> {
       return address;
     },
     give,
-    read: () => Promise.reject(new Error('not on a TVM')),
+    read: async (to, data, at) => {
+      const { output } = await run(`0x${'de'.repeat(20)}`, to, { data, at });
+      return `0x${Buffer.from(output).toString('hex')}`;
+    },
+    balance: async (of) => BigInt(state.get(`account/${of.slice(2).toLowerCase()}`) ?? 0),
+    ...undoing(state),
   };
 }
 

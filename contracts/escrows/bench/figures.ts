@@ -11,25 +11,29 @@ import { type Address, maxUint256, zeroAddress } from 'viem';
 import { isEntry } from '../../evm/entry.ts';
 import { constant } from '../../evm/typescript.ts';
 import deployment from '../deployment.json' with { type: 'json' };
-import { legOf } from '../ids.ts';
 import { FORKS, type Fork } from './chain.ts';
+import { boltz } from './peers.ts';
 import {
   accountOf,
   byAuthorization,
   byPermit,
-  call,
   claim,
   coinCall,
-  encoded,
   escrowOf,
   fund,
   funder,
+  fundInLane,
+  fundMany,
+  inLaneOfPayee,
+  many,
   payout,
   refund,
+  refundEarly,
+  rich,
   type Session,
   secretOf,
   session,
-  TIMELOCK,
+  settleMany,
   third,
 } from './session.ts';
 
@@ -40,12 +44,20 @@ const LIMITS = {
   'native fund': { prague: 36_000, amsterdam: 43_000 },
   'native claim': { prague: 42_000, amsterdam: 46_000 },
   'native refund': { prague: 41_000, amsterdam: 45_000 },
-  'native fund and claim': { prague: 78_000, amsterdam: null },
+  'native fund and claim': { prague: 78_000, amsterdam: boltz['native fund and claim'].amsterdam },
   "native fund, a lane's first": { prague: 53_000, amsterdam: 141_000 },
   'token fund, allowance standing': { prague: 56_000, amsterdam: 72_000 },
   'token claim': { prague: 50_000, amsterdam: 66_000 },
   'token refund': { prague: 49_000, amsterdam: 65_000 },
-  'token fund and claim': { prague: 106_000, amsterdam: null },
+  'token fund and claim': { prague: 106_000, amsterdam: boltz['token fund and claim'].amsterdam },
+  "native first swap, the payee's lane": boltz['native fund and claim'],
+  'native first swap, a lane of its own': { prague: null, amsterdam: null },
+  "token first swap, the payee's lane": boltz['token fund and claim'],
+  'token first swap, a lane of its own': { prague: null, amsterdam: null },
+  'native claim by the payee': { prague: null, amsterdam: null },
+  'token claim by the payee': { prague: null, amsterdam: null },
+  'native refund by consent': { prague: null, amsterdam: null },
+  'token refund by consent': { prague: null, amsterdam: null },
   'native claim, payout never used': { prague: null, amsterdam: null },
   'token claim, payout holds none': { prague: null, amsterdam: null },
   'token approval of the amount': { prague: null, amsterdam: null },
@@ -54,6 +66,8 @@ const LIMITS = {
   'token fund by permit, the second of a funder': { prague: null, amsterdam: null },
   'token fund by authorization, the submitter': { prague: null, amsterdam: null },
   "token fund by authorization, a lane's first": { prague: null, amsterdam: null },
+  'native fundMany of ten, each': { prague: 20_000, amsterdam: null },
+  'token fundMany of ten, each': { prague: 20_000, amsterdam: null },
   'native claimMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
   'native refundMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
   'token claimMany of ten, each': { prague: 20_000, amsterdam: null },
@@ -79,6 +93,11 @@ const ENERGY_LIMITS = {
   'token that answers false, claim': 24_000,
   'token fund by permit': null,
   'token fund by authorization, the submitter': null,
+  "TRX first swap, the payee's lane": null,
+  "token first swap, the payee's lane": null,
+  'TRX refund by consent': null,
+  'TRX fundMany of ten, each': null,
+  'token fundMany of ten, each': null,
   'TRX claimMany of ten, each': null,
   'token claimMany of ten, each': null,
 } as const satisfies Record<string, number | null>;
@@ -88,6 +107,28 @@ type EnergyRow = keyof typeof ENERGY_LIMITS;
 export type GasFigure = { gas: number; limit: number | null };
 export type GasFigures = Record<Row, Record<Fork, GasFigure>>;
 type EnergyFigures = Record<EnergyRow, { limit: number | null; energy: number }>;
+
+/** Swaps of persons who never funded, in a lane of the payee that another one has used. */
+async function lent(s: Session, token: Address, n: number) {
+  const opened = async (counter: number) => {
+    const { address } = accountOf(`person ${counter} ${token}`);
+    await s.chain.give(address, rich);
+    if (token !== zeroAddress) {
+      await coinCall(s, third.address, 'mint', [address, many]);
+      await coinCall(s, address, 'approve', [s.escrows, maxUint256]);
+    }
+    const escrow = inLaneOfPayee(escrowOf(token, n, counter, address));
+    return { escrow, paid: await fundInLane(s, escrow) };
+  };
+  const former = await opened(1);
+  await claim(s, former.escrow, n);
+  const first = await opened(2);
+  const swap = first.paid + (await claim(s, first.escrow, n));
+  const own = await opened(3);
+  const byPayee = await claim(s, own.escrow, n, payout);
+  const last = await opened(4);
+  return { swap, byPayee, early: await refundEarly(s, last.escrow) };
+}
 
 /** A lane's first funding and claim, then a second of each, then a third that is refunded. */
 async function verbs(s: Session, token: Address, n: number, to: Address = payout.address) {
@@ -100,24 +141,19 @@ async function verbs(s: Session, token: Address, n: number, to: Address = payout
   return { first, firstClaim, fund: again, claim: claimed, refund: await refund(s, of(3)) };
 }
 
-/** Each of ten lanes that were used before, funded again and settled in one transaction. */
+/** Each of ten lanes that were used before, funded again and settled, each in one transaction. */
 async function batches(s: Session, token: Address, from: number) {
-  const settled = { claims: 0, refunds: 0 };
+  const each = { funds: 0, claims: 0, refunds: 0 };
   for (const counter of [1, 2, 3]) {
     const batch = Array.from({ length: BATCH }, (_, i) =>
       escrowOf(token, from + i, counter, funder.address),
     );
-    for (const escrow of batch) await fund(s, escrow);
-    if (counter < 3) {
-      const legs = batch.map((escrow, i) => legOf(escrow, secretOf(from + i)));
-      settled.claims = await call(s, third.address, encoded('claimMany', [legs]));
-    } else {
-      const legs = batch.map((escrow) => legOf(escrow, escrow.terms.hashlock));
-      const data = encoded('refundMany', [legs]);
-      settled.refunds = await call(s, third.address, data, 0n, TIMELOCK);
-    }
+    each.funds = Math.ceil((await fundMany(s, batch)) / BATCH);
+    const secrets = counter < 3 ? batch.map((_, i) => secretOf(from + i)) : null;
+    const settled = Math.ceil((await settleMany(s, batch, secrets)) / BATCH);
+    each[secrets === null ? 'refunds' : 'claims'] = settled;
   }
-  return { claims: Math.ceil(settled.claims / BATCH), refunds: Math.ceil(settled.refunds / BATCH) };
+  return each;
 }
 
 /** Every way to fund a token that needs no standing allowance, on a lane that was used before. */
@@ -155,6 +191,8 @@ async function gasOn(fork: Fork): Promise<Record<Row, number>> {
   const native = await verbs(s, zeroAddress, 1);
   const token = await verbs(s, s.coin, 2);
   const made = await newcomers(s, 3);
+  const nativeLent = await lent(s, zeroAddress, 4);
+  const tokenLent = await lent(s, s.coin, 5);
   const nativeBatch = await batches(s, zeroAddress, 10);
   const tokenBatch = await batches(s, s.coin, 30);
   return {
@@ -167,6 +205,14 @@ async function gasOn(fork: Fork): Promise<Record<Row, number>> {
     'token claim': token.claim,
     'token refund': token.refund,
     'token fund and claim': token.fund + token.claim,
+    "native first swap, the payee's lane": nativeLent.swap,
+    'native first swap, a lane of its own': native.first + native.firstClaim,
+    "token first swap, the payee's lane": tokenLent.swap,
+    'token first swap, a lane of its own': token.first + token.firstClaim,
+    'native claim by the payee': nativeLent.byPayee,
+    'token claim by the payee': tokenLent.byPayee,
+    'native refund by consent': nativeLent.early,
+    'token refund by consent': tokenLent.early,
     'native claim, payout never used': made.native,
     'token claim, payout holds none': made.token,
     'token approval of the amount': other.approval,
@@ -175,6 +221,8 @@ async function gasOn(fork: Fork): Promise<Record<Row, number>> {
     'token fund by permit, the second of a funder': other.secondPermit,
     'token fund by authorization, the submitter': other.authorization,
     "token fund by authorization, a lane's first": other.first,
+    'native fundMany of ten, each': nativeBatch.funds,
+    'token fundMany of ten, each': tokenBatch.funds,
     'native claimMany of ten, each': nativeBatch.claims,
     'native refundMany of ten, each': nativeBatch.refunds,
     'token claimMany of ten, each': tokenBatch.claims,
@@ -203,6 +251,9 @@ async function energies(): Promise<Record<EnergyRow, number>> {
   }
   const coin = await verbs(s, s.coin, 3);
   const falseCoin = await verbs(s, s.falseCoin, 4);
+  const trxLent = await lent(s, zeroAddress, 5);
+  const trxBatch = await batches(s, zeroAddress, 100);
+  const tokenBatch = await batches(s, s.coin, 200);
   return {
     'TRX fund': trx.fund,
     'TRX claim': trx.claim,
@@ -221,8 +272,13 @@ async function energies(): Promise<Record<EnergyRow, number>> {
     'token that answers false, claim': falseCoin.claim,
     'token fund by permit': other.secondPermit,
     'token fund by authorization, the submitter': other.authorization,
-    'TRX claimMany of ten, each': (await batches(s, zeroAddress, 100)).claims,
-    'token claimMany of ten, each': (await batches(s, s.coin, 200)).claims,
+    "TRX first swap, the payee's lane": trxLent.swap,
+    "token first swap, the payee's lane": (await lent(s, s.coin, 6)).swap,
+    'TRX refund by consent': trxLent.early,
+    'TRX fundMany of ten, each': trxBatch.funds,
+    'token fundMany of ten, each': tokenBatch.funds,
+    'TRX claimMany of ten, each': trxBatch.claims,
+    'token claimMany of ten, each': tokenBatch.claims,
   };
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   type Abi,
   type Address,
+  concat,
   encodeFunctionData,
   getAddress,
   type Hex,
@@ -13,11 +14,20 @@ import {
   parseAbi,
   parseSignature,
   sha256,
+  toHex,
   zeroAddress,
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { escrowsAbi, initCode } from '../artifacts/abi.ts';
-import { type Escrow, escrowId, type Terms } from '../ids.ts';
+import {
+  type Consent,
+  consentOf,
+  type Escrow,
+  escrowId,
+  firstLaneOfPayee,
+  legOf,
+  type Terms,
+} from '../ids.ts';
 import { type Chain, createChain, createTronChain, type Fork } from './chain.ts';
 
 export const START = 1_800_000_000n;
@@ -80,8 +90,8 @@ export function artifact(name: string): { abi: Abi; bytecode: Hex } {
   return JSON.parse(readFileSync(join(import.meta.dirname, `../artifacts/${name}.json`), 'utf8'));
 }
 
-const rich = 10n ** 24n;
-const many = 10n ** 15n;
+export const rich = 10n ** 24n;
+export const many = 10n ** 15n;
 
 export async function session(fork: Fork | 'tron'): Promise<Session> {
   const chain = await (fork === 'tron' ? createTronChain() : createChain(fork));
@@ -118,17 +128,62 @@ export function call(s: Session, from: Address, data: Hex, value = 0n, at = STAR
   return s.chain.send({ from, to: s.escrows, data, value, at });
 }
 
+const weiOf = ({ terms }: Escrow) => (terms.token === zeroAddress ? terms.amount : 0n);
+
 export function fund(s: Session, escrow: Escrow): Promise<number> {
-  const value = escrow.terms.token === zeroAddress ? escrow.terms.amount : 0n;
-  return call(s, escrow.terms.refund, encoded('fund', args(escrow)), value);
+  return call(s, escrow.terms.refund, encoded('fund', args(escrow)), weiOf(escrow));
 }
 
-export function claim(s: Session, escrow: Escrow, n: number): Promise<number> {
-  return call(s, third.address, encoded('claim', [...args(escrow), secretOf(n)]));
+/** In a lane of the payee, who signs that. */
+export async function fundInLane(s: Session, escrow: Escrow): Promise<number> {
+  const data = encoded('fundInLane', [...args(escrow), await consent(s, 'OpenInMyLane', escrow)]);
+  return call(s, escrow.terms.refund, data, weiOf(escrow));
+}
+
+export const inLaneOfPayee = (escrow: Escrow): Escrow => {
+  return { ...escrow, lane: escrow.lane | firstLaneOfPayee };
+};
+
+export function fundMany(s: Session, escrows: readonly Escrow[]): Promise<number> {
+  const value = escrows.reduce((sum, escrow) => sum + weiOf(escrow), 0n);
+  return call(s, funder.address, encoded('fundMany', [escrows]), value);
+}
+
+export function claim(s: Session, escrow: Escrow, n: number, from = third): Promise<number> {
+  return call(s, from.address, encoded('claim', [...args(escrow), secretOf(n)]));
 }
 
 export function refund(s: Session, escrow: Escrow): Promise<number> {
   return call(s, third.address, encoded('refund', args(escrow)), 0n, TIMELOCK);
+}
+
+export async function refundEarly(s: Session, escrow: Escrow): Promise<number> {
+  const { v, r, s: s_ } = await consent(s, 'GiveUpClaim', escrow);
+  const signature = concat([r, s_, toHex(v)]);
+  return call(s, third.address, encoded('refundEarly', [...args(escrow), signature]));
+}
+
+/** Escrows of one payment. */
+export function settleMany(s: Session, escrows: readonly Escrow[], secrets: readonly Hex[] | null) {
+  const [first] = escrows;
+  if (first === undefined) throw new Error('a batch of none');
+  const verb = secrets === null ? 'refund' : 'claim';
+  const { token, payout, refund } = first.terms;
+  const legs = escrows.map((escrow, i) =>
+    legOf(escrow, verb, secrets?.[i] ?? escrow.terms.hashlock),
+  );
+  const group = { token, to: verb === 'claim' ? payout : refund, legs };
+  const data = encoded(`${verb}Many`, [[group], 300_000n + 30_000n * BigInt(legs.length)]);
+  return call(s, third.address, data, 0n, verb === 'claim' ? START : TIMELOCK);
+}
+
+function parsed(signature: Hex) {
+  const { r, s, yParity } = parseSignature(signature);
+  return { v: yParity + 27, r, s };
+}
+
+async function consent({ chain, escrows }: Session, what: Consent, escrow: Escrow) {
+  return parsed(await payout.signTypedData(consentOf(what, chain.chainId, escrows, escrow)));
 }
 
 const fields = (type: string, ...names: string[]) => names.map((name) => ({ name, type }));
@@ -149,15 +204,14 @@ async function signed({ chain, coin }: Session, primaryType: keyof typeof types,
   const { chainId } = chain;
   const domain = { name: 'Dev Coin', version: '2', chainId, verifyingContract: coin };
   const signature = await funder.signTypedData({ domain, types, primaryType, message } as never);
-  const { r, s, yParity } = parseSignature(signature);
-  return [yParity + 27, r, s] as const;
+  return parsed(signature);
 }
 
 export async function byPermit(s: Session, escrow: Escrow, nonce: bigint): Promise<number> {
   const value = escrow.terms.amount;
   const permit = { owner: funder.address, spender: s.escrows, value, nonce, deadline: FUND_BEFORE };
   const signature = await signed(s, 'Permit', permit);
-  const data = encoded('fundWithPermit', [...args(escrow), value, FUND_BEFORE, ...signature]);
+  const data = encoded('fundWithPermit', [...args(escrow), value, FUND_BEFORE, signature]);
   return call(s, funder.address, data);
 }
 
@@ -166,5 +220,5 @@ export async function byAuthorization(s: Session, escrow: Escrow): Promise<numbe
   const nonce = escrowId(s.chain.chainId, s.escrows, escrow);
   const moved = { from: funder.address, to: s.escrows, value, validAfter: 0n, validBefore, nonce };
   const signature = await signed(s, 'ReceiveWithAuthorization', moved);
-  return call(s, third.address, encoded('fundWithAuthorization', [...args(escrow), ...signature]));
+  return call(s, third.address, encoded('fundWithAuthorization', [...args(escrow), signature]));
 }

@@ -19,18 +19,28 @@ struct Terms {
     uint256 fundBefore;
 }
 
-/// @notice One escrow in a batch, in six words: the coming fork prices each byte of calldata.
-/// @param lock   A claim's secret, or a refund's hashlock.
-/// @param payout As in the terms.
-/// @param token  As in the terms.
-/// @param key    The refund address's 20 bytes, then the lane's 12.
-/// @param amount As in the terms.
-/// @param times  The timelock from bit 96 on, then 64 bits of `fundBefore` and 32 of the counter.
+/// @notice One of the escrows that `fundMany` opens.
+struct Funding {
+    Terms terms;
+    uint96 lane;
+    uint32 counter;
+}
+
+/// @notice One escrow in a batch, in three words: the coming fork prices each byte of calldata.
+/// @param lock  A claim's secret, or a refund's hashlock.
+/// @param place The refund address in a claim, the payout in a refund; then the lane's 12 bytes.
+/// @param rest  The amount from bit 112 on, 40 bits of the timelock, 40 of `fundBefore`, and 32 of
+///              the counter.
 struct Leg {
     bytes32 lock;
-    address payout;
+    uint256 place;
+    uint256 rest;
+}
+
+/// @notice The escrows of a batch that one payment settles.
+/// @param to The payout of all of them in a claim, the refund address in a refund.
+struct Group {
     address token;
-    uint256 key;
-    uint256 amount;
-    uint256 times;
+    address to;
+    Leg[] legs;
 }

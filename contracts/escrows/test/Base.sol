@@ -5,7 +5,8 @@ import {Vm} from "./Vm.sol";
 import {DevCoin} from "../dev/DevCoin.sol";
 import {DevToken} from "../dev/DevToken.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
-import {Leg, Terms} from "../src/Terms.sol";
+import {Signature} from "../src/Signature.sol";
+import {Funding, Group, Leg, Terms} from "../src/Terms.sol";
 
 struct Escrow {
     Terms terms;
@@ -13,11 +14,18 @@ struct Escrow {
     uint32 counter;
 }
 
+/// @notice An escrow in a batch, with the secret or hashlock that it is brought with.
+struct Item {
+    Escrow e;
+    bytes32 lock;
+}
+
 /// @notice A funder, a recipient, a stranger, a secret, and one escrow's life in short verbs.
 abstract contract Base {
     Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
     uint256 internal constant FUNDER_KEY = 0xF00D;
-    address internal constant RECIPIENT = address(0xBEEF);
+    uint256 internal constant RECIPIENT_KEY = 0xBEEF;
+    address internal constant RECIPIENT = 0x6E9972213BF459853FA33E28Ab7219e9157C8d02;
     address internal constant STRANGER = address(0x57A9);
     bytes32 internal constant SECRET = bytes32(uint256(0xa11ce) << 200);
     uint256 internal constant NOW = 1_800_000_000;
@@ -25,6 +33,9 @@ abstract contract Base {
     uint256 internal constant TIMELOCK = NOW + 1 days;
     uint256 internal constant AMOUNT = 1_000e6;
     uint96 internal constant LANE = 0x5d1fa3c27be6049800000001;
+    uint96 internal constant OF_PAYEE = 1 << 95;
+    /// @dev Of a group in a batch.
+    uint256 internal constant GAS_EACH = 2_000_000;
     uint32 internal constant LAST = 2 ** 30 - 1;
     bytes32 internal constant RECEIVE = keccak256(
         "ReceiveWithAuthorization(address from,address to,uint256 value,"
@@ -49,10 +60,24 @@ abstract contract Base {
         hashlock = sha256(abi.encode(SECRET));
         funder = vm.addr(FUNDER_KEY);
         escrows = deploy();
-        domain = keccak256(abi.encode(block.chainid, address(escrows)));
+        domain = domainOf(address(escrows));
         coin = new DevCoin();
         give(address(coin), funder, AMOUNT * 10);
         vm.deal(funder, AMOUNT * 10);
+    }
+
+    function domainOf(address contract_) internal view returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                keccak256(
+                    "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+                ),
+                keccak256("Parley"),
+                keccak256("1"),
+                block.chainid,
+                contract_
+            )
+        );
     }
 
     function initCode() internal view returns (bytes memory) {
@@ -132,15 +157,12 @@ abstract contract Base {
     }
 
     function keyOf(Escrow memory e) internal pure returns (uint256) {
-        return uint256(uint160(e.terms.refund)) << 96 | e.lane;
+        address owner = e.lane < OF_PAYEE ? e.terms.refund : e.terms.payout;
+        return uint256(uint160(owner)) << 96 | e.lane;
     }
 
-    function wordOf(Escrow memory e, uint256 state, uint256 changedAt)
-        internal
-        view
-        returns (uint256)
-    {
-        return uint256(idOf(e)) >> 64 << 64 | state << 62 | changedAt << 30 | e.counter;
+    function wordOf(Escrow memory e, uint256 state) internal view returns (uint256) {
+        return uint256(idOf(e)) >> 32 << 32 | state << 30 | e.counter;
     }
 
     function slotOf(Escrow memory e) internal pure returns (bytes32) {
@@ -153,14 +175,12 @@ abstract contract Base {
         return escrows.lanesOf(keys)[0];
     }
 
-    function stateOf(Escrow memory e) internal view returns (uint256 state) {
-        (state,) = escrows.stateOf(e.terms, e.lane, e.counter);
+    function stateOf(Escrow memory e) internal view returns (uint256) {
+        return escrows.stateOf(e.terms, e.lane, e.counter);
     }
 
-    function expectState(Escrow memory e, uint256 state, uint256 changedAt) internal view {
-        (uint256 state_, uint256 changedAt_) = escrows.stateOf(e.terms, e.lane, e.counter);
-        vm.assertEq(state_, state, "state");
-        vm.assertEq(changedAt_, changedAt, "changed at");
+    function expectState(Escrow memory e, uint256 state) internal view {
+        vm.assertEq(stateOf(e), state, "state");
     }
 
     function expectError(bytes memory data) internal {
@@ -222,13 +242,87 @@ abstract contract Base {
         return keccak256(abi.encodePacked(hex"1901", separator, message));
     }
 
-    function claimLeg(Escrow memory e, bytes32 secret) internal pure returns (Leg memory) {
-        Terms memory t = e.terms;
-        uint256 times = t.timelock << 96 | t.fundBefore << 32 | e.counter;
-        return Leg(secret, t.payout, t.token, keyOf(e), t.amount, times);
+    function sign(uint256 key, bytes32 digest) internal pure returns (Signature memory made) {
+        (made.v, made.r, made.s) = vm.sign(key, digest);
     }
 
-    function refundLeg(Escrow memory e) internal pure returns (Leg memory) {
-        return claimLeg(e, e.terms.hashlock);
+    /// @dev What an account signs about an escrow, by a type such as "GiveUpClaim".
+    function consentTo(Escrow memory e, string memory what) internal view returns (bytes32) {
+        bytes32 type_ = keccak256(bytes.concat(bytes(what), "(bytes32 escrow)"));
+        bytes32 message = keccak256(abi.encode(type_, idOf(e)));
+        return keccak256(abi.encodePacked(hex"1901", domain, message));
+    }
+
+    function inLane(Escrow memory e) internal pure returns (Escrow memory other) {
+        other = copyOf(e);
+        other.lane |= OF_PAYEE;
+    }
+
+    function opening(Escrow memory e) internal view returns (Signature memory) {
+        return sign(RECIPIENT_KEY, consentTo(e, "OpenInMyLane"));
+    }
+
+    function fundInLane(Escrow memory e) internal {
+        Signature memory consent = opening(e);
+        vm.prank(e.terms.refund);
+        escrows.fundInLane{value: valueOf(e)}(e.terms, e.lane, e.counter, consent);
+    }
+
+    function fundings(Escrow[] memory all) internal pure returns (Funding[] memory made) {
+        made = new Funding[](all.length);
+        for (uint256 i = 0; i < all.length; i++) {
+            made[i] = Funding(all[i].terms, all[i].lane, all[i].counter);
+        }
+    }
+
+    function legOf(Item memory item, bool claims) internal pure returns (Leg memory) {
+        Terms memory t = item.e.terms;
+        address other = claims ? t.refund : t.payout;
+        uint256 rest = t.amount << 112 | t.timelock << 72 | t.fundBefore << 32 | item.e.counter;
+        return Leg(item.lock, uint256(uint160(other)) << 96 | item.e.lane, rest);
+    }
+
+    /// @dev Neighbours of one token and one receiver are a group.
+    function groupsOf(Item[] memory items, bool claims)
+        internal
+        pure
+        returns (Group[] memory made)
+    {
+        made = new Group[](items.length);
+        uint256 count;
+        for (uint256 i = 0; i < items.length; i++) {
+            Terms memory t = items[i].e.terms;
+            address to = claims ? t.payout : t.refund;
+            if (count == 0 || made[count - 1].token != t.token || made[count - 1].to != to) {
+                made[count++] = Group(t.token, to, new Leg[](0));
+            }
+            Leg[] memory before = made[count - 1].legs;
+            Leg[] memory legs = new Leg[](before.length + 1);
+            for (uint256 n = 0; n < before.length; n++) {
+                legs[n] = before[n];
+            }
+            legs[before.length] = legOf(items[i], claims);
+            made[count - 1].legs = legs;
+        }
+        assembly ("memory-safe") {
+            mstore(made, count)
+        }
+    }
+
+    function one(Escrow memory e, bytes32 lock) internal pure returns (Item[] memory items) {
+        items = new Item[](1);
+        items[0] = Item(e, lock);
+    }
+
+    function claimMany(Item[] memory items) internal returns (uint256) {
+        Group[] memory groups = groupsOf(items, true);
+        vm.prank(address(0xCA11));
+        return escrows.claimMany(groups, GAS_EACH);
+    }
+
+    function refundMany(Item[] memory items) internal returns (uint256) {
+        Group[] memory groups = groupsOf(items, false);
+        vm.prank(address(0xCA11));
+        return escrows.refundMany(groups, GAS_EACH);
     }
 }

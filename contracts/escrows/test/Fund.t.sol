@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Base, Escrow} from "./Base.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
+import {Signature} from "../src/Signature.sol";
 import {Token} from "../src/Token.sol";
 
 contract FundTest is Base {
@@ -17,8 +18,8 @@ contract FundTest is Base {
             fund(e);
             vm.assertEq(here(token), AMOUNT, "here");
             vm.assertEq(before - held(token, funder), AMOUNT, "funder");
-            expectState(e, OPEN, NOW);
-            vm.assertEq(wordIn(e), wordOf(e, OPEN, NOW), "word");
+            expectState(e, OPEN);
+            vm.assertEq(wordIn(e), wordOf(e, OPEN), "word");
             vm.assertEq(uint256(vm.load(address(escrows), slotOf(e))), wordIn(e), "its slot");
         }
     }
@@ -42,7 +43,7 @@ contract FundTest is Base {
         bytes[2] memory calls = [
             abi.encodeCall(ParleyEscrows.fund, (e.terms, LANE, 1)),
             abi.encodeCall(
-                ParleyEscrows.fundWithPermit, (e.terms, LANE, 1, AMOUNT, NOW, 27, 0, 0)
+                ParleyEscrows.fundWithPermit, (e.terms, LANE, 1, AMOUNT, NOW, Signature(27, 0, 0))
             )
         ];
         for (uint256 i = 0; i < 2; i++) {
@@ -57,7 +58,7 @@ contract FundTest is Base {
         }
         vm.prank(funder, STRANGER);
         escrows.fund(e.terms, LANE, 1);
-        expectState(e, OPEN, NOW);
+        expectState(e, OPEN);
     }
 
     function test_zero_hashlock_and_amount_are_refused() public {
@@ -122,9 +123,7 @@ contract FundTest is Base {
             Escrow memory e = native();
             e.terms.fundBefore = [0, NOW - 1][i];
             expectError(
-                abi.encodeWithSelector(
-                    ParleyEscrows.FundTooLate.selector, e.terms.fundBefore, NOW
-                )
+                abi.encodeWithSelector(ParleyEscrows.FundTooLate.selector, e.terms.fundBefore, NOW)
             );
             fund(e);
         }
@@ -192,5 +191,4 @@ contract FundTest is Base {
         vm.assertTrue((id == escrows.escrowOf(b.terms, b.lane, b.counter)) == same, "ids");
         vm.assertEq(id, idOf(a), "formula");
     }
-
 }

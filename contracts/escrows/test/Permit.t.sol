@@ -4,17 +4,12 @@ pragma solidity 0.8.37;
 import {Base, Escrow} from "./Base.sol";
 import {DevCoin} from "../dev/DevCoin.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
+import {Signature} from "../src/Signature.sol";
 import {Token} from "../src/Token.sol";
 import {Wrapped} from "./zoo/Signed.sol";
 import {FalseOnSuccess} from "./zoo/Tokens.sol";
 
 contract PermitTest is Base {
-    struct Signature {
-        uint8 v;
-        bytes32 r;
-        bytes32 s;
-    }
-
     bytes32 private constant PERMIT = keccak256(
         "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
     );
@@ -25,18 +20,18 @@ contract PermitTest is Base {
         coin.approve(address(escrows), 0);
     }
 
-    function signed(uint256 allowance, uint256 nonce) internal view returns (Signature memory p) {
+    function signed(uint256 allowance, uint256 nonce) internal view returns (Signature memory) {
         bytes32 message =
             keccak256(abi.encode(PERMIT, funder, address(escrows), allowance, nonce, FUND_BEFORE));
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", coin.DOMAIN_SEPARATOR(), message));
-        (p.v, p.r, p.s) = vm.sign(FUNDER_KEY, digest);
+        return sign(FUNDER_KEY, digest);
     }
 
     function fundBy(address sender, Escrow memory e, uint256 allowance, Signature memory p)
         internal
     {
         vm.prank(sender);
-        escrows.fundWithPermit(e.terms, e.lane, e.counter, allowance, FUND_BEFORE, p.v, p.r, p.s);
+        escrows.fundWithPermit(e.terms, e.lane, e.counter, allowance, FUND_BEFORE, p);
     }
 
     function e1() internal view returns (Escrow memory) {
@@ -47,7 +42,7 @@ contract PermitTest is Base {
         expectEvent();
         emit ParleyEscrows.Funded(idOf(e1()), e1().terms, LANE, 1);
         fundBy(funder, e1(), AMOUNT, signed(AMOUNT, 0));
-        expectState(e1(), OPEN, NOW);
+        expectState(e1(), OPEN);
         vm.assertEq(here(address(coin)), AMOUNT, "here");
         vm.assertEq(coin.allowance(funder, address(escrows)), 0, "nothing stays allowed");
         claim(e1());
@@ -64,7 +59,7 @@ contract PermitTest is Base {
         vm.prank(STRANGER);
         coin.permit(funder, address(escrows), AMOUNT, FUND_BEFORE, p.v, p.r, p.s);
         fundBy(funder, e1(), AMOUNT, p);
-        expectState(e1(), OPEN, NOW);
+        expectState(e1(), OPEN);
     }
 
     function test_a_permit_that_fails_without_an_allowance_funds_nothing() public {
@@ -118,7 +113,7 @@ contract PermitTest is Base {
         e.terms.timelock = NOW;
         vm.prank(funder);
         vm.expectRevert();
-        escrows.fundWithPermit(e.terms, LANE, 1, AMOUNT, FUND_BEFORE, p.v, p.r, p.s);
+        escrows.fundWithPermit(e.terms, LANE, 1, AMOUNT, FUND_BEFORE, p);
         vm.warp(FUND_BEFORE);
         expectError(
             abi.encodeWithSelector(ParleyEscrows.FundTooLate.selector, FUND_BEFORE, FUND_BEFORE)
@@ -131,5 +126,4 @@ contract PermitTest is Base {
         expectNotReady(OPEN, 1, 1);
         fundBy(funder, e1(), AMOUNT, p);
     }
-
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Base, Escrow} from "./Base.sol";
+import {Base, Escrow, Item} from "./Base.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
-import {Leg} from "../src/Terms.sol";
+import {Signature} from "../src/Signature.sol";
+import {Funding, Group} from "../src/Terms.sol";
 import {Attacker, Crooked} from "./zoo/Attacker.sol";
 import {Books, SecondDoor} from "./zoo/Odd.sol";
 import {Plain} from "./zoo/Tokens.sol";
@@ -20,6 +21,8 @@ contract TwoDoors is Crooked, Books {
 }
 
 contract ReentrancyTest is Base {
+    uint256 private constant VERBS = 14;
+
     Crooked internal crooked;
     Attacker internal attacker;
 
@@ -47,20 +50,33 @@ contract ReentrancyTest is Base {
         token.lane += 1;
         Escrow memory open = escrowIn(address(crooked));
         open.lane = 1;
-        calls = new bytes[](9);
+        Escrow memory lent = inLane(own);
+        Signature memory none = Signature(27, 0, 0);
+        calls = new bytes[](VERBS);
         calls[0] = abi.encodeCall(ParleyEscrows.fund, (own.terms, own.lane, 1));
         calls[1] = abi.encodeCall(ParleyEscrows.fund, (token.terms, token.lane, 1));
         calls[2] = abi.encodeCall(
-            ParleyEscrows.fundWithPermit, (token.terms, token.lane, 1, AMOUNT, NOW, 27, 0, 0)
+            ParleyEscrows.fundWithPermit, (token.terms, token.lane, 1, AMOUNT, NOW, none)
         );
         calls[3] = abi.encodeCall(
-            ParleyEscrows.fundWithAuthorization, (token.terms, token.lane, 1, 27, 0, 0)
+            ParleyEscrows.fundWithAuthorization, (token.terms, token.lane, 1, none)
         );
         calls[4] = abi.encodeCall(ParleyEscrows.claim, (open.terms, open.lane, 1, SECRET));
         calls[5] = abi.encodeCall(ParleyEscrows.refund, (open.terms, open.lane, 1));
         calls[6] = abi.encodeCall(ParleyEscrows.refundPart, (open.terms, open.lane, 1, 1));
-        calls[7] = abi.encodeCall(ParleyEscrows.claimMany, (new Leg[](0)));
-        calls[8] = abi.encodeCall(ParleyEscrows.refundMany, (new Leg[](0)));
+        calls[7] = abi.encodeCall(ParleyEscrows.claimMany, (new Group[](0), 0));
+        calls[8] = abi.encodeCall(ParleyEscrows.refundMany, (new Group[](0), 0));
+        calls[9] =
+            abi.encodeCall(ParleyEscrows.fundInLane, (lent.terms, lent.lane, 1, opening(lent)));
+        calls[10] = abi.encodeCall(
+            ParleyEscrows.fundInLaneWithPermit,
+            (token.terms, token.lane, 1, AMOUNT, NOW, none, none)
+        );
+        calls[11] = abi.encodeCall(
+            ParleyEscrows.fundInLaneWithAuthorization, (token.terms, token.lane, 1, none, none)
+        );
+        calls[12] = abi.encodeCall(ParleyEscrows.fundMany, (new Funding[](0)));
+        calls[13] = abi.encodeCall(ParleyEscrows.refundEarly, (open.terms, open.lane, 1, ""));
     }
 
     function e1() internal view returns (Escrow memory) {
@@ -68,7 +84,7 @@ contract ReentrancyTest is Base {
     }
 
     function arm(uint256 verb) internal {
-        attacker.armValue(verbs()[verb], verb == 0 ? AMOUNT : 0);
+        attacker.armValue(verbs()[verb], verb == 0 || verb == 9 ? AMOUNT : 0);
     }
 
     function expectRefused(uint256 tried) internal view {
@@ -79,21 +95,22 @@ contract ReentrancyTest is Base {
         );
     }
 
-    /// A funding, one by authorization, a claim, a refund, a part, and the two batches.
+    /// A funding, one by authorization, one of many, a claim, a refund, a part, the two batches, and
+    /// a refund before the timelock.
     function test_no_verb_runs_within_a_token_call() public {
-        for (uint256 way = 0; way < 7; way++) {
-            for (uint256 verb = 0; verb < 9; verb++) {
+        for (uint256 way = 0; way < 9; way++) {
+            for (uint256 verb = 0; verb < VERBS; verb++) {
                 uint256 before = vm.snapshotState();
-                if (way > 1) {
+                if (way > 2) {
                     attacker.arm("");
                     fund(e1());
                 }
                 arm(verb);
-                vm.warp(way < 3 || way == 5 ? NOW : TIMELOCK);
-                if (way < 2) fundBy(way, e1());
-                else settle(e1(), way - 2);
+                vm.warp(way < 4 || way == 6 || way == 8 ? NOW : TIMELOCK);
+                if (way < 3) fundBy(way, e1());
+                else settle(e1(), way - 3);
                 expectRefused(1);
-                vm.assertEq(here(address(crooked)), way < 2 ? 2 * AMOUNT : AMOUNT, "once");
+                vm.assertEq(here(address(crooked)), way < 3 ? 2 * AMOUNT : AMOUNT, "once");
                 vm.revertToState(before);
             }
         }
@@ -104,32 +121,39 @@ contract ReentrancyTest is Base {
         vm.etch(funder, address(attacker).code);
         attacker = Attacker(payable(funder));
         crooked.employ(attacker);
-        for (uint256 verb = 0; verb < 9; verb++) {
+        for (uint256 verb = 0; verb < VERBS; verb++) {
             uint256 before = vm.snapshotState();
             arm(verb);
             vm.prank(funder, funder);
             escrows.fund(e1().terms, LANE, 1);
             expectRefused(1);
-            expectState(e1(), OPEN, NOW);
+            expectState(e1(), OPEN);
             vm.revertToState(before);
         }
     }
 
     function fundBy(uint256 way, Escrow memory e) internal {
         if (way == 0) return fund(e);
-        (uint8 v, bytes32 r, bytes32 s) =
-            vm.sign(FUNDER_KEY, authorization(e, crooked.DOMAIN_SEPARATOR()));
-        escrows.fundWithAuthorization(e.terms, e.lane, e.counter, v, r, s);
+        if (way == 2) {
+            Escrow[] memory all = new Escrow[](1);
+            all[0] = e;
+            vm.prank(funder);
+            return escrows.fundMany(fundings(all));
+        }
+        Signature memory given = sign(FUNDER_KEY, authorization(e, crooked.DOMAIN_SEPARATOR()));
+        escrows.fundWithAuthorization(e.terms, e.lane, e.counter, given);
     }
 
     function settle(Escrow memory e, uint256 way) internal {
-        Leg[] memory legs = new Leg[](1);
-        legs[0] = way == 3 ? claimLeg(e, SECRET) : refundLeg(e);
         if (way == 0) claim(e);
         if (way == 1) refund(e);
         if (way == 2) refundPart(e, AMOUNT);
-        if (way == 3) vm.assertEq(escrows.claimMany(legs), 1, "claimed");
-        if (way == 4) vm.assertEq(escrows.refundMany(legs), 1, "refunded");
+        if (way == 3) vm.assertEq(claimMany(one(e, SECRET)), 1, "claimed");
+        if (way == 4) vm.assertEq(refundMany(one(e, hashlock)), 1, "refunded");
+        if (way == 5) {
+            vm.prank(e.terms.payout);
+            escrows.refundEarly(e.terms, e.lane, e.counter, "");
+        }
     }
 
     /// Half of what a funding owes is missing, and the other half would come by a second funding
@@ -214,12 +238,12 @@ contract ReentrancyTest is Base {
         others.terms.payout = STRANGER;
         attacker.arm(abi.encodeCall(ParleyEscrows.claim, (others.terms, 1, 1, SECRET)));
         vm.prank(funder);
-        escrows.fundWithPermit(e1().terms, LANE, 1, AMOUNT, NOW, 27, 0, 0);
+        escrows.fundWithPermit(e1().terms, LANE, 1, AMOUNT, NOW, Signature(27, 0, 0));
         vm.assertEq(attacker.succeeded(), 1, "claimed within");
         vm.assertEq(crooked.balanceOf(STRANGER), AMOUNT, "paid once");
         vm.assertEq(here(address(crooked)), AMOUNT, "what is open");
-        expectState(e1(), OPEN, NOW);
-        expectState(others, CLAIMED, NOW);
+        expectState(e1(), OPEN);
+        expectState(others, CLAIMED);
     }
 
     function test_the_lane_taken_within_a_permit_is_not_taken_again() public {
@@ -228,7 +252,7 @@ contract ReentrancyTest is Base {
         attacker.arm(abi.encodeCall(ParleyEscrows.fund, (e.terms, e.lane, 1)));
         expectNotReady(OPEN, 1, 1);
         vm.prank(address(attacker));
-        escrows.fundWithPermit(e.terms, e.lane, 1, AMOUNT, NOW, 27, 0, 0);
+        escrows.fundWithPermit(e.terms, e.lane, 1, AMOUNT, NOW, Signature(27, 0, 0));
     }
 
     /// What a native receiver may do within its payment: anything that is possible after it.
@@ -269,13 +293,15 @@ contract ReentrancyTest is Base {
         attacker.armValue(abi.encodeCall(ParleyEscrows.fund, (next.terms, next.lane, 2)), AMOUNT);
         claim(e);
         vm.assertEq(attacker.succeeded(), 1, "funded within");
-        expectState(e, ENDED, 0);
-        expectState(next, OPEN, NOW);
+        expectState(e, ENDED);
+        expectState(next, OPEN);
         vm.assertEq(here(address(0)), AMOUNT, "what is open");
     }
 
-    /// A leg is settled before the one ahead of it is paid, whose receiver can settle it as well.
-    function test_a_receiver_that_settles_the_leg_under_way_is_too_late() public {
+    /// A receiver that settles the group behind its own leaves the batch nothing to pay there.
+    function test_a_receiver_that_settles_the_next_group_is_not_followed_by_a_second_payment()
+        public
+    {
         Escrow memory first = native();
         first.terms.payout = address(attacker);
         first.terms.refund = address(attacker);
@@ -283,23 +309,24 @@ contract ReentrancyTest is Base {
         fund(first);
         fund(next);
         fund(beside(next)); // money for a second payment is here
-        Leg[] memory legs = new Leg[](2);
+        Item[] memory items = new Item[](2);
+        (items[0].e, items[1].e) = (first, next);
         for (uint256 verb = CLAIMED; verb <= REFUNDED; verb++) {
             uint256 before = vm.snapshotState();
             if (verb == CLAIMED) {
-                (legs[0], legs[1]) = (claimLeg(first, SECRET), claimLeg(next, SECRET));
+                (items[0].lock, items[1].lock) = (SECRET, SECRET);
                 attacker.arm(
                     abi.encodeCall(ParleyEscrows.claim, (next.terms, next.lane, 1, SECRET))
                 );
-                vm.assertEq(escrows.claimMany(legs), 2, "claimed");
+                vm.assertEq(claimMany(items), 1, "claimed");
             } else {
-                (legs[0], legs[1]) = (refundLeg(first), refundLeg(next));
+                (items[0].lock, items[1].lock) = (hashlock, hashlock);
                 attacker.arm(abi.encodeCall(ParleyEscrows.refund, (next.terms, next.lane, 1)));
                 vm.warp(TIMELOCK);
-                vm.assertEq(escrows.refundMany(legs), 2, "refunded");
+                vm.assertEq(refundMany(items), 1, "refunded");
             }
             vm.assertEq(attacker.tried(), 1, "tried");
-            vm.assertEq(attacker.succeeded(), 0, "and failed");
+            vm.assertEq(attacker.succeeded(), 1, "and paid");
             vm.assertEq(here(address(0)), AMOUNT, "the other's");
             vm.revertToState(before);
         }
@@ -310,21 +337,19 @@ contract ReentrancyTest is Base {
         Escrow[3] memory all = [native(), beside(native()), beside(escrowIn(address(coin)))];
         all[0].terms.payout = address(attacker);
         all[2].lane += 1;
-        Leg[] memory legs = new Leg[](3);
+        Item[] memory items = new Item[](3);
         for (uint256 i = 0; i < 3; i++) {
             attacker.arm("");
             fund(all[i]);
-            legs[i] = claimLeg(all[i], SECRET);
+            items[i] = Item(all[i], SECRET);
         }
-        Leg[] memory last = new Leg[](1);
-        last[0] = legs[2];
-        attacker.arm(abi.encodeCall(ParleyEscrows.claimMany, (last)));
-        vm.assertEq(escrows.claimMany(legs), 2, "the third was claimed within");
+        Group[] memory last = groupsOf(one(all[2], SECRET), true);
+        attacker.arm(abi.encodeCall(ParleyEscrows.claimMany, (last, GAS_EACH / 2)));
+        vm.assertEq(claimMany(items), 2, "the third was claimed within");
         vm.assertEq(attacker.succeeded(), 1, "by the first's receiver");
         vm.assertEq(RECIPIENT.balance, AMOUNT, "native, once");
         vm.assertEq(coin.balanceOf(RECIPIENT), AMOUNT, "token, once");
         vm.assertEq(here(address(0)) + here(address(coin)), 0, "empty");
         fund(nextOf(all[2])); // the flag of the token call within is gone
     }
-
 }

@@ -1,7 +1,7 @@
 // The escrow of one swap leg. Anyone may claim to the agreed payout with the secret before the
-// timelock, anyone may refund to the funder from it on, or close to him what a claim left; nothing
-// else can happen: no owner, no fee, no pause, no way to fund the same terms twice. README.md has
-// the rules, layout.json the bytes.
+// timelock, anyone may refund to the funder from it on, or close to him what is left; before it the
+// payout's signature refunds too. Nothing else can happen: no owner, no fee, no pause, no way to
+// fund the same terms twice. README.md has the rules, layout.json the bytes.
 
 #![no_std]
 
@@ -25,6 +25,7 @@ const FUND: u64 = 0;
 const CLAIM: u64 = 1;
 const REFUND: u64 = 2;
 const CLOSE: u64 = 3;
+const RELEASE: u64 = 4;
 
 const HEAD_LEN: u64 = 8;
 const TERMS_LEN: u64 = HEAD_LEN + core::mem::size_of::<Terms>() as u64;
@@ -75,8 +76,8 @@ unsafe fn run(input: *mut u8) -> Result<(), Error> {
         fund::fund(&call, bump, &*(body as *const Terms))
     } else if verb == CLAIM && data_len == CLAIM_LEN {
         settle::claim(&call, bump, &*(body as *const Key))
-    } else if head == REFUND && data_len == HEAD_LEN {
-        settle::refund(&call)
+    } else if (head == REFUND || head == RELEASE) && data_len == HEAD_LEN {
+        settle::refund(&call, head == RELEASE)
     } else if verb == CLOSE && data_len == TERMS_LEN {
         close::close(&call, bump, &*(body as *const Terms))
     } else {

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::error::Error;
 use crate::key::Key;
 use crate::syscalls::{now, rent_rule, sha256, Bytes, Seeds};
-use crate::terms::{State, CLAIMED, OPEN, STATE_LEN, TOMBSTONE_LEN};
+use crate::terms::{State, CLAIMED, OPEN, RELEASED, STATE_LEN, TOMBSTONE_LEN};
 use crate::token::{is_associated, keeps, Vault};
 use crate::Call;
 
@@ -78,24 +78,41 @@ pub fn claim(call: &Call, bump: u8, secret: &Key) -> Result<(), Error> {
 /// From the timelock on, whoever sends it, all that is there to the funder, and the account is gone:
 /// tokens to its associated account, or to any of its accounts where it signs itself. After a claim
 /// that left the funder's account out, also before, but for a tombstone.
+///
+/// A release is a refund that the payout signs, as the last account: it gives up its own claim only,
+/// so it may at any time. Before the timelock it leaves a tombstone, since `fund` would take the
+/// same terms again.
 #[inline(always)]
-pub fn refund(call: &Call) -> Result<(), Error> {
-    let [escrow, refund, destination, vault, mint, token, _] = call.accounts;
+pub fn refund(call: &Call, is_release: bool) -> Result<(), Error> {
+    let [escrow, refund, destination, vault, mint, token, seventh] = call.accounts;
     if call.count == 0 {
         return Err(Error::BadAccounts);
     }
     let state = state_of(&escrow, unsafe { &*call.program })?;
     let is_open = state.head as u8 == OPEN as u8;
     let is_early = now() < state.terms.timelock;
-    if is_open && is_early {
+    if is_release && !is_open {
+        return Err(Error::NotOpen);
+    }
+    if !is_release && is_open && is_early {
         return Err(Error::TooEarly);
     }
     let has_tokens = is_open && !state.vault.is_zero();
-    if call.count != if has_tokens { 6 } else { 2 } {
+    let without_payout = if has_tokens { 6 } else { 2 };
+    if call.count != without_payout + is_release as u64 {
         return Err(Error::BadAccounts);
     }
     if !refund.key().is(&state.terms.refund) {
         return Err(Error::WrongRefund);
+    }
+    if is_release {
+        let payout = if has_tokens { seventh } else { destination };
+        if !payout.key().is(&state.terms.payout) {
+            return Err(Error::WrongPayout);
+        }
+        if !payout.is_signer() {
+            return Err(Error::NotSigned);
+        }
     }
     if has_tokens {
         let (mint_key, owner) = (&state.terms.mint, &state.terms.refund);
@@ -114,6 +131,9 @@ pub fn refund(call: &Call) -> Result<(), Error> {
         empty_vault(state, escrow, vault, mint, token, &destination)?;
     }
     if is_early {
+        if is_release {
+            state.head += RELEASED - OPEN;
+        }
         bury(&escrow, &refund);
         return Ok(());
     }
@@ -147,8 +167,8 @@ fn empty_vault(
     Ok(Vault { account: vault, mint, program, escrow, seeds: &seeds }.empty(destination))
 }
 
-/// Leaves the least account that can stay, one byte saying that it was claimed, and gives the funder
-/// the rest. What stays keeps the same terms from being funded again, and goes with `close`. So does
+/// Leaves the least account that can stay, one byte saying what it was, and gives the funder the
+/// rest. What stays keeps the same terms from being funded again, and goes with `close`. So does
 /// the rest where the runtime would refuse it to the funder's account, for want of that one's rent.
 #[inline(always)]
 fn bury(escrow: &Account, refund: &Account) {

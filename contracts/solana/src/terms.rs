@@ -17,12 +17,12 @@ pub struct Terms {
     /// Zero for SOL.
     pub mint: Key,
     pub amount: u64,
-    /// Unix seconds. Before it a claim, from it on a refund.
+    /// Unix seconds. Before it a claim or a release, from it on a refund.
     pub timelock: i64,
 }
 
-/// What an escrow account holds while it is open. A claimed one keeps only the first byte, and a
-/// refunded one is gone.
+/// What an escrow account holds while it is open. One that was claimed or released keeps only the
+/// first byte, and a refunded one is gone.
 #[repr(C)]
 pub struct State {
     /// Status in the lowest byte, the bump of the address in the next.
@@ -37,6 +37,7 @@ pub const TOMBSTONE_LEN: u64 = 1;
 
 pub const OPEN: u64 = 1;
 pub const CLAIMED: u64 = 2;
+pub const RELEASED: u64 = 3;
 
 impl Terms {
     /// What no chain state can mend.

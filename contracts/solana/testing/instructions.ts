@@ -187,6 +187,13 @@ export function refund(
   return instruction(rows, word(2n));
 }
 
+/** A refund that the payout consents to, at any time; without a destination: of SOL. */
+export function release(escrow: Escrow, destination?: Address): Instruction {
+  const { accounts = [] } = refund(escrow, destination);
+  const payout = { address: escrow.terms.payout, role: AccountRole.READONLY_SIGNER };
+  return { programAddress: PROGRAM, accounts: [...accounts, payout], data: word(4n) };
+}
+
 /** The same instruction with one account replaced; undefined takes it away. */
 export function withAccount(
   base: Instruction,

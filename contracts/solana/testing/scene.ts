@@ -15,6 +15,7 @@ import {
   give,
   NOW,
   ownerOf,
+  type Person,
   type Runtime,
   rentOf,
   SOL,
@@ -27,11 +28,11 @@ const STATE_BYTES = 184n;
 const VAULT_BYTES = 165n;
 /** See LEAST_DEPOSIT in fund.rs. */
 const LEAST_DEPOSIT = 2_171_520n;
-const STATUS = { open: 1, claimed: 2 } as const;
+const STATUS = { open: 1, left: 2, claimed: 2, released: 3 } as const;
 const wrongSecret = Buffer.alloc(32, 1);
 
-/** `left`: claimed without the funder's account. `gone`: refunded, or claimed and closed. */
-type Status = 'new' | 'open' | 'left' | 'claimed' | 'gone';
+/** `left`: claimed without the funder's account. `gone`: refunded, or closed. */
+type Status = 'new' | 'gone' | keyof typeof STATUS;
 type Model = {
   readonly swap: Swap;
   status: Status;
@@ -77,10 +78,10 @@ const isSol = ({ asset }: Swap): boolean => asset === 'SOL';
 function ownLamports({ swap, status, deposit, vaultRent, tombstone }: Model): bigint {
   if (status === 'open') return deposit + (isSol(swap) ? AMOUNT : 0n);
   if (status === 'left') return deposit + vaultRent;
-  return status === 'claimed' ? tombstone : 0n;
+  return status === 'claimed' || status === 'released' ? tombstone : 0n;
 }
 
-export const verbs = ['fund', 'claim', 'bare', 'false', 'refund', 'close'] as const;
+export const verbs = ['fund', 'claim', 'bare', 'false', 'refund', 'release', 'close'] as const;
 type Verb = (typeof verbs)[number];
 
 /** Whether the verb works; if so, who has what then. */
@@ -99,7 +100,7 @@ function predict(scene: Scene, model: Model, verb: Verb): boolean {
   /** All lamports but what stays go to the funder. */
   const end = (next: Status, out: bigint) => {
     model.status = next;
-    if (next === 'claimed') model.tombstone = rentOf(swap.world, 1n);
+    if (next === 'claimed' || next === 'released') model.tombstone = rentOf(swap.world, 1n);
     scene.funder.lamports += out - ownLamports(model);
     if (next === 'open' || next === 'left') return;
     scene.funder.lamports += model.lamports;
@@ -123,12 +124,13 @@ function predict(scene: Scene, model: Model, verb: Verb): boolean {
     end('gone', ownLamports(model));
     return true;
   }
-  if (verb === 'refund') {
+  if (verb === 'refund' || verb === 'release') {
     const isWhole = status === 'open';
-    if (isWhole ? !isOver : status !== 'left') return false;
+    const isRelease = verb === 'release';
+    if (isWhole ? !isOver && !isRelease : status !== 'left' || isRelease) return false;
     const out = ownLamports(model) + (isWhole ? vault : 0n);
     if (isWhole) leave(scene.funder);
-    end(isOver ? 'gone' : 'claimed', out);
+    end(isOver ? 'gone' : isWhole ? 'released' : 'claimed', out);
     return true;
   }
   if (status !== 'open' || isOver) return false;
@@ -167,7 +169,7 @@ function stray(model: Model, place: string, amount: bigint): void {
  */
 export async function step(scene: Scene, text: string, which = 0): Promise<void> {
   const model = scene.models[which]!;
-  const { world, terms, funder } = model.swap;
+  const { world, terms, funder, payee } = model.swap;
   const [place, amount] = text.split('+');
   const [, price] = text.split('rent=');
   if (text.startsWith('@')) {
@@ -181,7 +183,8 @@ export async function step(scene: Scene, text: string, which = 0): Promise<void>
     const [verb, error] = text.split(':') as [Verb, string | undefined];
     const made = instructionOf(model, verb);
     const works = predict(scene, model, verb);
-    const outcome = await send(world, [made], verb === 'fund' ? [funder] : []);
+    const signers = { fund: [funder], release: [payee] } as Partial<Record<Verb, Person[]>>;
+    const outcome = await send(world, [made], signers[verb]);
     assert.equal(outcome.error === undefined, works, `${text}: ${outcome.error}`);
     if (error !== undefined) assert.equal(outcome.error, error);
   }
@@ -207,9 +210,10 @@ function compareEscrow(model: Model): void {
   assert.equal(ownerOf(world, escrow.escrow), PROGRAM);
   const vault = isSol(swap) ? Buffer.alloc(32) : bytesOf(escrow.vault);
   const head = Buffer.alloc(8);
-  head.set([status === 'open' ? STATUS.open : STATUS.claimed, escrow.bump]);
+  head.set([STATUS[status], escrow.bump]);
   const whole = Buffer.concat([head, encodeTerms(swap.terms), vault]);
-  assert.deepEqual(data, status === 'claimed' ? whole.subarray(0, 1) : whole);
+  const isShort = status === 'claimed' || status === 'released';
+  assert.deepEqual(data, isShort ? whole.subarray(0, 1) : whole);
 }
 
 function comparePeople({ models, funder, payee }: Scene): void {

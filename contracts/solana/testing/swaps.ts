@@ -1,5 +1,5 @@
 // One swap leg in a world of its own: a funder and a receiver with money, the asset, the escrow,
-// and the three instructions as honest people send them.
+// and the instructions as honest people send them.
 
 import assert from 'node:assert/strict';
 import { AccountRole, type Address, type Instruction } from '@solana/kit';
@@ -52,6 +52,7 @@ export type Swap = {
   readonly claim: Instruction;
   readonly refund: Instruction;
   readonly close: Instruction;
+  readonly release: Instruction;
 };
 
 export type Changes = Partial<Terms> & { readonly tokenProgram?: Address };
@@ -101,6 +102,7 @@ export function verbs(escrow: Escrow, source: Address) {
     claim: instructions.claim(escrow, secret),
     refund: instructions.refund(escrow, isSol ? undefined : source),
     close: instructions.close(escrow),
+    release: instructions.release(escrow, isSol ? undefined : source),
   };
 }
 
@@ -123,6 +125,8 @@ export async function createSwap(asset: Asset, changes: Changes = {}): Promise<S
 export const fund = (swap: Swap): Promise<Outcome> => send(swap.world, [swap.fund], [swap.funder]);
 export const claim = (swap: Swap): Promise<Outcome> => send(swap.world, [swap.claim]);
 export const refund = (swap: Swap): Promise<Outcome> => send(swap.world, [swap.refund]);
+export const release = (swap: Swap): Promise<Outcome> =>
+  send(swap.world, [swap.release], [swap.payee]);
 
 export async function funded(asset: Asset, changes: Changes = {}): Promise<Swap> {
   const swap = await createSwap(asset, changes);
@@ -167,8 +171,6 @@ export function moneyOf({ world, terms, escrow, source, destination, asset }: Sw
     held: tokens(escrow.vault),
   };
 }
-
-export const STATUS = { open: 1, claimed: 2 } as const;
 
 /** The escrow account's first byte, and its length; undefined where there is no such account. */
 export function stateOf({ world, escrow }: Swap): { status: number; length: number } | undefined {

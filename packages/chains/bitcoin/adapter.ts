@@ -18,11 +18,11 @@ import { costsAt, leastRefundOf, leastSats } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
-  type EscrowBytes,
   historyOf,
   involvement,
-  isWitnessScriptHash,
+  mayBeEscrow,
   takeTouched,
+  type WatchedBytes,
 } from './escrow-index.ts';
 import { bitcoinContract } from './escrow-script.ts';
 import { esploraBackend } from './esplora-backend.ts';
@@ -42,14 +42,15 @@ import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
   bitcoinNetworks,
+  paidAddress,
   parseBitcoinAddress,
-  witnessScriptHashAddress,
 } from './networks.ts';
 import {
   bitcoinEscrow,
   destination,
   escrowBytes,
   maxSats,
+  type Path,
   paymentUri,
   type Verb,
   vsizeOf,
@@ -60,7 +61,7 @@ import { type Both, followBoth, followChanges, look } from './read.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { scheduledSpends } from './signed-spends.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
-import { claimable, refundable, rivals, spend } from './spending.ts';
+import { claimable, refundable, rivals, type Spent, spend } from './spending.ts';
 import { stuckFunding } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
@@ -194,6 +195,10 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     },
     mustAgree: (escrow, signal) => mustAgree(context, escrow, signal),
     buildRefund: (input, signal) => build(context, input, 'refund', signal),
+    planTogether: async (input, verb, signal) => {
+      const { outputs, feeSats } = await planned(context, input, verb, 'key', signal);
+      return { verb, outputs, feeSats };
+    },
     readSigned: (signed, signal, care) => readSigned(context, signed, signal, care),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
     // By the bytes: a txid leaves the witness out, and with it the secret.
@@ -247,7 +252,7 @@ function keepingOn(
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBounds): EscrowBytes {
+function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBounds): WatchedBytes {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -257,7 +262,8 @@ function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBoun
     );
   }
   const to = destination(escrow.terms, network, 'refund');
-  return { ...bytes, leastRefund: leastRefundOf(bytes.witnessScript, to, bounds) };
+  const { script: payout } = destination(escrow.terms, network, 'claim');
+  return { ...bytes, payout, leastRefund: leastRefundOf(bytes, to, bounds) };
 }
 
 function mustAgree(
@@ -288,13 +294,14 @@ function payment(chain: string, { address, terms }: WatchedEscrow) {
   } as const;
 }
 
-async function build(
+async function planned(
   context: Context,
   { escrow, feeRateSatPerVbyte: wantedRate, isPublic }: SpendInput,
   verb: Verb,
+  path: Path,
   signal: AbortSignal,
-): Promise<BtcSighash> {
-  const { chain, network, follower, estimate } = context;
+): Promise<Spent> {
+  const { network, follower, estimate } = context;
   const { terms, address } = escrow;
   const { history, clock } = await historyBy(context)(escrow, signal);
   const payments =
@@ -315,13 +322,24 @@ async function build(
   // The chain's clock, where it is ahead, makes a claim's deadline nearer.
   const deadline = verb === 'claim' ? terms.timelock - Math.max(0, clock - now) : refundBy;
   const about = { verb, terms, network, payments, conflicts, bounds, now, deadline, wantedRate };
-  const built = spend({ ...about, estimate: await estimate(signal) });
+  return spend({ ...about, path, estimate: await estimate(signal) });
+}
+
+async function build(
+  context: Context,
+  input: SpendInput,
+  verb: Verb,
+  signal: AbortSignal,
+): Promise<BtcSighash> {
+  const { address, terms } = input.escrow;
+  const built = await planned(context, input, verb, 'script', signal);
   return {
-    chain,
+    chain: context.chain,
     family: 'bitcoin',
     sign: 'btc-sighash',
     psbtBase64: built.psbtBase64,
     sighashHexes: built.sighashHexes,
+    ...(terms.form === 'p2tr' && { scheme: 'schnorr' }),
     escrow: address,
     feeSats: built.feeSats.toString(),
     feeRateSatPerVbyte: rateOf(built.feeSats, built.vsize),
@@ -343,15 +361,15 @@ async function readSigned(
       ? signed.toLowerCase()
       : (await assembledWith(care, network, signed, signal)).raw;
   const tx = parseTx(raw);
-  const scripts = tx.outputs.map(({ script }) => script).filter(isWitnessScriptHash);
-  const pays = new Set(scripts.map((script) => witnessScriptHashAddress(script, network)));
+  const scripts = tx.outputs.map(({ script }) => script).filter(mayBeEscrow);
+  const pays = new Set(scripts.flatMap((script) => paidAddress(script, network)?.address ?? []));
   return { txid: tx.txid(), raw, touches: touchesOf(follower, tx), pays: [...pays] };
 }
 
 /** Takes a claim in that another source has, if it is one of an escrow that is followed. */
 function learn({ index }: Follower, tx: Tx): boolean {
   const spends = involvement(index, tx)?.spends ?? [];
-  const isClaim = spends.some(({ secret }) => secret !== null);
+  const isClaim = spends.some(({ by }) => by === 'claim');
   if (isClaim) applyTransaction(index, tx, null);
   return isClaim;
 }
@@ -362,9 +380,8 @@ function touchesOf({ index }: Follower, tx: Tx): Touch[] {
   for (const { address: escrow } of found?.payments ?? []) {
     touches.set(`fund ${escrow}`, { escrow, verb: 'fund', secret: null });
   }
-  for (const { address: escrow, secret } of found?.spends ?? []) {
-    const verb = secret === null ? 'refund' : 'claim';
-    touches.set(`${verb} ${escrow}`, { escrow, verb, secret });
+  for (const { address: escrow, secret, by: verb, together } of found?.spends ?? []) {
+    touches.set(`${verb} ${escrow}`, { escrow, verb, secret, ...(together && { together }) });
   }
   return [...touches.values()];
 }

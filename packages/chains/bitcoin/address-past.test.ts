@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { nothingSeen } from '@parley/core/facts.ts';
-import { freeRefund } from '@parley/core/remains.ts';
 import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
 import { readAddresses } from './address-past.ts';
 import { escrowFacts } from './escrow-facts.ts';
@@ -13,13 +12,12 @@ import { connectBlock, historyOf } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { createFollower, follow, followToEnd } from './follower.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { escrowBytes } from './plan.ts';
-import { testSwap } from './testing/swaps.ts';
+import { testSwap, watchedBytes } from './testing/swaps.ts';
 
 const network = bitcoinNetworks.regtest;
 const { escrow, terms, secret } = testSwap({ timelock: 1_800_000_000, since: 0 });
 const { address } = escrow;
-const bytes = { ...escrowBytes(terms, network), leastRefund: freeRefund };
+const bytes = watchedBytes(terms, network);
 const signal = () => AbortSignal.timeout(60_000);
 const pageLength = 25;
 /** A past that is read without end is refused in the end. */
@@ -33,7 +31,7 @@ const claim = txidOf('claim');
 type Mined = ReturnType<typeof mined>;
 /** A payment of so much, or the claim of the funding. */
 function mined(txid: string, height: number, value: number | 'claim') {
-  const witness = ['00'.repeat(71), secret, '01', bytesToHex(bytes.witnessScript)];
+  const witness = ['00'.repeat(71), secret, '01', bytesToHex(bytes.branches.claim.script)];
   const spent = value === 'claim' ? { txid: funding, witness } : { txid: hashAt(1), witness: [] };
   const script = value === 'claim' ? '0014' : bytesToHex(bytes.script);
   return {

@@ -6,16 +6,18 @@ import type { LeastRefund } from '@parley/core/remains.ts';
 import type { Cost, Costs } from '../interface/gas.ts';
 import { type FeeBounds, type FeeEstimate, feeAt, ladderRate, leastFee } from './fees.ts';
 import { type BitcoinAddress, dustSats } from './networks.ts';
-import { spendVsize } from './plan.ts';
+import { type EscrowBytes, spendVsize } from './plan.ts';
 import { mostInputs } from './spending.ts';
 
-// The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR.
-const scriptBytes = 119;
+// The longest claim is that of a leaf, with its control block. The longest refund is by a script,
+// with a 4-byte timelock. The longest destination is P2WSH or P2TR.
+const claimBytes = 239;
+const refundBytes = 195;
 const destinationBytes = 34;
-const claimVsize = spendVsize('claim', 1, scriptBytes, destinationBytes);
-const refundVsize = spendVsize('refund', 1, scriptBytes, destinationBytes);
+const claimVsize = spendVsize(1, claimBytes, destinationBytes);
+const refundVsize = spendVsize(1, refundBytes, destinationBytes);
 
-/** P2WPKH: a transaction that pays one P2WSH output and a change, and each coin that it spends. */
+/** P2WPKH: a transaction that pays one P2WSH or P2TR output and a change, and each coin that it spends. */
 const paymentVsize = 85;
 const coinVsize = 68;
 /** For a usual wallet, and for one with small coins. */
@@ -33,16 +35,15 @@ export function leastSats(rateSatPerVbyte: number, bounds: FeeBounds): bigint {
   return larger(byShare, fee + dustSats.p2pkh);
 }
 
-/** The least that a refund of this script to its address takes. */
+/** The least that a refund of this escrow to its address takes. */
 export function leastRefundOf(
-  witnessScript: Uint8Array,
+  { branches }: Pick<EscrowBytes, 'branches'>,
   to: BitcoinAddress,
   bounds: FeeBounds,
 ): LeastRefund {
-  const scriptLength = witnessScript.length;
-  const paidLength = to.script.length;
+  const { witnessBytes } = branches.refund;
   const feeOf = (inputs: number) =>
-    leastFee(bounds, spendVsize('refund', inputs, scriptLength, paidLength));
+    leastFee(bounds, spendVsize(inputs, witnessBytes, to.script.length));
   return { feeOf, leastPaid: dustSats[to.kind], most: mostInputs };
 }
 

@@ -28,8 +28,8 @@ function pay(
 ) {
   return { txid: name, vout: 0, amount, height, coinbase: false, spend };
 }
-const refund = (height: number | null): EscrowSpend => ({ txid: 'refund', height, secret: null });
-const claim = (height: number | null): EscrowSpend => ({ txid: 'claim', height, secret });
+const refund = (height: number | null): EscrowSpend => ({ txid: 'refund', height, by: 'refund' });
+const claim = (height: number | null): EscrowSpend => ({ txid: 'claim', height, by: 'claim' });
 
 const leastRefund = freeRefund;
 const facts = (...payments: Payment[]) =>
@@ -58,9 +58,9 @@ describe('escrow facts', () => {
 
   it('count no dust that a refund cannot bring back at the least fee, in a block or not', () => {
     const { terms } = testSwap({ timelock: 1_800_000_000, since: 0 });
-    const { witnessScript } = escrowBytes(terms, bitcoinNetworks.regtest);
+    const escrow = escrowBytes(terms, bitcoinNetworks.regtest);
     const to = destination(terms, bitcoinNetworks.regtest, 'refund');
-    const dear = leastRefundOf(witnessScript, to, defaultFeeBounds);
+    const dear = leastRefundOf(escrow, to, defaultFeeBounds);
     const of = (...payments: Payment[]) => {
       const seen = escrowFacts({ payments, secret, tip, leastRefund: dear }, 1_000_000n, 3);
       return [seen.balance, seen.empty];
@@ -173,7 +173,7 @@ describe('escrow facts', () => {
       fc.record({
         txid: fc.constantFrom('s1', 's2'),
         height,
-        secret: fc.constantFrom(secret, null),
+        by: fc.constantFrom('claim' as const, 'refund' as const),
       }),
       { nil: null },
     );

@@ -4,15 +4,17 @@
 // - Funded is ONE payment of at least the amount: a heap of dust can cost more to claim than it is
 //   worth. The one of several that came to depth first counts (lowest block; by outpoint within
 //   one), so that a later payment cannot change what already counts.
-// - But if any such payment was taken by a transaction that shows the secret, that one counts: the
-//   claimer has been paid, whichever of them it chose.
+// - But if any such payment was claimed, that one counts: the claimer has been paid, whichever of
+//   them it chose.
 // - Claimed and refunded speak about that payment alone. Underpayments and further payments never
 //   make a leg funded, claimed or refunded; while they lie there they are `balance`, which the
 //   funder takes back after the timelock. Refunding dust does not make a funded leg refunded, and
 //   a second full payment left behind does not undo a refund.
 // - Dust that no refund can bring back at any allowed fee (packages/core/remains.ts) counts for nothing:
 //   anyone may send it, again and again, and it must keep no swap open.
-// - A spend by a transaction without the secret is a refund: the script has no third way.
+// - A spend by a transaction without the secret is a refund, unless the keys of both signed it: then
+//   it is a claim where it pays the payout address. Both agreed to such a one, so neither loses by
+//   either reading.
 
 import type { EscrowFacts, Sighting } from '@parley/core/facts.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
@@ -23,7 +25,7 @@ export type EscrowSpend = {
   readonly txid: string;
   /** Null in the mempool. */
   readonly height: number | null;
-  readonly secret: Secret | null;
+  readonly by: 'claim' | 'refund';
 };
 
 export type Payment = {
@@ -82,7 +84,7 @@ export function fundingPayment(
   amount: bigint,
 ): Payment | null {
   const enough = history.payments.filter((each) => each.amount >= amount).sort(earlier);
-  const claimed = enough.filter(({ spend }) => spend !== null && spend.secret !== null);
+  const claimed = enough.filter(({ spend }) => spend?.by === 'claim');
   // A mined claim before one that may still be replaced.
   const mined = claimed.find(({ spend }) => spend !== null && spend.height !== null);
   return mined ?? claimed[0] ?? enough[0] ?? null;
@@ -97,14 +99,13 @@ export function paymentsOf(
   return [...history.payments].sort(earlier).map((each) => {
     const { txid, vout, spend } = each;
     const other = each.amount < amount ? 'too_little' : 'further';
-    const by = spend?.secret === null ? 'refund' : 'claim';
     return {
       txid,
       vout,
       amount: each.amount,
       confirmations: confirmations(each.height, history.tip),
       is: each === funding ? 'funding' : other,
-      spent: spend === null ? null : { txid: spend.txid, by },
+      spent: spend === null ? null : { txid: spend.txid, by: spend.by },
     };
   });
 }
@@ -126,8 +127,8 @@ export function escrowFacts(
   return {
     funded:
       funding === null ? null : sighting(funding, tip, requiredFor(funding, requiredConfirmations)),
-    claimed: spend !== null && spend.secret !== null ? spent : null,
-    refunded: spend !== null && spend.secret === null ? spent : null,
+    claimed: spend?.by === 'claim' ? spent : null,
+    refunded: spend?.by === 'refund' ? spent : null,
     secret,
     balance: refundableOf(mined, leastRefund).reduce((sum, each) => sum + each.amount, 0n),
     empty: payments.every(isGone) && refundableOf(unspent, leastRefund).length === 0,

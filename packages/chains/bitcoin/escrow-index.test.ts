@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { freeRefund } from '@parley/core/remains.ts';
 import fc from 'fast-check';
 import { escrowFacts } from './escrow-facts.ts';
 import {
@@ -20,22 +19,17 @@ import {
   watchEscrow,
 } from './escrow-index.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { escrowBytes } from './plan.ts';
+import { bitcoinEscrow, destination, escrowBytes } from './plan.ts';
 import type { Tx } from './raw-transaction.ts';
-import { type TestSwap, testSwap } from './testing/swaps.ts';
+import { type TestSwap, testSwap, watchedBytes } from './testing/swaps.ts';
 
 const network = bitcoinNetworks.regtest;
 const swap = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
 const { address } = swap.escrow;
 
-const bytesOf = ({ terms }: TestSwap) => ({
-  ...escrowBytes(terms, network),
-  leastRefund: freeRefund,
-});
-
 function watching(...swaps: TestSwap[]) {
   const index = createIndex();
-  for (const each of swaps) watchEscrow(index, each.escrow, bytesOf(each));
+  for (const each of swaps) watchEscrow(index, each.escrow, watchedBytes(each.terms, network));
   takeTouched(index);
   return index;
 }
@@ -46,11 +40,19 @@ function payment(txid: string, amount: bigint, to = swap): Tx {
 }
 
 function spend(txid: string, spent: string, secret: string | null, of = swap): Tx {
-  const { witnessScript } = escrowBytes(of.terms, network);
+  const [witnessScript = new Uint8Array()] = escrowBytes(of.terms, network).branches.claim.ends;
   const shown = secret === null ? new Uint8Array() : hexToBytes(secret);
   const witness = [new Uint8Array(71), shown, Uint8Array.of(1), witnessScript];
   const input = { outpoint: () => `${spent}:0`, scriptSig: new Uint8Array(), witness };
   return { txid: () => txid, coinbase: false, inputs: [input], outputs: [] };
+}
+
+/** Spends the outputs by the key of both sides, or by a leaf. */
+function ofTree(txid: string, spent: string, how: { to: Uint8Array; witness?: Uint8Array[] }): Tx {
+  const { to, witness = [new Uint8Array(64)] } = how;
+  const input = { outpoint: () => `${spent}:0`, scriptSig: new Uint8Array(), witness };
+  const outputs = [{ script: to, amount: 900n }];
+  return { txid: () => txid, coinbase: false, inputs: [input], outputs };
 }
 
 const mark = (height: number) => ({ height, hash: `block ${height}`, readAt: height });
@@ -127,5 +129,76 @@ describe('the index', () => {
     applyTransaction(index, spend('claim', 'pay', swap.secret), null);
     assert.deepEqual([facts(index).funded?.txid, facts(index).claimed?.txid], ['pay', 'claim']);
     assert.equal(unspentOutpoints(index).length, 500);
+  });
+});
+
+describe('the index of Taproot', () => {
+  const tree = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n, form: 'p2tr' });
+  const { terms } = tree;
+  const { branches } = escrowBytes(terms, network);
+  const payout = destination(terms, network, 'claim').script;
+  const refund = destination(terms, network, 'refund').script;
+  const pay = payment('pay', 1_000n, tree);
+  const seen = (...txs: Tx[]) => {
+    const index = watching(tree);
+    connectBlock(index, mark(1), txs);
+    connectBlock(index, mark(2), []);
+    const { funded, claimed, refunded, secret, balance } = facts(index, tree);
+    const spent = claimed === null ? refunded && 'refund' : 'claim';
+    return { funded: funded?.txid, spent, secret, balance };
+  };
+  const open = { funded: 'pay', spent: null, secret: null, balance: 1_000n };
+  const spent = { ...open, balance: 0n };
+
+  it('tells a claim by the key of both from a refund by whom it pays', () => {
+    assert.deepEqual(seen(pay), open);
+    assert.deepEqual(seen(pay, ofTree('a', 'pay', { to: payout })), { ...spent, spent: 'claim' });
+    assert.deepEqual(seen(pay, ofTree('a', 'pay', { to: refund })), { ...spent, spent: 'refund' });
+    const elsewhere = { to: payment('', 1n).outputs[0]?.script ?? payout };
+    assert.deepEqual(seen(pay, ofTree('a', 'pay', elsewhere)), { ...spent, spent: 'refund' });
+    const annex = [new Uint8Array(64), Uint8Array.of(0x50, 1)];
+    const hidden = ofTree('a', 'pay', { to: payout, witness: annex });
+    assert.deepEqual(seen(pay, hidden), { ...spent, spent: 'claim' });
+    assert.deepEqual(seen(pay, ofTree('a', 'other', { to: payout })), open, 'another output');
+  });
+
+  it('knows a leaf in any order and whomever it pays, with the secret, and behind an annex', () => {
+    const signature = new Uint8Array(64);
+    const claim = [signature, hexToBytes(tree.secret), ...branches.claim.ends];
+    const claimed = { ...spent, spent: 'claim', secret: tree.secret };
+    for (const witness of [claim, [...claim, Uint8Array.of(0x50)]]) {
+      const by = ofTree('a', 'pay', { to: refund, witness });
+      assert.deepEqual(seen(pay, by), claimed);
+      assert.deepEqual(seen(by, pay), claimed);
+    }
+    const by = ofTree('a', 'pay', { to: payout, witness: [signature, ...branches.refund.ends] });
+    assert.deepEqual(seen(by, pay), { ...spent, spent: 'refund' });
+  });
+
+  it('two escrows of one refund key and timelock are not taken for each other', () => {
+    const other = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n, form: 'p2tr' });
+    const twin = { ...other, terms: { ...other.terms, refund: terms.refund } };
+    const { address: at } = bitcoinEscrow(twin.terms, network);
+    const both = { ...twin, escrow: { ...twin.escrow, address: at, terms: twin.terms } };
+    const index = watching(tree, both);
+    connectBlock(index, mark(1), [pay, payment('twin', 1_000n, both)]);
+    const witness = [new Uint8Array(64), ...branches.refund.ends];
+    connectBlock(index, mark(2), [ofTree('a', 'pay', { to: refund, witness })]);
+    assert.deepEqual([facts(index, tree).refunded?.txid, facts(index, both).refunded], ['a', null]);
+    unwatchEscrow(index, both.escrow.address);
+    unwatchEscrow(index, tree.escrow.address);
+    assert.deepEqual([index.byEnd.size, index.byOutpoint.size], [0, 0]);
+  });
+
+  it('keeps a payment known through a reorganisation, in which its spend may come first', () => {
+    const index = watching(tree);
+    connectBlock(index, mark(1), [pay]);
+    connectBlock(index, mark(2), [ofTree('a', 'pay', { to: payout })]);
+    rollBackTo(index, 0);
+    dropTransaction(index, 'pay');
+    dropTransaction(index, 'a');
+    applyTransaction(index, ofTree('a', 'pay', { to: payout }), null);
+    applyTransaction(index, pay, null);
+    assert.equal(facts(index, tree).claimed?.txid, 'a');
   });
 });

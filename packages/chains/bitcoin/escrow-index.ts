@@ -1,15 +1,27 @@
 // An index of transactions that pay or spend the watched escrows, fed by blocks and mempool in any
-// order. A spend is known by its witness script, a secret by its hash, which is kept for ever.
-// Pure.
+// order. A spend is known by how its witness ends, a secret by its hash, which is kept for ever. A
+// spend by the key of Taproot shows no script: it is known by the payment that it spends, which has
+// to be seen before. Pure.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Secret } from '@parley/core/hashlock.ts';
 import { freeRefund, type LeastRefund } from '@parley/core/remains.ts';
+import { equalBytes } from '@scure/btc-signer/utils.js';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
 import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
 import { findSecret } from './escrow-script.ts';
-import type { Tx } from './raw-transaction.ts';
+import type { EscrowBytes, Verb } from './plan.ts';
+import type { Tx, TxInput } from './raw-transaction.ts';
+
+type SeenSpend = {
+  readonly address: string;
+  readonly outpoint: string;
+  readonly secret: Secret | null;
+  readonly by: Verb;
+  /** By the key of Taproot. */
+  readonly together: boolean;
+};
 
 type TxRecord = {
   readonly txid: string;
@@ -17,7 +29,7 @@ type TxRecord = {
   /** Null: in the mempool, as far as is known. */
   height: number | null;
   readonly payments: readonly { address: string; vout: number; amount: bigint }[];
-  readonly spends: readonly { address: string; outpoint: string; secret: Secret | null }[];
+  readonly spends: readonly SeenSpend[];
 };
 
 export type BlockMark = {
@@ -28,18 +40,16 @@ export type BlockMark = {
 };
 
 /** All that the index has to know of an escrow beside its terms. */
-export type EscrowBytes = {
-  readonly script: Uint8Array;
-  readonly witnessScript: Uint8Array;
+export type WatchedBytes = Pick<EscrowBytes, 'script' | 'branches' | 'taproot'> & {
+  /** The output script of a claim. */
+  readonly payout: Uint8Array;
   readonly leastRefund: LeastRefund;
 };
 
-type Watched = {
-  escrow: WatchedEscrow;
-  script: string;
-  witnessScript: string;
-  leastRefund: LeastRefund;
-};
+type Watched = { readonly escrow: WatchedEscrow; readonly bytes: WatchedBytes };
+
+/** `by`: null where the branch does not show in how the witness ends. */
+type End = { readonly address: string; readonly by: Verb | null };
 
 export type EscrowIndex = ReturnType<typeof createIndex>;
 
@@ -50,7 +60,9 @@ export function createIndex() {
   return {
     escrows: new Map<string, Watched>(),
     byScript: new Map<string, string>(),
-    byWitnessScript: new Map<string, string>(),
+    byEnd: new Map<string, End>(),
+    /** Payments to Taproot. */
+    byOutpoint: new Map<string, string>(),
     records: new Map<string, TxRecord>(),
     byAddress: new Map<string, Set<string>>(),
     secrets: new Map<string, Secret>(),
@@ -65,25 +77,36 @@ export function createIndex() {
 export function watchEscrow(
   index: EscrowIndex,
   escrow: WatchedEscrow,
-  bytes: EscrowBytes,
+  bytes: WatchedBytes,
 ): boolean {
-  if (index.escrows.has(escrow.address)) return false;
-  const script = bytesToHex(bytes.script);
-  const witnessScript = bytesToHex(bytes.witnessScript);
-  const { leastRefund } = bytes;
-  index.escrows.set(escrow.address, { escrow, script, witnessScript, leastRefund });
-  index.byScript.set(script, escrow.address);
-  index.byWitnessScript.set(witnessScript, escrow.address);
-  index.touched.add(escrow.address);
+  const { address } = escrow;
+  if (index.escrows.has(address)) return false;
+  index.escrows.set(address, { escrow, bytes });
+  index.byScript.set(bytesToHex(bytes.script), address);
+  for (const verb of verbs) {
+    const by = bytes.taproot === null ? null : verb;
+    index.byEnd.set(endOf(bytes.branches[verb].ends), { address, by });
+  }
+  index.touched.add(address);
   return true;
+}
+
+const verbs = ['claim', 'refund'] as const;
+
+function endOf(items: readonly Uint8Array[]): string {
+  return items.map(bytesToHex).join();
 }
 
 export function unwatchEscrow(index: EscrowIndex, address: string): void {
   const watched = index.escrows.get(address);
   if (watched === undefined) return;
   index.escrows.delete(address);
-  index.byScript.delete(watched.script);
-  index.byWitnessScript.delete(watched.witnessScript);
+  const { script, branches } = watched.bytes;
+  index.byScript.delete(bytesToHex(script));
+  for (const verb of verbs) index.byEnd.delete(endOf(branches[verb].ends));
+  for (const [outpoint, of] of index.byOutpoint) {
+    if (of === address) index.byOutpoint.delete(outpoint);
+  }
   index.secrets.delete(address);
   index.touched.delete(address);
   index.maturing.delete(address);
@@ -99,20 +122,39 @@ function addressesOf(record: TxRecord): string[] {
   return [...new Set([...record.payments, ...record.spends].map(({ address }) => address))];
 }
 
-/** Which escrow an input spends, by the script that its witness ends with. */
-function spentEscrow(index: EscrowIndex, witness: readonly Uint8Array[]): string | undefined {
-  const script = witness.at(-1);
-  // Every escrow script starts with IF and is about 119 bytes long.
-  if (script === undefined || script[0] !== 0x63 || script.length > 128) return undefined;
-  return index.byWitnessScript.get(bytesToHex(script));
+/** BIP 341: the last of several items, where it begins with this. */
+const annex = 0x50;
+/** A leaf's version with a parity, an internal key, a hash. */
+const controlBytes = 65;
+
+/** Which escrow an input spends. `key`: with the keys of both. */
+function spentEscrow(
+  index: EscrowIndex,
+  { witness, outpoint, script: paid }: TxInput,
+): { readonly address: string; readonly by: Verb | 'key' | null } | undefined {
+  const hasAnnex = witness.length > 1 && witness.at(-1)?.[0] === annex;
+  const items = hasAnnex ? witness.slice(0, -1) : witness;
+  const last = items.at(-1);
+  if (last === undefined) return undefined;
+  if (items.length === 1) {
+    if (index.byOutpoint.size === 0 && paid === undefined) return undefined;
+    const address =
+      index.byOutpoint.get(outpoint()) ?? index.byScript.get(bytesToHex(paid ?? last));
+    return address === undefined ? undefined : { address, by: 'key' };
+  }
+  // Every script starts with IF, a leaf with SIZE or a push; none is longer.
+  const ends = last.length === controlBytes ? items.slice(-2) : [last];
+  if ((ends[0]?.length ?? 0) > 128) return undefined;
+  return index.byEnd.get(endOf(ends));
 }
 
-export function isWitnessScriptHash(script: Uint8Array): boolean {
-  return script.length === 34 && script[0] === 0 && script[1] === 32;
+/** P2WSH or P2TR. */
+export function mayBeEscrow(script: Uint8Array): boolean {
+  return script.length === 34 && (script[0] === 0 || script[0] === 0x51) && script[1] === 32;
 }
 
 function paidEscrow(index: EscrowIndex, script: Uint8Array): string | undefined {
-  if (!isWitnessScriptHash(script)) return undefined;
+  if (!mayBeEscrow(script)) return undefined;
   return index.byScript.get(bytesToHex(script));
 }
 
@@ -123,14 +165,23 @@ export function involvement(index: EscrowIndex, tx: Tx): Involvement | null {
     const address = paidEscrow(index, script);
     return address === undefined ? [] : [{ address, vout, amount }];
   });
-  const spends = tx.inputs.flatMap((input) => {
-    const address = spentEscrow(index, input.witness);
-    if (address === undefined) return [];
-    const hashlock = index.escrows.get(address)?.escrow.terms.hashlock ?? '';
+  const spends = tx.inputs.flatMap((input): SeenSpend[] => {
+    const spent = spentEscrow(index, input);
+    const watched = spent && index.escrows.get(spent.address);
+    if (spent === undefined || watched === undefined) return [];
     const pushed = tx.inputs.flatMap(({ witness, scriptSig }) => [...witness, scriptSig]);
-    return [{ address, outpoint: input.outpoint(), secret: findSecret(pushed, hashlock) }];
+    const secret = findSecret(pushed, watched.escrow.terms.hashlock);
+    const { address, by: shown } = spent;
+    const isClaim = shown === 'key' ? pays(tx, watched.bytes.payout) : secret !== null;
+    const by = shown === null || shown === 'key' ? (isClaim ? 'claim' : 'refund') : shown;
+    const together = shown === 'key';
+    return [{ address, outpoint: input.outpoint(), secret, by, together }];
   });
   return payments.length === 0 && spends.length === 0 ? null : { payments, spends };
+}
+
+function pays({ outputs }: Tx, wanted: Uint8Array): boolean {
+  return outputs.some(({ script }) => equalBytes(script, wanted));
 }
 
 export function applyTransaction(index: EscrowIndex, tx: Tx, height: number | null): void {
@@ -151,6 +202,10 @@ export function applyTransaction(index: EscrowIndex, tx: Tx, height: number | nu
     index.byAddress.set(address, txids.add(txid));
     index.touched.add(address);
     index.maturing.add(address);
+  }
+  for (const { address, vout } of record.payments) {
+    const isTaproot = index.escrows.get(address)?.bytes.taproot;
+    if (isTaproot) index.byOutpoint.set(`${txid}:${vout}`, address);
   }
   index.records.set(txid, record);
   if (place !== null) dropRivals(index, record);
@@ -279,8 +334,8 @@ export function unspentOutpoints(index: EscrowIndex): string[] {
   return outpoints;
 }
 
-export function showsSecret({ records }: EscrowIndex, txid: string): boolean {
-  return records.get(txid)?.spends.some(({ secret }) => secret !== null) ?? false;
+export function isClaim({ records }: EscrowIndex, txid: string): boolean {
+  return records.get(txid)?.spends.some(({ by }) => by === 'claim') ?? false;
 }
 
 export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
@@ -290,10 +345,10 @@ export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   });
   const spends = new Map<string, EscrowSpend>();
   for (const { txid, height, spends: spent } of records) {
-    for (const { outpoint, secret } of spent) {
+    for (const { outpoint, by } of spent) {
       // A mined spend stands; the last seen of unmined ones counts (it replaced the others).
       if (spends.get(outpoint)?.height != null && height === null) continue;
-      spends.set(outpoint, { txid, height, secret });
+      spends.set(outpoint, { txid, height, by });
     }
   }
   const payments = records.flatMap(({ txid, height, coinbase, payments: paid }) =>
@@ -307,7 +362,7 @@ export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   return {
     payments,
     // The index reads nothing of an escrow that is followed no more.
-    leastRefund: index.escrows.get(address)?.leastRefund ?? freeRefund,
+    leastRefund: index.escrows.get(address)?.bytes.leastRefund ?? freeRefund,
     secret: index.secrets.get(address) ?? null,
     tip: index.blocks.at(-1)?.height ?? 0,
   };

@@ -1,4 +1,4 @@
-// The escrow's witness script, written and read back. One template, minimal pushes, so that every
+// The escrow's witness script (P2WSH), written and read back. One template, minimal pushes, so that every
 // spend can be recognised by its bytes alone:
 //
 //   IF SIZE 32 EQUALVERIFY SHA256 <hashlock> EQUALVERIFY <claimer>
@@ -29,9 +29,8 @@ const leastTime = 500_000_000;
 /** nLockTime is an unsigned 32-bit number. */
 const mostTime = 0xffff_ffff;
 
-/** The witness script of these values. Throws `bad_field` on a timelock that is not a time. */
-export function escrowScript(values: EscrowScript): Uint8Array {
-  const { timelock } = values;
+/** As a script pushes it. Throws `bad_field` on a timelock that is not a time. */
+export function lockTimeOf(timelock: number): Uint8Array {
   if (!Number.isInteger(timelock) || timelock < leastTime || timelock > mostTime) {
     throw new ParleyError(
       'bad_field',
@@ -39,6 +38,11 @@ export function escrowScript(values: EscrowScript): Uint8Array {
       { timelock },
     );
   }
+  return ScriptNum().encode(BigInt(timelock));
+}
+
+/** The witness script of these values. Throws `bad_field` on a timelock that is not a time. */
+export function escrowScript(values: EscrowScript): Uint8Array {
   return Script.encode([
     'IF',
     'SIZE',
@@ -49,7 +53,7 @@ export function escrowScript(values: EscrowScript): Uint8Array {
     'EQUALVERIFY',
     hexToBytes(values.claimer),
     'ELSE',
-    ScriptNum().encode(BigInt(timelock)),
+    lockTimeOf(values.timelock),
     'CHECKLOCKTIMEVERIFY',
     'DROP',
     hexToBytes(values.funder),

@@ -166,6 +166,7 @@ type EsploraTx = {
     is_coinbase: boolean;
     scriptsig?: string;
     witness?: string[];
+    prevout?: { scriptpubkey: string } | null;
   }[];
   vout: { scriptpubkey: string; value: number }[];
   status: { confirmed: boolean; block_height?: number; block_hash?: string };
@@ -175,8 +176,9 @@ function toTx(tx: EsploraTx): Tx {
   return {
     txid: () => tx.txid,
     coinbase: tx.vin.some((input) => input.is_coinbase),
-    inputs: tx.vin.map(({ txid, vout, scriptsig, witness }) => ({
+    inputs: tx.vin.map(({ txid, vout, scriptsig, witness, prevout }) => ({
       outpoint: () => `${txid}:${vout}`,
+      ...(prevout && { script: hexToBytes(prevout.scriptpubkey) }),
       scriptSig: hexToBytes(scriptsig ?? ''),
       witness: (witness ?? []).map((item) => hexToBytes(item)),
     })),

@@ -17,13 +17,13 @@ import {
   connectBlock,
   createIndex,
   dropTransaction,
-  type EscrowBytes,
   type EscrowIndex,
+  isClaim,
   rollBackTo,
-  showsSecret,
   unminedTransactions,
   unspentOutpoints,
   unwatchEscrow,
+  type WatchedBytes,
   watchEscrow,
 } from './escrow-index.ts';
 import { timedOut, unavailable } from './http.ts';
@@ -78,7 +78,7 @@ export function createFollower(
   };
 }
 
-export function follow(follower: Follower, escrow: WatchedEscrow, bytes: EscrowBytes): void {
+export function follow(follower: Follower, escrow: WatchedEscrow, bytes: WatchedBytes): void {
   if (!watchEscrow(follower.index, escrow, bytes)) return;
   follower.isNewInterest = true;
   follower.pastOf.set(escrow.address, escrow.since);
@@ -291,8 +291,9 @@ async function continueJob(
 ): Promise<boolean> {
   const { backend, index, pastOf, job } = follower;
   if (job === null) return true;
-  // Blocks may have been taken back since it began.
-  job.to = Math.min(job.to, index.blocks.at(-1)?.height ?? 0);
+  // To the best block of now: those that came since were read before their past was. A spend by the
+  // key of Taproot is known by a payment of that past.
+  job.to = index.blocks.at(-1)?.height ?? 0;
   const { to, addresses } = job;
   const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
   const read = async (hash: string | null, within: AbortSignal) =>
@@ -313,6 +314,8 @@ async function continueJob(
   if (job.next <= to) return false;
   for (const address of addresses) pastOf.delete(address);
   follower.job = null;
+  // In the mempool, too.
+  follower.isNewInterest = true;
   return true;
 }
 
@@ -332,7 +335,10 @@ async function followMempool(follower: Follower, about: string | null, signal: A
     signal,
   );
   if (isNewInterest) follower.isNewInterest = false;
-  for (const tx of change.transactions) applyTransaction(index, tx, null);
+  // A list has no order, and a payment to Taproot must be known before what spends it by its key.
+  for (const tx of [...change.transactions, ...change.transactions]) {
+    applyTransaction(index, tx, null);
+  }
   // With another best block by now, what is gone may have been mined: the next pass sees.
   if (change.tipHash !== index.blocks.at(-1)?.hash) return false;
   const gone = goneFor(follower, change.gone);
@@ -355,7 +361,7 @@ async function claimsElsewhere(
   gone: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const claims = gone.filter((txid) => showsSecret(index, txid));
+  const claims = gone.filter((txid) => isClaim(index, txid));
   if (other === null || claims.length === 0) return new Set();
   const until = AbortSignal.any([signal, AbortSignal.timeout(otherMs)]);
   const held = new Set<string>();
@@ -377,7 +383,7 @@ export async function takeBlocks(
 ): Promise<void> {
   const { backend, index } = follower;
   await exclusively(follower, signal, async () => {
-    for (const height of heights) {
+    for (const height of [...heights].sort((one, other) => one - other)) {
       const found = await placedBlock(backend, height, signal);
       if (found === null || !isOurs(index.blocks, found)) continue;
       const { transactions } = await parsedBlock(found.bytes);

@@ -32,7 +32,7 @@ export async function exchange(
 const isLate = (cause: unknown) => cause instanceof Error && cause.name === 'TimeoutError';
 
 export function timedOut(source: string, cause?: unknown): ParleyError {
-  const sentence = `the ${source} did not answer in time; nothing was changed`;
+  const sentence = `the ${source} did not answer in time; the request changed nothing`;
   return new ParleyError('chain_timeout', sentence, { source }, { cause });
 }
 

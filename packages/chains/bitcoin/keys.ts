@@ -2,7 +2,7 @@
 // exact 33 bytes to a swap. A BIP 86 address hides the parity, and the wrong one fails CHECKSIG
 // after the secret is out (safety.md, Bitcoin). Pure.
 
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { remembered } from '@parley/core/remembered.ts';
@@ -103,6 +103,15 @@ export function verifyKeySignature(
   if (!trying(verify, 'its numbers are out of range')) {
     refuse('it is by another key, or over another text');
   }
+}
+
+/**
+ * Signs sighashes of Taproot leaves (BIP 340), the same for the same: 64 bytes in hex. A leaf's key
+ * has no parity.
+ */
+export function signLeaves(privateKey: Uint8Array, sighashHexes: readonly string[]): string[] {
+  const fixed = new Uint8Array(32);
+  return sighashHexes.map((hex) => bytesToHex(schnorr.sign(hexToBytes(hex), privateKey, fixed)));
 }
 
 /** Signs sighashes with one key: 64-byte compact signatures in hex, low-S (BIP 146). */

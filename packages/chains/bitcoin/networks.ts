@@ -62,10 +62,6 @@ export function parseBitcoinAddress(text: string, network: BitcoinNetwork): Bitc
   );
 }
 
-export function witnessScriptHashAddress(script: Uint8Array, network: BitcoinNetwork): string {
-  return Address(network).encode({ type: 'wsh', hash: script.subarray(2) });
-}
-
 /** The address that an output pays; null where it pays none of these kinds. */
 export function paidAddress(script: Uint8Array, network: BitcoinNetwork): BitcoinAddress | null {
   try {

@@ -254,7 +254,8 @@ describe('assemble', () => {
     const signedOf = (some: typeof outputs) => signedSpend('refund', some).signed;
     const other = testSwap({ timelock, since: 0 });
     const mixed = psbtOf(signedOf([output]).psbtBase64);
-    const { script, witnessScript } = escrowBytes(other.terms, network);
+    const { script, branches } = escrowBytes(other.terms, network);
+    const witnessScript = branches.claim.script;
     const witnessUtxo = { script, amount: 9_000n };
     mixed.addInput({ txid, index: 7, sequence: 0xffff_fffd, witnessUtxo, witnessScript });
     for (const [given, words] of [

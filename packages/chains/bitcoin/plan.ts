@@ -1,12 +1,13 @@
 // Terms to escrow and the bytes to sign. PURE: the server builds with it, the SDK verifies with it.
 
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { formatUnits } from '@parley/core/amounts.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Escrow, EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
-import { p2wsh, SigHash, Transaction } from '@scure/btc-signer';
-import { escrowScript } from './escrow-script.ts';
+import { p2wsh, SigHash, TaprootControlBlock, Transaction } from '@scure/btc-signer';
+import { type EscrowScript, escrowScript } from './escrow-script.ts';
+import { escrowTree, leafVersion } from './escrow-tree.ts';
 import { parsePublicKey } from './keys.ts';
 import { type BitcoinNetwork, dustSats, parseBitcoinAddress } from './networks.ts';
 
@@ -26,26 +27,94 @@ export type Verb = 'claim' | 'refund';
 
 export type Spend = {
   readonly psbtBase64: string;
-  /** The hash to sign for each input, in order (SIGHASH_ALL, BIP 143). */
+  /** To sign for each input, in order: SIGHASH_ALL (BIP 143), of Taproot SIGHASH_DEFAULT (BIP 341). */
   readonly sighashHexes: readonly string[];
   readonly feeSats: bigint;
   readonly vsize: number;
   readonly paysSats: bigint;
 };
 
+/** How one side spends an output of the escrow. */
+export type Branch = {
+  readonly script: Uint8Array;
+  /** How its witness ends: with the script, and of Taproot the control block. */
+  readonly ends: readonly Uint8Array[];
+  /** The most that the witness of one input can have. */
+  readonly witnessBytes: number;
+};
+
+export type EscrowBytes = {
+  readonly address: string;
+  /** That of its outputs. */
+  readonly script: Uint8Array;
+  readonly redeemScript: string;
+  readonly branches: Readonly<Record<Verb, Branch>>;
+  /** Null of P2WSH. */
+  readonly taproot: Taproot | null;
+};
+
+/** The key of both sides, and what is added to it. */
+type Taproot = Pick<ReturnType<typeof escrowTree>, 'keys' | 'internalKey' | 'root'>;
+
+/** With the lengths of the count and of each item, which are below 253. */
+function witnessBytes(...items: readonly number[]): number {
+  return items.reduce((sum, length) => sum + 1 + length, 1);
+}
+
+/** A low-S DER signature with its flag; one of BIP 340. */
+const ecdsaBytes = 72;
+const schnorrBytes = 64;
+const secretBytes = 32;
+
+/** By the keys of both. */
+export const keyPathBytes = witnessBytes(schnorrBytes);
+
 /** The escrow with its bytes. Throws `bad_public_key`, `bad_field`. */
-export function escrowBytes(
-  terms: EscrowTerms,
-  network: BitcoinNetwork,
-): { readonly address: string; readonly witnessScript: Uint8Array; readonly script: Uint8Array } {
-  const witnessScript = escrowScript({
+export function escrowBytes(terms: EscrowTerms, network: BitcoinNetwork): EscrowBytes {
+  const values = {
     hashlock: terms.hashlock,
     claimer: keyOf(terms, 'payout'),
     funder: keyOf(terms, 'refund'),
     timelock: terms.timelock,
-  });
+  };
+  return terms.form === 'p2tr' ? inTree(values, network) : inScript(values, network);
+}
+
+function inScript(values: EscrowScript, network: BitcoinNetwork): EscrowBytes {
+  const witnessScript = escrowScript(values);
   const { address, script } = p2wsh({ type: 'wsh', script: witnessScript }, network);
-  return { address, witnessScript, script };
+  const branch = (...items: number[]): Branch => ({
+    script: witnessScript,
+    ends: [witnessScript],
+    witnessBytes: witnessBytes(ecdsaBytes, ...items, witnessScript.length),
+  });
+  return {
+    address,
+    script,
+    redeemScript: bytesToHex(witnessScript),
+    // OP_IF takes a 1, and an empty item.
+    branches: { claim: branch(secretBytes, 1), refund: branch(0) },
+    taproot: null,
+  };
+}
+
+function inTree(values: EscrowScript, network: BitcoinNetwork): EscrowBytes {
+  const { address, script, keys, internalKey, root, ...tree } = escrowTree(values, network);
+  const { leaves, descriptor } = tree;
+  const branch = (verb: Verb, ...items: number[]): Branch => {
+    const leaf = leaves[verb];
+    const ends = [leaf.script, leaf.control];
+    const lengths = ends.map(({ length }) => length);
+    const bytes = witnessBytes(schnorrBytes, ...items, ...lengths);
+    return { script: leaf.script, ends, witnessBytes: bytes };
+  };
+  return {
+    address,
+    script,
+    redeemScript: descriptor,
+    branches: { claim: branch('claim', secretBytes), refund: branch('refund') },
+    taproot: { keys, internalKey, root },
+  };
 }
 
 function keyOf(terms: EscrowTerms, side: 'payout' | 'refund'): string {
@@ -60,8 +129,8 @@ function keyOf(terms: EscrowTerms, side: 'payout' | 'refund'): string {
 
 /** The escrow of these terms. The address commits to hashlock, keys and timelock, not amount. */
 export function bitcoinEscrow(terms: EscrowTerms, network: BitcoinNetwork): Escrow {
-  const { address, witnessScript } = escrowBytes(terms, network);
-  return { address, redeemScript: bytesToHex(witnessScript) };
+  const { address, redeemScript } = escrowBytes(terms, network);
+  return { address, redeemScript };
 }
 
 /** BIP 21, with the exact amount in coins. */
@@ -69,19 +138,15 @@ export function paymentUri(address: string, amountSats: bigint): string {
   return `bitcoin:${address}?amount=${formatUnits(amountSats, 8)}`;
 }
 
-/** Upper bound of the virtual size of a spend: signatures of 72 bytes (low-S DER and a flag). */
-export function spendVsize(
-  verb: Verb,
-  inputs: number,
-  witnessScriptLength: number,
-  outputScriptLength: number,
-): number {
+/** Upper bound of the virtual size of a spend, by the most that the witness of an input can have. */
+export function spendVsize(inputs: number, inputBytes: number, outputScriptLength: number): number {
   const inputCount = inputs < 253 ? 1 : 3;
   const stripped = 4 + inputCount + 41 * inputs + 1 + 8 + 1 + outputScriptLength + 4;
-  const secretAndBranch = verb === 'claim' ? 33 + 2 : 1;
-  const witness = 1 + 73 + secretAndBranch + 1 + witnessScriptLength;
-  return Math.ceil((4 * stripped + 2 + inputs * witness) / 4);
+  return Math.ceil((4 * stripped + 2 + inputs * inputBytes) / 4);
 }
+
+/** `key`: by the keys of both, of Taproot alone. */
+export type Path = 'script' | 'key';
 
 /** The size of a spend of `inputs` outputs of this escrow to its destination. */
 export function vsizeOf(
@@ -89,9 +154,11 @@ export function vsizeOf(
   network: BitcoinNetwork,
   verb: Verb,
   inputs: number,
+  path: Path = 'script',
 ): number {
   const { script } = destination(terms, network, verb);
-  return spendVsize(verb, inputs, escrowBytes(terms, network).witnessScript.length, script.length);
+  const { witnessBytes: byScript } = escrowBytes(terms, network).branches[verb];
+  return spendVsize(inputs, path === 'key' ? keyPathBytes : byScript, script.length);
 }
 
 export function destination(terms: EscrowTerms, network: BitcoinNetwork, verb: Verb) {
@@ -125,15 +192,22 @@ export function buildSpend(
   verb: Verb,
   outputs: readonly EscrowOutput[],
   feeSats: bigint,
+  path: Path = 'script',
 ): Spend {
-  const { tx, witnessScript, paysSats } = unsigned(terms, network, verb, outputs, feeSats);
+  const { tx, escrow, paysSats } = unsigned(terms, network, verb, outputs, feeSats, path);
+  const { script } = escrow.branches[verb];
+  const amounts = outputs.map(({ amount }) => amount);
+  const scripts = outputs.map(() => escrow.script);
+  const leaf = path === 'script' ? script : undefined;
+  const sighashOf = (amount: bigint, at: number) =>
+    escrow.taproot === null
+      ? tx.preimageWitnessV0(at, script, SigHash.ALL, amount)
+      : tx.preimageWitnessV1(at, scripts, SigHash.DEFAULT, amounts, undefined, leaf);
   return {
     psbtBase64: base64.encode(tx.toPSBT(0)),
-    sighashHexes: outputs.map(({ amount }, index) =>
-      bytesToHex(tx.preimageWitnessV0(index, witnessScript, SigHash.ALL, amount)),
-    ),
+    sighashHexes: amounts.map((amount, at) => bytesToHex(sighashOf(amount, at))),
     feeSats,
-    vsize: vsizeOf(terms, network, verb, outputs.length),
+    vsize: vsizeOf(terms, network, verb, outputs.length, path),
     paysSats,
   };
 }
@@ -142,14 +216,16 @@ export function spendPsbt(...about: Parameters<typeof buildSpend>): string {
   return base64.encode(unsigned(...about).tx.toPSBT(0));
 }
 
-function unsigned(
+export function unsigned(
   terms: EscrowTerms,
   network: BitcoinNetwork,
   verb: Verb,
   outputs: readonly EscrowOutput[],
   feeSats: bigint,
-): { readonly tx: Transaction; readonly witnessScript: Uint8Array; readonly paysSats: bigint } {
+  path: Path = 'script',
+): { readonly tx: Transaction; readonly escrow: EscrowBytes; readonly paysSats: bigint } {
   const escrow = escrowBytes(terms, network);
+  if (path === 'key') taprootOf(escrow);
   const to = destination(terms, network, verb);
   const total = outputs.reduce((sum, { amount }) => sum + amount, 0n);
   const paysSats = total - feeSats;
@@ -161,18 +237,37 @@ function unsigned(
       { escrow: escrow.address, total, feeSats },
     );
   }
-  const lockTime = verb === 'refund' ? terms.timelock : 0;
+  const lockTime = verb === 'refund' && path === 'script' ? terms.timelock : 0;
   const tx = new Transaction({ version: 2, lockTime, allowUnknownInputs: true });
+  const how = howSpent(escrow, verb, path);
   for (const { txid, vout, amount } of outputs) {
     tx.addInput({
       txid: hexToBytes(txid),
       index: vout,
       sequence: replaceableSequence,
       witnessUtxo: { script: escrow.script, amount },
-      witnessScript: escrow.witnessScript,
-      sighashType: SigHash.ALL,
+      ...how,
     });
   }
   tx.addOutput({ script: to.script, amount: paysSats });
-  return { tx, witnessScript: escrow.witnessScript, paysSats };
+  return { tx, escrow, paysSats };
+}
+
+/** Throws `bad_field` on an escrow of P2WSH. */
+export function taprootOf({ address, taproot }: EscrowBytes): Taproot {
+  if (taproot !== null) return taproot;
+  const sentence = `the escrow ${address} of P2WSH has no key of both sides`;
+  throw new ParleyError('bad_field', sentence, { escrow: address });
+}
+
+/** The fields of a PSBT by which a wallet knows what it signs (BIP 174, BIP 371). */
+function howSpent({ taproot, branches }: EscrowBytes, verb: Verb, path: Path) {
+  const { script, ends } = branches[verb];
+  if (taproot === null) return { witnessScript: script, sighashType: SigHash.ALL };
+  const { internalKey: tapInternalKey, root: tapMerkleRoot } = taproot;
+  const tree = { tapInternalKey, tapMerkleRoot };
+  if (path === 'key') return tree;
+  const control = TaprootControlBlock.decode(ends[1] ?? new Uint8Array());
+  const leaf = concatBytes(script, Uint8Array.of(leafVersion));
+  return { ...tree, tapLeafScript: [[control, leaf] as [typeof control, Uint8Array]] };
 }

@@ -9,6 +9,8 @@ import { ParleyError } from '@parley/core/errors.ts';
 export type TxInput = {
   /** `txid:vout` of the output that it spends. */
   readonly outpoint: () => string;
+  /** That output's, where the source tells it. */
+  readonly script?: Uint8Array;
   readonly scriptSig: Uint8Array;
   readonly witness: readonly Uint8Array[];
 };

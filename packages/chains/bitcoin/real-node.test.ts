@@ -49,7 +49,8 @@ function spendWith(
   const { psbtBase64 } = buildSpend(terms, network, verb, [output], 1_000n);
   const opts = { allowUnknownInputs: true };
   const planned = Transaction.fromPSBT(base64.decode(psbtBase64), opts);
-  const { witnessScript, script } = escrowBytes(terms, network);
+  const { branches, script } = escrowBytes(terms, network);
+  const witnessScript = branches.claim.script;
   const lockTime = change.lockTime ?? planned.lockTime;
   const sequence = change.sequence ?? 0xffff_fffd;
   const tx = new Transaction({ version: 2, lockTime, ...opts });

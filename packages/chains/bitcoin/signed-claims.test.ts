@@ -137,14 +137,14 @@ describe('which signed claim is sent', () => {
     deadline: timelock,
     pending: null,
   };
-  const spentBy = (txid: string, height: number | null, shows: string | null) => ({
-    history: { ...history, payments: [{ ...payment, spend: { txid, height, secret: shows } }] },
+  const spentBy = (txid: string, height: number | null, by: Verb) => ({
+    history: { ...history, payments: [{ ...payment, spend: { txid, height, by } }] },
   });
-  const waiting = (txid: string, feeSats: bigint, shows: string | null) => {
+  const waiting = (txid: string, feeSats: bigint, by: Verb) => {
     const pending = { txid, vsize: claimSize, feeSats, withDescendantsFeeSats: feeSats };
-    return { ...spentBy(txid, null, shows), pending };
+    return { ...spentBy(txid, null, by), pending };
   };
-  const own = (at: number) => waiting(txidOf(at), bumps[at]?.feeSats ?? 0n, secret);
+  const own = (at: number) => waiting(txidOf(at), bumps[at]?.feeSats ?? 0n, 'claim');
   const other = '99'.repeat(32);
   const at = now - bumpSeconds;
   const stuck = { txid: txidOf(1), at, height: 199 };
@@ -162,10 +162,10 @@ describe('which signed claim is sent', () => {
     ['none above one of now', secret, own(1), null, 'wait'],
     ['the next when a block and 20 minutes went by', secret, own(1), stuck, from(2, txidOf(1))],
     ['none in the same block', secret, own(1), { ...stuck, height: 200 }, 'wait'],
-    ['one over a refund, at once', secret, waiting(other, 300n, null), null, from(2, other)],
-    ['none over one that pays more', secret, waiting(other, 90_000n, null), null, 'wait'],
-    ['none once a block has a refund', secret, spentBy(other, 199, null), null, 'wait'],
-    ['none ever when a spend is final', secret, spentBy(other, 198, secret), null, 'over'],
+    ['one over a refund, at once', secret, waiting(other, 300n, 'refund'), null, from(2, other)],
+    ['none over one that pays more', secret, waiting(other, 90_000n, 'refund'), null, 'wait'],
+    ['none once a block has a refund', secret, spentBy(other, 199, 'refund'), null, 'wait'],
+    ['none ever when a spend is final', secret, spentBy(other, 198, 'claim'), null, 'over'],
     [
       'one of a payment that a reorganisation took out of its block',
       secret,

@@ -6,7 +6,7 @@ import type { Bump, Tried } from '../interface/scheduled.ts';
 import type { Payment } from './escrow-facts.ts';
 import { feeAt } from './fees.ts';
 import { signSighashes } from './keys.ts';
-import { buildSpend, vsizeOf } from './plan.ts';
+import { buildSpend, type Verb, vsizeOf } from './plan.ts';
 import {
   bumpSeconds,
   checkSignedSpends,
@@ -125,7 +125,7 @@ describe('a fee bump schedule of signed refunds', () => {
   it('spends what the chain shows of this escrow, all of it the same', () => {
     const absent = { ...payment, vout: 0 };
     refused([refund(10, [absent])], 'bad_transaction', /which the chain does not show/);
-    const spend = { txid: 'ef'.repeat(32), height: 101, secret: null };
+    const spend = { txid: 'ef'.repeat(32), height: 101, by: 'refund' as const };
     const gone = { ...about, history: historyOf({ ...payment, spend }) };
     refused([refund(10)], 'nothing_there', /which efef\w+ has spent/, gone);
     const sets = [refund(4), refund(10, [payment, second])];
@@ -236,8 +236,8 @@ describe('which of them is sent', () => {
   };
   const next = (more: Partial<Shown>, tried: Tried | null = null) =>
     decide({ verb: 'refund', bumps, tried, secret: null }, terms, { ...shown, ...more });
-  const spentBy = (txid: string, height: number | null, secret: string | null = null) => ({
-    history: { ...history, secret, payments: [{ ...payment, spend: { txid, height, secret } }] },
+  const spentBy = (txid: string, height: number | null, by: Verb = 'refund') => ({
+    history: { ...history, payments: [{ ...payment, spend: { txid, height, by } }] },
   });
   const inPool = (at: number) => {
     const feeSats = bumps[at]?.feeSats ?? 0n;
@@ -272,12 +272,12 @@ describe('which of them is sent', () => {
     ['none a second before that', inPool(1), { ...stuck, at: at + 1 }, 'wait'],
     ['none in the same block', inPool(1), { ...stuck, height: 200 }, 'wait'],
     ['none above the highest', inPool(4), { ...stuck, txid: txidOf(4) }, 'wait'],
-    ['none against a claim that waits', spentBy(other, null, secret), null, 'wait'],
+    ['none against a claim that waits', spentBy(other, null, 'claim'), null, 'wait'],
     ['the dearest sensible one once a claim is gone', gone, null, from(3)],
     ['none once a block has a refund', spentBy(other, 199), null, 'wait'],
-    ['none once a block has a claim', spentBy(other, 199, secret), null, 'wait'],
+    ['none once a block has a claim', spentBy(other, 199, 'claim'), null, 'wait'],
     ['none ever when the refund is final', spentBy(other, 198), null, 'over'],
-    ['none ever when the claim is final', spentBy(other, 198, secret), null, 'over'],
+    ['none ever when the claim is final', spentBy(other, 198, 'claim'), null, 'over'],
     ['none while the funding is in no block', paidBy({ ...payment, height: null }), null, 'wait'],
     ['none of what was not paid', paidBy(), null, 'wait'],
   ] as const satisfies readonly (readonly [string, Partial<Shown>, Tried | null, unknown])[]) {

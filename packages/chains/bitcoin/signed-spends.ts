@@ -40,7 +40,7 @@ import {
   replacementFee,
 } from './fees.ts';
 import { type BitcoinNetwork, paidAddress } from './networks.ts';
-import { escrowBytes, paidTo, spendPsbt, spendVsize, type Verb } from './plan.ts';
+import { type Branch, escrowBytes, paidTo, spendPsbt, spendVsize, type Verb } from './plan.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { assembling } from './signed-psbt.ts';
 import { untaken } from './spending.ts';
@@ -91,11 +91,11 @@ export function* checkSignedSpends(transactions: readonly string[], asked: About
     throw new ParleyError('bad_field', `from 1 to ${mostBumps} transactions; got ${length}`, {});
   }
   yield;
-  const { witnessScript } = escrowBytes(about.terms, about.network);
+  const { branches } = escrowBytes(about.terms, about.network);
   const read: Read[] = [];
   for (const [at, given] of transactions.entries()) {
     yield;
-    const each = readSpend(given.toLowerCase(), at, witnessScript, about);
+    const each = readSpend(given.toLowerCase(), at, branches[about.verb], about);
     const before = read[at - 1];
     if (before !== undefined && before.outpoints !== each.outpoints) {
       const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
@@ -142,7 +142,7 @@ function decode(raw: string, at: number): Decoded {
   }
 }
 
-function readSpend(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
+function readSpend(raw: string, at: number, { witnessBytes }: Branch, about: About): Read {
   const { verb } = about;
   const { inputs, outputs, witnesses = [] } = decode(raw, at);
   const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
@@ -169,7 +169,7 @@ function readSpend(raw: string, at: number, witnessScript: Uint8Array, about: Ab
   must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
   const signatures = witnesses.map(([signature = new Uint8Array()]) => bytesToHex(signature));
   const paysTo = to.address;
-  const vsize = spendVsize(verb, inputs.length, witnessScript.length, to.script.length);
+  const vsize = spendVsize(inputs.length, witnessBytes, to.script.length);
   return { raw, paysTo, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
 }
 
@@ -288,7 +288,7 @@ export function pendingOf(
   const spends = spentBy(bumps, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
   // A refund gives way to a claim. A claim replaces either.
   const waiting = spends.find(
-    ({ height, secret }) => height === null && (verb === 'claim' || secret === null),
+    ({ height, by }) => height === null && (verb === 'claim' || by === 'refund'),
   );
   return waiting?.txid ?? null;
 }
@@ -343,13 +343,13 @@ export function decide(
   }
   if (verb === 'claim') {
     if (secret === null) return wait('the secret is not public', true);
-    const isRival = spends.some((spend) => spend.secret === null);
+    const isRival = spends.some(({ by }) => by === 'refund');
     return choose({ bumps, tried, isRival }, shown, wait);
   }
   if (clock <= terms.timelock) {
     return wait(`median time past ${clock} is not beyond ${terms.timelock}`);
   }
-  const claim = spends.find((spend) => spend.secret !== null);
+  const claim = spends.find(({ by }) => by === 'claim');
   if (claim !== undefined) return wait(`the claim ${claim.txid} waits to be mined`);
   return choose({ bumps, tried, isRival: false }, shown, wait);
 }

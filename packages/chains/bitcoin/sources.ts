@@ -94,7 +94,8 @@ export function agreementOf(
 }
 
 /** An adapter that reads by one source, and asks the others what that may have missed. */
-export type Led = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledSpends'>>;
+export type Led = ChainAdapter &
+  Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledSpends' | 'planTogether'>>;
 
 const turned = [
   'changes',
@@ -106,6 +107,7 @@ const turned = [
   'preflight',
   'buildClaim',
   'buildRefund',
+  'planTogether',
   'isKnown',
   'stuckFunding',
   'checkAmount',

@@ -25,9 +25,9 @@ import { type BitcoinNetwork, dustSats } from './networks.ts';
 import {
   buildSpend,
   destination,
-  escrowBytes,
+  type EscrowOutput,
+  type Path,
   type Spend,
-  spendVsize,
   type Verb,
   vsizeOf,
 } from './plan.ts';
@@ -51,18 +51,18 @@ export function claimable(history: EscrowHistory, terms: EscrowTerms, address: s
     );
   }
   if (payment.spend !== null && payment.spend.height !== null) {
-    const how = payment.spend.secret === null ? 'refunded' : 'claimed';
+    const how = payment.spend.by === 'claim' ? 'claimed' : 'refunded';
     throw nothing(address, `the escrow ${address} was ${how} in ${payment.spend.txid}`);
   }
   return payment;
 }
 
-/** The largest first. An unconfirmed claim is left alone: its sender has shown the secret. */
+/** The largest first. An unconfirmed claim is left alone: it shows the secret, or both agreed. */
 export function untaken({ payments }: Pick<EscrowHistory, 'payments'>): Payment[] {
   return payments
     .filter(
       ({ height, spend }) =>
-        height !== null && (spend === null || (spend.height === null && spend.secret === null)),
+        height !== null && (spend === null || (spend.height === null && spend.by === 'refund')),
     )
     .sort((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1));
 }
@@ -90,17 +90,23 @@ export type SpendRequest = {
   readonly now: number;
   readonly deadline: number;
   readonly wantedRate: number | null;
+  readonly path?: Path;
+};
+
+export type Spent = Spend & {
+  readonly outputs: readonly EscrowOutput[];
+  readonly ladder: readonly FeeStep[];
 };
 
 /** Throws `nothing_there`, `bad_fee_rate`, `payout_would_fail`: replacing is above the bounds. */
-export function spend(request: SpendRequest): Spend & { readonly ladder: readonly FeeStep[] } {
-  const { verb, terms, network, conflicts, estimate, bounds, now, deadline } = request;
+export function spend(request: SpendRequest): Spent {
+  const { verb, terms, network, conflicts, estimate, bounds, now, deadline, path } = request;
   const asked = request.wantedRate;
   const isNumber = asked !== null && Number.isFinite(asked);
   const rate = isNumber ? Math.max(0, asked) : ladderRate(estimate, deadline - now);
   const payments = worthSpending(request, Math.min(rate, bounds.capSatPerVbyte));
   const value = payments.reduce((sum, { amount }) => sum + amount, 0n);
-  const vsize = vsizeOf(terms, network, verb, payments.length);
+  const vsize = vsizeOf(terms, network, verb, payments.length, path);
   const most = mostFee(bounds, vsize, value);
   const outbids = replacementFee(vsize, conflicts, incrementOf(estimate));
   // An output that the least fee can bring back pays no fee that leaves less than an output needs.
@@ -119,9 +125,9 @@ export function spend(request: SpendRequest): Spend & { readonly ladder: readonl
     larger(spare, leastFee(bounds, vsize)),
   );
   const feeSats = larger(fee, outbids);
-  const built = buildSpend(terms, network, verb, payments, feeSats);
+  const built = buildSpend(terms, network, verb, payments, feeSats, path);
   const ladder = feeLadder({ estimate, bounds, vsize, value, now, deadline, feeSats });
-  return { ...built, ladder };
+  return { ...built, outputs: payments, ladder };
 }
 
 function txidsOf(conflicts: readonly Conflict[]): string {
@@ -165,10 +171,9 @@ function checkRate(
  * together and at the least fee is taken so.
  */
 function worthSpending(request: SpendRequest, rate: number): Payment[] {
-  const { terms, network, verb, payments, bounds } = request;
-  const { script, kind } = destination(terms, network, verb);
-  const { witnessScript } = escrowBytes(terms, network);
-  const vsize = (inputs: number) => spendVsize(verb, inputs, witnessScript.length, script.length);
+  const { terms, network, verb, payments, bounds, path } = request;
+  const { kind } = destination(terms, network, verb);
+  const vsize = (inputs: number) => vsizeOf(terms, network, verb, inputs, path);
   const worthAt = (satPerVbyte: number) => {
     const cost = feeAt(vsize(2) - vsize(1), satPerVbyte);
     return payments.filter(({ amount }, at) => at === 0 || amount > cost);

@@ -3,23 +3,30 @@ import { test } from 'node:test';
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId, legOf } from '@parley/contracts/escrows/ids.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
-import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { EscrowTerms, Lane } from '@parley/core/terms.ts';
 import { codePoint } from '@parley/verify/test/support/code-points.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
-import { type Abi, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
+import {
+  type Abi,
+  type AbiFunction,
+  decodeFunctionData,
+  encodeFunctionData,
+  type Hex,
+  toFunctionSelector,
+} from 'viem';
 import {
   callsIn,
   claimData,
-  claimManyData,
   type DecodedCall,
   escrowOfTerms,
   fundData,
   fundedIn,
+  fundManyData,
   inBatches,
   type Place,
   refundData,
-  refundManyData,
+  settleManyData,
 } from './calls.ts';
 
 const abi = escrowsAbi as Abi;
@@ -30,25 +37,31 @@ const bytes = (length: number) =>
     return `0x${Buffer.from(some).toString('hex')}`;
   });
 const uint = (bits: number) => fc.bigInt({ min: 0n, max: (1n << BigInt(bits)) - 1n });
-const escrows = (timeBits = 256): fc.Arbitrary<Escrow> =>
+const abiOf = (name: string) =>
+  abi.find((each) => each.type === 'function' && each.name === name) as AbiFunction;
+const nameOf = (data: string) => decodeFunctionData({ abi, data: `0x${data}` }).functionName;
+const escrows = (timeBits = 256, amountBits = 256): fc.Arbitrary<Escrow> =>
   fc.record({
     terms: fc.record({
       hashlock: bytes(32),
       payout: bytes(20),
       refund: bytes(20),
       token: bytes(20),
-      amount: uint(256),
+      amount: uint(amountBits),
       timelock: uint(timeBits),
       fundBefore: uint(timeBits),
     }),
     lane: uint(96),
     counter: fc.integer({ min: 1, max: 2 ** 30 - 1 }),
   });
-const opened = (timeBits = 256) =>
-  fc.tuple(escrows(timeBits), bytes(32)).map(([escrow, secret]) => {
+const opened = (timeBits = 256, amountBits = 256) =>
+  fc.tuple(escrows(timeBits, amountBits), bytes(32)).map(([escrow, secret]) => {
     const hashlock: Hex = `0x${hashlockOf(secret.slice(2))}`;
     return { escrow: { ...escrow, terms: { ...escrow.terms, hashlock } }, secret };
   });
+
+/** Such as a leg of a batch has room for. */
+const batched = () => opened(40, 144);
 
 const idOf = (escrow: Escrow) => escrowId(place.chainId, place.contract, escrow);
 const encoded = (functionName: string, args: readonly unknown[]) =>
@@ -58,14 +71,20 @@ const shown = (calls: readonly DecodedCall[]) =>
 
 function waysOf({ terms, lane, counter }: Escrow, secret: Hex): [string, DecodedCall['verb']][] {
   const own = [terms, lane, counter];
-  const signature = [27, secret, terms.hashlock];
+  const signature = { v: 27, r: secret, s: terms.hashlock };
+  const consent = { v: 28, r: terms.hashlock, s: secret };
+  const permitted = [...own, terms.amount, terms.timelock];
   return [
     [encoded('fund', own), 'fund'],
-    [encoded('fundWithPermit', [...own, terms.amount, terms.timelock, ...signature]), 'fund'],
-    [encoded('fundWithAuthorization', [...own, ...signature]), 'fund'],
+    [encoded('fundInLane', [...own, consent]), 'fund'],
+    [encoded('fundWithPermit', [...permitted, signature]), 'fund'],
+    [encoded('fundInLaneWithPermit', [...permitted, consent, signature]), 'fund'],
+    [encoded('fundWithAuthorization', [...own, signature]), 'fund'],
+    [encoded('fundInLaneWithAuthorization', [...own, consent, signature]), 'fund'],
     [encoded('claim', [...own, secret]), 'claim'],
     [encoded('refund', own), 'refund'],
     [encoded('refundPart', [...own, 7n]), 'refund'],
+    [encoded('refundEarly', [...own, `${secret}${terms.hashlock.slice(2)}1b`]), 'refund'],
   ];
 }
 
@@ -78,6 +97,11 @@ test('every call of one escrow is read back to its id, wherever it stands', () =
         const calls = callsIn(before + data + behind, place);
         assert.deepEqual(shown(calls), [[verb, idOf(escrow), shownSecret]]);
         assert.deepEqual(calls[0]?.escrow, escrow);
+        const early = toFunctionSelector(abiOf('refundEarly')).slice(2);
+        assert.equal(calls[0]?.isReleased, data.startsWith(early) ? true : undefined);
+        const isAuthorized = /Authorization$/.test(nameOf(data));
+        const signature = `${secret}${escrow.terms.hashlock.slice(2)}1b`;
+        assert.equal(calls[0]?.authorization, isAuthorized ? signature : undefined);
         const funded = verb === 'fund' ? [idOf(escrow)] : [];
         assert.deepEqual(fundedIn(before + data + behind, place), funded);
       }
@@ -87,25 +111,31 @@ test('every call of one escrow is read back to its id, wherever it stands', () =
 });
 
 test('a batch is read back to its escrows in their order, a claim with its secret', () => {
-  const batch = fc.array(opened(64), { minLength: 1, maxLength: 5 });
+  const batch = fc.array(batched(), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(batch, (some) => {
       const all = some.map(({ escrow }) => escrow);
-      const claims = some.map(({ escrow, secret }) => ({ escrow, secret: secret.slice(2) }));
+      const claims = some.map(({ escrow, secret }) => ({ escrow, lock: secret }));
+      const refunds = all.map((escrow) => ({ escrow, lock: escrow.terms.hashlock }));
       const read = (data: Hex) => callsIn(data.slice(2), place);
       assert.deepEqual(
-        shown(read(claimManyData(claims))),
-        claims.map(({ escrow, secret }) => ['claim', idOf(escrow), secret]),
+        shown(read(settleManyData('claim', claims))),
+        claims.map(({ escrow, lock }) => ['claim', idOf(escrow), lock.slice(2)]),
       );
-      const refunded = read(refundManyData(all));
-      assert.deepEqual(
-        shown(refunded),
-        all.map((escrow) => ['refund', idOf(escrow), null]),
-      );
-      assert.deepEqual(
-        refunded.map(({ escrow }) => escrow),
-        all,
-      );
+      for (const [verb, data] of [
+        ['fund', fundManyData(all)],
+        ['refund', settleManyData('refund', refunds)],
+      ] as const) {
+        const back = read(data);
+        assert.deepEqual(
+          shown(back),
+          all.map((escrow) => [verb, idOf(escrow), null]),
+        );
+        assert.deepEqual(
+          back.map(({ escrow }) => escrow),
+          all,
+        );
+      }
     }),
     { numRuns: runs(100) },
   );
@@ -142,13 +172,18 @@ test('the adapters write what viem writes', () => {
   const secret = 'cd'.repeat(32);
   const ways = waysOf(escrow, `0x${secret}`).map(([data]) => `0x${data}`);
   assert.equal(fundData(escrow), ways[0]);
-  assert.equal(claimData(escrow, secret), ways[3]);
-  assert.equal(refundData(escrow), ways[4]);
+  assert.equal(claimData(escrow, secret), ways[6]);
+  assert.equal(refundData(escrow), ways[7]);
   for (const part of ['lane', 'fundBefore'] as const) {
     const { [part]: _, ...less } = own;
     assert.throws(() => escrowOfTerms(less, bare), /name no lane/);
   }
 });
+
+const groupOf = (escrow: Escrow, secret: Hex) => {
+  const { token, payout: to } = escrow.terms;
+  return { token, to, legs: [legOf(escrow, 'claim', secret)] };
+};
 
 const wordLength = 64;
 function dirtied(data: string, word: number, width: number): string {
@@ -166,27 +201,32 @@ test('a word with more than it holds makes it no call, as the contract sees it',
     [8, 8],
   ] as const;
   fc.assert(
-    fc.property(opened(64), fc.constantFrom(...narrow), ({ escrow, secret }, [word, width]) => {
+    fc.property(batched(), fc.constantFrom(...narrow), ({ escrow, secret }, [word, width]) => {
       for (const [data] of waysOf(escrow, secret)) {
         assert.deepEqual(callsIn(dirtied(data, word, width), place), []);
       }
-      // Payout and token of a batch's second leg; the other one is read all the same.
-      const legs = [legOf(escrow, secret), legOf(escrow, secret)];
-      const data = encoded('claimMany', [legs]);
-      for (const field of [1, 2]) {
-        assert.equal(callsIn(dirtied(data, 2 + 6 + field, 40), place).length, 1);
+      // Token and receiver of a batch's group; the other group is read all the same.
+      const data = encoded('claimMany', [[groupOf(escrow, secret), groupOf(escrow, secret)], 1n]);
+      assert.equal(callsIn(data, place).length, 2);
+      for (const field of [0, 1]) {
+        assert.equal(callsIn(dirtied(data, 5 + field, 40), place).length, 1);
       }
+      // A funding of many: the second one's words.
+      const fundings = [escrow, escrow].map(({ terms, lane, counter }) => ({
+        terms,
+        lane,
+        counter,
+      }));
+      const many = encoded('fundMany', [fundings]);
+      assert.equal(callsIn(dirtied(many, 2 + 9 + word, width), place).length, 1);
     }),
     { numRuns: runs(50) },
   );
 });
 
 test('a cut off call, or anything at all behind a selector, is read without a throw', () => {
-  const names = ['fund', 'fundWithPermit', 'claim', 'refundPart', 'claimMany', 'refundMany'];
-  const selectors = names.map((name) => {
-    const item = abi.find((each) => each.type === 'function' && each.name === name);
-    return toFunctionSelector(item as Extract<(typeof abi)[number], { type: 'function' }>).slice(2);
-  });
+  const names = ['fund', 'fundMany', 'claim', 'refundEarly', 'claimMany', 'refundMany'];
+  const selectors = names.map((name) => toFunctionSelector(abiOf(name)).slice(2));
   const digits = fc.array(fc.constantFrom(...'0123456789abcdef'), { maxLength: 900 });
   const hex = digits.map((each) => each.join(''));
   const garbage = fc.tuple(hex, fc.constantFrom(...selectors), hex).map((parts) => parts.join(''));
@@ -199,7 +239,7 @@ test('a cut off call, or anything at all behind a selector, is read without a th
     { numRuns: runs(300) },
   );
   fc.assert(
-    fc.property(opened(64), fc.nat(), ({ escrow, secret }, cut) => {
+    fc.property(batched(), fc.nat(), ({ escrow, secret }, cut) => {
       for (const [data] of waysOf(escrow, secret)) {
         const needed = 8 + (data.startsWith(selectors[2] ?? '') ? 10 : 9) * wordLength;
         assert.deepEqual(callsIn(data.slice(0, cut % needed), place), []);
@@ -207,8 +247,11 @@ test('a cut off call, or anything at all behind a selector, is read without a th
         const at = 8 + (cut % (needed - 8));
         assert.deepEqual(callsIn(`${data.slice(0, at)}g${data.slice(at + 1)}`, place), []);
       }
-      const data = encoded('claimMany', [[legOf(escrow, secret), legOf(escrow, secret)]]);
-      const whole = Math.floor(((cut % data.length) - 8 - 2 * wordLength) / (6 * wordLength));
+      // Two legs of one group, behind nine words.
+      const group = groupOf(escrow, secret);
+      const two = { ...group, legs: [...group.legs, ...group.legs] };
+      const data = encoded('claimMany', [[two], 1n]);
+      const whole = Math.floor(((cut % data.length) - 8 - 8 * wordLength) / (3 * wordLength));
       assert.equal(callsIn(data.slice(0, cut % data.length), place).length, Math.max(0, whole));
     }),
     { numRuns: runs(100) },
@@ -231,5 +274,41 @@ test('those of one payment stand side by side, and no batch is longer than it ma
   );
   for (const none of [0, -1, Number.NaN]) {
     assert.throws(() => inBatches(items, ({ payment }) => payment, none), RangeError);
+  }
+});
+
+test('terms that can never be funded are no escrow', () => {
+  const own: EscrowTerms = {
+    chain: 'tron-dev',
+    hashlock: 'ab'.repeat(32),
+    payout: { address: '01', pubkey: null },
+    refund: { address: '02', pubkey: null },
+    token: null,
+    amount: 5n,
+    timelock: 1_800_086_400,
+    fundBefore: 1_800_003_600,
+    lane: { number: 'f'.repeat(24), counter: 9 },
+  };
+  const of = (over: Partial<EscrowTerms>) => () =>
+    escrowOfTerms({ ...own, ...over }, (address): Hex => `0x${address.repeat(20)}`);
+  const inLane = (over: object) => of({ lane: { ...(own.lane as Lane), ...over } });
+  const last = 1_800_003_600 + 30 * 86_400;
+  for (const fine of [
+    of({ amount: 2n ** 256n - 1n }),
+    of({ timelock: last - 1 }),
+    inLane({ counter: 2 ** 30 - 1 }),
+  ]) {
+    fine();
+  }
+  for (const amount of [0n, -1n, 2n ** 256n]) {
+    assert.throws(of({ amount }), { code: 'bad_amount', message: /amount .* must be 1 to/ });
+  }
+  for (const [wrong, field] of [
+    ...[0, -1, 1.5, 2 ** 30, Number.NaN].map((counter) => [inLane({ counter }), 'lane.counter']),
+    ...['', 'f'.repeat(25), 'F'.repeat(24)].map((number) => [inLane({ number }), 'lane.number']),
+    ...[0, -1, 1.5, 2 ** 53].map((fundBefore) => [of({ fundBefore }), 'fundBefore']),
+    ...[0, 1.5, Number.NaN, 2 ** 53, last].map((timelock) => [of({ timelock }), 'timelock']),
+  ] as [() => unknown, string][]) {
+    assert.throws(wrong, { code: 'bad_field', message: new RegExp(`^${field} of terms`) });
   }
 });

@@ -3,22 +3,53 @@
 
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId, legOf, type Terms } from '@parley/contracts/escrows/ids.ts';
+import { maxAmount } from '@parley/core/amounts.ts';
 import { groupBy } from '@parley/core/engines.ts';
+import { ParleyError } from '@parley/core/errors.ts';
 import { type Hashlock, hashlockOf, type Secret } from '@parley/core/hashlock.ts';
-import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import type { EscrowTerms, Lane } from '@parley/core/terms.ts';
 import { type Hex, toFunctionSelector } from 'viem';
 import { decodeErrorResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem/utils';
 import type { Batch } from '../interface/batches.ts';
+import type { Signature } from './typed-data.ts';
 
 export type Place = { readonly chainId: number; readonly contract: Hex };
 
 export const noToken: Hex = `0x${'0'.repeat(40)}`;
 
+/** Source: the contract's word, and its bounds of a timelock at the funding. */
+export const mostUses = 2 ** 30 - 1;
+const mostAheadSeconds = 30 * 86_400;
+
+/** Throws `bad_amount` or `bad_field` for terms that can never be funded. */
+function mustBeFundable(
+  { chain, amount, timelock }: EscrowTerms,
+  { number, counter }: Lane,
+  fundBefore: UnixSeconds,
+): void {
+  const refuse = (field: string, value: unknown, wanted: string) => {
+    const sentence = `${field} of terms on ${chain} must be ${wanted}, not ${String(value)}`;
+    return new ParleyError(field === 'amount' ? 'bad_amount' : 'bad_field', sentence, { field });
+  };
+  if (amount < 1n || amount > maxAmount) throw refuse('amount', amount, '1 to 2^256-1');
+  if (!/^[0-9a-f]{24}$/.test(number)) throw refuse('lane.number', number, '24 hex digits');
+  const isUse = Number.isInteger(counter) && counter >= 1 && counter <= mostUses;
+  if (!isUse) throw refuse('lane.counter', counter, `from 1 to ${mostUses}`);
+  for (const [field, value] of Object.entries({ timelock, fundBefore })) {
+    if (!Number.isSafeInteger(value) || value < 1) throw refuse(field, value, 'Unix seconds');
+  }
+  if (timelock - mostAheadSeconds < fundBefore) return;
+  throw refuse('timelock', timelock, `less than 30 days after fundBefore (${fundBefore})`);
+}
+
+/** Throws `bad_amount` or `bad_field` for terms that can never be funded. */
 export function escrowOfTerms(terms: EscrowTerms, bare: (address: string) => Hex): Escrow {
   const { lane, fundBefore, token } = terms;
   if (lane === undefined || fundBefore === undefined) {
     throw new Error(`terms of ${terms.hashlock} on ${terms.chain} name no lane`);
   }
+  mustBeFundable(terms, lane, fundBefore);
   return {
     terms: {
       hashlock: `0x${terms.hashlock}`,
@@ -36,8 +67,19 @@ export function escrowOfTerms(terms: EscrowTerms, bare: (address: string) => Hex
 
 const argsOf = ({ terms, lane, counter }: Escrow) => [terms, lane, counter] as const;
 
-export function fundData(escrow: Escrow): Hex {
-  return encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args: argsOf(escrow) });
+/** `consent`: the payee's, for a lane of its own. */
+export function fundData(escrow: Escrow, consent: Signature | null = null): Hex {
+  const args = argsOf(escrow);
+  if (consent === null) return encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args });
+  const functionName = 'fundInLane';
+  return encodeFunctionData({ abi: escrowsAbi, functionName, args: [...args, consent] });
+}
+
+/** Neighbours of one token are taken in by one transfer: those of one stand side by side. */
+export function fundManyData(escrows: readonly Escrow[]): Hex {
+  const byToken = groupBy(escrows, ({ terms }) => terms.token);
+  const args = [[...byToken.values()].flat()] as const;
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'fundMany', args });
 }
 
 export function claimData(escrow: Escrow, secret: Secret): Hex {
@@ -47,6 +89,12 @@ export function claimData(escrow: Escrow, secret: Secret): Hex {
 
 export function refundData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args: argsOf(escrow) });
+}
+
+/** `signature`: the payee's; empty where the payee sends it. */
+export function releaseData(escrow: Escrow, signature: Hex): Hex {
+  const args = [...argsOf(escrow), signature] as const;
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'refundEarly', args });
 }
 
 export function stateData(escrow: Escrow): Hex {
@@ -62,55 +110,80 @@ export type DecodedCall = {
   readonly escrow: Escrow;
   readonly secret: Secret | null;
   readonly authorization?: Hex;
+  /** A refund by the payee's consent, which needs no timelock. */
+  readonly isReleased?: true;
 };
 
-function bySelector<Verb extends Called>(verbOf: { readonly [name: string]: Verb }) {
+function bySelector<T>(of: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   const functions = escrowsAbi.filter((item) => item.type === 'function');
-  const ours = functions.filter(({ name }) => Object.hasOwn(verbOf, name));
-  return new Map(
-    ours.map((item) => [toFunctionSelector(item).slice(2), verbOf[item.name] as Verb]),
-  );
+  const ours = functions.filter(({ name }) => Object.hasOwn(of, name));
+  return new Map(ours.map((item) => [toFunctionSelector(item).slice(2), of[item.name] as T]));
 }
 const verbs = bySelector<Called>({
   fund: 'fund',
+  fundInLane: 'fund',
   fundWithPermit: 'fund',
+  fundInLaneWithPermit: 'fund',
   fundWithAuthorization: 'fund',
+  fundInLaneWithAuthorization: 'fund',
   claim: 'claim',
   refund: 'refund',
   refundPart: 'refund',
+  refundEarly: 'refund',
 });
-const batches = bySelector<'claim' | 'refund'>({ claimMany: 'claim', refundMany: 'refund' });
-const authorized = bySelector({ fundWithAuthorization: 'fund' });
+const batches = bySelector<Called>({
+  fundMany: 'fund',
+  claimMany: 'claim',
+  refundMany: 'refund',
+});
+const releases = bySelector({ refundEarly: true });
+const escrowWords = 9;
+/** The word at which the funder's own signature begins; before it stands a payee's consent. */
+const authorized = bySelector({
+  fundWithAuthorization: escrowWords,
+  fundInLaneWithAuthorization: escrowWords + 3,
+});
 /** Looked for ahead, so that one found across another's bytes does not hide it. */
 const selector = new RegExp(`(?=(${[...verbs.keys(), ...batches.keys()].join('|')}))`, 'g');
 const wordLength = 64;
-const escrowWords = 9;
-const legWords = 6;
+const wordBytes = 32;
+const legWords = 3;
 
 /** Finds calls at any depth. `wanted` is asked before an id is computed, so that it stays cheap. */
 export function callsIn(
   hex: string,
   place: Place,
-  wanted: (hashlock: Hashlock) => boolean = () => true,
+  wanted: Wanted = () => true,
   most = mostLegs,
 ): DecodedCall[] {
   const found: DecodedCall[] = [];
   const left = { legs: most };
   for (const { 1: name = '', index } of hex.matchAll(selector)) {
     if (index % 2 === 1) continue;
-    const words = wordsFrom(hex, index + name.length);
+    const data = dataFrom(hex, index + name.length);
+    const words = wordsOf(data);
     const verb = verbs.get(name);
     const batch = batches.get(name);
     if (verb !== undefined) {
       const call = wanted(words(0)) ? readCall(words, verb) : null;
-      const authorization = authorized.has(name) ? signatureIn(words) : null;
-      const how = authorization === null ? {} : { authorization };
+      const authorization = signatureIn(words, authorized.get(name));
+      const how = {
+        ...(authorization !== null && { authorization }),
+        ...(releases.has(name) && { isReleased: true as const }),
+      };
       if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
-      for (const call of readBatch(words, batch, wanted, left)) found.push(named(call, place));
+      for (const call of readBatch(data, batch, wanted, left)) found.push(named(call, place));
     }
   }
   return found;
+}
+
+/** Whether the data is that very call, with whatever the verb takes behind the escrow. */
+export function isCallOf(data: string, { verb, escrow }: Pick<DecodedCall, 'verb' | 'escrow'>) {
+  return (
+    verbs.get(data.slice(2, 10)) === verb && data.slice(10).startsWith(fundData(escrow).slice(10))
+  );
 }
 
 /** Calls that are read of bytes whose hashlocks nobody watches. */
@@ -123,11 +196,15 @@ export function fundedIn(hex: string, place: Place): Hex[] {
 }
 
 type Call = Omit<DecodedCall, 'id'>;
+/** The word at a place counted in bytes from the first argument on; '' where there is none. */
+type Data = (at: number) => string;
+/** The word of this number from there on. */
 type Words = (at: number) => string;
 
-/** Behind the escrow: v, r and s. null where the contract would refuse such words. */
-function signatureIn(words: Words): Hex | null {
-  const [v, r, s] = [0, 1, 2].map((at) => words(escrowWords + at));
+/** v, r and s. null where there are none, or the contract would refuse such words. */
+function signatureIn(words: Words, from: number | undefined): Hex | null {
+  if (from === undefined) return null;
+  const [v, r, s] = [0, 1, 2].map((at) => words(from + at));
   if (!v || !r || !s || !isNarrow(v, 2)) return null;
   return `0x${r}${s}${v.slice(-2)}`;
 }
@@ -136,12 +213,19 @@ function named(call: Call, { chainId, contract }: Place): DecodedCall {
   return { ...call, id: escrowId(chainId, contract, call.escrow) };
 }
 
-function wordsFrom(hex: string, start: number): Words {
+function dataFrom(hex: string, start: number): Data {
   return (at) => {
-    const text = hex.slice(start + at * wordLength, start + (at + 1) * wordLength);
+    const from = start + 2 * at;
+    if (!Number.isSafeInteger(from) || from < 0) return '';
+    const text = hex.slice(from, from + wordLength);
     return text.length === wordLength && /^[0-9a-f]+$/.test(text) ? text : '';
   };
 }
+
+const wordsOf =
+  (data: Data, from = 0): Words =>
+  (at) =>
+    data(from + at * wordBytes);
 
 const isNarrow = (word: string, digits: number) =>
   word !== '' && word.startsWith('0'.repeat(wordLength - digits));
@@ -169,73 +253,129 @@ function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
 // Batches may lie across each other: without a bound the work grows with the square of the bytes.
 export const mostLegs = 1_000;
 
-/** An array in the usual form: its place, its length, then leg by leg. */
-function readBatch(
-  words: Words,
-  verb: 'claim' | 'refund',
-  wanted: (hashlock: Hashlock) => boolean,
-  left: { legs: number },
-): Call[] {
-  if (words(0) === '' || BigInt(`0x${words(0)}`) !== 32n || !isNarrow(words(1), 8)) return [];
-  const count = Number.parseInt(words(1), 16);
-  const calls: Call[] = [];
+type Wanted = (hashlock: Hashlock) => boolean;
+type Left = { legs: number };
+
+/** Where a part lies whose place is told at `at`, counted from `base`: by the contract's decoder a
+ * place may be behind or before it, and at any byte. */
+function placeIn(data: Data, base: number, at: number): number {
+  const word = data(at);
+  return word === '' ? Number.NaN : base + Number(BigInt.asIntN(256, BigInt(`0x${word}`)));
+}
+
+/** The bytes at which the parts of an array begin that lies at `list`. */
+function* partsOf(data: Data, list: number, left: Left, bytes: number): Generator<number> {
+  const length = data(list);
+  const count = isNarrow(length, 8) ? Number.parseInt(length, 16) : 0;
   for (let at = 0; at < count && left.legs > 0; at += 1) {
+    const part = list + wordBytes + at * bytes;
+    if (data(part) === '') return;
     left.legs -= 1;
-    const leg = Array.from({ length: legWords }, (_, index) => words(2 + at * legWords + index));
-    if (leg.includes('')) break;
-    const call = readLeg(leg, verb, wanted);
-    if (call !== null) calls.push(call);
+    yield part;
+  }
+}
+
+function readBatch(data: Data, verb: Called, wanted: Wanted, left: Left): Call[] {
+  const list = placeIn(data, 0, 0);
+  const calls: Call[] = [];
+  if (verb === 'fund') {
+    for (const part of partsOf(data, list, left, escrowWords * wordBytes)) {
+      const words = wordsOf(data, part);
+      const call = wanted(words(0)) ? readCall(words, verb) : null;
+      if (call !== null) calls.push(call);
+    }
+    return calls;
+  }
+  for (const told of partsOf(data, list, left, wordBytes)) {
+    const group = placeIn(data, list + wordBytes, told);
+    const [token = '', to = ''] = [0, 1].map(wordsOf(data, group));
+    if (!isNarrow(token, 40) || !isNarrow(to, 40)) continue;
+    const payment = { verb, token: addressIn(token), to: addressIn(to) };
+    const legs = placeIn(data, group, group + 2 * wordBytes);
+    for (const part of partsOf(data, legs, left, legWords * wordBytes)) {
+      const call = readLeg(wordsOf(data, part), payment, wanted);
+      if (call !== null) calls.push(call);
+    }
   }
   return calls;
 }
 
-function readLeg(
-  leg: readonly string[],
-  verb: 'claim' | 'refund',
-  wanted: (hashlock: Hashlock) => boolean,
-): Call | null {
-  const [lock = '', payout = '', token = '', key = '', amount = '', packed = ''] = leg;
-  const hashlock = verb === 'claim' ? hashlockOf(lock) : lock;
-  if (!wanted(hashlock) || !isNarrow(payout, 40) || !isNarrow(token, 40)) return null;
-  const times = BigInt(`0x${packed}`);
+type Payment = { readonly verb: 'claim' | 'refund'; readonly token: Hex; readonly to: Hex };
+
+const times = 0xff_ffff_ffffn;
+
+function readLeg(words: Words, { verb, token, to }: Payment, wanted: Wanted): Call | null {
+  const [lock = '', place = '', rest = ''] = [0, 1, 2].map(words);
+  if (rest === '') return null;
+  const isClaim = verb === 'claim';
+  const hashlock = isClaim ? hashlockOf(lock) : lock;
+  if (!wanted(hashlock)) return null;
+  const other: Hex = `0x${place.slice(0, 40)}`;
+  const packed = BigInt(`0x${rest}`);
   const terms: Terms = {
     hashlock: `0x${hashlock}`,
-    payout: addressIn(payout),
-    refund: `0x${key.slice(0, 40)}`,
-    token: addressIn(token),
-    amount: BigInt(`0x${amount}`),
-    timelock: times >> 96n,
-    fundBefore: (times >> 32n) & 0xffff_ffff_ffff_ffffn,
+    payout: isClaim ? to : other,
+    refund: isClaim ? other : to,
+    token,
+    amount: packed >> 112n,
+    timelock: (packed >> 72n) & times,
+    fundBefore: (packed >> 32n) & times,
   };
-  const escrow = {
-    terms,
-    lane: BigInt(`0x${key.slice(40)}`),
-    counter: Number(times & 0xffff_ffffn),
-  };
-  return { verb, escrow, secret: verb === 'claim' ? lock : null };
+  const lane = BigInt(`0x${place.slice(40)}`);
+  const escrow = { terms, lane, counter: Number(packed & 0xffff_ffffn) };
+  return { verb, escrow, secret: isClaim ? lock : null };
 }
 
-/** Twenty of one payment stay below a gas key's 500 000 gas (gas.snapshot.json: 22 131 each). */
+/** Twenty of one payment use 450 000 gas at most (contracts/escrows/gas.snapshot.json). */
 export const mostInBatch = 20;
 
-type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
+type Settling = Exclude<Batch, { readonly verb: 'fund' }>;
+
+/** The gas that the contract gives the payment and the legs of one group: what takes more is left. */
+const groupGas = 200_000n;
+const legGas = 25_000n;
+
+export function gasEachOf(groups: readonly { readonly legs: readonly unknown[] }[]): bigint {
+  return groupGas + legGas * BigInt(Math.max(0, ...groups.map(({ legs }) => legs.length)));
+}
+
+/** The most that the last group of a batch may take, wherever its legs are put. */
+export function mostGroupGas({ legs }: Settling): bigint {
+  return gasEachOf([{ legs }]);
+}
+
+export type Locked = { readonly escrow: Escrow; readonly lock: Hex };
+
+/** With the secrets of claims, and the hashlocks of refunds, as `lock`. */
+export function settleManyData(verb: Settling['verb'], all: readonly Locked[]): Hex {
+  const toOf = ({ terms }: Escrow) => (verb === 'claim' ? terms.payout : terms.refund);
+  const byPayment = groupBy(all, ({ escrow }) => `${escrow.terms.token} ${toOf(escrow)}`);
+  const groups = [...byPayment.values()].flatMap((some) => {
+    const [first] = some;
+    if (first === undefined) return [];
+    const { token } = first.escrow.terms;
+    const legs = some.map(({ escrow, lock }) => legOf(escrow, verb, lock));
+    return [{ token, to: toOf(first.escrow), legs }];
+  });
+  const functionName = verb === 'claim' ? 'claimMany' : 'refundMany';
+  return encodeFunctionData({ abi: escrowsAbi, functionName, args: [groups, gasEachOf(groups)] });
+}
 
 export function batchData(batch: Batch, escrowOf: (terms: EscrowTerms) => Escrow): Hex {
-  if (batch.verb === 'refund')
-    return refundManyData(batch.legs.map(({ terms }) => escrowOf(terms)));
-  return claimManyData(
-    batch.legs.map(({ terms, secret }) => ({ escrow: escrowOf(terms), secret })),
-  );
-}
-
-export function claimManyData(claims: readonly OpenedEscrow[]): Hex {
-  const legs = claims.map(({ escrow, secret }) => legOf(escrow, `0x${secret}`));
-  return encodeFunctionData({ abi: escrowsAbi, functionName: 'claimMany', args: [legs] });
-}
-
-export function refundManyData(escrows: readonly Escrow[]): Hex {
-  const legs = escrows.map((escrow) => legOf(escrow, escrow.terms.hashlock));
-  return encodeFunctionData({ abi: escrowsAbi, functionName: 'refundMany', args: [legs] });
+  switch (batch.verb) {
+    case 'fund':
+      return fundManyData(batch.legs.map(({ terms }) => escrowOf(terms)));
+    case 'claim':
+      return settleManyData(
+        'claim',
+        batch.legs.map(({ terms, secret }) => ({ escrow: escrowOf(terms), lock: `0x${secret}` })),
+      );
+    case 'refund':
+      return settleManyData(
+        'refund',
+        batch.legs.map(({ terms }) => ({ escrow: escrowOf(terms), lock: `0x${terms.hashlock}` })),
+      );
+  }
 }
 
 export function paymentOf(
@@ -315,6 +455,12 @@ function sentence(name: string, args: readonly unknown[]): string {
       return 'the token refuses the transfer';
     case 'LaneNotReady':
       return `the lane was used ${String(args[1])} times: number ${String(args[2])} is not its next`;
+    case 'LaneOfPayee':
+      return "the lane is the payee's: its consent is missing";
+    case 'WrongSigner':
+      return `${String(args[0])} signed it, not ${String(args[1])}`;
+    case 'NotGivenUp':
+      return `${String(args[1])} did not give up its claim`;
     case 'FundTooLate':
       return `it had to be funded before ${seconds(args[0])}, and it is ${seconds(args[1])}`;
     case 'TimelockOutOfBounds':

@@ -92,13 +92,13 @@ for (const [family, begin] of Object.entries(worlds)) {
     test('lanes are read in the order asked for, of this funder alone, open while the last holds money', async () => {
       const { lanes } = await adapter();
       assert.equal(lanes?.contractFor(world.funder), world.contract);
-      const statesOf = async (funder: string, ...numbers: string[]) => {
-        const states = await lanes?.read({ contract: world.contract, funder }, numbers, signal());
+      const statesOf = async (owner: string, ...numbers: string[]) => {
+        const states = await lanes?.read({ contract: world.contract, owner }, numbers, signal());
         return states?.map(({ counter, isOpen }) => [counter, isOpen]);
       };
-      // The lowest and the highest number there is among them.
+      // The lowest and the highest number of a funder's is among them.
       const low = '0'.repeat(24);
-      const high = 'f'.repeat(24);
+      const high = `7${'f'.repeat(23)}`;
       const numbers = [low, ...Array.from({ length: 9 }, () => freshLane().number), high];
       const now = () => statesOf(world.funder, ...numbers);
       const expected = numbers.map(() => [0, false]);

@@ -5,6 +5,7 @@ import { mostShards, shardAt, shardOf } from '@parley/contracts/escrows/ids.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import { contractId } from '@parley/core/rules.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { Hex } from 'viem';
 import { parseEvmAddress } from '../evm/address.ts';
 import * as evm from '../evm/plan.ts';
 import { authorizationAlternative, permitAlternative } from '../evm/ways.ts';
@@ -56,7 +57,7 @@ for (const [family, plan] of Object.entries(families)) {
     string,
   ];
   const to = (at: string) => ({ address: at, pubkey: null });
-  const number = 'a5'.repeat(12);
+  const number = '5a'.repeat(12);
   const coin: EscrowTerms = {
     chain: family,
     hashlock: hashlockOf(secret),
@@ -94,7 +95,7 @@ for (const [family, plan] of Object.entries(families)) {
         [{ ...coin, timelock: coin.timelock + 1 }],
         [{ ...coin, fundBefore: 1_800_003_601 }],
         [{ ...coin, lane: { number, counter: 8 } }],
-        [{ ...coin, lane: { number: 'a6'.repeat(12), counter: 7 } }],
+        [{ ...coin, lane: { number: '6a'.repeat(12), counter: 7 } }],
         [coin, { ...one, chainId: 1 }],
         [coin, { ...one, contract: second }],
       ];
@@ -198,7 +199,7 @@ const coin: EscrowTerms = {
   amount: 1_000n,
   timelock: 1_800_007_200,
   fundBefore: 1_800_003_600,
-  lane: { contract: first, number: 'a5'.repeat(12), counter: 3 },
+  lane: { contract: first, number: '5a'.repeat(12), counter: 3 },
 };
 
 test('EVM: a shard has one address on every chain, and an address tells its salt', () => {
@@ -238,7 +239,9 @@ test('EVM: what is sent to a contract is its own, whichever another a secret or 
     );
     assert.equal(evm.decodeCall(to, data, two)?.escrow, address);
     assert.equal(evm.decodeCall(evmAddress(0x33), data, two), null, 'sent elsewhere');
-    assert.equal(evm.decodeCall(to, `${data}00`, two), null, 'something more');
+    assert.equal(evm.decodeCall(to, `${data}00`, two)?.escrow, address, 'something more');
+    const quoted: Hex = `0x00${data.slice(2)}`;
+    assert.equal(evm.decodeCall(to, quoted, two), null, 'within something else');
   }
   for (const elsewhere of [pinned.deployer, null]) {
     assert.equal(evm.calledBy(elsewhere, two), two);

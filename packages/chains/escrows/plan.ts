@@ -3,7 +3,9 @@
 
 import { escrowsAbi, deployment as pinned } from '@parley/contracts/escrows/artifacts/abi.ts';
 import {
+  type Consent,
   type Escrow as ContractEscrow,
+  consentOf,
   domainOf,
   escrowId,
 } from '@parley/contracts/escrows/ids.ts';
@@ -12,10 +14,13 @@ import type { Hashlock, Secret } from '@parley/core/hashlock.ts';
 import { type Contract, digestHead } from '@parley/core/rules.ts';
 import type { Escrow, EscrowTerms } from '@parley/core/terms.ts';
 import { concat, erc20Abi, type Hex, keccak256 } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { encodeFunctionData, getAddress } from 'viem/utils';
 import type { Batch } from '../interface/batches.ts';
-import type { LaneState, Lanes } from '../interface/lanes.ts';
+import { isOfPayee, type LaneState, type Lanes } from '../interface/lanes.ts';
+import type { TypedData } from '../interface/material.ts';
 import * as calls from './calls.ts';
+import { type Given, readRelease } from './consent.ts';
+import { parseSignature, signerOf } from './typed-data.ts';
 
 export type Instance = { readonly contract: string };
 
@@ -51,7 +56,7 @@ export function contractsFault(deployment: Instances): string | null {
 }
 
 /** A call of ours, read back; its escrow as `escrowName` gives it. */
-export type DecodedCall = Pick<calls.DecodedCall, 'verb' | 'secret'> & {
+export type DecodedCall = Pick<calls.DecodedCall, 'verb' | 'secret' | 'isReleased'> & {
   readonly escrow: string;
   readonly of: ContractEscrow;
 };
@@ -66,6 +71,14 @@ export type Addresses = {
 export function escrowName(id: string, { contract }: Instance): string {
   return `${contract}:${id.slice(2).toLowerCase()}`;
 }
+
+/** A payee's lane needs its signature; a token that lets the contract take enough, no approval. */
+type Funding = {
+  readonly allowed: bigint;
+  /** The amount of an approval. */
+  readonly wanted?: bigint;
+  readonly laneSignature?: string | undefined;
+};
 
 /** A call, `to` in the family's own form. */
 export type Call = { readonly to: string; readonly data: Hex; readonly value: bigint };
@@ -134,6 +147,30 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     }
   };
 
+  /** EIP-712, and TIP-712 on TRON: its domain is the contract's own. */
+  const textOf = (consent: Consent, terms: EscrowTerms, deployment: Deployment): TypedData => {
+    mustBeGood(terms, deployment);
+    const { chainId, contract } = deploymentOf({ deployment }, terms);
+    const { domain, ...text } = consentOf(consent, chainId, bare(contract), contractEscrow(terms));
+    const verifyingContract = getAddress(domain.verifyingContract);
+    return { ...text, domain: { ...domain, chainId: `${chainId}`, verifyingContract } };
+  };
+  const laneText = (terms: EscrowTerms, deployment: Deployment) =>
+    textOf('OpenInMyLane', terms, deployment);
+  /** null: the lane is the funder's. Throws `bad_signature` unless the payee's is given. */
+  const laneConsent = (terms: EscrowTerms, deployment: Deployment, signature = '') => {
+    if (terms.lane === undefined || !isOfPayee(terms.lane)) return null;
+    const signer = signerOf(laneText(terms, deployment), signature);
+    if (signer.toLowerCase() === bare(terms.payout.address)) return parseSignature(signature);
+    const sentence = `${signer} signed for the lane, not ${terms.payout.address}, who owns it`;
+    throw new ParleyError('bad_signature', sentence);
+  };
+
+  const releaseText = (terms: EscrowTerms, deployment: Deployment) =>
+    textOf('GiveUpClaim', terms, deployment);
+  const releaseIn = (terms: EscrowTerms, deployment: Deployment, signature: string): Given =>
+    readRelease(releaseText(terms, deployment), bare(terms.payout.address), signature);
+
   const callOf = (
     terms: EscrowTerms,
     deployment: Deployment,
@@ -142,6 +179,21 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     mustBeGood(terms, deployment);
     const { contract: to } = deploymentOf({ deployment }, terms);
     return { to, data: dataOf(contractEscrow(terms)), value: 0n };
+  };
+
+  const batchCall = (batch: Batch, deployment: Deployment): Call => {
+    const all = batch.legs.map(({ terms }) => terms);
+    for (const terms of all) mustBeGood(terms, deployment);
+    const { contract: to } = deploymentOfAll({ deployment }, all);
+    return { to, data: calls.batchData(batch, contractEscrow), value: 0n };
+  };
+  const approving = (token: string, spender: string, amounts: readonly bigint[]): Call[] => {
+    const to = parse(token);
+    return amounts.map((each) => {
+      const args = [bare(spender), each] as const;
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
+      return { to, data, value: 0n };
+    });
   };
 
   return {
@@ -157,6 +209,10 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       return { address: parse(contract), version, ...spread };
     },
     domainOf: ({ chainId, contract }: Deployment): Hex => domainOf(chainId, bare(contract)),
+    laneText,
+    laneConsent,
+    releaseText,
+    releaseIn,
     escrowOf: (terms: EscrowTerms, deployment: Deployment): Escrow => {
       mustBeGood(terms, deployment);
       const { contract } = deploymentOf({ deployment }, terms);
@@ -194,29 +250,44 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       });
     },
     /** The calls that fund, in order; the token lets the contract take `allowed` now. */
-    fund: (terms: EscrowTerms, deployment: Deployment, allowed: bigint, wanted = terms.amount) => {
-      const { amount } = terms;
-      const funding = callOf(terms, deployment, calls.fundData);
-      if (terms.token === null) return [{ ...funding, value: amount }];
-      const to = parse(terms.token);
-      const approving = approvals(amount, allowed, wanted).map((each): Call => {
-        const args = [bare(funding.to), each] as const;
-        const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
-        return { to, data, value: 0n };
-      });
-      return [...approving, funding];
+    fund: (
+      terms: EscrowTerms,
+      deployment: Deployment,
+      { allowed, wanted = terms.amount, laneSignature }: Funding,
+    ): Call[] => {
+      const { token, amount } = terms;
+      const consent = laneConsent(terms, deployment, laneSignature);
+      const funding = callOf(terms, deployment, (escrow) => calls.fundData(escrow, consent));
+      if (token === null) return [{ ...funding, value: amount }];
+      return [...approving(token, funding.to, approvals(amount, allowed, wanted)), funding];
+    },
+    /** By one funder in lanes of its own, in one contract; `allowed` tells of each token. */
+    fundMany: (
+      legs: readonly { readonly terms: EscrowTerms }[],
+      deployment: Deployment,
+      allowed: ReadonlyMap<string, bigint>,
+    ): Call[] => {
+      const { to, data } = batchCall({ verb: 'fund', legs }, deployment);
+      const sums = new Map<string | null, bigint>();
+      for (const { terms } of legs) {
+        sums.set(terms.token, (sums.get(terms.token) ?? 0n) + terms.amount);
+      }
+      const approved = [...sums].flatMap(([token, sum]) =>
+        token === null ? [] : approving(token, to, approvals(sum, allowed.get(token) ?? 0n)),
+      );
+      return [...approved, { to, data, value: sums.get(null) ?? 0n }];
+    },
+    /** `signature`: the payee's, null where the payee itself sends it. */
+    release: (terms: EscrowTerms, deployment: Deployment, signature: string | null) => {
+      const bytes = signature === null ? '0x' : releaseIn(terms, deployment, signature).bytes;
+      return callOf(terms, deployment, (escrow) => calls.releaseData(escrow, bytes));
     },
     claim: (terms: EscrowTerms, deployment: Deployment, secret: Secret) =>
       callOf(terms, deployment, (escrow) => calls.claimData(escrow, secret)),
     refund: (terms: EscrowTerms, deployment: Deployment) =>
       callOf(terms, deployment, calls.refundData),
     /** Every secret must be public. */
-    batch: (batch: Batch, deployment: Deployment): Call => {
-      const all = batch.legs.map(({ terms }) => terms);
-      for (const terms of all) mustBeGood(terms, deployment);
-      const { contract: to } = deploymentOfAll({ deployment }, all);
-      return { to, data: calls.batchData(batch, contractEscrow), value: 0n };
-    },
+    batch: batchCall,
   };
 }
 
@@ -238,11 +309,11 @@ export function fundingOfLength<Call>(
 }
 
 const counterBits = 30n;
-const stateShift = 62n;
+const stateShift = 30n;
 const openState = 1n;
 
-export function lanesData(funder: Hex, numbers: readonly string[]): Hex {
-  const keys = numbers.map((number) => (BigInt(funder) << 96n) | BigInt(`0x${number}`));
+export function lanesData(owner: Hex, numbers: readonly string[]): Hex {
+  const keys = numbers.map((number) => (BigInt(owner) << 96n) | BigInt(`0x${number}`));
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'lanesOf', args: [keys] });
 }
 
@@ -253,15 +324,18 @@ export function laneIn(word: bigint): LaneState {
   };
 }
 
-export function lanesIn<D extends Deployment>(
-  deployment: D,
-  contractFor: (funder: string, deployment: D) => string,
+type OwnLanes = Pick<ReturnType<typeof planOf>, 'contractFor' | 'laneText'>;
+
+export function lanesIn(
+  deployment: Deployment,
+  { contractFor, laneText }: OwnLanes,
   read: Lanes['read'],
 ): Lanes {
   return {
     contracts: contractsOf(deployment),
     open: openContracts(deployment),
     contractFor: (funder) => contractFor(funder, deployment),
+    consent: (terms) => laneText(terms, deployment),
     read,
   };
 }

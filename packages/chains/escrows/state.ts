@@ -10,16 +10,12 @@ const states = ['never', 'open', 'claimed', 'refunded', 'ended', 'void'] as cons
 export type EscrowState = {
   /** `ended`: the lane holds a later escrow. `void`: the counter went to other terms. */
   readonly state: (typeof states)[number];
-  /** Unix seconds of the block that funded (open) or settled it (claimed, refunded); else 0. */
-  readonly changedAt: number;
 };
-type State = Pick<EscrowState, 'state'>;
 
-/** Reads the two words of the contract's view; null: they are no such words. */
-export function stateIn([code, second]: readonly (bigint | undefined)[]): EscrowState | null {
-  const state = states[Number(code)];
-  const changedAt = Number(second);
-  return state === undefined || !(changedAt < 2 ** 32) ? null : { state, changedAt };
+/** Reads the word of the contract's view; null: it is no such word. */
+export function stateIn(word: bigint | undefined): EscrowState | null {
+  const state = states[Number(word)];
+  return state === undefined ? null : { state };
 }
 
 const ranks: Readonly<Record<EscrowState['state'], number>> = {
@@ -31,12 +27,12 @@ const ranks: Readonly<Record<EscrowState['state'], number>> = {
   ended: 3,
 };
 export const settledRank = ranks.claimed;
-export const rankOf = ({ state }: State) => ranks[state];
-export const isUnfunded = (shown: State) => rankOf(shown) === 0;
-export const isSettled = (shown: State) => rankOf(shown) === settledRank;
+export const rankOf = ({ state }: EscrowState) => ranks[state];
+export const isUnfunded = (shown: EscrowState) => rankOf(shown) === 0;
+export const isSettled = (shown: EscrowState) => rankOf(shown) === settledRank;
 
 /** The last act; null: no act, or the state does not tell. */
-export function verbOf({ state }: State): Verb | null {
+export function verbOf({ state }: EscrowState): Verb | null {
   switch (state) {
     case 'open':
       return 'fund';
@@ -55,12 +51,12 @@ export function verbOf({ state }: State): Verb | null {
 export const unknownTxid = 'unknown';
 
 /** Throws `already_funded`. */
-export function mustBeUnfunded(escrow: string, shown: State): void {
+export function mustBeUnfunded(escrow: string, shown: EscrowState): void {
   if (!isUnfunded(shown)) throw alreadyFunded(escrow);
 }
 
 /** Throws `nothing_there`. `fact`: the name of its state in facts. */
-export function mustHold(chain: string, escrow: string, shown: State, fact = 'state'): void {
+export function mustHold(chain: string, escrow: string, shown: EscrowState, fact = 'state'): void {
   const { state } = shown;
   if (state === 'open') return;
   const facts: Readonly<Record<string, Fact>> = { [fact]: state };

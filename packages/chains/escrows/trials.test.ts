@@ -49,9 +49,13 @@ for (const [family, begin] of Object.entries(worlds)) {
     });
 
     test('a timelock out of bounds is found before a funding, with the bounds', async () => {
-      const { timelock } = await termsOf();
-      for (const seconds of [-7_140, 31 * 86_400]) {
-        const terms = await termsOf({ timelock: timelock + seconds });
+      const { timelock, fundBefore = 0 } = await termsOf();
+      for (const [seconds, more] of [
+        [-7_140, 0],
+        [31 * 86_400, 2 * 86_400],
+      ] as const) {
+        const late = { timelock: timelock + seconds, fundBefore: fundBefore + more };
+        const terms = await termsOf(late);
         const bounds = refuses('funding_would_fail', /30 minutes to 30 days ahead/);
         await assert.rejects(tried(terms, 'funding'), bounds);
         await tried(terms, 'payout');

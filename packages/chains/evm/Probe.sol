@@ -12,11 +12,13 @@ contract Probe {
 
     error CallFailed(uint256 index, bytes answer);
 
-    function run(Call[] calldata calls) external {
+    /// True, which an address without lent code does not answer.
+    function run(Call[] calldata calls) external returns (bool) {
         for (uint256 i = 0; i < calls.length; i++) {
             (bool ok, bytes memory answer) = calls[i].to.call{value: calls[i].value}(calls[i].data);
             if (!ok) revert CallFailed(i, answer);
         }
+        return true;
     }
 
     receive() external payable {}

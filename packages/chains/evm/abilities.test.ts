@@ -5,6 +5,7 @@ import devCoinArtifact from '@parley/contracts/escrows/artifacts/DevCoin.json' w
 };
 import type { Abi, AbiFunction, Address } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { typedDataToSign } from '../escrows/typed-data.ts';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
@@ -24,7 +25,7 @@ import {
   newLeg,
 } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
-import { signedCall, typedDataProblems, typedDataToSign } from './ways.ts';
+import { signedCall, typedDataProblems } from './ways.ts';
 
 const { chain, adapterOf, adapterOver: lying, urlOf, mine, signal } = await evmWorld();
 const tokens = compileTestContracts('Ways.sol');
@@ -233,7 +234,7 @@ test('a signature may open its escrow until its lane is used, or its fund-by has
 test('one node alone of two takes no signature’s power away', async () => {
   const kept = await leg(devCoin);
   const { hashlock } = kept.terms;
-  const used = `0x${(5).toString(16).padStart(64, '0')}${'0'.repeat(64)}`;
+  const used = `0x${(5).toString(16).padStart(64, '0')}`;
   const claimsUsed: Lie = ({ method, params }, forward) =>
     method === 'eth_call' && JSON.stringify(params).includes(hashlock)
       ? { result: used }

@@ -6,6 +6,7 @@ import { mostNameLength } from '@parley/tokens/inspection.ts';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, decodeAbiParameters, decodeFunctionResult, numberToHex } from 'viem/utils';
+import { parseSignature, separatorOf, typedDataToSign } from '../escrows/typed-data.ts';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { TokenDomain, TypedData } from '../interface/material.ts';
 import { gathering } from '../nodes/gathering.ts';
@@ -15,15 +16,7 @@ import { ask, askWord, callData, isCallFailure, questionGas } from './ask.ts';
 import { codeAt, refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
 import { lendBalance, type Overrides, stranger } from './simulate.ts';
-import {
-  authorizationData,
-  checkDomain,
-  noAbilities,
-  parseSignature,
-  permitData,
-  separatorOf,
-  typedDataToSign,
-} from './ways.ts';
+import { authorizationData, checkDomain, noAbilities, permitData } from './ways.ts';
 
 export type Trying = {
   readonly rpc: Rpc;

@@ -4,10 +4,11 @@ import { initCode } from '@parley/contracts/escrows/artifacts/abi.ts';
 import { shardOf } from '@parley/contracts/escrows/ids.ts';
 import type { Hex } from 'viem';
 import type { EvmMaterial } from '../interface/material.ts';
+import { answerOf } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { claimCall, domainOf, evmDeployment, fundCalls } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
-import { anyone, deployToken, funder, mint, newLeg, receiver } from './testing/swap.ts';
+import { anyone, deployToken, fund, funder, mint, newLeg, receiver } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
 const { chain, adapterOf, adapterOver, signal } = await evmWorld();
@@ -52,20 +53,34 @@ test('a transaction of another chain is none', async () => {
   await assert.rejects(reading, refuses('bad_transaction', /31338.*31337/));
 });
 
-test('a node that takes no state overrides, or ignores them, tries no payment and is used', async () => {
-  const { terms, escrow, secret } = await newLeg(chain);
-  for (const doesSay of [true, false]) {
-    const adapter = await adapterOver(({ method, params }, forward) => {
-      if (method !== 'eth_call' || params.length <= 2) return forward();
-      if (doesSay) return { error: { code: -32_602, message: 'too many arguments' } };
-      return { result: '0x' };
+test('a node that takes no state overrides, or ignores them from one day on, tries no payment and is used', async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  for (const words of [/too many arguments/, /no state overrides/]) {
+    let doesLend = true;
+    const adapter = await adapterOver(async ({ method, params }, forward) => {
+      if (method !== 'eth_call' || params.length <= 2 || doesLend) return forward();
+      if (words.test('no state overrides'))
+        return answerOf(chain.rpcUrl, method, params.slice(0, 2));
+      return { error: { code: -32_602, message: 'too many arguments' } };
     });
     await adapter.open(signal());
-    for (const about of ['payout', 'funding', 'claim'] as const) {
+    const unopened = await newLeg(chain);
+    await adapter.preflight(unopened.terms, 'payout', signal());
+    const coins = await newLeg(chain);
+    await fund(chain, coins);
+    const short = await newLeg(chain, { token });
+    doesLend = false;
+    for (const [{ terms }, about] of [
+      [unopened, 'payout'],
+      [unopened, 'funding'],
+      [short, 'payout'],
+      [short, 'funding'],
+      [coins, 'claim'],
+    ] as const) {
       const tried = adapter.preflight(terms, about, signal());
-      await assert.rejects(tried, refuses('chain_unavailable', /no state overrides/));
+      await assert.rejects(tried, refuses('chain_unavailable', words), about);
     }
-    if (doesSay) await send(chain, funder, fundCalls(terms, deployment, 0n)[0]!);
+    const { escrow, terms, secret } = coins;
     const input = { escrow, feeRateSatPerVbyte: null, isPublic: true };
     const { txs } = (await adapter.buildClaim(input, secret, signal())) as EvmMaterial;
     assert.deepEqual(txs, [claimCall(terms, deployment, secret)]);

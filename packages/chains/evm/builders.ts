@@ -1,21 +1,23 @@
 // Unsigned calls for the party that each belongs to, who pays its gas.
 
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { hashlockOf, type Secret } from '@parley/core/hashlock.ts';
-import type { EscrowTerms, Lane } from '@parley/core/terms.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
+import { inOwnLane, unusedLane } from '../escrows/trial-lane.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { About, BuildInput, SpendInput } from '../interface/building.ts';
 import type { EvmCall, EvmMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { mayReveal, mustBeWorth } from '../kit/builders.ts';
+import { batchFails, mayReveal, mustBeFrom, mustBeWorth } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
+import { mustBeReleased } from './consent.ts';
 import { leastWei } from './fees.ts';
-import { evmGasPolicyOf } from './gas-policy.ts';
-import { tryBatch, unseenClaim } from './gas-work.ts';
+import { evmTransactionGas } from './gas-policy.ts';
+import { estimate, notOpen, tryBatch, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
 import {
   batchCall,
@@ -23,19 +25,23 @@ import {
   deploymentOf,
   evmEscrow,
   fundCalls,
+  fundManyCalls,
   mustBeGood,
   refundCall,
+  releaseCall,
 } from './plan.ts';
 import { mustAgree, mustAgreeOnHeads } from './read.ts';
 import {
   type Failure,
   lendBalance,
+  mustLend,
   type Overrides,
   stranger,
   tryCall,
   tryCalls,
+  unlent,
 } from './simulate.ts';
-import { mustLend, stateAt } from './state.ts';
+import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 
 function material(
@@ -50,7 +56,7 @@ function material(
 
 export async function buildFund(
   watch: Watch,
-  { escrow: { terms }, allowance }: BuildInput,
+  { escrow: { terms }, ...wishes }: BuildInput,
   signal: AbortSignal,
 ): Promise<EvmMaterial> {
   const { rpc } = watch;
@@ -67,7 +73,7 @@ export async function buildFund(
       : allowanceOf(together, token, from, deployment.contract, signal),
   );
   mustBeUnfunded(address, await shown);
-  const calls = fundCalls(terms, deployment, await allowing, allowance);
+  const calls = fundCalls(terms, deployment, await allowing, wishes);
   return material(watch, address, calls, from);
 }
 
@@ -85,11 +91,15 @@ export async function buildClaim(
 
 export async function buildRefund(
   watch: Watch,
-  { escrow }: SpendInput,
+  { escrow, release }: SpendInput,
   signal: AbortSignal,
 ): Promise<EvmMaterial> {
+  const { terms } = escrow;
+  const { deployment } = watch;
   const address = await held(watch, escrow, signal);
-  return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
+  if (release === undefined) return material(watch, address, [refundCall(terms, deployment)]);
+  await mustBeReleased(watch, terms, release, signal);
+  return material(watch, address, [releaseCall(terms, deployment, release)]);
 }
 
 export async function buildBatch(
@@ -99,11 +109,46 @@ export async function buildBatch(
   signal: AbortSignal,
 ): Promise<BuiltBatch> {
   const { rpc, deployment } = watch;
+  if (batch.verb === 'fund') return buildFundings(watch, batch.legs, from, signal);
   const call = batchCall(batch, deployment);
-  const { mostGas } = evmGasPolicyOf(deployment.chainId);
-  const trial = { rpc, from, mostGas, offer: null };
+  const trial = { rpc, from, mostGas: evmTransactionGas, offer: null };
   const { settles, gas } = await tryBatch(trial, batch, call, signal);
   return { material: material(watch, call.to, [call]), settles: Number(settles), gas };
+}
+
+/** One call for all of them: the contract takes all or none. */
+async function buildFundings(
+  watch: Watch,
+  legs: readonly { readonly terms: EscrowTerms }[],
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { chain, rpc, deployment } = watch;
+  await mustAgreeOnHeads(watch, signal);
+  const together = gathering(rpc, signal);
+  const allowed = new Map<string, bigint>();
+  const asking = legs.map(async ({ terms }) => {
+    const { token } = terms;
+    const { contract } = deploymentOf(watch, terms);
+    mustBeFrom(terms, from);
+    mustBeUnfunded(
+      evmEscrow(terms, deployment).address,
+      await stateAt(together, deployment, terms, 'latest', signal),
+    );
+    if (token === null || allowed.has(token)) return;
+    allowed.set(token, 0n);
+    allowed.set(token, await allowanceOf(together, token, from, contract, signal));
+  });
+  await Promise.all(asking);
+  const calls = fundManyCalls(legs, deployment, allowed);
+  const last = calls.at(-1) as EvmCall;
+  const whole = material(watch, last.to, calls, parseEvmAddress(from));
+  // Before its approvals a funding cannot be tried.
+  if (calls.length > 1) return { material: whole, settles: legs.length, gas: null };
+  const failure = await tryCall(rpc, { from, ...last }, null, signal);
+  if (failure !== null) throw batchFails(chain, { verb: 'fund', legs }, failure.words);
+  const trial = { rpc, from, mostGas: evmTransactionGas, offer: null };
+  return { material: whole, settles: legs.length, gas: await estimate(trial, last, null, signal) };
 }
 
 async function held(
@@ -131,12 +176,6 @@ export const trialSecret = '00'.repeat(31).concat('01');
 /** Ahead of the best block's time. */
 const trialFundSeconds = 3_600;
 const trialTimelockSeconds = 7_200;
-const laneBytes = 12;
-
-/** One of the funder's 2^96 lanes that it never used. */
-function unusedLane(contract: string): Lane {
-  return { contract, number: bytesToHex(randomBytes(laneBytes)), counter: 1 };
-}
 
 type Payer = { readonly from: string; readonly lent: Overrides };
 
@@ -167,11 +206,7 @@ export async function preflight(
 ): Promise<void> {
   const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   mustBeGood(terms, watch.deployment);
-  const lending = begun(mustLend(asked, signal));
-  if (about === 'claim') {
-    await lending;
-    return tryClaim(watch, terms, signal);
-  }
+  if (about === 'claim') return tryClaim(watch, terms, signal);
   const { token } = terms;
   const head = begun(headBlock(watch.rpc, signal));
   const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
@@ -184,7 +219,6 @@ export async function preflight(
   const funding = await funder;
   const payer = await payerOf(watch, terms, lent, signal);
   const { timestamp } = await head;
-  await lending;
   const receivers = payer === null ? [] : [terms.payout, terms.refund];
   const trials = [
     ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
@@ -208,6 +242,7 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   const { to, data } = call;
   const failure = await tryCall(rpc, { from: stranger, to, data }, overrides, signal);
   if (failure === null) return arriving;
+  if (failure.name === notOpen) throw unlent(rpc);
   const { address } = terms.payout;
   const pool: Payer = { from: deployment.contract, lent: {} };
   const reason = await innerReason(watch, terms, address, pool, failure, signal);
@@ -230,9 +265,23 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
 /**
  * State overrides that give a stranger the amount; null where the token's balances cannot be lent.
  */
-async function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
-  if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
-  return lendBalance(rpc, token, stranger, amount, signal);
+function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
+  return lentFor(rpc, token, { holder: stranger, amount }, signal);
+}
+
+type Holding = { readonly holder: string; readonly amount: bigint };
+
+async function lentFor(
+  rpc: Rpc,
+  token: string | null,
+  { holder, amount }: Holding,
+  signal: AbortSignal,
+): Promise<Overrides | null> {
+  if (token === null) return { [holder]: { balance: `0x${amount.toString(16)}` } };
+  const lent = await lendBalance(rpc, token, holder, amount, signal);
+  // Else a node that lends nothing would have it tried without a balance, or not at all.
+  if (lent === null) await mustLend(rpc, signal);
+  return lent;
 }
 
 async function payerOf(
@@ -325,13 +374,10 @@ async function tryFunding(
   let lent: Overrides | null = {};
   if (held < amount) {
     watch.log('funder_short', { chain: watch.chain, funder, token, held, amount });
-    lent =
-      token === null
-        ? { [funder]: { balance: `0x${amount.toString(16)}` } }
-        : await lendBalance(rpc, token, funder, amount, signal);
+    lent = await lentFor(rpc, token, { holder: funder, amount }, signal);
   }
   if (lent === null) return;
-  const calls = fundCalls(terms, deployment, allowance);
+  const calls = fundCalls(inOwnLane(terms, deployment.contract), deployment, allowance);
   const failure = await tryCalls(rpc, funder, calls, lent, signal);
   if (failure === null) return;
   const payer: Payer = { from: funder, lent };

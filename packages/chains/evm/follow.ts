@@ -108,7 +108,7 @@ function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
     for (const [address] of touchesOf(watch, tx)) {
       touched.add(address);
       const callers = watch.known.get(address)?.callers;
-      if (callers !== undefined && callers.size < mostCallers) callers.add(tx.hash);
+      if (callers !== undefined && callers.size < mostCallers) callers.set(tx.hash, block.hash);
     }
   }
   for (const address of touched) happened(watch, address, block.number);

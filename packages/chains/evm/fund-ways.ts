@@ -15,15 +15,14 @@ import { deepestBlock, mustAgreeOnHeads } from './read.ts';
 import { tryCall } from './simulate.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
-import { authorizationAlternative, permitAlternative } from './ways.ts';
+import { authorizationAlternative, authorizationText, permitAlternative } from './ways.ts';
 
 export function fundWaysOf(watch: Watch, opened: Opened): FundWays {
   const { rpc, deployment } = watch;
   return {
     abilities: opened((token: string, signal) => findAbilities({ rpc, deployment, token }, signal)),
     signsByKey: opened((account: string, signal) => signsByKey(rpc, account, signal)),
-    authorization: (terms, abilities) =>
-      authorizationAlternative(terms, deployment, abilities)?.typedData ?? null,
+    authorization: (terms, abilities) => authorizationText(terms, deployment, abilities),
     alternatives: opened((input: WaysInput, signal) => alternatives(watch, input, signal)),
     mayOpen: opened((escrow: WatchedEscrow, signal) => mayOpen(watch, escrow, signal)),
   };
@@ -50,8 +49,8 @@ async function alternatives(watch: Watch, input: WaysInput, signal: AbortSignal)
   const value = input.allowance === 'exact' ? amount : standingAllowance;
   const values = { nonce, value, deadline: input.deadline };
   const found = [
-    permitAlternative(terms, deployment, offered, values),
-    authorizationAlternative(terms, deployment, offered),
+    permitAlternative(terms, deployment, offered, values, input.laneSignature),
+    authorizationAlternative(terms, deployment, offered, input.laneSignature),
   ];
   const told = found.filter((each) => each !== null);
   return told.map((each) =>

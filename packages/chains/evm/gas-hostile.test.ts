@@ -36,7 +36,7 @@ const tell = async (name: string, to: string, args: readonly unknown[]) => {
 const deployment = evmDeployment(31_337);
 const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
 /** The answer of `stateOf` for an open escrow. */
-const openState = `0x${['1', '1'].map((word) => word.padStart(64, '0')).join('')}`;
+const openState = `0x${'1'.padStart(64, '0')}`;
 const isAskedForState = ({ method, params }: Request) => {
   const { data = '' } = (params[0] ?? {}) as { data?: string };
   return method === 'eth_call' && data.startsWith(stateSelector);
@@ -72,8 +72,7 @@ test('a token that burns more gas than is allowed, or answers too much, is not p
   for (const isPublic of [true, false]) {
     await assert.rejects(stranger.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
   }
-  const tried = new RegExp(`tried with ${devGas.mostGas} gas`);
-  await assert.rejects(batch(), refuses('payout_would_fail', tried), 'nor for a batch of a party');
+  assert.equal((await batch())?.settles, 0, 'a batch of a party leaves it');
   await whim(4n);
   const dear = await stranger.sign(claimOf(leg));
   assert.ok(gasIn(dear.raw) > 120_000n && gasIn(dear.raw) <= devGas.mostGas);
@@ -140,6 +139,7 @@ function anyTerms(secret: string, key: string): EscrowTerms {
     address: chance(4) ? some[randomInt(some.length)]! : address(),
     pubkey: null,
   });
+  const timelock = 30 * 86_400 + randomInt(2 ** 40);
   return {
     chain: chance(9) ? 'ethereum' : 'evm-dev',
     hashlock: chance(9) ? randomBytes(32).toString('hex') : hashlockOf(secret),
@@ -147,8 +147,8 @@ function anyTerms(secret: string, key: string): EscrowTerms {
     refund: where(),
     token: chance(2) ? null : chance(4) ? key : address(),
     amount: BigInt(`0x${randomBytes(1 + randomInt(32)).toString('hex')}`),
-    timelock: randomInt(2 ** 40),
-    fundBefore: randomInt(2 ** 40),
+    timelock,
+    fundBefore: timelock - randomInt(30 * 86_400),
     lane: { number: randomBytes(12).toString('hex'), counter: 1 + randomInt(2 ** 30 - 1) },
   };
 }

@@ -39,7 +39,10 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
       return refundCall(work.terms, deployment);
     case 'fund':
       mustBeGood(work.terms, deployment);
-      return signedCall(authorizationCall(work.terms, deployment), work.signature);
+      return signedCall(
+        authorizationCall(work.terms, deployment, work.laneSignature),
+        work.signature,
+      );
     case 'void':
       return { to: own, data: '0x', value: '0x0' };
   }
@@ -100,7 +103,7 @@ async function gasOfFunding(trial: Trial, terms: EscrowTerms, call: EvmCall, sig
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
     const { name, words } = revertOf(trial, error);
-    if (name === 'SignerIsNotRefund') throw signedByOther(terms);
+    if (name === 'WrongSigner') throw signedByOther(terms);
     throw wouldFail(terms, 'wei', 'funding', null, words);
   }
 }
@@ -123,11 +126,11 @@ const hex = (value: bigint) => `0x${value.toString(16)}`;
 
 export async function estimate(
   { rpc, from, mostGas, offer }: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
-  { to, data }: EvmCall,
+  { to, data, value }: EvmCall,
   overrides: Overrides | null,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const call = { from, to, data, value: '0x0', gas: hex(mostGas), ...fieldsOf(offer) };
+  const call = { from, to, data, value, gas: hex(mostGas), ...fieldsOf(offer) };
   const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
   const answer = await rpc.call('eth_estimateGas', params, signal, mostAnswer);
   if (typeof answer === 'string' && /^0x[0-9a-f]{1,16}$/i.test(answer)) return BigInt(answer);
@@ -155,7 +158,8 @@ export function unseenClaim(
   };
 }
 
-const notOpen = 'NotOpen';
+/** The contract's error for an escrow that is not open. */
+export const notOpen = 'NotOpen';
 
 /** The reason why an unseen claim failed: an estimate was lent no word. */
 export function isUnlent({ data, message }: RpcError): boolean {

@@ -16,11 +16,12 @@ import {
   checkAmount,
   preflight,
 } from './builders.ts';
+import { consentOf } from './consent.ts';
 import { costs, shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
-import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
+import { contractFor, type EvmDeployment, evmContract, evmEscrow, laneText } from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
 import { hashAt, look, mustAgree } from './read.ts';
 import { checkNodes, lanesOf } from './state.ts';
@@ -53,7 +54,7 @@ export function evmParty(options: EvmAdapterOptions) {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: lanesIn(deployment, contractFor, kit.opened(lanesOf(of.rpc))),
+    lanes: lanesIn(deployment, { contractFor, laneText }, kit.opened(lanesOf(of.rpc))),
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   const adapter: EvmAdapter = {
@@ -69,6 +70,7 @@ export function evmParty(options: EvmAdapterOptions) {
     at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
     deployment,
     ways: fundWaysOf(watch, kit.opened),
+    consent: consentOf(watch, kit.opened),
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

@@ -5,7 +5,7 @@ import { deployment as pinned } from '@parley/contracts/escrows/artifacts/abi.ts
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
-import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { isCallOf } from '../escrows/calls.ts';
 import {
   type Call,
   contractsOf,
@@ -14,7 +14,7 @@ import {
   planOf,
 } from '../escrows/plan.ts';
 import type { Batch } from '../interface/batches.ts';
-import type { Allowance } from '../interface/fund-ways.ts';
+import type { BuildInput } from '../interface/building.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 
@@ -57,6 +57,10 @@ export const {
   mustBeGood,
   callsIn,
   fundedIn,
+  laneText,
+  laneConsent,
+  releaseText,
+  releaseIn,
   contractOf: evmContract,
 } = own;
 
@@ -70,6 +74,9 @@ export function idOfEscrow(escrow: string): Hex {
 
 export const standingAllowance = 2n ** 256n - 1n;
 
+/** `laneSignature`: the payee's, for a lane of its own. */
+export type FundWishes = Pick<BuildInput, 'allowance' | 'laneSignature'>;
+
 const evmCall = ({ to, data, value }: Call): EvmCall => {
   return { to, data, value: `0x${value.toString(16)}` };
 };
@@ -77,11 +84,20 @@ const evmCall = ({ to, data, value }: Call): EvmCall => {
 export function fundCalls(
   terms: EscrowTerms,
   deployment: EvmDeployment,
-  allowance: bigint,
-  wanted: Allowance = 'exact',
+  allowed: bigint,
+  { allowance = 'exact', laneSignature }: FundWishes = {},
 ): EvmCall[] {
-  const needed = wanted === 'exact' ? terms.amount : standingAllowance;
-  return own.fund(terms, deployment, allowance, needed).map(evmCall);
+  const wanted = allowance === 'exact' ? terms.amount : standingAllowance;
+  return own.fund(terms, deployment, { allowed, wanted, laneSignature }).map(evmCall);
+}
+
+/** By one funder in lanes of its own, in one contract; `allowed` tells of each token. */
+export function fundManyCalls(
+  legs: readonly { readonly terms: EscrowTerms }[],
+  deployment: EvmDeployment,
+  allowed: ReadonlyMap<string, bigint>,
+): EvmCall[] {
+  return own.fundMany(legs, deployment, allowed).map(evmCall);
 }
 
 export const claimCall = (terms: EscrowTerms, deployment: EvmDeployment, secret: Secret) =>
@@ -89,6 +105,13 @@ export const claimCall = (terms: EscrowTerms, deployment: EvmDeployment, secret:
 
 export const refundCall = (terms: EscrowTerms, deployment: EvmDeployment) =>
   evmCall(own.refund(terms, deployment));
+
+/** The refund before the timelock. `signature`: the payee's, null where the payee itself sends it. */
+export const releaseCall = (
+  terms: EscrowTerms,
+  deployment: EvmDeployment,
+  signature: string | null,
+) => evmCall(own.release(terms, deployment, signature));
 
 export const batchCall = (batch: Batch, deployment: EvmDeployment) =>
   evmCall(own.batch(batch, deployment));
@@ -108,10 +131,5 @@ export function decodeCall(
   if (contract === undefined) return null;
   const [call] = callsIn(data, { chainId: deployment.chainId, contract });
   if (call === undefined) return null;
-  const alone = {
-    fund: () => fundData(call.of),
-    claim: () => claimData(call.of, call.secret ?? ''),
-    refund: () => refundData(call.of),
-  }[call.verb]();
-  return alone === data.toLowerCase() ? call : null;
+  return isCallOf(data.toLowerCase(), { verb: call.verb, escrow: call.of }) ? call : null;
 }

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { claimedTopic, fundedTopic } from '../escrows/calls.ts';
 import type { Lie, Request } from '../testing/nodes.ts';
-import { evmDeployment, refundCall } from './plan.ts';
+import { claimCall, evmDeployment, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -98,6 +98,41 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
   const byState = await read(claimed, adapter);
   assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
   assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
+});
+
+test('in a crowd a look for a withheld claim asks for 300 receipts at most, and for none twice', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const crowd = new Set<string>();
+  const asked: string[] = [];
+  let hidden = '';
+  const adapter = await adapterOver(({ method, params }, forward) => {
+    if (method === 'eth_getLogs') return { result: [] };
+    if (method !== 'eth_getTransactionReceipt') return forward();
+    const txid = String(params[0]);
+    if (txid === hidden) return { result: null };
+    if (crowd.has(txid)) asked.push(txid);
+    return forward();
+  });
+  adapter.watch([leg.escrow]);
+  await later(chain, 60);
+  await chain.client.setAutomine(false);
+  const transfer = { account: anyone, to: funder.address, value: 1n, gas: 21_000n };
+  while (crowd.size < 320) crowd.add(await chain.client.sendTransaction(transfer));
+  const call = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
+  const { to, data } = call as { to: Hex; data: Hex };
+  hidden = await chain.client.sendTransaction({ account: funder, to, data, gas: 200_000n });
+  await mine();
+  await chain.client.setAutomine(true);
+  await mine(2);
+  for (const most of [300, 320]) {
+    await assert.rejects(read(leg, adapter), { code: 'chain_unavailable' });
+    assert.ok(asked.length > most - 10 && asked.length <= most, `${asked.length}`);
+    assert.equal(new Set(asked).size, asked.length);
+  }
+  const txid = hidden;
+  hidden = '';
+  assert.equal((await read(leg, adapter)).claimed?.txid, txid);
 });
 
 type At = { readonly number: bigint | null; readonly hash: Hex | null };

@@ -19,7 +19,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
 import { type At, atLook, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
-import { changeOf, confirmed, scanEscrow } from './scan.ts';
+import { changeOf, confirmed, isRefusal, scanEscrow } from './scan.ts';
 import { stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
@@ -133,11 +133,6 @@ async function readAt(
   };
 }
 
-/** A node's own no, as one gives that has pruned what it is asked for; not its silence. */
-function isRefusal(error: unknown): error is ParleyError {
-  return error instanceof ParleyError && error.facts.rpcCode !== undefined;
-}
-
 function atSight(txid: string): Sighting {
   return { txid, confirmations: 0, deep: false };
 }
@@ -241,7 +236,7 @@ async function deepState(
   deepest: number,
   signal: AbortSignal,
 ): Promise<State | null> {
-  if (deepest < 0) return { state: 'never', changedAt: 0, covered: true };
+  if (deepest < 0) return { state: 'never', covered: true };
   try {
     return await stateAt(watch, watched, deepest, signal, true);
   } catch (error) {
@@ -268,7 +263,7 @@ async function historyOf(
   }
   if (explains(history, now)) return history;
   const verb = verbOf(now);
-  const found = verb === null ? null : await changeOf(watch, known, verb, now.changedAt, signal);
+  const found = verb === null ? null : await changeOf(watch, known, verb, now, signal);
   if (found !== null) {
     mark(known, found);
     return firsts(known, head.number);
@@ -378,7 +373,7 @@ async function fundingBy(asked: Watch, rpc: Rpc, escrow: WatchedEscrow, signal: 
   const state =
     (await deepState(watch, escrow, deepest, signal)) ??
     (await stateAt(watch, escrow, head.number, signal));
-  const { state: shown, changedAt, covered } = state;
+  const { state: shown, covered } = state;
   if (shown === 'never' || shown === 'void') return 'no funding';
-  return `${shown} at ${changedAt}${covered ? '' : ', without its tokens'}`;
+  return `${shown}${covered ? '' : ', without its tokens'}`;
 }

@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { LaunchReader } from '@parley/tokens/launches.ts';
 import { getAddress } from 'viem/utils';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
+import { type EscrowState, rankOf } from '../escrows/state.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
@@ -18,11 +19,13 @@ import {
   type Log,
   type LogFilter,
   logsOf,
+  type Receipt,
   receiptOf,
   refused,
   txOf,
 } from './node.ts';
 import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
+import { stateAt } from './state.ts';
 import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Ranges read in one call: at 10 000 blocks each, a month of half-second blocks. */
@@ -125,10 +128,10 @@ async function firstBlock(watch: Watch, since: number, signal: AbortSignal): Pro
   return first;
 }
 
-/** Receipts asked for in one block when nothing in its calldata names the escrow. */
+/** Receipts asked for in one look for what the logs do not tell; the next look goes on from there. */
 const mostReceipts = 300;
-/** Blocks of one second that are looked into. */
-const mostAlike = 16;
+/** Transactions kept that did nothing to an escrow. */
+const mostCleared = 20_000;
 
 /** null when the transaction did not do this, or is on chain no more. */
 export async function confirmed(
@@ -139,7 +142,18 @@ export async function confirmed(
   signal: AbortSignal,
 ): Promise<Mark | null> {
   const receipt = await receiptOf(watch.rpc, txid, signal);
-  if (receipt === null || !receipt.succeeded) return null;
+  return receipt === null ? null : doneBy(watch, known, { ...receipt, txid }, verb, signal);
+}
+
+async function doneBy(
+  watch: Watch,
+  known: Known,
+  receipt: Receipt & { readonly txid: string },
+  verb: Verb,
+  signal: AbortSignal,
+): Promise<Mark | null> {
+  if (!receipt.succeeded) return null;
+  const { txid } = receipt;
   const { address } = known.watched;
   for (const log of receipt.logs) {
     if (noteLog(watch, log) !== address) continue;
@@ -153,37 +167,57 @@ export async function confirmed(
   return { verb, txid, block: receipt.block, index: 0 };
 }
 
+/** By the block from which on its state is at least this one, where a node keeps states so old. */
 export async function changeOf(
   watch: Watch,
   known: Known,
   verb: Verb,
-  second: number,
+  state: EscrowState,
   signal: AbortSignal,
 ): Promise<Mark | null> {
-  for (const txid of known.callers) {
-    const found = await confirmed(watch, known, txid, verb, signal);
-    if (found !== null) return found;
-  }
-  const { address } = known.watched;
-  const { number: head } = await headBlock(watch.rpc, signal);
-  let number = await firstHeight(0, head, async (height) => {
-    const block = await blockAt(watch.rpc, height, false, signal);
-    return block === null || block.timestamp >= second;
-  });
-  for (let alike = 0; alike < mostAlike; alike += 1, number += 1) {
-    const block = await blockAt(watch.rpc, number, true, signal);
-    if (block === null || block.timestamp !== second) return null;
-    const named = block.txs.filter((tx) =>
-      callsIn(tx.input, calledBy(tx.to, watch.deployment)).some(
-        (call) => call.verb === verb && call.escrow === address,
-      ),
-    );
-    for (const { hash } of [...named, ...block.txs.slice(0, mostReceipts)]) {
-      const found = await confirmed(watch, known, hash, verb, signal);
+  let left = mostReceipts;
+  const firstOf = async (txs: Iterable<readonly [string, string]>): Promise<Mark | null> => {
+    for (const [txid, block] of txs) {
+      const tried = `${verb} ${txid} ${block}`;
+      if (known.cleared.has(tried)) continue;
+      if (left === 0) return null;
+      left -= 1;
+      const receipt = await receiptOf(watch.rpc, txid, signal);
+      if (receipt?.blockHash !== block) continue;
+      const found = await doneBy(watch, known, { ...receipt, txid }, verb, signal);
       if (found !== null) return found;
+      if (known.cleared.size < mostCleared) known.cleared.add(tried);
     }
-  }
-  return null;
+    return null;
+  };
+  const called = await firstOf(known.callers);
+  if (called !== null) return called;
+  const { rpc, deployment } = watch;
+  const { address, terms, since } = known.watched;
+  const { number: head } = await headBlock(rpc, signal);
+  const first = await firstBlock(watch, since, signal);
+  const number = await firstHeight(first, head, async (height) => {
+    const then = await stateAt(rpc, deployment, terms, height, signal).catch(unlessRefused);
+    return then !== null && rankOf(then) >= rankOf(state);
+  });
+  const block = await blockAt(rpc, number, true, signal);
+  if (block === null) return null;
+  const named = block.txs.filter((tx) =>
+    callsIn(tx.input, calledBy(tx.to, deployment)).some(
+      (call) => call.verb === verb && call.escrow === address,
+    ),
+  );
+  return firstOf([...named, ...block.txs].map(({ hash }) => [hash, block.hash] as const));
+}
+
+/** A node's own no, as one gives that has pruned what it is asked for; not its silence. */
+export function isRefusal(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.facts.rpcCode !== undefined;
+}
+
+function unlessRefused(error: unknown): null {
+  if (isRefusal(error)) return null;
+  throw error;
 }
 
 /** `depth`: blocks that hold a launch, its own included, before it counts. */

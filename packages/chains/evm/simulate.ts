@@ -1,11 +1,13 @@
 // Calls tried with code and balances that are lent for one eth_call (state overrides).
 
+import { type Escrow, keyOf } from '@parley/contracts/escrows/ids.ts';
+import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
 import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
-import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { probeAbi, probeCode } from './artifacts/probe.ts';
 import { isCallFailure } from './ask.ts';
 import { balanceOfCall, refused } from './node.ts';
@@ -27,22 +29,19 @@ export type Failure = Revert & {
 
 const noCall = -1;
 
-/** Whether the node lends code and storage: a contract that answers its first word, which is 42. */
-export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
+export function unlent({ chain }: Rpc): ParleyError {
+  const sentence = `${chain}: a node takes no state overrides, by which payments are tried (eth_call)`;
+  return new ParleyError('chain_unavailable', sentence, { chain });
+}
+
+/** Lends a contract that answers its first word, which is 42. */
+export async function mustLend(rpc: Rpc, signal: AbortSignal): Promise<void> {
   const code = '0x60005460005260206000f3';
-  try {
-    const overrides: Overrides = { [stranger]: { code, stateDiff: { [word(0n)]: word(42n) } } };
-    const answer = await rpc.call(
-      'eth_call',
-      [{ to: stranger }, 'latest', overrides],
-      signal,
-      fewWords,
-    );
-    return typeof answer === 'string' && /^0x0*2a$/.test(answer);
-  } catch (error) {
-    if (error instanceof RpcError) return false;
-    throw error;
-  }
+  const lent: Overrides = { [stranger]: { code, stateDiff: { [word(0n)]: word(42n) } } };
+  const failure = await tryCall(rpc, { to: stranger }, lent, signal, (answer) => {
+    if (answer !== word(42n)) throw unlent(rpc);
+  });
+  if (failure !== null) throw unlent(rpc);
 }
 
 export async function tryCalls(
@@ -64,7 +63,10 @@ export async function tryCalls(
     ],
   });
   const lent = { ...overrides, [from]: { ...overrides[from], code: probeCode } };
-  return tryCall(rpc, { from, to: from, data }, lent, signal);
+  // Where no code is lent, each payment would seem to arrive.
+  return tryCall(rpc, { from, to: from, data }, lent, signal, (answer) => {
+    if (answer !== word(1n)) throw unlent(rpc);
+  });
 }
 
 export async function tryCall(
@@ -72,10 +74,11 @@ export async function tryCall(
   call: Readonly<Record<string, string>>,
   overrides: Overrides | null,
   signal: AbortSignal,
+  check: (answer: unknown) => void = () => {},
 ): Promise<Failure | null> {
   const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
   try {
-    await rpc.call('eth_call', params, signal);
+    check(await rpc.call('eth_call', params, signal));
     return null;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
@@ -177,29 +180,25 @@ export function readRevert(data: string | null, message: string): Revert {
 }
 
 const openState = 1n;
-const timeShift = 30n;
-const stateShift = 62n;
-const idShift = 64n;
-const timeModulus = 2n ** 32n;
+const stateShift = 30n;
+const idShift = 32n;
 
-export function laneSlot(funder: Hex, lane: bigint): Hex {
-  const key = (BigInt(funder) << 96n) | lane;
-  return keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [key, 0n]));
+export function laneSlot(escrow: Escrow): Hex {
+  const types = [{ type: 'uint256' }, { type: 'uint256' }] as const;
+  return keccak256(encodeAbiParameters(types, [keyOf(escrow), 0n]));
 }
 
-export function openWord(id: Hex, since: bigint, counter: number): Hex {
+export function openWord(id: Hex, counter: number): Hex {
   const start = (BigInt(id) >> idShift) << idShift;
-  const time = (since % timeModulus) << timeShift;
-  const word = start | (openState << stateShift) | time | BigInt(counter);
+  const word = start | (openState << stateShift) | BigInt(counter);
   return `0x${word.toString(16).padStart(64, '0')}`;
 }
 
 /** The storage to lend the contract so that the escrow of these terms is open. It is lent no
  * money. */
 export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrides {
-  const { terms: told, lane, counter } = contractEscrow(terms);
+  const escrow = contractEscrow(terms);
   const id = idOfEscrow(evmEscrow(terms, deployment).address);
-  const word = openWord(id, told.fundBefore - 1n, counter);
-  const stateDiff = { [laneSlot(told.refund, lane)]: word };
+  const stateDiff = { [laneSlot(escrow)]: openWord(id, escrow.counter) };
   return { [deploymentOf({ deployment }, terms).contract]: { stateDiff } };
 }

@@ -15,7 +15,6 @@ import { fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { eachSource } from '../nodes/sources.ts';
 import { type At, asked, atBlock, chainIdOf, codeAt, text } from './node.ts';
 import { contractEscrow, deploymentOf, domainOf, type EvmDeployment } from './plan.ts';
-import { lends } from './simulate.ts';
 import type { Watch } from './watch.ts';
 
 export function stateAt(
@@ -30,7 +29,7 @@ export function stateAt(
   const read = (answer: unknown): EscrowState => {
     const words = text(answer);
     // Only an address without code answers nothing: the contract was deployed after that block.
-    if (words === '0x' && typeof block === 'number') return { state: 'never', changedAt: 0 };
+    if (words === '0x' && typeof block === 'number') return { state: 'never' };
     return stateOf(words, contract);
   };
   return asked(rpc, 'eth_call', [call, atBlock(block)], signal, read, fewWords);
@@ -38,8 +37,7 @@ export function stateAt(
 
 function stateOf(words: string, contract: string): EscrowState {
   if (words === '0x') throw new Error(`there is no contract at ${contract}`);
-  if (!/^0x[0-9a-fA-F]{128}$/.test(words)) throw new Error('no state and second of an escrow');
-  const state = stateIn([BigInt(words.slice(0, 66)), BigInt(`0x${words.slice(66)}`)]);
+  const state = /^0x[0-9a-fA-F]{64}$/.test(words) ? stateIn(BigInt(words)) : null;
   if (state === null) throw new Error('no state of an escrow');
   return state;
 }
@@ -62,8 +60,8 @@ export function nothingThere(terms: EscrowTerms, escrow: string, why: string): P
 }
 
 export function lanesOf(rpc: Rpc): Lanes['read'] {
-  return ({ contract, funder }, numbers, signal) => {
-    const call = [{ to: contract, data: lanesData(funder as Hex, numbers) }, 'latest'];
+  return ({ contract, owner }, numbers, signal) => {
+    const call = [{ to: contract, data: lanesData(owner as Hex, numbers) }, 'latest'];
     return asked(gathering(rpc, signal), 'eth_call', call, signal, (answer) => {
       const shown = { abi: escrowsAbi, functionName: 'lanesOf', data: answer as Hex } as const;
       const words = decodeFunctionResult(shown);
@@ -123,21 +121,4 @@ export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<voi
   }
   const fault = await contractFault(watch.rpc, deployment, signal);
   if (fault !== null) throw wrong(fault.says, { contract: fault.contract });
-}
-
-const lenders = new WeakSet<Rpc>();
-
-/**
- * Before a payment is tried: without state overrides it would seem to arrive. A claim of a public
- * secret and a refund try none, so a node that takes no overrides may send them.
- */
-export async function mustLend(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { chain, rpc } = watch;
-  if (lenders.has(rpc)) return;
-  const sources = await eachSource(watch, rpc, (one) => lends(one, signal));
-  if (sources.some(({ answer }) => !answer)) {
-    const sentence = `${chain}: a node takes no state overrides, by which payments are tried (eth_call)`;
-    throw new ParleyError('chain_unavailable', sentence, { chain });
-  }
-  lenders.add(rpc);
 }

@@ -39,8 +39,13 @@ export type Mark = {
 export type Known = {
   readonly watched: WatchedEscrow;
   readonly marks: Map<string, Mark>;
-  /** Transactions that called it directly; looked at when its logs do not explain its state. */
-  readonly callers: Set<string>;
+  /**
+   * Transactions that called it directly, and their blocks; looked at when its logs do not explain
+   * its state.
+   */
+  readonly callers: Map<string, string>;
+  /** Verb, transaction and block: its receipt says that it did not do this there. */
+  readonly cleared: Set<string>;
   /** All its logs up to here are in `marks`; null = not looked yet. */
   scannedTo: number | null;
 };
@@ -99,7 +104,13 @@ export function newWatch(options: EvmAdapterOptions): Watch {
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  const begin = () => ({ watched, marks: new Map(), callers: new Set<string>(), scannedTo: null });
+  const begin = () => ({
+    watched,
+    marks: new Map(),
+    callers: new Map<string, string>(),
+    cleared: new Set<string>(),
+    scannedTo: null,
+  });
   return kit.remember(watch, watched, begin);
 }
 

@@ -1,11 +1,11 @@
 // Funding by a signature instead of an approval: texts, calls, and what is wrong with either. Pure.
 
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
-import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Unchecked } from '@parley/core/unchecked.ts';
-import { domainSeparator, type Hex, hashTypedData, numberToHex, type TypedDataDomain } from 'viem';
-import { encodeFunctionData, getAddress, hexToBytes, toHex } from 'viem/utils';
+import { type Hex, numberToHex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import { parseSignature, separatorOf } from '../escrows/typed-data.ts';
 import type { Allowance, TokenAbilities } from '../interface/fund-ways.ts';
 import type {
   AuthorizationAlternative,
@@ -17,7 +17,6 @@ import type {
   TypedData,
   TypedField,
 } from '../interface/material.ts';
-import { recoverKeyHash } from '../kit/recoverable.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 import {
   contractEscrow,
@@ -25,6 +24,7 @@ import {
   type EvmDeployment,
   evmEscrow,
   idOfEscrow,
+  laneConsent,
   standingAllowance,
 } from './plan.ts';
 
@@ -37,20 +37,19 @@ type PermitValues = {
   readonly deadline: number;
 };
 
-const integer = 'uint256';
 const permitTypes: readonly TypedField[] = [
   { name: 'owner', type: 'address' },
   { name: 'spender', type: 'address' },
-  { name: 'value', type: integer },
-  { name: 'nonce', type: integer },
-  { name: 'deadline', type: integer },
+  { name: 'value', type: 'uint256' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'deadline', type: 'uint256' },
 ];
 const authorizationTypes: readonly TypedField[] = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
-  { name: 'value', type: integer },
-  { name: 'validAfter', type: integer },
-  { name: 'validBefore', type: integer },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
   { name: 'nonce', type: 'bytes32' },
 ];
 
@@ -111,17 +110,24 @@ export function permitAlternative(
   deployment: EvmDeployment,
   { permit }: TokenAbilities,
   values: PermitValues,
+  laneSignature?: string,
 ): PermitAlternative | null {
   if (terms.token === null || permit === null) return null;
   const { contract } = deploymentOf({ deployment }, terms);
   const from = parseEvmAddress(terms.refund.address);
   const { terms: told, lane, counter } = contractEscrow(terms);
   const { value, deadline } = values;
-  const data = encodeFunctionData({
-    abi: escrowsAbi,
-    functionName: 'fundWithPermit',
-    args: [told, lane, counter, value, BigInt(deadline), 0, zeroWord, zeroWord],
-  });
+  const consent = laneConsent(terms, deployment, laneSignature);
+  const args = [told, lane, counter, value, BigInt(deadline)] as const;
+  const abi = escrowsAbi;
+  const data =
+    consent === null
+      ? encodeFunctionData({ abi, functionName: 'fundWithPermit', args: [...args, unsigned] })
+      : encodeFunctionData({
+          abi,
+          functionName: 'fundInLaneWithPermit',
+          args: [...args, consent, unsigned],
+        });
   return {
     way: 'permit',
     from,
@@ -130,102 +136,77 @@ export function permitAlternative(
   };
 }
 
-/** null as above. `relay` is for whoever sends it to say. */
-export function authorizationAlternative(
+/** null as above. */
+export function authorizationText(
   terms: EscrowTerms,
   deployment: EvmDeployment,
   { authorization }: TokenAbilities,
-): AuthorizationAlternative | null {
+): TypedData | null {
   const { token, amount, fundBefore } = terms;
   if (token === null || authorization === null || fundBefore === undefined) return null;
   const { contract } = deploymentOf({ deployment }, terms);
   const from = parseEvmAddress(terms.refund.address);
   const nonce = idOfEscrow(evmEscrow(terms, deployment).address);
   const values = { value: amount, validBefore: fundBefore, nonce };
+  return authorizationData(authorization, from, contract, values);
+}
+
+/** null as above. `relay` is for whoever sends it to say. */
+export function authorizationAlternative(
+  terms: EscrowTerms,
+  deployment: EvmDeployment,
+  abilities: TokenAbilities,
+  laneSignature?: string,
+): AuthorizationAlternative | null {
+  const typedData = authorizationText(terms, deployment, abilities);
+  if (typedData === null) return null;
   return {
     way: 'authorization',
     from: null,
-    typedData: authorizationData(authorization, from, contract, values),
-    call: authorizationCall(terms, deployment),
+    typedData,
+    call: authorizationCall(terms, deployment, laneSignature),
     relay: false,
   };
 }
 
-export function authorizationCall(terms: EscrowTerms, deployment: EvmDeployment): SignedCall {
+/** `laneSignature`: the payee's, for a lane of its own. */
+export function authorizationCall(
+  terms: EscrowTerms,
+  deployment: EvmDeployment,
+  laneSignature?: string,
+): SignedCall {
   const { contract } = deploymentOf({ deployment }, terms);
   const { terms: told, lane, counter } = contractEscrow(terms);
-  const data = encodeFunctionData({
-    abi: escrowsAbi,
-    functionName: 'fundWithAuthorization',
-    args: [told, lane, counter, 0, zeroWord, zeroWord],
-  });
+  const consent = laneConsent(terms, deployment, laneSignature);
+  const args = [told, lane, counter] as const;
+  const abi = escrowsAbi;
+  const data =
+    consent === null
+      ? encodeFunctionData({
+          abi,
+          functionName: 'fundWithAuthorization',
+          args: [...args, unsigned],
+        })
+      : encodeFunctionData({
+          abi,
+          functionName: 'fundInLaneWithAuthorization',
+          args: [...args, consent, unsigned],
+        });
   return beforeSignature(contract, data);
 }
 
 const zeroWord: Hex = `0x${'0'.repeat(64)}`;
+const unsigned = { v: 0, r: zeroWord, s: zeroWord };
 const signatureDigits = 3 * 64;
 
 function beforeSignature(to: string, data: string): SignedCall {
   return { to, value: '0x0', dataBeforeSignature: data.slice(0, -signatureDigits) };
 }
 
-export type Signature = { readonly v: 27 | 28; readonly r: Hex; readonly s: Hex };
-
-/** 65 bytes in hex with 0x: r, s, and v as 27, 28, 0 or 1. Throws `bad_signature`. */
-export function parseSignature(text: string): Signature {
-  const refuse = (why: string) => new ParleyError('bad_signature', `the signature ${why}`);
-  if (!/^0x[0-9a-fA-F]{130}$/.test(text)) {
-    const bytes = Math.max(0, Math.floor((text.length - 2) / 2));
-    throw refuse(`must be 65 bytes of hex with 0x (r, s, v); it has ${bytes}`);
-  }
-  const v = Number.parseInt(text.slice(130), 16);
-  const recovery = v >= 27 ? v - 27 : v;
-  if (recovery !== 0 && recovery !== 1) throw refuse(`has v ${v}, not 27, 28, 0 or 1`);
-  const word = (at: number): Hex => `0x${text.slice(at, at + 64).toLowerCase()}`;
-  return { v: recovery === 0 ? 27 : 28, r: word(2), s: word(66) };
-}
-
 export function signedCall(call: SignedCall, signature: string): EvmCall {
   const { v, r, s } = parseSignature(signature);
   const words = [numberToHex(v, { size: 32 }), r, s].map((word) => word.slice(2));
   return { to: call.to, data: `${call.dataBeforeSignature}${words.join('')}`, value: call.value };
-}
-
-export function typedDataToSign({ domain, types, primaryType, message }: TypedData) {
-  const fields = types[primaryType] ?? [];
-  const isInteger = (name: string) =>
-    fields.some((field) => field.name === name && field.type === integer);
-  const values = Object.entries(message).map(([name, value]): [string, unknown] => [
-    name,
-    isInteger(name) ? BigInt(value) : value,
-  ]);
-  return {
-    domain: domainToSign(domain),
-    types,
-    primaryType,
-    message: Object.fromEntries(values),
-  };
-}
-
-function domainToSign({ chainId, ...rest }: TokenDomain): TypedDataDomain {
-  const numbered = chainId === undefined ? rest : { ...rest, chainId: BigInt(chainId) };
-  return numbered as TypedDataDomain;
-}
-
-export function digestOf(typedData: TypedData): Hex {
-  return hashTypedData(typedDataToSign(typedData));
-}
-
-export function signerOf(typedData: TypedData, signature: string): string {
-  const { v, r, s } = parseSignature(signature);
-  const bytes = hexToBytes(`${r}${s.slice(2)}${v.toString(16)}`);
-  const recovered = recoverKeyHash(hexToBytes(digestOf(typedData)), bytes);
-  if ('why' in recovered) throw new ParleyError('bad_signature', recovered.why);
-  return getAddress(toHex(recovered.keyHash));
-}
-
-export function separatorOf(domain: TokenDomain): Hex {
-  return domainSeparator({ domain: domainToSign(domain) });
 }
 
 /** `separator`: the token's own DOMAIN_SEPARATOR(); null: not asked. */
@@ -272,6 +253,8 @@ export type SigningView = {
   readonly allowance: Allowance;
   /** The end of a permit, Unix seconds: it must not be usable any later. */
   readonly latestDeadline: number;
+  /** The payee's, for a lane of its own. */
+  readonly laneSignature?: string;
 };
 
 /** One sentence a difference, by the signer's own terms. A text that is left out is none. */
@@ -298,18 +281,29 @@ function expectedOf(
   { way, typedData }: FundAlternative,
   terms: EscrowTerms,
   deployment: EvmDeployment,
-  { nonce = null, allowance, latestDeadline }: SigningView,
+  { nonce = null, allowance, latestDeadline, laneSignature }: SigningView,
 ): FundAlternative | null {
   const domain = typedData?.domain ?? null;
   switch (way) {
     case 'authorization':
-      return authorizationAlternative(terms, deployment, { ...noAbilities, authorization: domain });
+      return authorizationAlternative(
+        terms,
+        deployment,
+        { ...noAbilities, authorization: domain },
+        laneSignature,
+      );
     case 'permit': {
       const told = (typedData as NonNullable<Unchecked<TypedData>>).message ?? {};
       const value = allowance === 'exact' ? terms.amount : standingAllowance;
       const deadline = Math.min(Number(integerIn(told.deadline)), latestDeadline);
       const values = { nonce: nonce ?? integerIn(told.nonce), value, deadline };
-      return permitAlternative(terms, deployment, { ...noAbilities, permit: domain }, values);
+      return permitAlternative(
+        terms,
+        deployment,
+        { ...noAbilities, permit: domain },
+        values,
+        laneSignature,
+      );
     }
   }
 }

@@ -17,7 +17,13 @@ export type GasWork =
     }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
   /** EVM, of a token: by the funder's signature (EIP-3009), which binds all of the terms. */
-  | { readonly verb: 'fund'; readonly terms: EscrowTerms; readonly signature: string }
+  | {
+      readonly verb: 'fund';
+      readonly terms: EscrowTerms;
+      readonly signature: string;
+      /** The payee's, for a lane of its own. */
+      readonly laneSignature?: string;
+    }
   | { readonly verb: 'void' };
 
 /** A signed transaction of the key; `raw` goes to the chain by the adapter's `broadcast`. */

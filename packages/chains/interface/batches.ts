@@ -1,4 +1,5 @@
-// Many escrows of one chain settled by one transaction of anybody's: EVM and TRON.
+// Many escrows of one chain funded by one transaction of their funder, or settled by one of
+// anybody's: EVM and TRON.
 
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
@@ -8,14 +9,16 @@ import type { EvmMaterial, TronMaterial } from './material.ts';
 export type Opened = { readonly terms: EscrowTerms; readonly secret: Secret };
 
 export type Batch =
+  /** By one funder, in lanes of its own; all or none. */
+  | { readonly verb: 'fund'; readonly legs: readonly { readonly terms: EscrowTerms }[] }
   | { readonly verb: 'claim'; readonly legs: readonly Opened[] }
   | { readonly verb: 'refund'; readonly legs: readonly { readonly terms: EscrowTerms }[] };
 
 export type BuiltBatch = {
   readonly material: EvmMaterial | TronMaterial;
-  /** How many of them the contract would settle now: it leaves those that are not open, or
-   * overdue. */
+  /** How many of them the contract would fund or settle now: it leaves those that are not open, are
+   * overdue, or whose payment fails. */
   readonly settles: number;
-  /** EVM: the gas it takes now, without margin. */
+  /** EVM: the gas it takes now, without margin; null where approvals come before it. */
   readonly gas: bigint | null;
 };

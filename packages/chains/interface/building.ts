@@ -14,6 +14,8 @@ export type BuildInput = {
   readonly escrow: WatchedEscrow;
   /** EVM: the amount that an approval allows, the amount of the terms unless told. */
   readonly allowance?: Allowance;
+  /** EVM, TRON: for a lane of the payee's, its signature of `Lanes.consent` (65 bytes, hex). */
+  readonly laneSignature?: string;
   /** Bitcoin: sat per vbyte wanted by the caller, within bounds; null = estimate. */
   readonly feeRateSatPerVbyte: number | null;
 };
@@ -21,6 +23,8 @@ export type BuildInput = {
 export type SpendInput = BuildInput & {
   /** Whether the secret was seen on any chain: a claim then asks no agreement, a refund hurries. */
   readonly isPublic: boolean;
+  /** EVM, TRON: the payee's signature of its release. The refund then needs no timelock. */
+  readonly release?: string;
 };
 
 export type About = 'payout' | 'funding' | 'claim';
@@ -62,6 +66,6 @@ export type Building = {
   /** Unsigned refund of everything in the escrow. Throws `nothing_there` when it is empty. */
   buildRefund(input: SpendInput, signal: AbortSignal): Promise<Material>;
 
-  /** Sent by `from`, tried first. One payment that fails reverts all: `payout_would_fail`. */
+  /** Sent by `from`, tried first: `payout_would_fail`, `funding_would_fail`. */
   buildBatch?(batch: Batch, from: string, signal: AbortSignal): Promise<BuiltBatch>;
 };

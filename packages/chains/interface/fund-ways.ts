@@ -26,6 +26,8 @@ export type WaysInput = {
   readonly allowance: Allowance;
   /** Whether the text of an authorization is given. From then on the leg must not move. */
   readonly authorizes: boolean;
+  /** The payee's, for a lane of its own. */
+  readonly laneSignature?: string;
   readonly deadline: UnixSeconds;
 };
 

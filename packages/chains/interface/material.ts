@@ -86,13 +86,15 @@ export type BtcPayment = {
   readonly escrow: BitcoinAddress;
 };
 
-/** Bitcoin claim or refund: sign each sighash (SIGHASH_ALL), or the PSBT. */
+/** Bitcoin claim or refund: sign each sighash, or the PSBT. */
 export type BtcSighash = {
   readonly chain: string;
   readonly family: 'bitcoin';
   readonly sign: 'btc-sighash';
   readonly psbtBase64: string;
   readonly sighashHexes: readonly string[];
+  /** BIP 340, by the key of a Taproot leaf. Absent: ECDSA, of P2WSH. */
+  readonly scheme?: 'schnorr';
   readonly escrow: BitcoinAddress;
   readonly feeSats: string;
   /** The same as a rate, rounded down. */
@@ -173,7 +175,7 @@ export type Material = EachOf<{
   tron: TronMaterial;
 }>;
 
-/** Bitcoin signatures to assemble into the PSBT's witnesses: 64-byte compact or DER, hex. */
+/** Bitcoin signatures to assemble into the PSBT's witnesses, hex: 64 bytes, of ECDSA or DER. */
 export type SignedPsbt = {
   readonly psbtBase64: string;
   readonly signaturesHex: readonly string[];

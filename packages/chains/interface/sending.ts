@@ -10,6 +10,10 @@ export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
   readonly secret: Secret | null;
+  /** A refund with the payee's consent in it, which its chain takes before the timelock. */
+  readonly isReleased?: true;
+  /** Bitcoin: the keys of both sides signed it, so that no gate has a word in it. */
+  readonly together?: true;
   /** EVM: the alleged signature of the funder, for a funding that anybody may send. */
   readonly authorization?: string;
 };

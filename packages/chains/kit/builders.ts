@@ -2,6 +2,7 @@
 
 import { type Fact, ParleyError } from '@parley/core/errors.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
 import type { SpendInput } from '../interface/building.ts';
 
@@ -37,7 +38,14 @@ export function holdsNothing(
 
 export function batchFails(chain: string, { verb, legs }: Batch, reason: string): ParleyError {
   const sentence = `a ${verb} of ${legs.length} escrows on ${chain} would fail: ${reason}`;
-  return new ParleyError('payout_would_fail', sentence, { chain, legs: legs.length });
+  const code = verb === 'fund' ? 'funding_would_fail' : 'payout_would_fail';
+  return new ParleyError(code, sentence, { chain, legs: legs.length });
+}
+
+/** A batch of fundings is its one funder's. */
+export function mustBeFrom({ refund }: EscrowTerms, from: string): void {
+  if (refund.address === from) return;
+  throw new Error(`a batch of fundings is of one funder, ${from}, not of ${refund.address}`);
 }
 
 /** Throws `amount_too_small`. `least`: one unit more than a claim costs now, in `kind`. */

@@ -93,7 +93,8 @@ test('one that hangs holds up the words of another for two seconds, not for its 
 test('silence is a timeout, and who waits no longer gets the same at once', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const silent = asking(fails(new DOMException('no answer in 8000 ms', 'TimeoutError')));
-  const sentence = 'the evm-dev node did not answer the height in time; nothing changed';
+  const sentence =
+    'the evm-dev node did not answer the height in time; the request changed nothing';
   const late = { code: 'chain_timeout', message: sentence };
   await assert.rejects(nodes.ask(silent.question, never), late);
   assert.equal(silent.asked.length, 6);

@@ -73,7 +73,7 @@ export function inTurn({ chain, urls, rounds, heads, elapsedMs, now }: Nodes): I
     if (!signal.aborted && isToldAsIs?.(failure)) throw failure;
     const late = signal.aborted || isTimeout(failure);
     const sentence = late
-      ? `the ${chain} node did not answer ${name} in time; nothing changed`
+      ? `the ${chain} node did not answer ${name} in time; the request changed nothing`
       : `the ${chain} node does not serve ${name} now: ${wordsOf(failure)}`;
     const code = late ? 'chain_timeout' : 'chain_unavailable';
     const hosts = urls.map(hostOf).join(', ');

@@ -19,6 +19,6 @@ export async function within<Result>(
 }
 
 function timedOut(chain: string, cause: unknown): ParleyError {
-  const sentence = `chain "${chain}" did not answer in time; nothing changed`;
+  const sentence = `chain "${chain}" did not answer in time; the request changed nothing`;
   return new ParleyError('chain_timeout', sentence, { chain }, { cause });
 }

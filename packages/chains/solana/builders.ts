@@ -7,12 +7,13 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
+import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { mustAgree } from './agreement.ts';
 import { depositOf, fundCosts, missingRent, settleNeeds } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
 import { payerOf, solanaEscrow, solanaTransaction, unitLimits, type Wanted } from './plan.ts';
-import { tokenProgramOf } from './preflight.ts';
+import { native, reasonOf, tokenProgramOf } from './preflight.ts';
 import { leastAmount, usualPrice } from './prices.ts';
 import { systemProgram } from './programs.ts';
 import { stateOf } from './read.ts';
@@ -83,6 +84,22 @@ export async function buildRefund(
   return material(watch, terms, wanted, signal);
 }
 
+/** Gives the escrow back to its funder. Throws `payout_would_fail` where its funder cannot take it. */
+export async function buildRelease(
+  watch: Watch,
+  { escrow: { terms, address }, escrow }: SpendInput,
+  signal: AbortSignal,
+): Promise<SolanaMaterial> {
+  const shown = await stateOf(watch, escrow, 'confirmed', signal);
+  if (shown.state?.status !== 'open') {
+    throw holdsNothing(watch.chain, address, whatIs(shown, terms));
+  }
+  const made = await material(watch, terms, { verb: 'release' }, signal);
+  const trial = await simulate(watch.rpc, made.transaction, signal);
+  if (trial === null) return made;
+  throw wouldFail(terms, native, 'payout', terms.refund.address, reasonOf(watch, trial));
+}
+
 /** Why nothing can be taken out of it, to go on from "the escrow X". */
 export function whatIs(shown: Shown, { timelock }: Pick<EscrowTerms, 'timelock'>): string {
   const { state } = shown;
@@ -90,8 +107,8 @@ export function whatIs(shown: Shown, { timelock }: Pick<EscrowTerms, 'timelock'>
   if (state === null) return 'is not funded';
   if (state.status === 'open') return 'is open';
   return shown.clock < timelock
-    ? `was claimed; what is left of its rent goes to the funder from ${timelock} on`
-    : 'was claimed';
+    ? `was ${state.status}; what is left of its rent goes to the funder from ${timelock} on`
+    : `was ${state.status}`;
 }
 
 /** A wallet as it should be. The funder could make it a program, which takes no rent back. */
@@ -149,7 +166,9 @@ async function affordable(
   const { wanted, usual, added } = offer;
   if (wanted.verb === 'fund' || usual === 0n) return usual;
   const payer = payerOf(terms, wanted);
-  const needs = await settleNeeds(watch, terms, payer, payer, signal);
+  // A release brings its payer nothing, so no account for it.
+  const brought = wanted.verb === 'release' ? { ...terms, token: null } : terms;
+  const needs = await settleNeeds(watch, brought, payer, payer, signal);
   const need = needs.need + added;
   const { has } = needs;
   const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);

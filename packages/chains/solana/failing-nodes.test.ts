@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SolanaAdapterOptions } from './adapter.ts';
 import { latestBlockhash } from './node.ts';
+import { encodeTerms } from './plan.ts';
 import { solanaChains } from './policy.ts';
 import { lyingNode, youngNode } from './testing/nodes.ts';
 import {
@@ -64,7 +65,9 @@ test('an account that the program never writes is no fact', async (context) => {
   };
   for (const bytes of [
     Buffer.alloc(184, 1),
-    ...[1, 3, 9].map((status) => Buffer.of(status)),
+    // A released one keeps no terms.
+    Buffer.concat([Buffer.of(3), Buffer.alloc(7), encodeTerms(escrow.terms), Buffer.alloc(32)]),
+    ...[1, 4, 9].map((status) => Buffer.of(status)),
     Buffer.alloc(50),
   ]) {
     await refuses(shown(owner, bytes), 'chain_unavailable', /never writes/);

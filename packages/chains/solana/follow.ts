@@ -17,13 +17,13 @@ import {
   slotAt,
   transactionOf,
 } from './node.ts';
-import { blockhashAge } from './read.ts';
+import { blockhashBlocks } from './policy.ts';
 import { takeOrSkip, type Watch } from './watch.ts';
 
 async function headsOf({ rpc }: Watch, signal: AbortSignal): Promise<Heads & { slot: number }> {
   const { slot, blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const clock = await chainClock(rpc, signal);
-  return { height: lastValidBlockHeight - blockhashAge, hash: blockhash, clock, slot };
+  return { height: lastValidBlockHeight - blockhashBlocks, hash: blockhash, clock, slot };
 }
 
 /** One caller at a time. The findings before a failure are kept for the next call. */

@@ -45,7 +45,7 @@ import {
   unitLimits,
   type Wanted,
 } from './plan.ts';
-import type { SolanaGasPolicy } from './policy.ts';
+import { blockhashBlocks, type SolanaGasPolicy } from './policy.ts';
 import { reasonOf, tokenProgramOf } from './preflight.ts';
 import { signatureLamports, usualPrice } from './prices.ts';
 import {
@@ -66,7 +66,7 @@ export type SolanaGasOptions = {
   readonly deployment?: SolanaDeployment;
 };
 
-type Moving = Exclude<Wanted, { readonly verb: 'fund' }>;
+type Moving = Exclude<Wanted, { readonly verb: 'fund' | 'release' }>;
 
 type Account = {
   readonly options: SolanaGasOptions;
@@ -77,8 +77,8 @@ type Account = {
 };
 
 const native = 'SOL, in lamports';
-/** 150 blocks at 1.2 s each, three times as long as they should take. */
-const lifeSeconds = 180;
+/** At 1.2 s a block, three times as long as any should take. */
+const lifeSeconds = 1.2 * blockhashBlocks;
 
 export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
   return gasAccountOf(options, 'solana', () => partsOf(options));

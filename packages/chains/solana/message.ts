@@ -20,6 +20,8 @@ export type Instruction = {
 export const mostTransactionBytes = 1_232;
 const signatureBytes = 64;
 const keyBytes = 32;
+/** How many sign, and how many of each kind only read. */
+const headerBytes = 3;
 const versionBit = 0x80;
 const mostSignatures = 12;
 
@@ -103,6 +105,15 @@ export type ReadMessage = {
   readonly instructions: readonly ReadInstruction[];
   readonly lookups: readonly Lookup[];
 };
+
+/** The same legacy transaction, to die so long after another block. Unsigned. */
+export function withBlockhash(text: string, blockhash: string): string {
+  const { keys, message } = readTransaction(text);
+  const bytes = base64.decode(text);
+  const at = headerBytes + length(keys.length).length + keyBytes * keys.length;
+  bytes.set(base58.decode(blockhash), bytes.length - message.length + at);
+  return base64.encode(bytes);
+}
 
 export function readTransaction(text: string): ReadMessage {
   let bytes: Uint8Array;

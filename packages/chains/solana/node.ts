@@ -209,7 +209,7 @@ export function solanaNodes(options: RpcOptions, blocks: number): Rpc {
     return { height: slot, time: clockIn(accounts[0] ?? null, one.chain) };
   };
   // A finalized slot is as many slots old by itself.
-  const seconds = 2 * blocks * solanaSlotSeconds;
+  const seconds = 2 * blocks * solanaSlotSeconds.most;
   return rpcClient({ ...options, heads: { blocks, seconds, read } });
 }
 

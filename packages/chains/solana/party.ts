@@ -7,7 +7,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { parseSolanaAddress } from './address.ts';
 import { checkNodes, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { buildClaim, buildFund, buildRefund, buildRelease, checkAmount } from './builders.ts';
 import { solanaContract } from './contract.ts';
 import { costs } from './costs.ts';
 import { shortage } from './fees.ts';
@@ -48,11 +48,12 @@ export function solanaParty(options: SolanaAdapterOptions) {
   const adapter: SolanaAdapter = {
     ...kit.kept,
     family: 'solana',
-    blockSeconds: solanaSlotSeconds,
+    blockSeconds: solanaSlotSeconds.usual,
     contract: solanaContract(deployment),
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, deployment),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
+    consent: kit.asked({ buildRelease }),
     // Members that ask the nodes: each has the watch, and begins once they are checked.
     ...kit.asked({
       mustAgree,

@@ -56,7 +56,10 @@ type Vector = {
   readonly tokenProgram?: TokenProgram;
   readonly vault?: string;
 } & Readonly<
-  Record<'fund' | 'claim' | 'claimWithoutRefund' | 'refund' | 'refundAfterClaim' | 'close', Row>
+  Record<
+    'fund' | 'claim' | 'claimWithoutRefund' | 'refund' | 'refundAfterClaim' | 'close' | 'release',
+    Row
+  >
 >;
 
 const { vectors, program, secret } = JSON.parse(
@@ -123,6 +126,7 @@ for (const vector of vectors) {
     ['refund', { verb: 'refund' }],
     ['refundAfterClaim', { verb: 'refund', afterClaim: true }],
     ['close', { verb: 'close' }],
+    ['release', { verb: 'release' }],
   ];
   for (const [name, wanted] of verbs) {
     test(`${vector.name}: kit reads from our ${name} what the vectors say`, () => {
@@ -132,7 +136,8 @@ for (const vector of vectors) {
         unitPrice: 7n,
       });
       const message = decompiled(text);
-      const payer = wanted.verb === 'claim' ? terms.payout.address : terms.refund.address;
+      const isPayees = wanted.verb === 'claim' || wanted.verb === 'release';
+      const payer = isPayees ? terms.payout.address : terms.refund.address;
       assert.equal(message.feePayer.address, payer);
       const own = message.instructions.at(-1);
       assert.equal(own?.programAddress, program);
@@ -144,7 +149,7 @@ for (const vector of vectors) {
         owner !== null &&
         ((wanted.verb === 'fund' && at === 4) ||
           (wanted.verb === 'claim' && at === 1) ||
-          (wanted.verb === 'refund' && at === 2));
+          ((wanted.verb === 'refund' || wanted.verb === 'release') && at === 2));
       assert.equal(got.accounts.length, expected.accounts.length);
       for (const [at, account] of got.accounts.entries()) {
         const wantedAccount = expected.accounts[at]!;
@@ -217,7 +222,12 @@ const claim: Wanted = { verb: 'claim', secret: '11'.repeat(32) };
 
 test('honest material has no problem, in each of its forms', () => {
   for (const terms of [goodTerms, dollarTerms]) {
-    for (const wanted of [{ verb: 'fund' }, claim, { verb: 'refund' }] as Wanted[]) {
+    for (const wanted of [
+      { verb: 'fund' },
+      claim,
+      { verb: 'refund' },
+      { verb: 'release' },
+    ] as Wanted[]) {
       for (const price of [0n, 1n, 50_000n]) {
         assert.deepEqual(
           materialProblems(material(terms, wanted, price), wanted, terms, deployment),
@@ -258,6 +268,7 @@ test('rent is added to the escrow alone, by its claimer, once, and no more than 
 test('any byte of a transaction that differs is noticed, but for the blockhash and less rent', () => {
   for (const [wanted, added] of [
     [{ verb: 'fund' }, 0n],
+    [{ verb: 'release' }, 0n],
     [claim, 0n],
     [claim, mostRentLamports],
   ] as const) {
@@ -300,6 +311,12 @@ test('other terms, another verb, another secret and a wild price are noticed', (
     const { payout: refund, refund: payout } = goodTerms;
     assert.ok(problems(material({ ...goodTerms, refund, payout }, wanted), { verb: 'refund' }));
     assert.ok(problems(material(goodTerms, wanted), { verb: 'claim', secret }));
+  }
+  // A release is asked for by its name, and stands for nothing else.
+  const release = material(goodTerms, { verb: 'release' });
+  for (const wanted of [{ verb: 'refund' }, { verb: 'close' }, claim] as const) {
+    assert.ok(problems(release, wanted));
+    assert.ok(problems(material(goodTerms, wanted), { verb: 'release' }));
   }
   assert.ok(!problems(material(goodTerms, { verb: 'close' }), { verb: 'close' }));
   assert.ok(problems(material(goodTerms, { verb: 'refund' }), { verb: 'close' }));

@@ -45,7 +45,7 @@ export const solanaDeployment: SolanaDeployment = {
 
 const mostLamports = 2n ** 64n - 1n;
 const vaultSeed = utf8ToBytes('vault/v1');
-const verbBytes = { fund: 0, claim: 1, refund: 2, close: 3 } as const;
+const verbBytes = { fund: 0, claim: 1, refund: 2, close: 3, release: 4 } as const;
 /** The length of a `fund` or `close`, which hold the terms from 8 on. */
 const termsBytes = 152;
 const claimBytes = 40;
@@ -114,6 +114,7 @@ export function solanaEscrow(terms: EscrowTerms, deployment: SolanaDeployment): 
 const writes = (address: string): AccountRole => ({ address, signs: false, writes: true });
 const reads = (address: string): AccountRole => ({ address, signs: false, writes: false });
 const pays = (address: string): AccountRole => ({ address, signs: true, writes: true });
+const signs = (address: string): AccountRole => ({ address, signs: true, writes: false });
 
 /** The needs of a transaction besides the terms. */
 export type Circumstances = {
@@ -145,7 +146,9 @@ export type Wanted =
       readonly afterClaim?: boolean;
     }
   /** From the timelock on: the rest of a claim, or a stranger's payment, to the funder. */
-  | { readonly verb: 'close' };
+  | { readonly verb: 'close' }
+  /** A refund at any time, by the payee. */
+  | { readonly verb: 'release' };
 
 /** More than any verb takes, the making of a token account included. */
 export const unitLimits = { sol: 30_000, token: 120_000 } as const;
@@ -201,11 +204,14 @@ function ownInstruction(
       if (wanted.withoutRefund !== true) accounts.push(writes(refund.address));
       return own(accounts, concatBytes(head, hexToBytes(wanted.secret)));
     }
-    case 'refund': {
+    case 'refund':
+    case 'release': {
       const accounts = [writes(escrow), writes(refund.address)];
-      if (tokens !== null && wanted.afterClaim !== true) {
+      const isShort = wanted.verb === 'refund' && wanted.afterClaim === true;
+      if (tokens !== null && !isShort) {
         accounts.push(tokens.of(refund.address), tokens.vault, ...tokens.programs);
       }
+      if (wanted.verb === 'release') accounts.push(signs(payout.address));
       return own(accounts, head);
     }
     case 'close':
@@ -217,12 +223,12 @@ function ownInstruction(
   }
 }
 
-/** The signer and payer: the recipient claims, all else is the funder's. */
+/** The signer and payer: the recipient claims and releases, all else is the funder's. */
 export function payerOf({ payout, refund }: EscrowTerms, { verb }: Pick<Wanted, 'verb'>): string {
-  return verb === 'claim' ? payout.address : refund.address;
+  return verb === 'claim' || verb === 'release' ? payout.address : refund.address;
 }
 
-/** Whether the asset arrives somewhere, and not only what an escrow's account has cost. */
+/** Whether the asset arrives at its payer's. A release makes no account for another. */
 function bringsAsset(wanted: Wanted): boolean {
   return wanted.verb === 'claim' || (wanted.verb === 'refund' && wanted.afterClaim !== true);
 }
@@ -308,12 +314,13 @@ export type DecodedInstruction = {
   readonly secret: Secret | null;
 };
 
-const verbNames = ['fund', 'claim', 'refund', 'close'] as const;
+const verbNames = ['fund', 'claim', 'refund', 'close', 'release'] as const;
 const lengths = {
   fund: termsBytes,
   claim: claimBytes,
   refund: refundBytes,
   close: termsBytes,
+  release: refundBytes,
 } as const;
 
 /** null: the program refuses its form. `accounts`: null where unknown. */
@@ -377,8 +384,6 @@ export function materialProblems(
 
 function formsOf(wanted: Wanted): Wanted[] {
   switch (wanted.verb) {
-    case 'fund':
-      return [wanted];
     case 'claim':
       return [false, true].map((withoutRefund) => ({ ...wanted, withoutRefund }));
     case 'refund':
@@ -387,7 +392,9 @@ function formsOf(wanted: Wanted): Wanted[] {
         ...[false, true].map((afterClaim) => ({ ...wanted, afterClaim })),
         { verb: 'close' as const },
       ];
+    case 'fund':
     case 'close':
+    case 'release':
       return [wanted];
   }
 }

@@ -7,8 +7,12 @@ import type { ChainPolicy } from '@parley/core/policy.ts';
  * for nothing. */
 export const finalizedConfirmations = 32;
 
-/** The seconds of one confirmation. */
-export const solanaSlotSeconds = 0.4;
+/** The seconds of one confirmation: 0.2 on mainnet since October 2026 (SIMD-0525), 0.4 before. */
+export const solanaSlotSeconds = { usual: 0.2, most: 0.4 } as const;
+
+/** A transaction names a block that is no older, and dies with that age: 30 s at 0.2 s a block. */
+export const blockhashBlocks = 150;
+export const blockhashSeconds = blockhashBlocks * solanaSlotSeconds.usual;
 
 export type SolanaChainSettings = {
   /** null: not checked, on a dev chain that is made anew. */
@@ -24,7 +28,7 @@ const common = {
   detectSeconds: 60,
 } as const;
 
-/** Finality takes 13 s; the longest outages took 17 to 19 h (docs/timelocks.md). */
+/** Finality takes 7 to 13 s; the longest outages took 17 to 19 h (docs/timelocks.md). */
 const cluster: ChainPolicy = {
   ...common,
   normal: {

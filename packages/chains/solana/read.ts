@@ -6,7 +6,7 @@
 //   none, before timelock   not funded
 //   full, open              funded, whole and once
 //   full, claimed           claimed; its rent waits for a refund
-//   one byte                claimed; its rent waits for the timelock
+//   one byte                claimed or released; its rent waits for the timelock
 //   none, from it on        what its transactions say (ended.ts), else what was stored as deep;
 //                           else its outcome is unknown, beside what was stored
 //
@@ -22,7 +22,7 @@ import { endOf } from './ended.ts';
 import { tellHistory } from './history.ts';
 import { accountsAt, type Commitment, clockIn, latestBlockhash } from './node.ts';
 import { encodeTerms } from './plan.ts';
-import { finalizedConfirmations } from './policy.ts';
+import { blockhashBlocks, finalizedConfirmations } from './policy.ts';
 import { clockSysvar } from './programs.ts';
 import { mayBeClosed, readState, type Shown, stageOf } from './state.ts';
 import { type Known, remember, type Verb, type Watch } from './watch.ts';
@@ -52,13 +52,12 @@ export async function look(
         return factsAt(watch, each, states, signal);
       }),
     );
-    const height = block.lastValidBlockHeight - blockhashAge;
+    const height = block.lastValidBlockHeight - blockhashBlocks;
     return { heads: { height, hash: block.blockhash, clock }, facts };
   }
 }
 
 const mostTries = 3;
-export const blockhashAge = 150;
 
 async function factsAt(
   watch: Watch,
@@ -91,7 +90,7 @@ async function factsAt(
       deep: isDeep,
     };
   };
-  const left = status === 'claimed' ? rentLeft(now, watched) : null;
+  const left = rentLeft(now, watched);
   return {
     funded: sight('fund', deep.state !== null || life.isGoneDeep),
     claimed: status === 'claimed' ? sight('claim', life.hasEndedDeep) : null,
@@ -104,7 +103,7 @@ async function factsAt(
 }
 
 function rentLeft({ state, lamports }: Shown, { terms }: WatchedEscrow): RentLeft | null {
-  if (state?.status !== 'claimed') return null;
+  if (state === null || state.status === 'open') return null;
   return { lamports, from: state.isFull ? null : terms.timelock };
 }
 
@@ -184,11 +183,12 @@ function learnFromDeep({ history, watched }: Known, deep: Shown): void {
   const { timelock } = watched.terms;
   const isExpired = deep.clock >= timelock;
   const { status = null } = deep.state ?? {};
-  if (status === 'claimed') history.ended = 'claimed';
+  const isSettled = status === 'claimed' || status === 'refunded';
+  if (isSettled) history.ended = status;
   // A claim is not possible any more.
   if (status === 'open' && isExpired) history.ended = 'refunded';
   // Between which slots a claim can be: no other noise has to be read for it.
-  const mayBeSettled = status === 'claimed' || (status === null && isExpired);
+  const mayBeSettled = isSettled || (status === null && isExpired);
   if (mayBeSettled) history.settledAt = Math.min(history.settledAt, deep.slot);
   else history.openAt = Math.max(history.openAt, deep.slot);
 }

@@ -5,7 +5,7 @@ import type { Account } from './node.ts';
 import type { Wanted } from './plan.ts';
 
 export type EscrowState = {
-  readonly status: 'open' | 'claimed';
+  readonly status: 'open' | 'claimed' | 'refunded';
   /** Whether more than the tombstone is there: the asset, or rent that a claim left. */
   readonly isFull: boolean;
 };
@@ -23,7 +23,8 @@ const fullBytes = 184;
 const tombstoneBytes = 1;
 const termsAt = 8;
 const vaultAt = 152;
-const statuses = [null, 'open', 'claimed'] as const;
+/** By their numbers; a released one is refunded. */
+const statuses = [null, 'open', 'claimed', 'refunded'] as const;
 
 /** Throws for what the program never writes: then the node's word is not good. */
 export function readState(
@@ -34,10 +35,11 @@ export function readState(
   if (account === null || account.owner !== program) return null;
   const { data } = account;
   const status = statuses[data[0] ?? 0] ?? null;
-  if (data.length === tombstoneBytes && status === 'claimed') return { status, isFull: false };
+  const isSettled = status === 'claimed' || status === 'refunded';
+  if (data.length === tombstoneBytes && isSettled) return { status, isFull: false };
   const terms = bytesToHex(data.subarray(termsAt, vaultAt));
   const isOurs = data.length === fullBytes && terms === bytesToHex(encodedTerms);
-  if (isOurs && status !== null) return { status, isFull: true };
+  if (isOurs && status !== null && status !== 'refunded') return { status, isFull: true };
   throw new Error(`an escrow of ${data.length} bytes and status ${data[0]}`);
 }
 

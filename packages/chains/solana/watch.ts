@@ -5,6 +5,7 @@ import type { ChainPolicy } from '@parley/core/policy.ts';
 import { base58 } from '@scure/base';
 import { sha256Hex } from '#bytes';
 import type { WatchedEscrow } from '../interface/reading.ts';
+import type { Touch } from '../interface/sending.ts';
 import * as kit from '../kit/watch.ts';
 import type { RpcOptions } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
@@ -30,7 +31,8 @@ export type SolanaAdapterOptions = {
   readonly log?: kit.Logger;
 };
 
-export type Verb = Wanted['verb'];
+/** A release is kept as the refund that it is. */
+export type Verb = Exclude<Wanted['verb'], 'release'>;
 
 /** A successful transaction that did something to an escrow. */
 export type Mark = {
@@ -249,9 +251,10 @@ function take(watch: Watch, transaction: Transaction): ReadonlySet<string> {
     const known = found === null ? undefined : watch.known.get(found.escrow);
     if (found === null || known === undefined) continue;
     // Each succeeds once, unless the chain took it back: then the newest counts.
-    const before = known.marks.get(found.verb);
+    const verb = found.verb === 'release' ? 'refund' : found.verb;
+    const before = known.marks.get(verb);
     if (before !== undefined && before.slot >= slot) continue;
-    known.marks.set(found.verb, { verb: found.verb, txid, slot });
+    known.marks.set(verb, { verb, txid, slot });
   }
   return touched;
 }
@@ -284,16 +287,20 @@ export function fundedIn(watch: Watch, read: ReadMessage, keys: readonly string[
 
 /** The effects of a transaction that is not on chain yet, as far as its own bytes say. */
 export function touchesIn(watch: Watch, read: ReadMessage, keys: readonly string[]) {
-  return ownInstructions(watch, read, keys).flatMap(({ accounts, found }) => {
+  const signs = (at: number | undefined, wallet: string) =>
+    at !== undefined && at < read.signers && keys[at] === wallet;
+  return ownInstructions(watch, read, keys).flatMap(({ accounts, found }): Touch[] => {
     const terms = watch.known.get(found.escrow)?.watched.terms;
     if (terms === undefined) return [];
     // Anybody may name an escrow in a funding of his own: it is one only by its funder.
-    const [funder = -1] = accounts;
-    const isBy = funder < read.signers && keys[funder] === terms.refund.address;
     const { escrow, secret } = found;
-    if (found.verb === 'fund' && !isBy) return [];
-    // Either brings the funder what is there for it.
-    const verb = found.verb === 'close' ? 'refund' : found.verb;
-    return [{ escrow, verb, secret }];
+    if (found.verb === 'fund' && !signs(accounts[0], terms.refund.address)) return [];
+    if (found.verb === 'fund' || found.verb === 'claim') {
+      return [{ escrow, verb: found.verb, secret }];
+    }
+    // Each brings the funder what is there for it: a release by its payee's signature only.
+    const refund = { escrow, verb: 'refund', secret } as const;
+    if (found.verb !== 'release' || !signs(accounts.at(-1), terms.payout.address)) return [refund];
+    return [{ ...refund, isReleased: true }];
   });
 }

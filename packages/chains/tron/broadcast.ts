@@ -72,7 +72,7 @@ export async function readSigned(
     escrow.startsWith(`${called}:`) && known.get(escrow)?.watched.terms.refund.address === owner;
   const touches: Touch[] = callsIn(rawData, deployment, wanted)
     .filter(({ verb, escrow }) => known.has(escrow) && (verb !== 'fund' || canFund(escrow)))
-    .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
+    .map(({ of: _, ...touch }) => touch);
   const isOurs = called !== null && contractsOf(deployment).includes(called);
   const pays = isOurs ? fundedIn(rawData, deployment) : [];
   return { txid, raw, touches, payer: owner, pays };

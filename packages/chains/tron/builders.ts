@@ -3,13 +3,16 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
+import { mostGroupGas } from '../escrows/calls.ts';
+import { mustBeUnfunded } from '../escrows/state.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { TronMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { batchFails, mayReveal, mustBeWorth } from '../kit/builders.ts';
+import { batchFails, mayReveal, mustBeFrom, mustBeWorth } from '../kit/builders.ts';
+import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
+import { mustBeReleased } from './consent.ts';
 import { leastSun } from './costs.ts';
 import { feeLimitOf, fundEnergy, heldBy, reasonOf, settleEnergy, trialOf } from './energy.ts';
 import { headBlock, pricesOf } from './node.ts';
@@ -18,14 +21,16 @@ import {
   claimCall,
   deploymentOf,
   fundCalls,
+  fundManyCalls,
   mustFit,
   referenceTo,
   refundCall,
+  releaseCall,
   type TronCall,
   tronEscrow,
   tronTransaction,
 } from './plan.ts';
-import { mustAgree, mustAgreeOnHeads, recordAt } from './read.ts';
+import { mustAgree, mustAgreeOnHeads, mustStillHold, recordAt } from './read.ts';
 import { allowanceOf, energyPrice, solidBlock } from './views.ts';
 import type { Watch } from './watch.ts';
 
@@ -57,7 +62,7 @@ async function material(
 
 export async function buildFund(
   watch: Watch,
-  { escrow: { terms } }: BuildInput,
+  { escrow: { terms }, laneSignature }: BuildInput,
   signal: AbortSignal,
 ): Promise<TronMaterial> {
   const { http } = watch;
@@ -73,7 +78,7 @@ export async function buildFund(
       : allowanceOf(http, token, refund.address, contract, signal),
   );
   mustBeUnfunded(address, await recordAt(watch, { address, terms }, 'head', signal));
-  const calls = fundCalls(terms, deployment, await allowing);
+  const calls = fundCalls(terms, deployment, await allowing, laneSignature);
   const held = await holding;
   const parts: Part[] = [];
   for (const call of calls) {
@@ -104,13 +109,22 @@ export async function buildClaim(
 
 export async function buildRefund(
   watch: Watch,
-  { escrow }: SpendInput,
+  { escrow, release }: SpendInput,
   signal: AbortSignal,
 ): Promise<TronMaterial> {
   const { terms } = escrow;
+  const { deployment } = watch;
   const address = await held(watch, escrow, signal);
+  if (release !== undefined) {
+    await mustBeReleased(watch, terms, release, signal);
+    const call = releaseCall(terms, deployment, release);
+    const trial = await trialOf(watch, call, signal);
+    const reason = reasonOf(trial);
+    if (reason !== null) throw wouldFail(terms, 'TRX (sun)', 'payout', call.from, reason);
+    return material(watch, address, [{ call, energy: trial.energy }], signal);
+  }
   const energy = await settleEnergy(watch, terms, terms.refund.address, signal);
-  const call = refundCall(terms, watch.deployment);
+  const call = refundCall(terms, deployment);
   return material(watch, address, [{ call, energy }], signal);
 }
 
@@ -120,25 +134,72 @@ export async function buildBatch(
   from: string,
   signal: AbortSignal,
 ): Promise<BuiltBatch> {
+  if (batch.verb === 'fund') return buildFundings(watch, batch.legs, from, signal);
   const { call, settles, energy } = await tryBatch(watch, batch, from, signal);
   const built = await material(watch, call.to, [{ call, energy }], signal);
   return { material: built, settles: Number(settles), gas: null };
 }
 
-async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
+/** One call for all of them: the contract takes all or none. */
+async function buildFundings(
+  watch: Watch,
+  legs: readonly { readonly terms: EscrowTerms }[],
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { chain, http, deployment } = watch;
+  await mustAgreeOnHeads(watch, signal);
+  const allowed = new Map<string, bigint>();
+  const asking = legs.map(async ({ terms }) => {
+    const { address } = tronEscrow(terms, deployment);
+    const { token } = terms;
+    mustBeFrom(terms, from);
+    mustBeUnfunded(address, await recordAt(watch, { address, terms }, 'head', signal));
+    if (token === null || allowed.has(token)) return;
+    allowed.set(token, 0n);
+    const { contract } = deploymentOf(watch, terms);
+    allowed.set(token, await allowanceOf(http, token, from, contract, signal));
+  });
+  await Promise.all(asking);
+  const calls = fundManyCalls(legs, deployment, allowed, from);
+  const parts: Part[] = [];
+  for (const call of calls) {
+    // Before its approvals a funding cannot be tried.
+    const isTried = calls.length === 1 || call !== calls.at(-1);
+    const trial = isTried ? await trialOf(watch, call, signal) : null;
+    const reason = trial === null ? null : reasonOf(trial);
+    if (reason !== null) throw batchFails(chain, { verb: 'fund', legs }, reason);
+    parts.push({ call, energy: trial?.energy ?? (await allEnergy(watch, legs, signal)) });
+  }
+  const whole = await material(watch, calls.at(-1)?.to ?? '', parts, signal);
+  return { material: whole, settles: legs.length, gas: null };
+}
+
+async function allEnergy(
+  watch: Watch,
+  legs: readonly { readonly terms: EscrowTerms }[],
+  signal: AbortSignal,
+): Promise<bigint> {
+  const each = await Promise.all(legs.map(({ terms }) => fundEnergy(watch, terms, signal)));
+  return each.reduce((sum, energy) => sum + energy, 0n);
+}
+
+type Settling = Exclude<Batch, { readonly verb: 'fund' }>;
+
+async function tryBatch(watch: Watch, batch: Settling, from: string, signal: AbortSignal) {
   const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
   const reason = reasonOf(trial);
   if (reason !== null) throw batchFails(watch.chain, batch, reason);
   const { output, energy } = trial;
   const settles = /^[0-9a-f]{64}$/i.test(output) ? BigInt(`0x${output}`) : 0n;
-  return { call, settles, energy };
+  // The last group too has to find all that a group may take.
+  return { call, settles, energy: energy + mostGroupGas(batch) };
 }
 
 async function held(watch: Watch, { terms }: WatchedEscrow, signal: AbortSignal) {
   const { address } = tronEscrow(terms, watch.deployment);
-  const record = await recordAt(watch, { address, terms }, 'head', signal);
-  mustHold(watch.chain, address, record, 'status');
+  await mustStillHold(watch, { address, terms }, signal);
   return address;
 }
 

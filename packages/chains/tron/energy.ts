@@ -5,6 +5,7 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { revertIn } from '../escrows/calls.ts';
+import { inOwnLane } from '../escrows/trial-lane.ts';
 import { owedWords, type Sum, shortages } from '../kit/shortage.ts';
 import { TronRefusal } from './http.ts';
 import {
@@ -142,7 +143,7 @@ async function wholeFunding(
   const deployment = deploymentOf(watch, terms);
   const { contract } = deployment;
   const allowance = await allowanceOf(watch.http, token, refund.address, contract, signal);
-  const calls = fundCalls(terms, deployment, allowance);
+  const calls = fundCalls(inOwnLane(terms, contract), deployment, allowance);
   for (const approval of calls.slice(0, -1)) {
     const { failure, energy: used } = await trialOf(watch, approval, signal);
     energy += failure === null ? used : ownEnergy.approve;

@@ -33,7 +33,7 @@ const mostSearched = 1_000;
 /** In one answer: an escrow is funded and ended once, and more are lies. */
 const mostFound = 8;
 /** A chain's clock may be behind ours when a swap is agreed. */
-const slackSeconds = 600;
+export const slackSeconds = 600;
 
 /** `fund`: which transaction funded it. `end`: also how it ended. */
 type Sought = 'fund' | 'end';
@@ -88,7 +88,7 @@ function take(watch: Watch, { address: escrow }: WatchedEscrow, found: readonly 
   for (const { txid, block, log } of found) {
     const verb = verbOf({ log });
     if (verb === undefined || noteLog(watch, log) !== escrow) continue;
-    noteMade(watch, { escrow, verb, second: 0 }, { txid, block, isSolid: false });
+    noteMade(watch, { escrow, verb }, { txid, block, isSolid: false });
   }
 }
 

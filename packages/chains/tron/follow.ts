@@ -80,7 +80,6 @@ function mustBeRecent({ chain }: Watch, block: Block, receipts: number, head: Bl
 
 function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
   const touched = new Set<string>();
-  const second = secondOf(block);
   for (const { txid, succeeded, logs } of infos) {
     for (const log of logs) {
       const escrow = noteLog(watch, log);
@@ -88,7 +87,7 @@ function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
       touched.add(escrow);
       const verb = verbOfTopic.get(log.topics[0] ?? '');
       if (!succeeded || verb === undefined) continue;
-      noteMade(watch, { escrow, verb, second }, { txid, block: block.number, isSolid: false });
+      noteMade(watch, { escrow, verb }, { txid, block: block.number, isSolid: false });
     }
   }
   for (const { rawData } of block.txs) {

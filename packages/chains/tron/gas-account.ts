@@ -2,9 +2,7 @@
 // be paid for.
 
 import { larger, smaller } from '@parley/core/amounts.ts';
-import type { EscrowTerms } from '@parley/core/terms.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import { mustHold } from '../escrows/state.ts';
 import type { GasAccount, GasOutcome, GasSlot, GasTransaction } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
 import { type GasParts, gasAccountOf, mortalOutcome } from '../gas/kit.ts';
@@ -51,7 +49,7 @@ import {
 import type { TronGasPolicy } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { tronAddressOfKey } from './proof.ts';
-import { type Record, wordAt } from './read.ts';
+import { mustStillHold } from './read.ts';
 import { newWatch, type Watch } from './watch.ts';
 
 export type TronGasOptions = {
@@ -162,7 +160,8 @@ async function energyOf(account: Account, work: Settling, signal: AbortSignal): 
   mustOpen(work);
   const { options, watch } = account;
   const { terms } = work;
-  const { isAwaited } = await held(watch, terms, signal);
+  const { address } = tronEscrow(terms, watch.deployment);
+  const isAwaited = await mustStillHold(watch, { address, terms }, signal);
   const isSecret = work.verb === 'claim' && !work.isPublic;
   const energy = isSecret
     ? await energyUnseen(account, work, signal)
@@ -172,13 +171,6 @@ async function energyOf(account: Account, work: Settling, signal: AbortSignal): 
   const to = payeeOf(work);
   const reason = `it takes ${energy} energy, and ${mostEnergy} is the most with a margin`;
   throw wouldFail(terms, native, 'payout', to, reason);
-}
-
-async function held(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Record> {
-  const { address } = tronEscrow(terms, watch.deployment);
-  const record = await wordAt(watch, { address, terms }, 'head', signal);
-  mustHold(watch.chain, address, record, 'status');
-  return record;
 }
 
 /** The head shows what waits for a block, so a trial beside such would fail in any case. */

@@ -10,13 +10,14 @@ import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { consentOf } from './consent.ts';
 import { costs } from './costs.ts';
 import { heldBy, shortage } from './energy.ts';
 import { changes } from './follow.ts';
 import type { Http } from './http.ts';
 import { checkNodes } from './identity.ts';
 import { tronNodes } from './node.ts';
-import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
+import { contractFor, laneText, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { hashAt, look, mustAgree } from './read.ts';
@@ -51,7 +52,7 @@ export function tronParty(options: TronAdapterOptions) {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: lanesIn(deployment, contractFor, kit.opened(lanesOf(of))),
+    lanes: lanesIn(deployment, { contractFor, laneText }, kit.opened(lanesOf(of))),
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   const adapter: TronAdapter = {
@@ -65,6 +66,7 @@ export function tronParty(options: TronAdapterOptions) {
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
     deployment,
+    consent: consentOf(watch, kit.opened),
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

@@ -36,7 +36,7 @@ const trx: EscrowTerms = {
   amount: 12_345_678n,
   timelock: 1_800_086_400,
   fundBefore: 1_800_003_600,
-  lane: { number: 'a5'.repeat(12), counter: 7 },
+  lane: { number: '5a'.repeat(12), counter: 7 },
 };
 const trc20: EscrowTerms = { ...trx, token };
 

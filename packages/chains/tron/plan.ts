@@ -49,6 +49,9 @@ export const {
   domainOf,
   callsIn,
   fundedIn,
+  laneText,
+  releaseText,
+  releaseIn,
   contractOf: tronContract,
 } = own;
 
@@ -81,14 +84,31 @@ const tronCall =
     return { from: parseTronAddress(from), to: parseTronAddress(to), data: data.slice(2), value };
   };
 
-/** All from the refund address; `allowance` is what the token lets the contract take. */
+/**
+ * All from the refund address; `allowed` is what the token lets the contract take, `laneSignature`
+ * the payee's for a lane of its own.
+ */
 export function fundCalls(
   terms: EscrowTerms,
   deployment: TronDeployment,
-  allowance: bigint,
+  allowed: bigint,
+  laneSignature?: string,
 ): TronCall[] {
   mustBeGood(terms, deployment);
-  return own.fund(terms, deployment, allowance).map(tronCall(terms.refund.address));
+  const calls = own.fund(terms, deployment, { allowed, laneSignature });
+  return calls.map(tronCall(terms.refund.address));
+}
+
+/** By one funder in lanes of its own, in one contract; `allowed` tells of each token. */
+export function fundManyCalls(
+  legs: readonly { readonly terms: EscrowTerms }[],
+  deployment: TronDeployment,
+  allowed: ReadonlyMap<string, bigint>,
+  from: string,
+): TronCall[] {
+  const calls = own.fundMany(legs, deployment, allowed);
+  for (const { value } of calls) mustFit(null, value);
+  return calls.map(tronCall(from));
 }
 
 /** `from` signs and pays the energy: the payout address where nobody else is named. */
@@ -112,11 +132,25 @@ export function refundCall(
   return tronCall(from)(own.refund(terms, deployment));
 }
 
+/**
+ * The refund before the timelock, by the payee's signature. null: the payout address itself sends
+ * it, for wallets that sign no text.
+ */
+export function releaseCall(
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+  signature: string | null,
+): TronCall {
+  mustBeGood(terms, deployment);
+  const from = signature === null ? terms.payout : terms.refund;
+  return tronCall(from.address)(own.release(terms, deployment, signature));
+}
+
 /** The builder's task; `from` signs where it is not the party that the leg names. */
 export type Wanted =
-  | { readonly verb: 'fund' }
+  | { readonly verb: 'fund'; readonly laneSignature?: string }
   | { readonly verb: 'claim'; readonly secret: Secret; readonly from?: string }
-  | { readonly verb: 'refund'; readonly from?: string };
+  | { readonly verb: 'refund'; readonly release?: string; readonly from?: string };
 
 /** The signer's bounds for the fields that do not follow from the terms. */
 export type EnvelopeBounds = {
@@ -163,10 +197,12 @@ function expectedCalls(
     case 'claim':
       return [claimCall(terms, deployment, wanted.secret, wanted.from)];
     case 'refund':
-      return [refundCall(terms, deployment, wanted.from)];
+      return wanted.release === undefined
+        ? [refundCall(terms, deployment, wanted.from)]
+        : [releaseCall(terms, deployment, wanted.release)];
     case 'fund':
       return fundingOfLength(terms.amount, transactions.length, (allowed) =>
-        fundCalls(terms, deployment, allowed),
+        fundCalls(terms, deployment, allowed, wanted.laneSignature),
       );
   }
 }

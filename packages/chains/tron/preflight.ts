@@ -2,7 +2,9 @@
 // tried only from who has the money, so a fee shows only once the token is approved.
 
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import { inOwnLane } from '../escrows/trial-lane.ts';
 import type { About } from '../interface/building.ts';
+import { laneOwner } from '../interface/lanes.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
@@ -51,7 +53,7 @@ export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   void begun(holderOf(watch, terms, signal));
   void begun(sunOf(http, payout.address, signal));
   if (lane !== undefined) {
-    const of = { contract, funder: refund.address };
+    const of = { contract, owner: laneOwner(terms) };
     void begun(lanesOf(watch)(of, [lane.number], signal));
   }
   const called = token === null ? [payout.address, refund.address] : [token];
@@ -88,7 +90,7 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
     watch.log('funder_short', { chain, funder, token, held, amount });
     return;
   }
-  const calls = fundCalls(terms, deployment, await allowing);
+  const calls = fundCalls(inOwnLane(terms, deployment.contract), deployment, await allowing);
   const trials =
     token === null || calls.length === 1
       ? calls

@@ -1,5 +1,6 @@
 // The facts of one escrow: its lane's word at the newest and the newest solid block, and what made
-// it. The word is the truth. A waiting transaction shows in the head and is taken off again.
+// it. The word is the truth. It names no time: what is not solid lies in the blocks above the solid
+// one, or waits for a block and is taken off again.
 
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '@parley/core/facts.ts';
@@ -8,6 +9,7 @@ import {
   type EscrowState,
   isSettled,
   isUnfunded,
+  mustHold,
   rankOf,
   stateIn,
   unknownTxid,
@@ -17,26 +19,26 @@ import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
-import { lookInEvents } from './events.ts';
+import { lookInEvents, slackSeconds } from './events.ts';
 import type { Http } from './http.ts';
 import { type Block, blockAt, headBlock, secondOf, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
-import { blocksAt, loggedIn, transactionIn } from './receipts.ts';
+import { firstFrom, loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
 export type Record = EscrowState & {
   /** Whether the contract has as much of the asset as this escrow is owed. */
   readonly covered: boolean;
-  /** Whether something that waits for a block would settle it: trials at the head tell nothing. */
-  readonly isAwaited: boolean;
 };
 
 const mostTries = 3;
 /** Less than a builder of the market may take in all; a slower read is reported later. */
 const historyMs = 2_000;
 const searchMs = 30_000;
+/** Blocks that are searched at once, from the newest down. */
+const searchedTogether = 8;
 
 /** The word alone: a hostile token is asked nothing. */
 export async function wordAt(
@@ -48,13 +50,13 @@ export async function wordAt(
   const { chain, http } = watch;
   const { contract } = deploymentOf(watch, terms);
   const data = stateData(contractEscrow(terms)).slice(2);
-  const words = await wordsOf(http, view, contract, data, 2, signal);
-  const shown = stateIn(words);
+  const [word] = await wordsOf(http, view, contract, data, 1, signal);
+  const shown = stateIn(word);
   if (shown === null) {
-    const sentence = `the ${chain} node shows the escrow ${address} in state ${words[0]}`;
+    const sentence = `the ${chain} node shows the escrow ${address} in state ${word}`;
     throw new ParleyError('chain_unavailable', sentence, { chain, escrow: address });
   }
-  return inBlocks({ ...shown, covered: true, isAwaited: false }, Number.POSITIVE_INFINITY);
+  return { ...shown, covered: true };
 }
 
 export async function recordAt(
@@ -69,18 +71,8 @@ export async function recordAt(
   const holding =
     token === null ? null : begun(tokenBalance(watch.http, view, token, contract, signal));
   const record = await wordAt(watch, escrow, view, signal);
-  // A waiting transaction has taken the escrow's part out of the head's balance.
-  if (holding === null || record.state !== 'open' || record.isAwaited) return record;
+  if (holding === null || record.state !== 'open') return record;
   return { ...record, covered: (await holding) >= amount };
-}
-
-/** As it was before what is in no block up to that second. */
-function inBlocks(record: Record, second: number): Record {
-  const { state, changedAt } = record;
-  const isNone = changedAt === 0 || changedAt > second;
-  if (!isNone || !(state === 'open' || isSettled(record))) return record;
-  if (state === 'open') return { ...record, state: 'never', changedAt: 0 };
-  return { ...record, state: 'open', changedAt: 0, isAwaited: true };
 }
 
 /** Behind a load balancer the newest block of one node may be older than another's solid one. */
@@ -114,7 +106,9 @@ export async function look(
     // A node that is slower than the chain is better than none.
     if (!isSame && !isLast) continue;
     const limits = { isLast, patience, signal };
-    const facts = await Promise.all(words.map((each) => factsAt(watch, each, head, limits)));
+    const solid = moment.seen('solid') ?? (await headBlock(moment, 'solid', signal));
+    const at = { head, solid: solid.number };
+    const facts = await Promise.all(words.map((each) => factsAt(watch, each, at, limits)));
     const known = facts.filter((each) => each !== null);
     if (known.length < facts.length) continue;
     const { number, hash } = head;
@@ -134,102 +128,153 @@ async function wordsAt(watch: Watch, watched: WatchedEscrow, signal: AbortSignal
   return { watched, deep, newest };
 }
 
+/**
+ * Throws `nothing_there`. True: what waits for a block would settle it, so a trial at the head tells
+ * nothing.
+ */
+export async function mustStillHold(
+  watch: Watch,
+  escrow: Pick<WatchedEscrow, 'address' | 'terms'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const newest = await wordAt(watch, escrow, 'head', signal);
+  if (isSettled(newest) && (await isInNoBlock(watch, escrow, newest, signal))) return true;
+  mustHold(watch.chain, escrow.address, newest, 'status');
+  return false;
+}
+
+async function isInNoBlock(
+  watch: Watch,
+  escrow: Pick<WatchedEscrow, 'address' | 'terms'>,
+  newest: Record,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const verb = verbOf(newest);
+  const [solid, head, deep] = await Promise.all([
+    headBlock(watch.http, 'solid', signal),
+    headBlock(watch.http, 'head', signal),
+    wordAt(watch, escrow, 'solid', signal),
+  ]);
+  if (verb === null || isSettled(deep)) return false;
+  for (let block = solid.number + 1; block <= head.number; block += 1) {
+    if ((await transactionIn(watch, escrow.address, block, verb, signal)) !== null) return false;
+  }
+  return true;
+}
+
 type Patience = {
   readonly isLast: boolean;
   readonly patience: AbortSignal;
   readonly signal: AbortSignal;
 };
 
+/** The newest block, and the number of the newest solid one. */
+type Blocks = { readonly head: Block; readonly solid: number };
+
 /** null: a block may have been taken back between two questions. */
 async function factsAt(
   watch: Watch,
   { watched, deep, newest }: Words,
-  head: Block,
+  at: Blocks,
   { isLast, patience, signal }: Patience,
 ): Promise<EscrowFacts | null> {
-  const now = later(inBlocks(newest, secondOf(head)), deep);
+  const { head } = at;
+  let now = later(newest, deep);
   if (now.state === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
   const wanted = now.state === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
   // A secret that is wanted is worth all the time there is; ids of transactions are not.
   const limit = wanted ? signal : AbortSignal.any([signal, patience]);
-  const looked = { now, deep, head };
-  const made = await transactionOf(watch, watched.address, looked, { limit, signal });
+  let made = await transactionOf(watch, watched, { now, deep, ...at }, { limit, signal });
+  // Blocks that were taken back meanwhile may have had it.
+  if (made.isAwaited && !isLast && (await isGone(watch, head, signal))) return null;
+  while (made.isAwaited) {
+    now = before(now);
+    made = await transactionOf(watch, watched, { now, deep, ...at }, { limit, signal });
+  }
   if (made.isMissing && !made.failed && !isLast) return null;
   if (made.isMissing) {
     // The word is the truth all the same.
-    const { state: status, changedAt } = now;
-    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
+    const { state: status } = now;
+    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status });
   }
   const isFundingKnown = (watched.stored?.funded?.txid ?? unknownTxid) !== unknownTxid;
   if (isSettled(now) && !isFundingKnown) {
     await lookInEvents(watch, watched, { sought: 'fund', head }, limit);
   }
-  const facts = factsOf(watch, watched, { ...looked, made });
+  const facts = factsOf(watch, watched, { now, deep, ...at, made });
   noteDepth(watch, watched, facts, head);
   return facts;
+}
+
+async function isGone(watch: Watch, { number, hash }: Block, signal: AbortSignal) {
+  return (await blockAt(watch.http, number, signal))?.hash !== hash;
+}
+
+/** As it was before what waits for a block. */
+function before(record: Record): Record {
+  return { ...record, state: record.state === 'open' ? 'never' : 'open' };
 }
 
 type Made = {
   readonly found: Found | null;
   readonly isMissing: boolean;
   readonly failed: boolean;
+  /** No block has it: it waits for one. */
+  readonly isAwaited: boolean;
 };
 
-type Limits = { readonly limit: AbortSignal; readonly signal: AbortSignal };
-type Looked = { readonly now: Record; readonly deep: Record; readonly head: Block };
+const nothingMade: Made = { found: null, isMissing: false, failed: false, isAwaited: false };
 
-type Wanted = {
-  readonly escrow: string;
+type Limits = { readonly limit: AbortSignal; readonly signal: AbortSignal };
+type Looked = Blocks & { readonly now: Record; readonly deep: Record };
+
+type Wanted = Blocks & {
+  readonly watched: WatchedEscrow;
   readonly verb: Verb;
-  readonly second: number;
   readonly isSolid: boolean;
-  readonly head: Block;
 };
 
 /** A node without receipts hides no change; one that is slow with them tells later. */
 async function transactionOf(
   watch: Watch,
-  escrow: string,
-  { now, deep, head }: Looked,
+  watched: WatchedEscrow,
+  { now, deep, head, solid }: Looked,
   { limit, signal }: Limits,
 ): Promise<Made> {
   const verb = verbOf(now);
-  if (verb === null) return { found: null, isMissing: false, failed: false };
-  // As it is without what waits for a block: which block that was, the word no longer tells.
-  if (now.changedAt === 0) {
-    return { found: madeBy(watch, { escrow, verb }), isMissing: false, failed: false };
-  }
-  const isSolid = deep.state === now.state && deep.changedAt === now.changedAt;
-  const wanted = { escrow, verb, second: now.changedAt, isSolid, head };
-  const known = madeBy(watch, wanted);
-  if (known !== null && (known.isSolid || !isSolid)) {
-    return { found: known, isMissing: false, failed: false };
-  }
+  if (verb === null) return nothingMade;
+  const { address: escrow } = watched;
+  const isSolid = deep.state === now.state;
+  const wanted = { watched, verb, isSolid, head, solid };
+  const known = madeBy(watch, { escrow, verb });
+  if (known?.isSolid) return { ...nothingMade, found: known };
   const search = searchFor(watch, wanted);
   try {
-    const found = (await unlessAborted(search, limit)) ?? known;
-    return { found, isMissing: found === null, failed: false };
+    const found = await unlessAborted(search, limit);
+    const isAwaited = found === null && !isSolid;
+    return { ...nothingMade, found, isMissing: found === null && isSolid, isAwaited };
   } catch (error) {
-    if (signal.aborted) throw late(watch, wanted, error);
+    if (signal.aborted) throw late(watch, escrow, error);
     if (!limit.aborted && !(error instanceof ParleyError)) throw error;
     const tell = (found: Found | null) => {
       if (found !== null && watch.known.has(escrow)) watch.owed.add(escrow);
     };
     search.then(tell, () => {});
-    return { found: known, isMissing: known === null, failed: true };
+    return { ...nothingMade, found: known, isMissing: known === null, failed: true };
   }
 }
 
-function late({ chain }: Watch, { escrow }: Wanted, cause: unknown): ParleyError {
+function late({ chain }: Watch, escrow: string, cause: unknown): ParleyError {
   const sentence = `the ${chain} node did not tell in time what became of ${escrow}`;
   return new ParleyError('chain_timeout', sentence, { chain, escrow }, { cause });
 }
 
 /** Goes on when nobody waits any more. */
 function searchFor(watch: Watch, wanted: Wanted): Promise<Found | null> {
-  const { escrow, verb, second, isSolid } = wanted;
+  const { watched, verb, isSolid, head, solid } = wanted;
   const { searches, closed } = watch;
-  const key = `${escrow} ${verb} ${second} ${isSolid}`;
+  // A solid transaction stays where it is; others are searched anew for another head.
+  const key = `${watched.address} ${verb} ${isSolid || `${solid} ${head.hash}`}`;
   const going = searches.get(key);
   if (going !== undefined) return going;
   const until = AbortSignal.any([closed.signal, AbortSignal.timeout(searchMs)]);
@@ -240,49 +285,102 @@ function searchFor(watch: Watch, wanted: Wanted): Promise<Found | null> {
 
 async function found(
   watch: Watch,
-  { escrow, verb, second, isSolid, head }: Wanted,
+  { watched, verb, isSolid, head, solid }: Wanted,
   signal: AbortSignal,
 ): Promise<Found | null> {
-  for (const block of await blocksAt(watch, second, head, signal)) {
+  const { address: escrow } = watched;
+  const inBlock = async (block: number): Promise<Found | null> => {
     const txid = await transactionIn(watch, escrow, block, verb, signal);
-    if (txid === null) continue;
-    const made = { txid, block, isSolid };
-    noteMade(watch, { escrow, verb, second }, made);
+    if (txid === null) return null;
+    const made = { txid, block, isSolid: isSolid && block <= solid };
+    noteMade(watch, { escrow, verb }, made);
     return made;
+  };
+  const byMark = async () => {
+    const marked = madeBy(watch, { escrow, verb });
+    return marked === null ? null : inBlock(marked.block);
+  };
+  const marked = await byMark();
+  if (marked !== null) return marked;
+  if (!isSolid) {
+    for (let block = solid + 1; block <= head.number; block += 1) {
+      const made = await inBlock(block);
+      if (made !== null) return made;
+    }
+    return null;
   }
-  return null;
+  const sought = verb === 'fund' ? 'fund' : 'end';
+  await lookInEvents(watch, watched, { sought, head }, signal);
+  const told = await byMark();
+  const { hashlock } = watched.terms;
+  if (told === null && verb === 'claim' && !watch.secrets.has(hashlock)) {
+    void begun(searchDown(watch, watched, head, inBlock));
+  }
+  return told;
+}
+
+/**
+ * Without an index only the blocks have the secret of an old claim. They are searched from the
+ * newest solid one down to the agreement; what is left when time is up is a later look's.
+ */
+async function searchDown(
+  watch: Watch,
+  watched: WatchedEscrow,
+  head: Block,
+  inBlock: (block: number) => Promise<Found | null>,
+): Promise<void> {
+  const { address: escrow, since } = watched;
+  const { searches, known, closed } = watch;
+  const own = known.get(escrow);
+  const key = `${escrow} down`;
+  if (own === undefined || searches.has(key)) return;
+  const until = AbortSignal.any([closed.signal, AbortSignal.timeout(searchMs)]);
+  const down = async (): Promise<Found | null> => {
+    const first = (await firstFrom(watch, since - slackSeconds, head, until))?.number ?? 0;
+    let block = own.searchedTo ?? head.number;
+    while (block >= first) {
+      const numbers = Array.from({ length: searchedTogether }, (_, at) => block - at);
+      const all = await Promise.all(numbers.filter((each) => each >= first).map(inBlock));
+      const made = all.find((each) => each !== null);
+      if (made !== undefined && known.has(escrow)) watch.owed.add(escrow);
+      if (made !== undefined) return made;
+      block -= searchedTogether;
+      own.searchedTo = block;
+    }
+    return null;
+  };
+  const search = down().finally(() => searches.delete(key));
+  searches.set(key, search);
+  await search;
 }
 
 type Shown = Looked & { readonly made: Made };
 
-const slotSeconds = 3;
-
 function factsOf(
   watch: Watch,
   { address, terms, requiredConfirmations, stored }: WatchedEscrow,
-  { now, deep, head, made }: Shown,
+  { now, deep, head, solid, made }: Shown,
 ): EscrowFacts {
   const secret = watch.secrets.get(terms.hashlock) ?? null;
   const verb = verbOf(now);
   if (verb === null) return { ...nothingSeen, secret };
-  // Where its block is not found, as many as have gone by if no witness missed a slot.
-  const passed = (second: number) => 1 + Math.floor((secondOf(head) - second) / slotSeconds);
   const sight = (txid: string, confirmations: number, isSolid: boolean): Sighting => {
     const deepEnough = isSolid && confirmations >= requiredConfirmations;
     return { txid, confirmations, deep: deepEnough };
   };
-  const confirmationsOf = (found: Found | null, second: number) =>
-    Math.max(1, found === null ? passed(second) : head.number - found.block + 1);
+  // A solid change lies in no block above the solid one.
+  const countOf = (found: Found | null, isSolid: boolean) =>
+    Math.max(1, head.number - (found?.block ?? (isSolid ? solid : head.number)) + 1);
   const funding = verb === 'fund' ? made.found : madeBy(watch, { escrow: address, verb: 'fund' });
   const fundTxid = funding?.txid ?? stored?.funded?.txid ?? unknownTxid;
   if (verb === 'fund') {
     const isSolid = !isUnfunded(deep) && deep.covered;
-    const count = confirmationsOf(funding, now.changedAt || deep.changedAt);
+    const count = countOf(funding, isSolid);
     const funded = sight(fundTxid, count, isSolid && now.covered);
     return { ...nothingSeen, funded, secret, balance: terms.amount, empty: false };
   }
-  const isSolid = deep.state === now.state && deep.changedAt === now.changedAt;
-  const count = confirmationsOf(made.found, now.changedAt);
+  const isSolid = deep.state === now.state;
+  const count = countOf(made.found, isSolid);
   const storedTxid = (verb === 'claim' ? stored?.claimed : stored?.refunded)?.txid;
   const settled = sight(made.found?.txid ?? storedTxid ?? unknownTxid, count, isSolid);
   const fundCount = funding === null ? count : Math.max(count, head.number - funding.block + 1);
@@ -389,9 +487,9 @@ const compared: kit.Compared<Watch, Http> = {
   unit: 'height',
   fundingBy: async (watch, http, escrow, signal) => {
     const record = await recordAt({ ...watch, http }, escrow, 'solid', signal);
-    const { state, changedAt, covered } = record;
+    const { state, covered } = record;
     if (state === 'never') return 'no funding';
-    return `${state} at ${changedAt}${covered ? '' : ', without its tokens'}`;
+    return `${state}${covered ? '' : ', without its tokens'}`;
   },
 };
 

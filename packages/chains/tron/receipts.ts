@@ -149,31 +149,6 @@ function didIt(watch: Watch, { succeeded, logs }: Info, escrow: string, verb: Ve
 const slotSeconds = 3;
 /** Guesses by the slots; then the rest is halved. */
 const mostGuesses = 8;
-const mostAlike = 256;
-
-export async function blocksAt(
-  watch: Watch,
-  second: number,
-  head: Block,
-  signal: AbortSignal,
-): Promise<number[]> {
-  const [oldest] = watch.blocks;
-  const alike = watch.blocks.filter((each) => secondOf(each) === second);
-  // Before the oldest that is remembered there may be more of its second.
-  const known = alike[0] === oldest ? [] : alike;
-  const numbers = known.slice(0, mostAlike).map(({ number }) => number);
-  const last = known.at(-1);
-  if (last !== undefined && last !== watch.blocks.at(-1)) return numbers;
-  let block =
-    last === undefined
-      ? await firstFrom(watch, second, head, signal)
-      : await blockAt(watch.http, last.number + 1, signal);
-  while (block !== null && secondOf(block) === second && numbers.length < mostAlike) {
-    numbers.push(block.number);
-    block = await blockAt(watch.http, block.number + 1, signal);
-  }
-  return numbers;
-}
 
 export async function firstFrom(
   watch: Pick<Watch, 'http'>,

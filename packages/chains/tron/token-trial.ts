@@ -34,7 +34,7 @@ export async function tryTransfer(
   const { contract } = watch.deployment;
   const holding = await holdingOf(watch, token, signal);
   if (holding === null) {
-    return found(check, 'wait', 'it cannot be tried: nobody was found who holds any of it');
+    return found(check, 'wait', 'it cannot be tried: its chain shows no holder of it');
   }
   const { holder, balance } = holding;
   const tried = smaller(amount, balance);

@@ -312,8 +312,8 @@ export async function allowanceOf(
 const ahead = 2;
 
 export function lanesOf({ http }: Watch): Lanes['read'] {
-  return async ({ contract, funder }, numbers, signal) => {
-    const data = lanesData(bareAddress(funder), numbers).slice(2);
+  return async ({ contract, owner }, numbers, signal) => {
+    const data = lanesData(bareAddress(owner), numbers).slice(2);
     const end = ahead + numbers.length;
     const words = await wordsOf(http, 'head', contract, data, end, signal);
     return words.slice(ahead, end).map(laneIn);

@@ -31,7 +31,9 @@ export type Found = { readonly txid: string; readonly block: number; readonly is
 
 export type Known = {
   readonly watched: WatchedEscrow;
-  readonly made: Map<string, Found>;
+  readonly made: Map<Verb, Found>;
+  /** Its claim is in no block above this one, as far as was searched; null: not searched yet. */
+  searchedTo: number | null;
 };
 
 export type Event = { readonly txid: string; readonly block: number; readonly log: Log };
@@ -83,7 +85,7 @@ export function newWatch({ chain, policy: { signSeconds }, log, http, deployment
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  return kit.remember(watch, watched, () => ({ watched, made: new Map() }));
+  return kit.remember(watch, watched, () => ({ watched, made: new Map(), searchedTo: null }));
 }
 
 export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
@@ -93,31 +95,15 @@ export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | nul
 
 const wordHex = 64;
 
-export function noteMade(
-  watch: Watch,
-  {
-    escrow,
-    verb,
-    second,
-  }: { readonly escrow: string; readonly verb: Verb; readonly second: number },
-  found: Found,
-): void {
-  watch.known.get(escrow)?.made.set(`${verb} ${second}`, found);
+type Act = { readonly escrow: string; readonly verb: Verb };
+
+export function noteMade({ known }: Watch, { escrow, verb }: Act, found: Found): void {
+  known.get(escrow)?.made.set(verb, found);
 }
 
-/** The last that did this to an escrow; at this second, where one is given. */
-export function madeBy(
-  { known }: Watch,
-  {
-    escrow,
-    verb,
-    second,
-  }: { readonly escrow: string; readonly verb: Verb; readonly second?: number },
-): Found | null {
-  const own = known.get(escrow)?.made;
-  if (second !== undefined) return own?.get(`${verb} ${second}`) ?? null;
-  const of = [...(own ?? [])].filter(([key]) => key.startsWith(`${verb} `));
-  return of.at(-1)?.[1] ?? null;
+/** The last that is known to have done this to an escrow. */
+export function madeBy({ known }: Watch, { escrow, verb }: Act): Found | null {
+  return known.get(escrow)?.made.get(verb) ?? null;
 }
 
 /** The watched escrow that a log of a contract is about, or null. Learns a secret in it. */

@@ -162,7 +162,7 @@ async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
   for (const at of askedWords) {
     const typed = (await cli.askHidden(`Word ${at + 1}: `)).trim().toLowerCase();
     if (typed === each[at]) continue;
-    throw needsYou('words_differ', `that is not word ${at + 1}: nothing was made`);
+    throw needsYou('words_differ', `that is not word ${at + 1}: this program made nothing`);
   }
 }
 

@@ -57,7 +57,7 @@ export const settle = (cli: Cli, wanted: readonly string[], { leaveNone }: Settl
 /** null: no account is signed in. Claims and refunds need no market. */
 async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null> {
   const withoutIt = (why: string) => {
-    note(cli, `${why}: nothing is funded, claims and refunds go on`);
+    note(cli, `${why}: this program funds nothing, claims and refunds go on`);
     return null;
   };
   try {

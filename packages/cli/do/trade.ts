@@ -125,7 +125,7 @@ function mustBeNamed(
   }
   const other = otherThan(session, said, terms);
   if (other === null) return;
-  const sentence = `the taker ${shown}, which is not --${other} ${said[other]}: nothing was quoted`;
+  const sentence = `the taker ${shown}, which is not --${other} ${said[other]}: this program quoted nothing`;
   throw needsYou('other_terms', sentence);
 }
 
@@ -252,7 +252,7 @@ export const accept = (cli: Cli, id: string, { price: wanted, wait }: Accept) =>
     }
     if (wanted !== undefined && typedAmount(wanted, assets.quote) !== price) {
       const sentence = `the price is ${shownAmount(price, assets.quote)}, and not ${wanted}`;
-      throw needsYou('price_moved', `${sentence}: nothing was accepted`);
+      throw needsYou('price_moved', `${sentence}: this program accepted nothing`);
     }
     const own = await unlocked(cli, session);
     await mustBeTerms(cli, session, thread.rfqId, { ...terms, ...assets });
@@ -284,7 +284,7 @@ async function agreedOn(cli: Cli, session: Session, { client }: SignedIn, id: st
     const until = acceptanceExpiresAt == null ? null : Date.parse(acceptanceExpiresAt) / 1_000;
     if (status === 'closed' || until === null || until < session.now()) {
       const why = status === 'closed' ? 'the thread was closed' : 'the acceptance has lapsed';
-      throw new Failure('not_received', 'lapsed', `${why}: nothing was agreed`);
+      throw new Failure('not_received', 'lapsed', `${why}: the sides agreed on nothing`);
     }
     if (!isTold) note(cli, `waits for the other side until ${deadlineOf(until, session.now())}`);
     isTold = true;

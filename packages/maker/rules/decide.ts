@@ -72,10 +72,11 @@ const shown = (units: BaseUnits, { decimals, name }: AssetRule) =>
   `${formatUnits(units, decimals)} ${name}`;
 
 export function modeRefusal(mode: Mode, step: Step): Refusal | null {
-  if (mode === 'killed') return refusal('killed', 'the kill switch is on: nothing new is agreed');
+  if (mode === 'killed')
+    return refusal('killed', 'the kill switch is on: this maker agrees to nothing new');
   if (mode === 'clock') {
     const sentence =
-      'the clock of this machine or of the market is wrong: what is agreed by it is not funded';
+      'the clock of this machine or of the market is wrong: a swap agreed by it is not funded';
     return refusal('clock', sentence);
   }
   if (mode === 'open' || step === 'acceptance') return null;

@@ -306,7 +306,7 @@ type Of = Terms & Readonly<Record<'base' | 'quote', OwnAsset>>;
 
 /**
  * Throws VerificationError where the request is another than it was, Refusal `terms_unknown` where
- * nobody has named it, `other_terms` where it is not what was named.
+ * the caller has not named it, `other_terms` where it differs from the named one.
  */
 async function mustBeTerms(session: Session, rfqId: string, terms: Of, said: Named): Promise<void> {
   const kept = await compareTerms(session, rfqId, terms);
@@ -323,6 +323,6 @@ async function mustBeTerms(session: Session, rfqId: string, terms: Of, said: Nam
   }
   const other = otherThan(session, said, terms);
   if (other === null) return;
-  const sentence = `${what}, which is not ${other} ${said[other]}: nothing was accepted`;
+  const sentence = `${what}, which is not ${other} ${said[other]}: this server accepted nothing`;
   throw new Refusal('needs_you', 'other_terms', sentence, facts);
 }

@@ -115,7 +115,7 @@ const postRfq = tradeTool({
     return {
       words: [
         `ask ${whom} for quotes: you ${side} ${what} for ${ownQuote.name}, at ${price}`,
-        `it stands ${forSeconds} seconds and binds nobody; nothing is locked`,
+        `it stands ${forSeconds} seconds, binds nobody and locks nothing`,
       ],
       order,
       act: async (idempotencyKey) => {
@@ -208,7 +208,7 @@ function offerTool<K extends 'rfqId' | 'threadId'>({ of, on, ...told }: Offering
           words(terms),
           `you offer ${inWords(amountOf(units, terms.quote))} for all of it, ${what}`,
           `the price holds ${holds}`,
-          'nothing is locked until both sides accept',
+          'it locks nothing until both sides accept',
         ],
         order: { ...order, quoteAmount: units, ...lifetime },
         moves,
@@ -226,8 +226,8 @@ const quoteTool = offerTool({
   name: 'quote',
   title: 'Quote a request',
   about:
-    'Offers an amount of the quote asset for all of a request. The taker may accept it; nothing ' +
-    'is agreed until you accept too. First call: a plan; second call with its digest.',
+    'Offers an amount of the quote asset for all of a request. The taker may accept it; it ' +
+    'agrees nothing until you accept too. First call: a plan; second call with its digest.',
   of: 'rfqId',
   on: async (desk, rfqId) => {
     await mustHaveScope(desk, 'maker');

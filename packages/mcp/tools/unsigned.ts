@@ -217,7 +217,7 @@ async function claim(context: Context): Promise<Built> {
 async function unrevealed(context: Context): Promise<Refusal> {
   const { role, deadlines } = context.record.swap;
   const { leg } = payingLeg(context);
-  const why = 'the secret is not public yet: whoever holds it claims first, where it is kept';
+  const why = 'the secret is not public yet: its holder claims first, in the place that keeps it';
   const refusal = (then: string, facts: Facts) =>
     new Refusal('needs_you', 'secret_not_public', `${why}${then}`, { leg, ...facts });
   if (role === 'counterparty') return refusal('', { mayReveal: false });

@@ -1,6 +1,7 @@
 // Decides which answers of a chain's nodes count, and what follows. Pure: no node is asked here.
 
 import type { Heads, WatchedEscrow } from '@parley/chains/interface/reading.ts';
+import { depthOf } from '@parley/core/deadlines.ts';
 import { type EscrowFacts, legStatus, type Sighting } from '@parley/core/facts.ts';
 import { type Family, has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
@@ -84,8 +85,8 @@ export function mostBehindWall(bounds: Bounds): number {
 }
 
 /** The outage of the depth that is waited for. */
-export function outageOf({ policy: { normal, high }, requiredConfirmations }: Bounds): number {
-  return (requiredConfirmations >= high.confirmations ? high : normal).outageSeconds;
+export function outageOf({ policy, requiredConfirmations }: Bounds): number {
+  return depthOf(policy, requiredConfirmations).outageSeconds;
 }
 
 /** By so much a chain's clock trails where nothing is wrong: Bitcoin's is a median of blocks. */

@@ -229,7 +229,7 @@ function endOf(swap: Swap): Pick<Restored, 'outcome' | 'why'> | null {
   mustBeSwap(swap, swap.id);
   const legs = [swap.legs.a, swap.legs.b];
   if (legs.some(({ escrow }) => escrow === null)) {
-    return { outcome: 'not_begun', why: 'a leg has no escrow: nothing can have been funded' };
+    return { outcome: 'not_begun', why: 'a leg has no escrow: neither side can have funded' };
   }
   const isOpen = legs.some(({ status }) => status === 'seen' || status === 'funded');
   // Too little, late, or a second payment beside a claim: the funder's own.
@@ -287,9 +287,19 @@ function destinationsIn(swap: Swap, party: Party): Pick<OwnTrade, 'refundTo' | '
   const gives = givenLeg(party);
   const own = swap.legs[gives];
   const other = swap.legs[otherLeg(gives)];
+  const { refundAddress, refundPubkey = null, refundForm } = own;
+  const { payoutAddress, payoutPubkey = null, payoutForm } = other;
   return {
-    refundTo: { address: own.refundAddress ?? '', pubkey: own.refundPubkey ?? null },
-    payTo: { address: other.payoutAddress ?? '', pubkey: other.payoutPubkey ?? null },
+    refundTo: {
+      address: refundAddress ?? '',
+      pubkey: refundPubkey,
+      ...(refundForm && { form: refundForm }),
+    },
+    payTo: {
+      address: payoutAddress ?? '',
+      pubkey: payoutPubkey,
+      ...(payoutForm && { form: payoutForm }),
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import { SettleError, WalletError } from '../errors.ts';
 import type { Asking } from '../evidence/observe.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { type OwnTrade, sourceIn } from '../trade.ts';
+import type { SwapLeg } from '../types.ts';
 import type { Asked } from '../verify-material.ts';
 import type { AskedFor, Wallet } from '../wallets/wallet.ts';
 import { wordsOf } from '../words.ts';
@@ -46,6 +47,7 @@ export type ProgressStep =
   | 'evidence'
   | 'claimed'
   | 'refunded'
+  | 'released'
   | 'replaced'
   | 'cancelled'
   | 'waiting'
@@ -90,6 +92,12 @@ export type SettleInput = {
    */
   readonly givesExtra?: (extra: BaseUnits) => boolean;
   /**
+   * Asked at each poll: whether the person gives the swap up. The first yes is kept and not taken
+   * back: nothing is funded or revealed from then on, and both legs go back as soon as the other
+   * side allows it.
+   */
+  readonly givesUp?: () => boolean;
+  /**
    * How long a transaction waits before one that pays more replaces it; default 20 min on Bitcoin,
    * else 2.
    */
@@ -133,7 +141,7 @@ export type SettleInput = {
 /** The kept part of a swap, and its legs as their chains showed them last. */
 export type Shown = Pick<
   SwapRecord,
-  'trade' | 'swap' | 'byHand' | 'left' | 'restored' | 'relay'
+  'trade' | 'swap' | 'byHand' | 'left' | 'restored' | 'relay' | 'givenUp' | 'released'
 > & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
@@ -256,7 +264,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
         // Not the whole record: a signed transaction in it may hold a secret.
-        const { trade, swap, byHand, left, restored, relay } = current();
+        const { trade, swap, byHand, left, restored, relay, givenUp, released } = current();
         const shown = [...legs].map(([name, seen]) => [name, withTold(seen)] as const);
         input.onShown?.({
           trade,
@@ -267,6 +275,8 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
           ...(left === undefined ? {} : { left }),
           ...(restored === undefined ? {} : { restored }),
           ...(relay === undefined ? {} : { relay }),
+          ...(givenUp === undefined ? {} : { givenUp }),
+          ...(released === undefined ? {} : { released }),
         });
       } catch {
         // As with what is told.
@@ -301,8 +311,19 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */
     lastSeen: new Map<LegName, LegSeen>(),
-    /** The secret by the market's word, where it opens the hashlock. */
-    heard: { secret: null as Secret | null, askedAtMs: -Infinity },
+    /**
+     * By the market's word: the secret, where it opens the hashlock, and the releases of the own leg
+     * and, by this side, of the other one; undefined: it has not answered. `refused`: a signature
+     * that opens nothing.
+     */
+    heard: {
+      secret: null as Secret | null,
+      release: null as SwapLeg['release'],
+      own: undefined as SwapLeg['release'] | undefined,
+      refused: null as string | null,
+      askedAtMs: -Infinity,
+    },
+    releasing: { tries: 0 },
     /** -Infinity before anything is funded. `doubted`: the build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
     /** Chains whose claims the market says that it sends. */

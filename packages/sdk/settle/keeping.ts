@@ -200,7 +200,11 @@ function isSame(one: SwapRecord | null, other: SwapRecord | null): boolean {
 const lockOf = async (store: Store, name: string, until: AbortSignal) =>
   (await store.lock?.(name, until)) ?? null;
 
-/** With the secret public only the chain may refuse; a refund made twice harms nobody. */
+/**
+ * With the secret public only the chain may refuse; a refund made twice harms nobody. A run that
+ * forgot its word to give up could show its secret.
+ */
 function mayGoUnwritten(before: SwapRecord, next: SwapRecord): boolean {
+  if (before.givenUp !== next.givenUp && before.publicSecret === null) return false;
   return before.publicSecret !== null || before.refund !== null || next.refund !== null;
 }

@@ -18,6 +18,7 @@ export type SettleState =
   | 'waiting_to_fund'
   | 'funding'
   | 'cancelling'
+  | 'giving_up'
   | 'funded'
   | 'revealing'
   | 'claiming'
@@ -40,6 +41,8 @@ export type Effect = {
     | 'push_approval'
     | 'cancel_funding'
     | 'take_rent'
+    | 'release'
+    | 'tell_wish'
     | 'wait';
   readonly leg: LegName | null;
   /** Unix seconds until which it is open; null: no limit of ours. */
@@ -75,6 +78,13 @@ export type Facts = {
   readonly leaving?: Partial<Record<LegName, Leaving>>;
   /** Whether this run has sent a refund, or found that none can be paid. Absent: it has not. */
   readonly isRefundTried?: boolean;
+  /** Whether this run has tried to release the leg that pays often enough. Absent: it has not. */
+  readonly isReleaseTried?: boolean;
+  /**
+   * Whether a restored swap may have been given up on the lost device, for all that is known: its
+   * secret is not told then. Absent: it was not.
+   */
+  readonly mayBeGivenUp?: boolean;
 };
 
 /** Debts that the wallets of this side have to cover, beside other swaps. */
@@ -103,7 +113,9 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   const { a, b } = legs;
   const seen = a && b ? seenOf(record, { a, b }, clocks.wall) : null;
   const earliest = ownEarliest(record, legs);
-  if (seen !== null && seen.doubt === undefined && hasEnded(facts, seen, earliest)) {
+  const words = seen === null || seen.doubt !== undefined ? [] : wordEffects(facts, seen);
+  const isSure = seen !== null && seen.doubt === undefined;
+  if (isSure && words.length === 0 && hasEnded(facts, seen, earliest)) {
     const { gives } = ownSides(record);
     const { family, facts: own } = seen.state.legs[gives];
     // A claim without the funder's account leaves rent behind.
@@ -126,7 +138,7 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   const isPast = paying !== undefined && takesNoClaim(paying);
   return {
     state: forward(state, stateOf(record, seen, isPast), paying),
-    effects: [...effects, ...togetherEffects(facts, seen, effects)],
+    effects: [...effects, ...words, ...togetherEffects(facts, seen, effects)],
     owes: owesOf(record, seen, isPast),
   };
 }
@@ -202,6 +214,7 @@ function stateOf(record: SwapRecord, seen: Seen, isPast: boolean): SettleState {
   if (own.facts.refunded !== null || has('refund', gives)) return 'refunding';
   if (otherStatus === 'claimed') return 'received';
   if (isLate(record, seen)) return 'cancelling';
+  if (record.givenUp !== undefined) return 'giving_up';
   const isSure = seen.doubt === undefined;
   if (isSure && has('claim', gets) && !isPublic) return 'revealing';
   if (ownStatus === 'funded') return 'funded';
@@ -244,7 +257,8 @@ function hasEnded(
   // A funding that a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
   // A payment of others is not known to this device: its chain has to be past the time.
-  const isOver = isByOthers ? ownClock > last : latest > last || state.secret !== null;
+  const isPast = latest > last || state.secret !== null || record.givenUp !== undefined;
+  const isOver = isByOthers ? ownClock > last : isPast;
   const neverFunds = untouched && isOver;
   // A person who paid twice by hand gets it back in the same run.
   const isTwice = isByOthers && isWatched && !isRefundTried && isMuch(balance, own.amount);
@@ -273,7 +287,8 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
   const open = openSteps(record, aloneOf(record, seen, wall));
   const step = open.find(({ action, leg: about }) => action === verb && about === name);
   if (step === undefined) return replace;
-  const left = leaving?.[name];
+  const isEarly = verb === 'refund' && clock < timelock;
+  const left = isEarly ? undefined : leaving?.[name];
   if (kept === null && left && isLeft(left, verb, timelock - clock, wall)) {
     const why = `the ${verb} of leg ${name} is left to a batch for now`;
     return [{ ...effect('leave_to_batch', name), why }];
@@ -297,6 +312,16 @@ function isLeft(
   return (wall - (since ?? wall)) * 1_000 < ms;
 }
 
+/** To give up: the leg that pays this side is released, or the market hears the wish alone. */
+function wordEffects({ record, isReleaseTried = false }: Facts, seen: Seen): Effect[] {
+  if (isReleaseTried) return [];
+  const { gets } = ownSides(record);
+  const { givenUp } = record;
+  const step = openSteps(record, seen).find(({ action }) => action === 'release');
+  if (step !== undefined) return [effect('release', gets, step.before)];
+  return givenUp !== undefined && givenUp.told === undefined ? [effect('tell_wish', gets)] : [];
+}
+
 /** Effects that need both chains: funding and revealing. */
 function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): Effect[] {
   const { record, isMarketDue } = facts;
@@ -314,7 +339,7 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   }
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
-  if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
+  if (seen.doubt === undefined) return [...effects, ...mostUrgent(facts, seen)];
   // In the same words at each look: the doubt is emitted beside it, with its numbers.
   const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
   if (unsure.length === 0) return effects;
@@ -371,12 +396,16 @@ function maySign({ state, clocks }: Seen, name: LegName): boolean {
 }
 
 /** The most urgent step that the rules open to this side by both chains. */
-function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
+function mostUrgent({ record, mayBeGivenUp = false }: Facts, seen: Seen): Effect[] {
   const { gives, gets } = ownSides(record);
   const open = openSteps(record, seen);
   const find = (action: Step['action'], leg: LegName) =>
     open.find((step) => step.action === action && step.leg === leg);
   const claim = find('claim', gets);
+  if (claim && seen.state.secret === null && mayBeGivenUp) {
+    const why = 'the market has yet to say that this swap was not given up on another device';
+    return [{ ...effect('wait', gets), why }];
+  }
   // A secret that was seen a moment ago is kept first.
   if (claim) return seen.state.secret === null ? [effect('reveal', gets, claim.before)] : [];
   const by = fundBy(seen.state, seen.state.legs[gives]);

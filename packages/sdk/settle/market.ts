@@ -5,9 +5,10 @@ import { type ChainKey, has } from '@parley/core/families.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
 import { codeOf, messageOf, ParleyApiError, SettleError } from '../errors.ts';
 import { mayBeFunded } from '../stores/store.ts';
+import type { Swap } from '../types.ts';
 import { inTime } from '../waiting.ts';
 import type { Context } from './context.ts';
-import type { SetLeg } from './record.ts';
+import { ownSides, type SetLeg } from './record.ts';
 
 type How = { readonly signal: AbortSignal };
 
@@ -79,7 +80,9 @@ export function heardSecret(context: Context): Secret | null {
   }
   // Not again before it has answered, or the limit has passed.
   heard.askedAtMs = Infinity;
-  const answered = asked(context, (how) => client.swap(swapId, how)).then(({ secret }) => {
+  const answered = asked(context, (how) => client.swap(swapId, how)).then((swap) => {
+    const { secret } = swap;
+    noteReleases(context, swap);
     if (secret === null) return;
     if (isHex32(secret) && opens(secret, record.swap.hashlock)) heard.secret = secret;
     else context.emit('market_lied', null, 'the secret that the market shows opens nothing');
@@ -93,6 +96,13 @@ export function heardSecret(context: Context): Secret | null {
       heard.askedAtMs = performance.now();
     });
   return null;
+}
+
+/** Both sides' words as the market shows them. */
+export function noteReleases({ heard, record }: Context, { legs }: Pick<Swap, 'legs'>): void {
+  const { gives, gets } = ownSides(record);
+  heard.release = legs[gives].release ?? heard.release;
+  heard.own = legs[gets].release ?? heard.own ?? null;
 }
 
 function isHex32(said: unknown): said is Secret {

@@ -102,7 +102,7 @@ async function mustCover(context: Context, name: LegName): Promise<void> {
   const others = [...owed.claims.keys()];
   const whose = others.length === 0 ? '' : `; it owes the claims of ${listed(others)}`;
   if (!isGiven && (await willRelay(context, leg))) {
-    const alone = `if the market does not send the claim of leg ${name}, nobody can`;
+    const alone = `if the market does not send the claim of leg ${name}, no other party can`;
     const text = `funded all the same, to be relayed: ${sentence}${whose}; ${alone}`;
     context.waits(leg, text, { once: true });
     return;

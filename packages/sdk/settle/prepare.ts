@@ -15,7 +15,7 @@ import type { Swap } from '../types.ts';
 import { verifyAgain, verifySwap } from '../verify.ts';
 import { type Context, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
-import { asked } from './market.ts';
+import { asked, noteReleases } from './market.ts';
 import type { Seen } from './record.ts';
 
 /**
@@ -95,10 +95,13 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
     const said = swap.legs[name];
     const same =
       said[`${kind}Address`] === wanted.address &&
-      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey;
+      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey &&
+      (said[`${kind}Form`] ?? undefined) === wanted.form;
     if (same) continue;
     const { view } = own[name];
-    const input = { chain: view.chain, address: wanted.pubkey ?? wanted.address };
+    const { form } = wanted;
+    const address = wanted.pubkey ?? wanted.address;
+    const input = { chain: view.chain, address, ...(form && { form }) };
     const proven = { ...input, ...(await keyProof(context, client, wanted, view)) };
     swap = await client.setAddress(context.swapId, proven, signalOf(context));
     context.emit('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
@@ -138,6 +141,7 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
   let verified: VerifiedSwap;
   try {
     const swap = await asked(context, (how) => client.swap(context.swapId, how));
+    noteReleases(context, swap);
     verified = verifyAgain(swap, record, context.chains);
   } catch (error) {
     mustPass(context, error);

@@ -8,7 +8,7 @@ import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import { SettleError } from '../errors.ts';
 import type { Doubt, Evidence } from '../evidence/judge.ts';
 import type { Memory } from '../evidence/memory.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import { givenLeg, type VerifiedLeg } from '../trade.ts';
 
 export type SetLeg = VerifiedLeg & { readonly escrow: NonNullable<VerifiedLeg['escrow']> };
@@ -72,12 +72,35 @@ export function legWith(
     ...leg,
     facts,
     strayed,
+    ...wordsOf(record, name, escrow.address),
     escrow: escrow.address,
     payoutAddress: payout.address,
     payoutPubkey: payout.pubkey,
+    payoutForm: payout.form ?? null,
+    refundForm: refund.form ?? null,
     refundAddress: refund.address,
     refundPubkey: refund.pubkey,
   };
+}
+
+/** What is known of its funding, and of its release by its payee. */
+function wordsOf(
+  record: SwapRecord,
+  name: LegName,
+  address: string,
+): Pick<Leg, 'handed' | 'release'> {
+  const { givenUp, released } = record;
+  if (name !== ownSides(record).gives) {
+    // The other side's, which may come at any time.
+    const handed = 'built';
+    if (givenUp === undefined) return { handed, release: null };
+    const askedAt = Math.floor(givenUp.keptAtMs / 1_000);
+    const at = givenUp.told === 'release' ? askedAt : null;
+    return { handed, release: { askedAt, at, signature: givenUp.signature ?? null } };
+  }
+  const handed = mayBeFunded(record) || record.restored === true ? 'sent' : 'nothing';
+  if (released?.escrow !== address) return { handed, release: null };
+  return { handed, release: { askedAt: 0, at: 0, signature: released.signature } };
 }
 
 export function seenOf(

@@ -179,7 +179,9 @@ export async function unsignedSpend(
   const { adapter, view } = sourceOf(context, leg.chain);
   const isPublic = record.publicSecret !== null;
   const escrow = paidBy(context, leg, asked.verb);
-  const input = { escrow, feeRateSatPerVbyte: null, isPublic };
+  const release = asked.verb === 'refund' ? asked.release : undefined;
+  const given = { escrow, feeRateSatPerVbyte: null, isPublic };
+  const input = release === undefined ? given : { ...given, release };
   const build = (adapter: ChainAdapter) =>
     asked.verb === 'claim'
       ? adapter.buildClaim(input, asked.secret, context.limit())

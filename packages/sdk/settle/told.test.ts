@@ -87,7 +87,7 @@ test('progress says which node it is about, also where another one takes its pla
 
 test('a node that holds up an end is told once, however often the end is looked for', async () => {
   const { look, ending } = progress();
-  const held = 'it is node_silent; nothing is begun or ended by it';
+  const held = 'it is node_silent; this side begins and ends nothing by it';
   assert.deepEqual(await look(['node_silent']), ['it is node_silent']);
   assert.deepEqual(await look(['node_silent'], false), [held]);
   assert.deepEqual(await look(['node_silent']), ['it is node_silent'], 'nothing is held up now');

@@ -1,8 +1,9 @@
 // How a leg is funded: by the plain transactions, or a token by a signature in their place. An
 // authorization (EIP-3009) may be sent by anybody, and counts as a funding from when it is kept.
 
+import { signerOf } from '@parley/chains/escrows/typed-data.ts';
 import { sameAddress } from '@parley/chains/evm/address.ts';
-import { permitAlternative, signedCall, signerOf } from '@parley/chains/evm/ways.ts';
+import { permitAlternative, signedCall } from '@parley/chains/evm/ways.ts';
 import type {
   AuthorizationAlternative,
   EvmCall,
@@ -53,7 +54,7 @@ export async function askToFund(
   const leg = ownLeg(context);
   const { leg: gives } = leg;
   if (client === null) {
-    context.waits(leg, 'the market is gone: nothing new is funded');
+    context.waits(leg, 'the market is gone: this side funds nothing new');
     return null;
   }
   try {
@@ -363,5 +364,9 @@ export async function endUnsent(context: Context): Promise<void> {
   const shown = await readLeg(context, gives, null);
   if (doubtsOf(shown).length > 0 || legStatus(shown.leg.facts) !== 'unfunded') return;
   await context.keep({ authorization: null, asked: null, funding: null });
-  context.emit('cancelled', gives, 'the signed funding can never be mined: nothing has moved');
+  context.emit(
+    'cancelled',
+    gives,
+    'the signed funding can never be mined: the coins have not moved',
+  );
 }

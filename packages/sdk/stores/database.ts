@@ -50,7 +50,7 @@ export async function openDatabase(browser: Browser, layout: Layout): Promise<Da
     giveWay();
   };
   db.onclose = () => {
-    const sentence = `the browser has closed or deleted the store ${name}: nothing is kept any more`;
+    const sentence = `the browser has closed or deleted the store ${name}: it keeps nothing any more`;
     end(new StoreError('gone', `${sentence}. Leave this page open while a swap runs`));
   };
   const mustBeOpen = () => {
@@ -134,7 +134,7 @@ function databasesOf(browser: Browser): NonNullable<Browser['indexedDB']> {
   } catch (error) {
     cause = error;
   }
-  const sentence = 'this browser keeps IndexedDB from this page: nothing can be kept here';
+  const sentence = 'this browser keeps IndexedDB from this page: the page can keep nothing';
   throw new StoreError('unsupported', sentence, { cause });
 }
 

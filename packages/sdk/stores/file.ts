@@ -7,7 +7,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
-import { syncFolder, writePrivately } from '@parley/host/private-file.ts';
+import { makePrivateFolder, syncFolder, writePrivately } from '@parley/host/private-file.ts';
 import { clockSlackMs, type Entries, idShape, storeOver } from './entries.ts';
 import type { Store } from './store.ts';
 
@@ -19,7 +19,7 @@ export async function fileStore(dir: string): Promise<Store> {
   const folders = [dir, join(dir, 'secrets'), join(dir, 'trades'), swaps];
   const get: Entries['get'] = (folder, name) =>
     readFile(join(dir, folder, name), 'utf8').catch(nullIfMissing);
-  for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
+  for (const each of folders) await makePrivateFolder(each);
   for (const each of folders) await syncFolder(each);
   return {
     ...storeOver({

@@ -85,6 +85,19 @@ export type Relay = {
   readonly refused?: string;
 };
 
+/** This side's word that it will not go on, and how far it has gone. */
+export type GivenUp = {
+  readonly keptAtMs: Millis;
+  /** A person wants it: a leg is then released although the own one is still open. */
+  readonly byPerson: boolean;
+  /** EVM, TRON: the release of the leg that would have paid. */
+  readonly signature?: string;
+  /** Solana: the transaction that releases it. */
+  readonly sent?: Kept;
+  /** The part of it that the market has. */
+  readonly told?: 'wish' | 'release';
+};
+
 type EscrowOf = NonNullable<VerifiedLeg['escrow']>;
 
 export type LeftWithMarket = {
@@ -127,6 +140,10 @@ export type SwapRecord = {
   readonly former?: Partial<Record<LegName, readonly EscrowOf[]>>;
   /** The payer that still owes the own claim; null: it is final or will never be sent. */
   readonly owedBy?: string | null;
+  /** Kept before any of it leaves, and never taken back. */
+  readonly givenUp?: GivenUp;
+  /** The other side's release of the own leg, for this escrow. */
+  readonly released?: { readonly escrow: string; readonly signature: string };
   /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
   /** From a rescue: the lost device may have funded it, so nothing is signed to fund it here. */

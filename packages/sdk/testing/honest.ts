@@ -163,7 +163,7 @@ export function termsOf(
     token: evm ? dollar.token : null,
     amount: evm ? 600_000_000n : 1_000_000n,
     timelock,
-    ...(evm && { fundBefore, lane: { number: 'a5'.repeat(12), counter: 3 } }),
+    ...(evm && { fundBefore, lane: { number: '5a'.repeat(12), counter: 3 } }),
   };
 }
 
@@ -197,6 +197,8 @@ export function legShown(
     redeemScript,
     payoutAddress: payout.address,
     payoutPubkey: payout.pubkey,
+    payoutForm: payout.form ?? null,
+    refundForm: refund.form ?? null,
     refundAddress: refund.address,
     refundPubkey: refund.pubkey,
     fundTx: null,

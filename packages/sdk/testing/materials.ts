@@ -5,7 +5,12 @@ import { rateOf } from '@parley/chains/bitcoin/fees.ts';
 import { bitcoinEscrow, buildSpend, paymentUri, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
 import * as evm from '@parley/chains/evm/plan.ts';
 import type { EvmCall, Material } from '@parley/chains/interface/material.ts';
-import { solanaDeployment, solanaEscrow, solanaTransaction } from '@parley/chains/solana/plan.ts';
+import {
+  solanaDeployment,
+  solanaEscrow,
+  solanaTransaction,
+  type Wanted,
+} from '@parley/chains/solana/plan.ts';
 import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { type TokenProgram, tokenProgram } from '@parley/chains/solana/programs.ts';
 import { solanaAddressOfSeed } from '@parley/chains/solana/proof.ts';
@@ -49,7 +54,7 @@ export function termsOn(family: Family, isToken: boolean, own = secret): EscrowT
   }
   const addressOf = family === 'tron' ? tronAddressOfKey : solanaAddressOfSeed;
   const party = (byte: number) => ({ address: addressOf(someone(byte)), pubkey: null });
-  const lane = { number: 'a5'.repeat(12), counter: 3 };
+  const lane = { number: '5a'.repeat(12), counter: 3 };
   return {
     chain: `${family}-dev`,
     hashlock,
@@ -78,8 +83,14 @@ type How = {
 };
 
 export function callsOn(terms: EscrowTerms, asked: Asked, allowed = 0n): TronCall[] {
-  if (asked.verb === 'fund') return tron.fundCalls(terms, deployment, allowed);
-  if (asked.verb === 'refund') return [tron.refundCall(terms, deployment)];
+  if (asked.verb === 'fund') {
+    return tron.fundCalls(terms, deployment, allowed, asked.laneSignature);
+  }
+  if (asked.verb === 'refund') {
+    const { release } = asked;
+    if (release !== undefined) return [tron.releaseCall(terms, deployment, release)];
+    return [tron.refundCall(terms, deployment)];
+  }
   return [tron.claimCall(terms, deployment, asked.secret)];
 }
 
@@ -108,24 +119,27 @@ export function built(family: Family, terms: EscrowTerms, asked: Asked, how: How
   if (family === 'solana') {
     const owner: TokenProgram | null = terms.token === null ? null : tokenProgram;
     const circumstances = { blockhash, unitPrice, tokenProgram: owner };
+    const isReleased = asked.verb === 'refund' && asked.isReleased === true;
+    const wanted: Wanted = isReleased ? { verb: 'release' } : asked;
     return {
       chain: 'solana-dev',
       family,
       sign: 'solana-tx',
       lastValidBlockHeight: 1_000,
-      transaction: solanaTransaction(terms, solanaDeployment, asked, circumstances),
+      transaction: solanaTransaction(terms, solanaDeployment, wanted, circumstances),
       escrow: solanaEscrow(terms, solanaDeployment).address,
     };
   }
   if (family === 'bitcoin') return onBitcoin(terms, asked, fee);
   const { deployment: own } = evmView;
   const allowance = standing ? 'standing' : 'exact';
-  const txs: EvmCall[] =
-    asked.verb === 'fund'
-      ? evm.fundCalls(terms, own, allowed, allowance)
-      : asked.verb === 'claim'
-        ? [evm.claimCall(terms, own, asked.secret)]
-        : [evm.refundCall(terms, own)];
+  const calls = (): EvmCall[] => {
+    if (asked.verb === 'fund') return evm.fundCalls(terms, own, allowed, { ...asked, allowance });
+    if (asked.verb === 'claim') return [evm.claimCall(terms, own, asked.secret)];
+    if (asked.release !== undefined) return [evm.releaseCall(terms, own, asked.release)];
+    return [evm.refundCall(terms, own)];
+  };
+  const txs = calls();
   return {
     chain: 'evm-dev',
     family,
@@ -154,6 +168,7 @@ function onBitcoin(terms: EscrowTerms, asked: Asked, fee: bigint): Material {
     sign: 'btc-sighash',
     psbtBase64,
     sighashHexes,
+    ...(terms.form === 'p2tr' && { scheme: 'schnorr' }),
     feeSats,
     feeRateSatPerVbyte,
     ladder,

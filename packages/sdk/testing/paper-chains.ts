@@ -10,6 +10,7 @@ import {
   evmDeployment,
   evmEscrow,
   fundCalls,
+  laneText,
   refundCall,
 } from '@parley/chains/evm/plan.ts';
 import type { EvmCall, Material } from '@parley/chains/interface/material.ts';
@@ -152,6 +153,7 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
       contracts: [deployment.contract],
       open: [deployment.contract],
       contractFor: () => deployment.contract,
+      consent: (terms) => laneText(terms, deployment),
       read: async () => [],
     },
     plan: (terms) => evmEscrow(terms, deployment),

@@ -179,11 +179,12 @@ function termsOf(paper: Paper, leg: LegName): EscrowTerms {
   };
 }
 
-/** A lane of its own, where the chain has lanes. */
+/** A lane of the funder's for itself, where the chain has lanes. */
 function placeOf(paper: Paper, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
   if (paper.sources[leg].adapter.lanes === undefined) return {};
   const fundBefore = fundBy({ deadlines: timesOf(paper) }, { long: leg === 'b' });
-  const number = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex').slice(0, 24);
+  const digest = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex');
+  const number = `0${digest.slice(0, 23)}`;
   return { fundBefore, lane: { number, counter: paper.counters[leg] } };
 }
 
@@ -194,7 +195,7 @@ async function mustHaveReadyLane(paper: Paper, leg: LegName, signal: AbortSignal
   if (adapter.lanes === undefined || lane === undefined) return;
   const { address: funder } = refund;
   const contract = adapter.lanes.contractFor(funder);
-  const [state] = await adapter.lanes.read({ contract, funder }, [lane.number], signal);
+  const [state] = await adapter.lanes.read({ contract, owner: funder }, [lane.number], signal);
   const { funded } = await adapter.readEscrow(watchedOf(paper, leg), signal);
   if (funded !== null || state === undefined || state.counter < lane.counter) return;
   paper.counters[leg] = state.counter + 1;

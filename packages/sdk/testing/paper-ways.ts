@@ -123,7 +123,7 @@ export function offering(
     const offered = (await ways.alternatives(asked, never)) ?? [];
     return {
       ...built,
-      txs: fundCalls(terms, deployment, held, allowance),
+      txs: fundCalls(terms, deployment, held, { allowance }),
       alternatives: offered.map((each) =>
         relay.alter(each.way === 'permit' ? each : { ...each, relay: isOffered }),
       ),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { schnorr } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { bitcoinNetworks, parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
 import { verifyBitcoinProof } from '@parley/chains/bitcoin/proof.ts';
 import { Transaction } from '@scure/btc-signer';
-import { bitcoinWallet } from './bitcoin.ts';
+import { bitcoinWallet, signaturesOf } from './bitcoin.ts';
 import type { Coin } from './coins.ts';
 
 const network = bitcoinNetworks.regtest;
@@ -178,6 +179,21 @@ test('a wallet without coins signs and never pays; its payout is of its network'
   const code = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
   assert.throws(() => bitcoinWallet({ ...about, payout: mainnet }), code);
   assert.throws(() => bitcoinWallet({ ...about, payout: '' }), { code: 'bad_address' });
+});
+
+test('a leaf of Taproot is signed by BIP 340, and by a wallet that can alone', async () => {
+  const wallet = walletWith([]);
+  const hash = '11'.repeat(32);
+  const form = { form: 'p2tr' } as const;
+  const [signature = ''] = await signaturesOf(wallet, form, [hash], soon());
+  const key = hexToBytes(wallet.pubkey).slice(1);
+  assert.ok(schnorr.verify(hexToBytes(signature), hexToBytes(hash), key));
+  assert.deepEqual(
+    await signaturesOf(wallet, {}, [hash], soon()),
+    await wallet.signSighashes([hash], soon()),
+  );
+  const { signLeaves: _, ...other } = wallet;
+  await assert.rejects(signaturesOf(other, form, [hash], soon()), { code: 'no_wallet' });
 });
 
 test('a payment costs no more than a quarter of its amount, whatever rate a node names', async () => {

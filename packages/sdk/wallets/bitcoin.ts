@@ -10,7 +10,7 @@ import {
   feeAt,
   mostFee,
 } from '@parley/chains/bitcoin/fees.ts';
-import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { signLeaves, signSighashes } from '@parley/chains/bitcoin/keys.ts';
 import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
@@ -20,7 +20,9 @@ import {
 } from '@parley/chains/bitcoin/networks.ts';
 import { signBip322 } from '@parley/chains/bitcoin/proof.ts';
 import { larger } from '@parley/core/amounts.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
+import { SettleError } from '../errors.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import type { Coin, CoinSource } from './coins.ts';
@@ -37,6 +39,8 @@ export type BitcoinWalletOptions = {
    * `bad_address`, `wrong_network`.
    */
   readonly payout?: string | undefined;
+  /** Asks for escrows of Taproot; default P2WSH. */
+  readonly form?: 'p2tr' | undefined;
 };
 
 const replaceable = 0xffff_fffd;
@@ -54,7 +58,7 @@ export function bitcoinWallet(
 ): KeyWallet & BitcoinCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & NoCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (BitcoinCoins | NoCoins) {
-  const { source, payout } = options;
+  const { source, payout, form } = options;
   const network = bitcoinNetworks[options.network];
   const privateKey = hexToBytes(options.privateKey);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
@@ -64,14 +68,28 @@ export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (Bitco
     signsAlone: true,
     address,
     pubkey: bytesToHex(publicKey),
+    ...(form && { form }),
     ...(payout === undefined ? {} : { payout: parseBitcoinAddress(payout, network).address }),
     signMessage: async (message) =>
       signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,
     signSighashes: async (hashes) => signSighashes(privateKey, hashes),
+    signLeaves: async (hashes) => signLeaves(privateKey, hashes),
   };
   if (source === undefined) return key;
   const own = { privateKey, script, source: bounded(source), spent: new Set<string>() };
   return { ...key, ...coinsOfKey(own, address, network) };
+}
+
+/** As the form of the escrow wants them. Throws SettleError `no_wallet`. */
+export async function signaturesOf(
+  wallet: Pick<BitcoinKey, 'pubkey' | 'signSighashes' | 'signLeaves'>,
+  { form }: Pick<EscrowTerms, 'form'>,
+  sighashHexes: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (form === undefined) return wallet.signSighashes(sighashHexes, signal);
+  if (wallet.signLeaves !== undefined) return wallet.signLeaves(sighashHexes, signal);
+  throw new SettleError('no_wallet', `the wallet of ${wallet.pubkey} signs no leaves of Taproot`);
 }
 
 /** A rate above the cap is a mistake, whichever node names it. */

@@ -1,9 +1,9 @@
 // A wallet of a person on one EVM chain that sends what it signs (`eth_sendTransaction`). Its sent
 // transactions are known by one's own nodes alone.
 
+import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import { sameAddress } from '@parley/chains/evm/address.ts';
 import { asked, object } from '@parley/chains/evm/node.ts';
-import { typedDataToSign } from '@parley/chains/evm/ways.ts';
 import { oneTransaction } from '@parley/chains/nodes/rpc.ts';
 import { foundBySome } from '@parley/chains/nodes/sources.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';

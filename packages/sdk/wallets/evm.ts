@@ -1,8 +1,8 @@
 // A wallet on one EVM chain, by the customer's own nodes. It signs and reads; settle sends.
 
+import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import { evmTransactionGas, untriedGas } from '@parley/chains/evm/gas-policy.ts';
 import { callsIn, evmDeployment } from '@parley/chains/evm/plan.ts';
-import { typedDataToSign } from '@parley/chains/evm/ways.ts';
 import type { TypedData } from '@parley/chains/interface/material.ts';
 import { larger, smaller } from '@parley/core/amounts.ts';
 import { type Account, type Hex, keccak256, type LocalAccount, parseTransaction } from 'viem';

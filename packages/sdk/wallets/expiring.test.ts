@@ -10,7 +10,12 @@ import type {
   TronMaterial,
   TronTransaction,
 } from '@parley/chains/interface/material.ts';
-import { unsignedTransaction } from '@parley/chains/solana/message.ts';
+import {
+  readTransaction,
+  unsignedTransaction,
+  withBlockhash,
+} from '@parley/chains/solana/message.ts';
+import { materialProblems, solanaDeployment } from '@parley/chains/solana/plan.ts';
 import { lyingNode as solanaLies } from '@parley/chains/solana/testing/nodes.ts';
 import * as onSolana from '@parley/chains/solana/testing/world.ts';
 import { tronAdapter } from '@parley/chains/tron/adapter.ts';
@@ -159,13 +164,20 @@ async function tron(): Promise<Chain> {
 }
 
 let chains: Readonly<Record<'solana' | 'tron', Chain>>;
-before(async () => {
-  chains = { solana: await solana(), tron: await tron() };
-});
+/** Each hook waits for it: they need not run one after the other. */
+let starting: Promise<void> | null = null;
+const started = () => {
+  starting ??= (async () => {
+    chains = { solana: await solana(), tron: await tron() };
+  })();
+  return starting;
+};
+before(started);
 
 for (const family of ['solana', 'tron'] as const) {
   let chain: Chain;
-  before(() => {
+  before(async () => {
+    await started();
     chain = chains[family];
   });
   const funding = async () => (await chain.fundings(1))[0] as Kept;
@@ -290,6 +302,41 @@ test('a TRON wallet of a person lets through only the transaction that was asked
   ] as const) {
     await assert.rejects(sign(answer), isLie(words));
   }
+});
+
+test('a Solana wallet of a person is asked with a block of that moment, and late bytes are not sent', async () => {
+  const { chain, adapter } = world;
+  const escrow = onSolana.escrowIn(world, { hashlock: newHashlock() });
+  const built = (await adapter.buildFund(onSolana.built(escrow), soon())) as SolanaMaterial;
+  const seed = onSolana.seedOf('funder');
+  const sign = (blocks: number) =>
+    solanaWallet({
+      chain: 'solana-dev',
+      rpcUrls: [chain.info.rpcUrl],
+      account: answering(onSolana.walletOf('funder'), async (asked: Uint8Array) => {
+        await chain.mine(blocks);
+        const signed = Uint8Array.from(asked);
+        signed.set(ed25519.sign(asked.subarray(65), seed), 1);
+        return signed;
+      }),
+    }).sign(built, soon());
+  // The page stood open: no block takes what was built any more.
+  await chain.mine(151);
+  await assert.rejects(sign(152), (error: WalletError) => {
+    assert.match(
+      error.message,
+      /after the 30 s that a Solana transaction lives, so it was not sent/,
+    );
+    return error.code === 'late';
+  });
+  const { raw } = await sign(140);
+  const { blockhash } = readTransaction(raw);
+  assert.notEqual(blockhash, readTransaction(built.transaction).blockhash);
+  const material = { ...built, transaction: withBlockhash(built.transaction, blockhash) };
+  assert.deepEqual(readTransaction(raw).message, readTransaction(material.transaction).message);
+  const { terms } = escrow;
+  assert.deepEqual(materialProblems(material, { verb: 'fund' }, terms, solanaDeployment), []);
+  await adapter.broadcast(await adapter.readSigned(raw, soon()), soon());
 });
 
 test('a Solana wallet of a person lets through only the transaction that was asked for', async () => {

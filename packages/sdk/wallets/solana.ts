@@ -3,8 +3,14 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { SolanaMaterial } from '@parley/chains/interface/material.ts';
 import { type Rpc, rpcClient } from '@parley/chains/nodes/rpc.ts';
-import { readTransaction } from '@parley/chains/solana/message.ts';
-import { blockHeight, isBlockhashValid, statusOf } from '@parley/chains/solana/node.ts';
+import { readTransaction, withBlockhash } from '@parley/chains/solana/message.ts';
+import {
+  blockHeight,
+  isBlockhashValid,
+  latestBlockhash,
+  statusOf,
+} from '@parley/chains/solana/node.ts';
+import { blockhashBlocks, blockhashSeconds } from '@parley/chains/solana/policy.ts';
 import { signSolanaMessage, solanaAddressOfSeed } from '@parley/chains/solana/proof.ts';
 import { base58, base64 } from '@scure/base';
 import { WalletError } from '../errors.ts';
@@ -40,8 +46,6 @@ export type SolanaWalletOptions = (SolanaSignerOptions | { readonly account: Sol
 
 const seedBytes = 32;
 const signatureBytes = 64;
-/** How many blocks a blockhash is good for. */
-const blockhashBlocks = 150;
 /** How far a node may be behind the one that named a blockhash it does not know. */
 const mostBlocksBehind = 300;
 
@@ -63,7 +67,11 @@ export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & Messa
     ...signer,
     family: 'solana',
     ...(asks === undefined ? {} : { asks }),
-    sign: (material, signal) => sign(nodes, { address: signer.address, signed }, material, signal),
+    sign: (material, signal) => {
+      const by = { address: signer.address, signed };
+      if (asks === undefined) return sign(nodes, by, material, signal);
+      return signInTime(nodes, by, material, signal);
+    },
     outcome: (kept, signal) => outcomeByAll(nodes, signal, (rpc) => outcomeOf(rpc, kept, signal)),
   };
 }
@@ -114,7 +122,7 @@ function asked({ address, asks, signMessage, signTransaction }: SolanaAccount): 
 /** Some wallets add instructions of their own: such a message is unknown, and is not sent. */
 function signatureIn(answer: unknown, message: Uint8Array, address: string): Uint8Array {
   const lies = (what: string, cause?: unknown) =>
-    new WalletError('lied', `the wallet ${what}: nothing was sent`, { cause });
+    new WalletError('lied', `the wallet ${what}: this side sent nothing`, { cause });
   if (!(answer instanceof Uint8Array)) throw lies('has answered no transaction');
   const wanted = Uint8Array.of(1, ...new Uint8Array(signatureBytes), ...message);
   if (answer.length !== wanted.length) {
@@ -146,6 +154,28 @@ async function sign(
   const signature = await signed(base64.decode(transaction), message, signal);
   const raw = base64.encode(Uint8Array.of(1, ...signature, ...message));
   return { txid: base58.encode(signature), raw, lastValidBlockHeight };
+}
+
+/**
+ * A person has 30 s to read it, on a device too. So it names a block of the moment of the prompt,
+ * which no check of the material depends on, and a signature that comes too late is not sent.
+ */
+async function signInTime(
+  nodes: readonly Rpc[],
+  by: Signing,
+  material: SolanaMaterial,
+  signal: AbortSignal,
+): Promise<Kept> {
+  const newest = (rpc: Rpc) => latestBlockhash(rpc, 'confirmed', signal);
+  const { blockhash } = await byOneNode(nodes, signal, newest);
+  const transaction = withBlockhash(material.transaction, blockhash);
+  const kept = await sign(nodes, by, { ...material, transaction }, signal);
+  const height = await byOneNode(nodes, signal, (rpc) => blockHeight(rpc, 'processed', signal));
+  if (height <= (kept.lastValidBlockHeight ?? height)) return kept;
+  const sentence =
+    `the signature came after the ${blockhashSeconds} s that a Solana transaction lives, so it was ` +
+    'not sent: have your device open and ready, then try again';
+  throw new WalletError('late', sentence);
 }
 
 /**

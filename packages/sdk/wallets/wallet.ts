@@ -50,7 +50,7 @@ export type EvmSending = EvmCall & { readonly gas?: bigint };
 /** The subject of a person's signature. */
 export type AskedFor = {
   readonly swapId: string;
-  readonly verb: 'fund' | 'claim' | 'refund';
+  readonly verb: 'fund' | 'claim' | 'refund' | 'release';
 };
 
 /** The prompts of a wallet that asks a person for each signature: absent, it signs alone. */
@@ -129,6 +129,10 @@ export type BitcoinKey = {
   /** Whether it signs without asking a person. */
   readonly signsAlone?: boolean;
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
+  /** Asks for escrows of Taproot. Never without `signLeaves`. */
+  readonly form?: 'p2tr';
+  /** The same by BIP 340, of Taproot leaves. */
+  signLeaves?(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
 };
 
 /** The coins that fund an escrow. */
@@ -186,6 +190,8 @@ export type TronWallet = Expiring & {
   readonly asks?: Asks;
   /** Signs the hash of the bytes, which is made anew here whatever the transaction says it is. */
   sign(transaction: TronTransaction, signal: AbortSignal): Promise<Kept>;
+  /** TIP-712, of the same bytes as EIP-712: 65 bytes in hex with 0x. Absent: it releases no leg. */
+  signTypedData?(data: TypedData, signal: AbortSignal): Promise<string>;
 };
 
 export type SolanaWallet = Expiring & {

@@ -184,9 +184,25 @@ test('Web3 keystores of version 3 open as their definition says', () => {
     { version: 3, crypto: { ...crypto, mac: '00'.repeat(32) } },
     { version: 1, crypto },
     { version: 3, crypto: { ...crypto, cipher: 'aes-128-cbc' } },
-    { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e9 } } },
   ]) {
     const opens = () => openWeb3(JSON.stringify(altered), 'testpassword');
     assert.throws(opens, codeIs('wrong_passphrase'));
+  }
+});
+
+test('a Web3 keystore that asks for hours of work is refused before it begins', () => {
+  const asks = (of: keyof typeof web3, more: object) => {
+    const { version, crypto } = web3[of];
+    const kdfparams = { ...crypto.kdfparams, ...more };
+    return JSON.stringify({ version, crypto: { ...crypto, kdfparams } });
+  };
+  for (const [file, numbers] of [
+    [asks('pbkdf2', { c: 10_000_001 }), /10000001 of pbkdf2, above 10000000/],
+    [asks('scrypt', { n: 2, r: 1, p: 2 ** 22 + 1 }), /8388610 of scrypt, above 8388608/],
+    [asks('scrypt', { p: 1_000 }), /262144000 of scrypt/],
+  ] as const) {
+    const isRefusal = (error: Error) =>
+      codeIs('bad_keystore')(error) && numbers.test(error.message);
+    assert.throws(() => openWeb3(file, 'testpassword'), isRefusal);
   }
 });

@@ -87,7 +87,7 @@ async function dueOf({ one, payments, now }: ByWalletParts, swapId: string) {
   if (view === null || due === undefined) throw refused('no payment is due now');
   const wrong = whyNotToPay(view);
   if (wrong !== null) throw refused(wrong.sentence);
-  if (isHeldUp(view)) throw refused('what your nodes show is not enough to begin by');
+  if (isHeldUp(view)) throw refused('your nodes show too little to begin by');
   const late = now() - due.notAfter;
   if (late > 0) throw refused(`the time to pay ended ${Math.ceil(late)} s ago`);
   // Throws where the node is silent: a payment that nobody could see is none to ask for.

@@ -110,7 +110,7 @@ export function dealsOf(parts: DealsParts) {
       const { answer, good } = await examined(parts, deal, await entries());
       const failed = answer.checks.find(({ ok }) => !ok);
       if (failed !== undefined) throw refusal(failed);
-      if (good === null) throw new Error('nothing was examined');
+      if (good === null) throw new Error('the app examined no price');
       const entry: Entry = {
         threadId: deal.threadId,
         swapId: null,
@@ -148,7 +148,7 @@ export async function cameOf(
 
 function refusal({ name, sentence, code = 'failed_check' }: Check): EngineError {
   const why = name === 'phrase' ? 'phrase_unchecked' : code;
-  return new EngineError(why, `nothing was accepted: ${sentence}`);
+  return new EngineError(why, `the app accepted nothing: ${sentence}`);
 }
 
 async function examined(parts: DealsParts, deal: Deal, entries: readonly Entry[]) {

@@ -92,7 +92,7 @@ export type NodeCheck = { readonly url: string } & (
 
 // Swaps
 
-export type Verb = 'fund' | 'claim' | 'refund';
+export type Verb = 'fund' | 'claim' | 'refund' | 'release';
 
 export type Phase =
   /** Kept, and not begun yet in this page. */

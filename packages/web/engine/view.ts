@@ -196,6 +196,7 @@ function untilOf({ state, swap }: Told, gives: LegName): UnixSeconds | null {
     case 'claiming':
       return legs[otherLeg(gives)].timelock;
     case 'cancelling':
+    case 'giving_up':
     case 'received':
     case 'refunding':
       return legs[gives].timelock;

@@ -4,7 +4,7 @@
 // the former account is forgotten. Then the session is asked for again.
 
 import { ParleyApiError } from '@parley/sdk/errors.ts';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { held } from '../live.ts';
 import { type Account, account } from './account.ts';
 import { market, onGone, queries, show } from './site.ts';
@@ -22,8 +22,6 @@ type SessionState =
   | { readonly status: 'failed'; readonly error: Error; readonly again: () => void }
   | { readonly status: 'account'; readonly account: SignedInAccount };
 
-const sessionKey = ['session'];
-
 async function look(signal: AbortSignal): Promise<Account | null> {
   try {
     const found = await account.me(signal);
@@ -36,10 +34,19 @@ async function look(signal: AbortSignal): Promise<Account | null> {
   }
 }
 
+const session = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => look(signal),
+});
+
+/** For a press that comes before the session is known: waits for it. null: signed out. */
+export function knownSession(): Promise<Account | null> {
+  return queries.ensureQueryData(session);
+}
+
 export function useSession(): SessionState {
   const { data, error, refetch } = useQuery({
-    queryKey: sessionKey,
-    queryFn: ({ signal }) => look(signal),
+    ...session,
     staleTime: 30_000,
     // A tab that was left asks for the session again when a person comes back to it.
     refetchOnWindowFocus: 'always',
@@ -59,7 +66,7 @@ function nameOf({ logins }: Pick<Account, 'logins'>): string {
 
 /** After a sign-in, a sign-out, and every change of the account: it is looked again. */
 export async function lookAgain(): Promise<void> {
-  await queries.invalidateQueries({ queryKey: sessionKey });
+  await queries.invalidateQueries({ queryKey: session.queryKey });
 }
 
 /**

@@ -15,7 +15,7 @@ type PriceFormProps = {
   title: string;
   /** In a dialog, which is a panel with this title already. */
   inDialog?: boolean;
-  /** The label of the field: what this side gets or gives. */
+  /** The label of the field, such as "You would get". */
   label: string;
   hint: string;
   /** On the button. */
@@ -30,7 +30,7 @@ type PriceFormProps = {
 export function PriceForm(props: PriceFormProps) {
   const { title, inDialog = false, label, hint, go, quote, stands, send, children } = props;
   const [typed, setTyped] = useState('');
-  const { units, fault } = typedAmount(typed, quote);
+  const { units } = typedAmount(typed, quote);
   const wrong =
     units === 0n ? text('price.zero') : `${units}` === stands ? text('price.same') : null;
   const sends = async () => {
@@ -42,7 +42,8 @@ export function PriceForm(props: PriceFormProps) {
       className={inDialog ? 'way' : 'panel'}
       label={title}
       go={go}
-      blocked={fault ?? wrong ?? (units === null ? text('amount.empty') : null)}
+      // The field says what is wrong with the amount.
+      blocked={units === null || wrong !== null ? text('amount.empty') : null}
       send={sends}
     >
       {!inDialog && <h2>{title}</h2>}

@@ -429,7 +429,9 @@ test('a wallet of TRON or Solana on another network signs nothing, and both are 
   }
   const server = createServer(async (request, reply) => {
     const { method } = JSON.parse((await request.toArray()).join('')) as { method: string };
-    const result = method === 'getBlockHeight' ? 1 : { context: { slot: 1 }, value: true };
+    const newest = { blockhash: bytes58(seed), lastValidBlockHeight: 151 };
+    const value = method === 'getLatestBlockhash' ? newest : true;
+    const result = method === 'getBlockHeight' ? 1 : { context: { slot: 1 }, value };
     reply.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

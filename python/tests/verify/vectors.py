@@ -76,8 +76,10 @@ def view_of(said: Json) -> ChainView:
 
 def asked_of(said: Json) -> Asked:
     if said["verb"] == "fund":
-        return Fund(said.get("allowance", "exact"))
-    return Claim(said["secret"]) if said["verb"] == "claim" else Refund()
+        return Fund(said.get("allowance", "exact"), said.get("laneSignature"))
+    if said["verb"] == "claim":
+        return Claim(said["secret"])
+    return Refund(said.get("release"), said.get("isReleased", False))
 
 
 def limits_of(said: Json) -> Limits:

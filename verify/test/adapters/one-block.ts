@@ -52,7 +52,7 @@ export const oneBlock: readonly AdapterPromise[] = [
       const leg = newLeg(driver);
       const { lane = unplanned, refund } = leg.escrow.terms;
       const counter = async ({ lanes }: Asks) => {
-        const of = { contract: lanes?.contracts[0] ?? '', funder: refund.address };
+        const of = { contract: lanes?.contracts[0] ?? '', owner: refund.address };
         return (await lanes?.read(of, [lane.number], signal()))?.[0]?.counter;
       };
       const asks = adapter.at((await adapter.look([leg.escrow], signal())).heads);

@@ -27,9 +27,14 @@ export type SimTransaction = {
   readonly pushes?: readonly string[];
   /** Its offer for a place in a block; the better one of two that spend the same stays. */
   readonly fee: number;
+  /** Of a refund before the timelock: the payee's consent. */
+  readonly release?: string;
   /** For an operator's gas key: its place in a row, and after when no block takes it. */
   readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
 };
+
+/** A payee's consent, as its key signs it. */
+export const releaseWord = (payout: string, escrow: string) => `${payout} gives up ${escrow}`;
 
 /** How it travels: JSON in hex, whose hash is its id. */
 export const rawOf = (transaction: SimTransaction): string =>
@@ -234,7 +239,9 @@ function fault(chain: SimChain, tx: SimTransaction, { height, time }: At): strin
     if (chain.family === 'bitcoin') return tx.by === terms.payout.pubkey ? null : 'not the claimer';
     return time < terms.timelock ? null : 'the timelock has passed';
   }
-  if (chain.family !== 'bitcoin') return time >= terms.timelock ? null : 'before the timelock';
+  const isReleased = tx.release === releaseWord(terms.payout.address, tx.escrow);
+  const isOpen = isReleased || time >= terms.timelock;
+  if (chain.family !== 'bitcoin') return isOpen ? null : 'before the timelock';
   if (tx.by !== terms.refund.pubkey) return 'not the funder';
   return clockAt(chain, height - 1) > terms.timelock ? null : 'non-final';
 }

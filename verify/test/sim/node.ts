@@ -111,8 +111,10 @@ function bitcoinFacts(
   seen: readonly Seen[],
 ): EscrowFacts {
   const spendOf = (payment: string): EscrowSpend | null => {
-    const by = seen.find(({ tx }) => isSpend(tx) && takes(chain, tx, payment));
-    return by ? { txid: by.txid, height: by.height, secret: secretIn(chain, by.tx) } : null;
+    const found = seen.find(({ tx }) => isSpend(tx) && takes(chain, tx, payment));
+    if (found === undefined) return null;
+    const by = secretIn(chain, found.tx) === null ? 'refund' : 'claim';
+    return { txid: found.txid, height: found.height, by };
   };
   const payments = seen
     .filter(({ tx }) => tx.verb === 'fund')

@@ -505,8 +505,15 @@ create table legs (
   payout_pubkey text,
   refund_address text,
   refund_pubkey text,
+  -- Bitcoin: which side asks for an escrow of Taproot.
+  payout_form text check (payout_form = 'p2tr'),
+  refund_form text check (refund_form = 'p2tr'),
   -- The current escrow; null until both destinations are known.
   escrow text,
+  -- packages/core/release.ts: the payee will not go on, and its signature for the funder.
+  release_asked_at bigint,
+  released_at bigint,
+  release_signature text,
   primary key (swap_id, leg)
 );
 
@@ -533,6 +540,8 @@ create table escrows (
   -- The text of an authorization for it was given, or a signature over one was seen, first. The leg
   -- does not move off until that signature can open nothing any more.
   authorized_at timestamptz,
+  -- Its funding was last built for its funder.
+  built_at timestamptz,
   -- Its funding was first seen, and first at depth; null: not yet.
   funding_seen_at timestamptz,
   funding_deep_at timestamptz,
@@ -918,17 +927,20 @@ create table delivery_bodies (
   -- Behind type and id of the delivery.
   rest text not null
 );
--- It goes with the last of its deliveries, whatever deletes that; the lock is for two that are
--- deleted at once.
+-- It goes with the last of its deliveries, whatever deletes that. One transaction at a time, so that
+-- the last is seen as it, and two that delete of the same events in another order do not wait for
+-- each other.
 create function delivery_bodies_unused() returns trigger language plpgsql as $$
 begin
-  perform from delivery_bodies where id = old.position for update;
-  delete from delivery_bodies where id = old.position
-    and not exists (select from deliveries where position = old.position and body is null);
+  if exists (select from gone where body is null) then
+    perform pg_advisory_xact_lock(hashtext('bodies of deliveries'));
+    delete from delivery_bodies b where id in (select position from gone where body is null)
+      and not exists (select from deliveries where position = b.id and body is null);
+  end if;
   return null;
 end $$;
 create trigger delivery_bodies_unused after delete on deliveries
-  for each row when (old.body is null) execute function delivery_bodies_unused();
+  referencing old table as gone for each statement execute function delivery_bodies_unused();
 
 create table delivery_attempts (
   delivery_id uuid not null references deliveries (id) on delete cascade,

@@ -72,7 +72,7 @@ export function otherAccount(
   const sentence =
     shownAccount === undefined
       ? `the header ${name} is missing, which names the account that the page shows; ` +
-        'nothing was done'
+        'the market did nothing'
       : 'another account is signed in here by now, or none; the request had no effect. ' +
         'Load the page again';
   return new HttpError('other_account', sentence);

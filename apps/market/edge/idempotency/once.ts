@@ -180,7 +180,7 @@ async function prepare<I, Prepared>(
   } catch (error) {
     const { name } = error as Error;
     if (name !== 'TimeoutError' && name !== 'AbortError') throw error;
-    const sentence = 'the chain did not answer in time; nothing changed';
+    const sentence = 'the chain did not answer in time; the market changed nothing';
     throw new ParleyError('chain_timeout', sentence, {}, { cause: error });
   }
 }
@@ -225,7 +225,7 @@ function noRoom({ settings, now }: Deps): HttpError {
   const megabytes = Math.floor(mostKeptBytes(settings) / 1_000_000);
   const seconds = Math.ceil((dayMs - (now() % dayMs)) / 1_000);
   const sentence =
-    `what is kept under Idempotency-Keys of this account has taken ${megabytes} MB of this day` +
-    ` (UTC); nothing was done; ask without the header, or with it in ${seconds} s`;
+    `replies under Idempotency-Keys of this account have taken ${megabytes} MB of this day` +
+    ` (UTC); the market did nothing; ask without the header, or with it in ${seconds} s`;
   return new HttpError('kept_replies_full', sentence, { 'retry-after': String(seconds) });
 }

@@ -141,7 +141,7 @@ test('without room what must be kept is refused whole, and only under a key and 
   await fill('2030-01-09', 0, mostKeptBytes(deps.settings));
   steps.plan = { run: async (tx) => void (await tx.rows({ name: '', text, values: [] })) };
   const full = await post('late');
-  refused(full, '429 kept_replies_full', /518 MB of this day \(UTC\); nothing was done/);
+  refused(full, '429 kept_replies_full', /518 MB of this day \(UTC\); the market did nothing/);
   assert.equal(full.headers['retry-after'], '7200');
   assert.equal(await ofRoom(), 0);
   const again = await post('before');

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import { evmDeployment, fundCalls } from '@parley/chains/evm/plan.ts';
 import {
   authorizationAlternative,
   signedCall,
   typedDataProblems,
-  typedDataToSign,
 } from '@parley/chains/evm/ways.ts';
 import type {
   AuthorizationAlternative,

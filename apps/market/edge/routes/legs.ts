@@ -8,16 +8,20 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { parseSecret } from '@parley/core/hashlock.ts';
 import type { Asking, Desk, Relayed } from '@parley/watchtower/port.ts';
 import type { FastifyInstance } from 'fastify';
+import { noteAuthorized, noteBuilt } from '../../db/escrows.ts';
+import { partyOf } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import * as builders from '../../settle/builders.ts';
+import { keepRelease, prepareRelease } from '../../settle/releases.ts';
 import {
   prepareSchedule,
   type ScheduleRequest,
   storeSchedule,
 } from '../../settle/scheduled-spends.ts';
-import { pinLeg, takeSignature } from '../../settle/signed-funding.ts';
+import { handOut, takeSignature } from '../../settle/signed-funding.ts';
 import { createFreshness } from '../../settle/take-up.ts';
+import { swapView } from '../../settle/view.ts';
 import { limited } from '../budgets.ts';
 import { command } from '../command.ts';
 import { HttpError } from '../errors.ts';
@@ -29,6 +33,7 @@ const tag = 'swaps';
 export function registerLegs(app: FastifyInstance, deps: Deps): void {
   buildFunding(app, deps);
   buildSpending(app, deps);
+  releaseLeg(app, deps);
   scheduleSpends(app, deps);
 }
 
@@ -69,8 +74,8 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
       if (prepared.relay !== null) return { status: 200, body: prepared.relay };
       const { built } = prepared;
       const about = { swapId: params.id, leg: params.leg, escrow: built.escrow };
-      if (builders.authorizesFunding(built)) await pinLeg(tx, deps, about);
-      else await builders.mustStillBe(tx, about);
+      const note = builders.authorizesFunding(built) ? noteAuthorized : noteBuilt;
+      await handOut(tx, deps, about, note);
       return { status: 200, body: built };
     },
     // A stored funding whose escrow has moved since would send money to the former one.
@@ -132,6 +137,29 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
       builders.buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => mustStillLive(deps, reply),
+  });
+}
+
+function releaseLeg(app: FastifyInstance, deps: Deps): void {
+  command({ app, deps, tag }, 'POST /v1/swaps/:id/legs/:leg/release', 'releaseLeg', {
+    about:
+      'Give the swap up: release the leg that would pay you, so that its funder has it back at ' +
+      'once. It cannot be taken back: docs/lifecycle.md.',
+    params: shapes.legParams,
+    body: shapes.releaseBody,
+    replies: { 200: shapes.releaseReply },
+    before: ({ caller: { accountId }, params, body: { signature = null }, signal }) =>
+      prepareRelease(deps, { accountId, swapId: params.id, leg: params.leg, signature, signal }),
+    run: async (tx, { caller: { accountId }, params, prepared }) => {
+      const swap = await keepRelease(tx, deps, params.id, prepared);
+      const party = partyOf(swap, accountId) ?? 'maker';
+      const body = { swap: swapView(swap, party, deps.now()), material: prepared.material };
+      return { status: 200, body };
+    },
+    replay: async (_tx, { reply }) => {
+      const { material } = reply.body as Awaited<ReturnType<typeof prepareRelease>>;
+      if (material !== null) builders.mustLive(material, Math.floor(deps.now() / 1_000));
+    },
   });
 }
 

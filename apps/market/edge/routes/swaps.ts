@@ -58,8 +58,8 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
     body: setAddress,
     replies: { 200: swapReply },
     before: async ({ caller: { accountId }, params, body, signal }) => {
-      const { chain, leg = null, address, keySignature = null } = body;
-      const request = { accountId, swapId: params.id, chain, leg, address, keySignature };
+      const { chain, leg = null, address, keySignature = null, form } = body;
+      const request = { accountId, swapId: params.id, chain, leg, address, keySignature, form };
       return { request, address: await prepareAddress(deps, request, signal) };
     },
     run: async (tx, { prepared: { request, address } }) => {

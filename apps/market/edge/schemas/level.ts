@@ -31,7 +31,7 @@ const wantedLevel = s.form('WantedLevel', 'A level that is to be shown.', {
 export const published = {
   ...s.pair,
   levels: s.list(
-    'all levels of yours on this pair, in place of those before; none withdraws them',
+    'all levels of yours on this pair, in place of those before; an empty list withdraws them',
     wantedLevel,
     { maxItems: mostLevels },
   ),
@@ -77,7 +77,10 @@ export const levelsQuery = s.pageQuery({
 
 const level = s.model('Level', 'A price at which a maker would quote. It promises nothing.', {
   makerId: s.as(s.accountId, 'UUID of the account that published it; `makerId` of its quotes'),
-  makerStanding: s.nullable(standing, 'how it kept its agreements; null: nobody has counted yet'),
+  makerStanding: s.nullable(
+    standing,
+    'how it kept its agreements; null: the market has not counted yet',
+  ),
   direction,
   ...s.pair,
   ...terms,

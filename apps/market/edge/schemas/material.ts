@@ -7,11 +7,12 @@ import type { Family } from '@parley/core/families.ts';
 import { legNames } from '@parley/core/trade.ts';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import * as s from './common.ts';
-import { feeRate, scheduledFields } from './swap.ts';
+import { feeRate, scheduledFields, swapSchema } from './swap.ts';
 
 const validUntil = s.unixSeconds('do not send it after this');
 const integers = { pattern: '^(0|[1-9][0-9]*)$' };
-const lamports = (description: string) => s.text(`lamports: ${description}`, '2039280', integers);
+const lamports = (description: string, sample: string) =>
+  s.text(`lamports: ${description}`, sample, integers);
 const sats = (description: string) => s.text(`satoshis: ${description}`, '100000', integers);
 const literal = <const T extends string>(value: T, description: string) =>
   Type.Literal(value, { description });
@@ -128,7 +129,10 @@ const sighash = (description: string) => s.text(description, s.examples.hashlock
 const rate = (description: string) => s.as(feeRate, `sat per vbyte: ${description}`);
 const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: a PSBT to sign.', {
   psbtBase64: s.text('the unsigned transaction as a PSBT, base64', 'cHNidP8BAFICAAAAAQ=='),
-  sighashHexes: s.list('one an input; sign each with SIGHASH_ALL', sighash('32 bytes, hex')),
+  sighashHexes: s.list('one an input, of the whole transaction', sighash('32 bytes, hex')),
+  scheme: s.optional(
+    s.oneOf(['schnorr'], 'sign by BIP 340, of Taproot; else by ECDSA, SIGHASH_ALL'),
+  ),
   sighashHex: s.optional(sighash('alias, where there is one input: the one of `sighashHexes`')),
   preimageHex: s.optional(s.text('alias, of a claim: its secret', s.examples.secret)),
   feeSats: sats('what it pays'),
@@ -182,10 +186,10 @@ const tronTx = materialOf('TronMaterial', 'tron', 'tron-txid', 'TRON: transactio
 });
 
 const costs = s.group("fund: what it takes from the funder's SOL beside what moves", {
-  depositLamports: lamports("rent of the escrow's accounts"),
-  returnedLamports: lamports('of it, to the funder when it is settled'),
-  keptLamports: lamports('of it, after a claim: from the timelock on, by a refund'),
-  feeLamports: lamports('the fee'),
+  depositLamports: lamports("rent of the escrow's accounts", '2171520'),
+  returnedLamports: lamports('of it, to the funder when it is settled', '1516200'),
+  keptLamports: lamports('of it, after a claim: from the timelock on, by a refund', '655320'),
+  feeLamports: lamports('the fee', '5000'),
 });
 const solanaBytes = (description: string) => s.text(description, 'AQAAAAAAAAAAAAAAAAAAAA==');
 const solanaTx = materialOf('SolanaMaterial', 'solana', 'solana-tx', 'Solana: one to sign.', {
@@ -289,6 +293,36 @@ export const fundBody = s.form('Fund', 'For the market to send a funding; else e
 const signedHex = (description: string, maxLength: number) =>
   s.bounded(description, '0200000000010142', maxLength);
 
+export const releaseBody = s.form('Release', 'Your signature; empty: what there is to sign.', {
+  signature: s.optional(
+    s.text(
+      'EVM, TRON: of `material`, 65 bytes in hex with 0x, or of a contract wallet',
+      s.examples.evmSignature,
+      {
+        // The words of a contract wallet with several owners.
+        maxLength: 8_192,
+      },
+    ),
+  ),
+});
+
+const releaseText = (family: 'evm' | 'tron', name: string) =>
+  materialOf(name, family, 'typed-data', 'A text to sign.', { typedData });
+
+export const releaseReply = s.model('ReleaseReply', 'The swap, and what releases its leg.', {
+  swap: swapSchema,
+  material: s.nullable(
+    s.named(
+      'ReleaseMaterial',
+      Type.Union(
+        [releaseText('evm', 'EvmReleaseText'), releaseText('tron', 'TronReleaseText'), solanaTx],
+        { description: 'What is to sign: a text, or a transaction to send.' },
+      ),
+    ),
+    'null: it is signed, or the leg may not be released now',
+  ),
+});
+
 export const scheduleClaimsBody = s.form('ScheduleClaims', 'Claims that you have signed.', {
   transactions: s.list(
     'signed claims of one escrow in hex, the lowest fee first, each with an empty item in the ' +
@@ -346,7 +380,7 @@ const preimageHex = s.optional(s.as(s.hex32Input, 'of a claim: the secret', s.ex
 const signedPsbt = s.form('SignedPsbt', 'A PSBT and its signatures.', {
   psbtBase64,
   signaturesHex: s.list(
-    'one an input, in order; none = those inside the PSBT',
+    'one an input, in order; empty: those inside the PSBT',
     derSignature('a DER signature in hex'),
     { maxItems: mostInputs },
   ),

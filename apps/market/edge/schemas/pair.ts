@@ -103,7 +103,7 @@ const chain = s.group('What is known of one chain.', {
   seenAt: s.nullable(s.instant('when that block was first seen')),
   blockSeconds: s.nullable(s.decimal('usual time between blocks', 600)),
   isQuiet: s.flag('no new block for longer than is usual: the market may not see the chain', false),
-  haltedSince: s.nullable(s.instant('nothing new is agreed on it, by the operator')),
+  haltedSince: s.nullable(s.instant('since then its operator lets no new swap be agreed')),
   sendsClaims: s.flag(
     'claims are sent with the market’s gas for who asks, within its bounds',
     true,

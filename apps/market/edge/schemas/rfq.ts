@@ -25,7 +25,7 @@ export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   visibility: s.optional(s.as(visibility, 'who may see and quote it; default: public', 'private')),
   askAmount: s.optional(asked),
   targetAddress: s.optional(
-    s.bounded('with `private` only: who holds it may quote, nobody else', s.examples.evm, 128),
+    s.bounded('with `private` only: its holder alone may quote', s.examples.evm, 128),
   ),
   minSettled: s.optional(s.int(minSettledWords, 5, minSettledBounds)),
 });
@@ -38,7 +38,10 @@ export const rfq = s.model('Rfq', 'A request for quote.', {
   askAmount: s.nullable(s.text('the asking price, in base units of the quote asset', '250000000')),
   minSettled: s.nullable(s.int(`${minSettledWords}; null: everybody’s`, 5)),
   creatorId: s.as(s.accountId, 'UUID of the account that asks'),
-  creatorStanding: s.nullable(standing, 'how it kept its agreements; null: nobody has counted yet'),
+  creatorStanding: s.nullable(
+    standing,
+    'how it kept its agreements; null: the market has not counted yet',
+  ),
   createdAt: s.instant('when it was posted'),
   expiresAt: s.instant('when it ends by itself'),
   targetAddress: s.optional(s.text('for its creator and who holds it to see', s.examples.evm)),

@@ -15,6 +15,10 @@ const sender = (what: string) =>
   s.nullable(s.oneOf(['party', 'keeper'], `who sent ${what}; keeper: the market, for a party`));
 const units = s.text('base units of the asset', '100000', { pattern: '^(0|[1-9][0-9]{0,77})$' });
 const address = (description: string) => s.nullable(s.text(description, s.examples.evm));
+const form = (what: string) =>
+  s.nullable(
+    s.oneOf(['p2tr'], `Bitcoin: the side that ${what} asks for Taproot; once both do, it is`),
+  );
 const pubkey = (what: string) =>
   s.nullable(s.text(`Bitcoin: the key that ${what}`, s.examples.pubkey));
 
@@ -47,9 +51,19 @@ const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of th
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
-const rentLeft = s.group('Solana: what a claim left of the deposit of the funder', {
-  lamports: s.text('how much it left, in lamports', '1398960'),
+const rentLeft = s.group('Solana: what a claim or release left of the deposit of the funder', {
+  lamports: s.text('how much it left, in lamports', '655320'),
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
+});
+
+const release = s.group('the payee has given the swap up', {
+  askedAt: s.unixSeconds('from when on nothing of the swap may be funded'),
+  at: s.nullable(
+    s.unixSeconds('when it released the leg; null: not yet, or by a transaction of its own'),
+  ),
+  signature: s.nullable(
+    s.text('with it the funder refunds before the timelock', s.examples.evmSignature),
+  ),
 });
 
 const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain.', {
@@ -72,12 +86,17 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   escrow: s.nullable(s.escrow, 'null until both addresses of the leg are known'),
   lane: s.nullable(lane),
   redeemScript: s.nullable(
-    s.text('Bitcoin: witness script, hex', `6382012088a820${s.examples.hashlock}88`),
+    s.text(
+      'Bitcoin: witness script, hex; of Taproot the output descriptor',
+      `6382012088a820${s.examples.hashlock}88`,
+    ),
   ),
   payoutAddress: address('where a claim pays'),
   refundAddress: address('where a refund pays'),
   payoutPubkey: pubkey('claims'),
   refundPubkey: pubkey('refunds'),
+  payoutForm: form('claims'),
+  refundForm: form('refunds'),
   fundTx: s.nullable(s.txid, 'transaction id of the funding'),
   claimTx: s.nullable(s.txid, 'transaction id of the claim'),
   claimedBy: sender('`claimTx`'),
@@ -87,6 +106,7 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   requiredConfirmations: s.int('from which on it counts', 12),
   balance: s.as(units, 'base units in the escrow now, as last seen'),
   rentLeft: s.nullable(rentLeft),
+  release: s.nullable(release),
   formerEscrows: s.list(
     'escrows this leg moved off; refundable with ?escrow=',
     s.group('A former escrow.', { escrow: s.escrow, balance: units, ...refunds }),
@@ -120,7 +140,7 @@ const step = s.model('Step', 'What one side can do now.', {
 
 const deadlines = s.model('Deadlines', 'The last moments of each step.', {
   initiatorFundBy: s.unixSeconds('the initiator has funded by then'),
-  expiresAt: s.unixSeconds('nobody has funded by then: the swap has expired'),
+  expiresAt: s.unixSeconds('the swap expires then if neither side has funded'),
   counterpartyFundBy: s.unixSeconds('the counterparty has funded by then', 1_773_487_613),
   revealBy: s.unixSeconds('the initiator has claimed by then, or must not any more', 1_773_494_813),
   refundAt: s.group('from when on each leg is refunded', {
@@ -176,5 +196,8 @@ export const setAddress = s.form('SetAddress', 'Your address on one chain of the
       `H${'8aXw3vT1'.repeat(10)}kQ2mZ0=`,
       200,
     ),
+  ),
+  form: s.optional(
+    s.oneOf(['p2tr'], 'Bitcoin: you sign leaves of Taproot by BIP 340; P2WSH unless both sides do'),
   ),
 });

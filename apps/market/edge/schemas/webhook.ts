@@ -2,7 +2,7 @@
 
 import { closedReasons, type WebhookTopic } from '@parley/core/events.ts';
 import { type SwapStatus, swapStatuses } from '@parley/core/status.ts';
-import { parties } from '@parley/core/trade.ts';
+import { legNames, parties } from '@parley/core/trade.ts';
 import type { TProperties } from 'typebox';
 import * as s from './common.ts';
 
@@ -59,6 +59,16 @@ export const webhookEvents: Readonly<Record<WebhookTopic | 'ping', ReturnType<ty
     'swap.reorged',
     'A chain took back what the status stood on; this is the status now',
     swapStatuses,
+  ),
+  'swap.release': event(
+    'swap.release',
+    'A side has given the swap up, or released a leg; only for who names this event',
+    {
+      swapId: s.swapId,
+      status: s.oneOf(swapStatuses, 'of the swap now'),
+      leg: s.oneOf(legNames, 'which would have paid that side'),
+      given: s.flag('whether its signature is there: the leg is refunded with it', true),
+    },
   ),
   'thread.accepted': event(
     'thread.accepted',

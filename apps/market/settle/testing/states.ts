@@ -42,6 +42,8 @@ function legOf(name: 'a' | 'b', facts: EscrowFacts): Leg {
     escrow: name,
     facts,
     strayed: false,
+    handed: 'nothing',
+    release: null,
   };
 }
 

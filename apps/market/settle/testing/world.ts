@@ -9,11 +9,12 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { bitcoinAdapter } from '@parley/chains/bitcoin/adapter.ts';
-import { addressesOfPubkey, signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { addressesOfPubkey, signLeaves, signSighashes } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { evmAdapter } from '@parley/chains/evm/adapter.ts';
 import type { EvmContracts } from '@parley/chains/evm/plan.ts';
 import { evmChains } from '@parley/chains/evm/policy.ts';
+import type { BtcSighash } from '@parley/chains/interface/material.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import { type DevnetClient, devnetClient } from '@parley/dev/devnet/client.ts';
 import type { ChainInfo } from '@parley/dev/devnet/dev-chain.ts';
@@ -448,11 +449,12 @@ export async function claimShort(world: World, deal: Deal): Promise<string> {
 
 export function signedSpend(
   party: Party,
-  material: { readonly psbtBase64: string; readonly sighashHexes: readonly string[] },
+  material: Pick<BtcSighash, 'psbtBase64' | 'sighashHexes' | 'scheme'>,
   preimageHex?: string,
 ): object {
-  const { psbtBase64, sighashHexes } = material;
-  const signaturesHex = signSighashes(party.btcKey, sighashHexes);
+  const { psbtBase64, sighashHexes, scheme } = material;
+  const sign = scheme === 'schnorr' ? signLeaves : signSighashes;
+  const signaturesHex = sign(party.btcKey, sighashHexes);
   return { psbtBase64, signaturesHex, ...(preimageHex === undefined ? {} : { preimageHex }) };
 }
 

@@ -8,7 +8,8 @@ contract Moody {
         Revert,
         Bomb,
         RevertBomb,
-        Write
+        Write,
+        Burn
     }
 
     Mood public mood;
@@ -30,10 +31,20 @@ contract Moody {
                 revert(0, 1000000)
             }
         }
+        while (mood == Mood.Burn) {}
         if (mood == Mood.Write) {
             for (uint256 i = 0; i < 8; i++) {
                 notes[i] = msg.value;
             }
         }
+    }
+}
+
+/// @notice Notes how much gas it is paid with.
+contract Gauge {
+    uint256 public seen;
+
+    receive() external payable {
+        seen = gasleft();
     }
 }

@@ -30,8 +30,15 @@ export const coreOf = ({ rpcUrl: url, now }: Regtest, longList?: number): Bitcoi
   return coreBackend(longList === undefined ? own : { ...own, longList });
 };
 
-export const swapOn = (node: Regtest, lockSeconds = 90_000, amount = 1_000_000n): TestSwap =>
-  testSwap({ timelock: node.now() + lockSeconds, since: node.now(), amount });
+export const swapOn = (
+  node: Regtest,
+  lockSeconds = 90_000,
+  amount = 1_000_000n,
+  form?: 'p2tr',
+): TestSwap => {
+  const about = { timelock: node.now() + lockSeconds, since: node.now(), amount };
+  return testSwap(form === undefined ? about : { ...about, form });
+};
 
 export async function fundedOn(node: Regtest, lockSeconds?: number): Promise<TestSwap> {
   const swap = swapOn(node, lockSeconds);

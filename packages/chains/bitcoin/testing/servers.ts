@@ -226,6 +226,7 @@ function esploraTx({ tx, place }: Found) {
       is_coinbase: input.coinbase !== undefined,
       scriptsig: input.scriptSig?.hex ?? '',
       witness: input.txinwitness ?? [],
+      ...(input.prevout && { prevout: { scriptpubkey: input.prevout.scriptPubKey.hex } }),
     })),
     vout: tx.vout.map(({ value, scriptPubKey }) => ({
       scriptpubkey: scriptPubKey.hex,

@@ -1,16 +1,28 @@
 // Escrows with known keys and secrets, for tests.
 
+import { randomBytes } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '@parley/core/hashlock.ts';
+import { freeRefund } from '@parley/core/remains.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
+import type { SpendTogether } from '../../interface/cosigning.ts';
 import type { BtcSighash, SignedPsbt } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
-import { addressesOfPubkey, keySignatureText, signedMessageHash, signSighashes } from '../keys.ts';
+import type { WatchedBytes } from '../escrow-index.ts';
+import {
+  addressesOfPubkey,
+  keySignatureText,
+  signedMessageHash,
+  signLeaves,
+  signSighashes,
+} from '../keys.ts';
+import { answer, ask, finish, type NonceStore } from '../musig.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from '../networks.ts';
-import { bitcoinEscrow } from '../plan.ts';
+import { bitcoinEscrow, destination, escrowBytes } from '../plan.ts';
+import type { Assembled } from '../signed-psbt.ts';
 
 export type TestKey = { readonly privateKey: Uint8Array; readonly pubkey: string };
 
@@ -37,6 +49,7 @@ export function testSwap(values: {
   readonly requiredConfirmations?: number;
   readonly network?: BitcoinNetwork;
   readonly chain?: string;
+  readonly form?: 'p2tr';
 }): TestSwap {
   count += 1;
   const network = values.network ?? bitcoinNetworks.regtest;
@@ -51,6 +64,7 @@ export function testSwap(values: {
     token: null,
     amount: values.amount ?? 1_000_000n,
     timelock: values.timelock,
+    ...(values.form === undefined ? {} : { form: values.form }),
   };
   const escrow: WatchedEscrow = {
     address: bitcoinEscrow(terms, network).address,
@@ -61,11 +75,36 @@ export function testSwap(values: {
   return { secret, claimer, funder, terms, escrow };
 }
 
+/** All that an index knows of an escrow, where every refund costs nothing. */
+export function watchedBytes(terms: EscrowTerms, network: BitcoinNetwork): WatchedBytes {
+  const { script: payout } = destination(terms, network, 'claim');
+  return { ...escrowBytes(terms, network), payout, leastRefund: freeRefund };
+}
+
 /** Signs a builder's material as a party would. */
 export function signed(material: BtcSighash, key: TestKey, secret?: string): SignedPsbt {
-  const { psbtBase64, sighashHexes } = material;
-  const signaturesHex = signSighashes(key.privateKey, sighashHexes);
+  const { psbtBase64, sighashHexes, scheme } = material;
+  const sign = scheme === 'schnorr' ? signLeaves : signSighashes;
+  const signaturesHex = sign(key.privateKey, sighashHexes);
   return { psbtBase64, signaturesHex, ...(secret === undefined ? {} : { preimageHex: secret }) };
+}
+
+/** A spend that both parties sign together. */
+export async function signedTogether(
+  { terms, claimer, funder }: TestSwap,
+  spend: SpendTogether,
+  network = bitcoinNetworks.regtest,
+): Promise<Assembled> {
+  const kept = new Map<string, readonly string[]>();
+  const store: NonceStore = {
+    put: async (id, secrets) => void kept.set(id, secrets),
+    take: async (id) => kept.get(id) ?? null,
+  };
+  const [own, other] = spend.verb === 'claim' ? [claimer, funder] : [funder, claimer];
+  const asking = { terms, network, privateKey: own.privateKey };
+  const request = await ask(asking, spend, store, () => new Uint8Array(randomBytes(32)));
+  const given = answer({ ...asking, privateKey: other.privateKey }, request);
+  return finish(asking, request, given, store);
 }
 
 export const bytes = hexToBytes;

@@ -11,11 +11,14 @@ import { claimCall as evmClaim, evmDeployment } from '../../evm/plan.ts';
 import { deployRuntime, send } from '../../evm/testing/anvil.ts';
 import * as evm from '../../evm/testing/swap.ts';
 import { evmWorld } from '../../evm/testing/world.ts';
+import type { Material, Signed, TypedData } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
 import { tronHex } from '../../tron/address.ts';
+import { signTronTransaction } from '../../tron/broadcast.ts';
 import { claimCall as tronClaim } from '../../tron/plan.ts';
 import * as tron from '../../tron/testing/chain.ts';
 import { tronWorld } from '../../tron/testing/world.ts';
+import { digestOf, typedDataToSign } from '../typed-data.ts';
 
 export type Leg = {
   readonly secret: string;
@@ -51,6 +54,13 @@ export type World = {
   token(name: DevToken): string;
   /** Where this code is put, of at most 32 bytes. */
   put(runtime: string): Promise<string>;
+  readonly receiver: string;
+  /** 65 bytes r, s, v of a text by a key of `receiver`, or of anybody. */
+  sign(text: TypedData, by?: 'anyone'): Promise<string>;
+  /** The last of it, signed by somebody who may send it. */
+  signed(material: Material): Promise<Signed>;
+  /** Sends it all, as the one whose transactions they are. */
+  perform(material: Material): Promise<void>;
 };
 
 /** Reverts whatever it is called with. */
@@ -99,6 +109,20 @@ export async function worldOfEvm(): Promise<World> {
     claimData: ({ terms, secret }) => evmClaim(terms, evmDeployment(31_337), secret).data.slice(2),
     token: (name) => tokens.get(name) as Hex,
     put: (runtime) => deployRuntime(chain, runtime),
+    receiver: evm.receiver.address,
+    sign: (text, by) =>
+      (by === 'anyone' ? anyone : evm.receiver).signTypedData(typedDataToSign(text)),
+    signed: async (material) => {
+      const call = material.sign === 'evm-tx' ? material.txs.at(-1) : undefined;
+      const { to, data } = call ?? {};
+      const rest = { type: 'eip1559', chainId: chain.chainId, gas: 10n ** 6n } as const;
+      return anyone.signTransaction({ ...rest, to: to as Hex, data: data as Hex });
+    },
+    perform: async (material) => {
+      if (material.sign !== 'evm-tx') throw new Error(`${material.sign} is of another chain`);
+      const from = material.from === funder.address ? funder : anyone;
+      for (const call of material.txs) await send(chain, from, call);
+    },
   };
 }
 
@@ -133,6 +157,23 @@ export async function worldOfTron(): Promise<World> {
     claimData: ({ terms, secret }) => tronClaim(terms, chain.deployment, secret).data,
     token: chain.token,
     put: (runtime) => tron.deploy(chain, runtime),
+    receiver: tron.receiver.address,
+    sign: async (text, by) => {
+      const { key } = by === 'anyone' ? anyone : tron.receiver;
+      return `0x${signTronTransaction(key, { txID: digestOf(text).slice(2) }).signature[0]}`;
+    },
+    signed: async (material) => {
+      const all = material.sign === 'tron-txid' ? tron.signAll(funder, material) : [];
+      return all.at(-1) as Signed;
+    },
+    perform: async (material) => {
+      if (material.sign !== 'tron-txid') throw new Error(`${material.sign} is of another chain`);
+      const by = [funder, anyone, tron.receiver].find(({ address }) => address === material.from);
+      for (const signed of tron.signAll(by ?? anyone, material)) {
+        await tron.post(chain, signed);
+        await chain.dev.mine(1);
+      }
+    },
   };
 }
 

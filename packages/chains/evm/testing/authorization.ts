@@ -1,9 +1,10 @@
 import devCoin from '@parley/contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
+import { typedDataToSign } from '../../escrows/typed-data.ts';
 import type { GasWork } from '../../gas/account.ts';
 import { evmDeployment } from '../plan.ts';
-import { authorizationAlternative, typedDataToSign } from '../ways.ts';
+import { authorizationAlternative } from '../ways.ts';
 import { deploy, type TestChain } from './anvil.ts';
 import { funder } from './swap.ts';
 

@@ -12,7 +12,7 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import { newDir, startChain, type TestChain } from '@parley/dev/simulators/solana/testing/chain.ts';
 import { base64 } from '@scure/base';
 import type { Address } from '@solana/kit';
-import type { Material } from '../../interface/material.ts';
+import type { Material, SolanaMaterial } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
 import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from '../adapter.ts';
 import { readTransaction } from '../message.ts';
@@ -156,6 +156,21 @@ export async function claim(world: World, escrow: WatchedEscrow): Promise<string
 export async function refund(world: World, escrow: WatchedEscrow): Promise<string> {
   const material = await world.adapter.buildRefund(built(escrow), soon());
   const txid = await sent(world, material, 'funder');
+  await world.chain.mine(2);
+  return txid;
+}
+
+export async function releaseOf(
+  { adapter }: Pick<World, 'adapter'>,
+  escrow: WatchedEscrow,
+): Promise<SolanaMaterial> {
+  const material = await adapter.consent?.buildRelease(built(escrow), soon());
+  assert.ok(material?.sign === 'solana-tx');
+  return material;
+}
+
+export async function release(world: World, escrow: WatchedEscrow): Promise<string> {
+  const txid = await sent(world, await releaseOf(world, escrow), 'payee');
   await world.chain.mine(2);
   return txid;
 }

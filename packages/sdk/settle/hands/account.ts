@@ -92,6 +92,7 @@ export function accountHand(
   };
   return {
     ...own,
+    ...textHand(context, wallet),
     paysByHand: false,
     alone: (work) => locked(accountKey(leg.chain, wallet.family, wallet.address), work),
     signFunding: (built) => signingsOf(built),
@@ -161,6 +162,14 @@ export function accountHand(
     isStuck: () => false,
     raiseFunding: async () => {},
   };
+}
+
+/** A program's account signs a transaction instead. */
+function textHand(context: Context, wallet: AccountWallet): Pick<Hand, 'signRelease'> {
+  if (!has(wallet, 'lanes')) return {};
+  const { signTypedData } = wallet;
+  if (signTypedData === undefined) return {};
+  return { signRelease: ({ typedData }) => signTypedData(typedData, context.signingLimit(wallet)) };
 }
 
 export function notFor({ family }: AccountWallet, { sign }: Material): never {

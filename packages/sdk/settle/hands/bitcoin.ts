@@ -4,6 +4,7 @@
 import type { Material, Signed } from '@parley/chains/interface/material.ts';
 import { isRefusedByNode, SettleError, VerificationError } from '../../errors.ts';
 import { type Kept, keptNow } from '../../stores/store.ts';
+import { signaturesOf } from '../../wallets/bitcoin.ts';
 import type { BitcoinCoins, BitcoinKey, BitcoinWallet } from '../../wallets/wallet.ts';
 import { snapshot } from '../chains.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
@@ -74,7 +75,8 @@ async function signSpend(
     throw new VerificationError('sign', `for a ${wallet.family} wallet`, built.sign);
   }
   const { psbtBase64, sighashHexes } = built;
-  const signaturesHex = await wallet.signSighashes(sighashHexes, context.limit());
+  const { terms } = leg.escrow;
+  const signaturesHex = await signaturesOf(wallet, terms, sighashHexes, context.limit());
   const preimage = asked.verb === 'claim' ? { preimageHex: asked.secret } : {};
   const psbt: Signed = { psbtBase64, signaturesHex, ...preimage };
   const { adapter } = sourceOf(context, leg.chain);

@@ -4,6 +4,7 @@
 import { evmTransactionGas, untriedGas } from '@parley/chains/evm/gas-policy.ts';
 import type { Spend } from '@parley/chains/interface/gas.ts';
 import { larger, smaller } from '@parley/core/amounts.ts';
+import { depthOf, lateClaim } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
@@ -237,6 +238,17 @@ async function withdraw(on: OnEvm): Promise<void> {
   await push(on, { slot: 'claim', kept, by: sendAlone, cancel: true }, outcome);
 }
 
+/**
+ * Whether the contract refuses a funding, should the lost ones before it ever be mined: a chain that
+ * stood still may work through its past, whatever its nodes show now.
+ */
+async function isRefused({ context, leg }: OnEvm): Promise<boolean> {
+  const { policy } = sourceOf(context, leg.chain).view;
+  const depth = depthOf(policy, leg.requiredConfirmations);
+  const { fundBefore = leg.timelock } = leg.escrow.terms;
+  return (await context.now()) > fundBefore + lateClaim({ policy, depth });
+}
+
 async function cancelFunding(on: OnEvm): Promise<void> {
   const { context, leg, wallet } = on;
   const { funding, cancel } = context.record;
@@ -251,8 +263,8 @@ async function cancelFunding(on: OnEvm): Promise<void> {
     const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
     return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
   }
-  // By now the contract refuses it, should others ever be mined before it.
-  if (outcome.gap) return forgetFunding(context, leg);
+  if (outcome.gap)
+    return (await isRefused(on)) ? forgetFunding(context, leg) : notYetDeep(context, leg);
   if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, outcome);
   if (!overdue(context, leg, funding)) return;
   const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };

@@ -1,6 +1,7 @@
 // The handiwork on one leg: signing, tending, raising, taking back. Each family has a module of its
 // own.
 
+import type { ReleaseText } from '@parley/chains/interface/consent.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
 import { type Kept, keptNow } from '../../stores/store.ts';
 import type { Asked } from '../../verify-material.ts';
@@ -59,6 +60,8 @@ export type Hand = {
    */
   signSpend(built: Material, asked: Spending, how: SpendHow): Promise<SpendSigning>;
   forget(): void;
+  /** EVM, TRON: the payee's signature of a release. Absent: the wallet signs none. */
+  signRelease?(text: ReleaseText): Promise<string>;
 
   /** Sends the kept funding again while it may be; `dead` when it can never be mined any more. */
   tendFunding(): Promise<'tended' | 'dead'>;
@@ -101,7 +104,7 @@ export function notYetDeep(context: Context, leg: SetLeg): void {
 
 export async function forgetFunding(context: Context, { leg }: SetLeg): Promise<void> {
   await context.keep({ funding: null, cancel: null });
-  context.emit('cancelled', leg, 'the late funding can never be mined: nothing has moved');
+  context.emit('cancelled', leg, 'the late funding can never be mined: the coins have not moved');
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { lateClaim } from '@parley/core/deadlines.ts';
 import { keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { ParleyApiError } from '../../errors.ts';
@@ -23,8 +24,9 @@ import { handOf } from './of.ts';
 const owner = privateKeyToAccount(`0x${'01'.repeat(32)}`);
 const stranger = privateKeyToAccount(`0x${'02'.repeat(32)}`);
 const { chain } = evmView;
-const escrow = { address: 'own', terms: { token: null } };
-const leg = { chain, family: 'evm', leg: 'a', amount: 100n, escrow } as unknown as SetLeg;
+const escrow = { address: 'own', terms: { token: null, fundBefore: 1_000 } };
+const shownLeg = { chain, family: 'evm', leg: 'a', amount: 100n, requiredConfirmations: 1, escrow };
+const leg = shownLeg as unknown as SetLeg;
 
 type Signed = { nonce?: number; by?: typeof owner; chainId?: number };
 
@@ -204,15 +206,19 @@ test('a claim that missed its timelock gives its nonce to a payment to oneself, 
 });
 
 test('a late funding is cancelled, and forgotten once no version of it can be mined', async () => {
-  for (const [outcome, isDeep, end] of [
+  for (const [outcome, isDeep, end, after = 0] of [
     [{ ...waits, next: true }, false, 'cancelled'],
     [{ state: 'lost' }, false, 'kept'],
     [{ state: 'lost' }, true, 'forgotten'],
-    [{ ...waits, gap: true }, false, 'forgotten'],
     [{ state: 'succeeded' }, true, 'kept'],
+    // Behind a lost one it is kept for as long as a chain that stood still may take it yet.
+    [{ ...waits, gap: true }, false, 'kept', 0],
+    [{ ...waits, gap: true }, false, 'forgotten', 1],
   ] as const) {
     const by = { outcome: async () => outcome, isNonceDeep: async () => isDeep, ...raises };
-    const own = side({ replaceAfterMs: 0 }, by);
+    const { policy } = evmView;
+    const last = escrow.terms.fundBefore + lateClaim({ policy, depth: policy.normal });
+    const own = side({ replaceAfterMs: 0, now: () => last + after }, by);
     const funding = await signed(10);
     await own.keepOwn({ funding });
     await own.hand.cancelFunding();

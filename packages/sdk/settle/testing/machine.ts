@@ -56,13 +56,18 @@ export type Given = {
   readonly leaving?: Leaving;
   /** In the place of leg a's. */
   readonly family?: Family;
+  /** In the place of leg b's. */
+  readonly familyB?: Family;
 };
 
 /** The maker is the counterparty and gives leg a (EVM, short); the taker gives leg b (Bitcoin). */
-export function recordOf(party: Party, { kept: own = {}, family }: Given): SwapRecord {
+export function recordOf(party: Party, { kept: own = {}, family, familyB }: Given): SwapRecord {
   const record = keptRecord(party, own);
   const { a, b } = record.swap.legs;
-  const legs = { a: { ...a, family: family ?? a.family }, b };
+  const legs = {
+    a: { ...a, family: family ?? a.family },
+    b: { ...b, family: familyB ?? b.family },
+  };
   return { ...record, swap: { ...record.swap, legs } };
 }
 

@@ -16,7 +16,7 @@ import { tronAddressOfKey } from '@parley/chains/tron/proof.ts';
 import { shardOf } from '@parley/contracts/escrows/ids.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { ChainView } from '../../trade.ts';
-import { bitcoinView, evmOf, evmView } from '../honest.ts';
+import { bitcoinView, evmOf, evmView, now } from '../honest.ts';
 import { solanaView, someone, termsOn, tronView } from '../materials.ts';
 import { faultOf } from './simple.ts';
 
@@ -51,7 +51,7 @@ const solanaAt = (byte: number) => solanaAddressOfSeed(someone(byte));
 const at = (address: string) => ({ address, pubkey: null });
 
 function inLane(terms: EscrowTerms, lane: Partial<EscrowTerms['lane']>): EscrowTerms {
-  return { ...terms, lane: { number: 'a5'.repeat(12), counter: 3, ...lane } };
+  return { ...terms, lane: { number: '5a'.repeat(12), counter: 3, ...lane } };
 }
 
 function given(): Given[] {
@@ -62,7 +62,7 @@ function given(): Given[] {
   const sol = termsOn('solana', false);
   const spl = termsOn('solana', true);
   const btc = termsOn('bitcoin', false);
-  const most = { number: 'f'.repeat(24), counter: 2 ** 30 - 1 };
+  const most = { number: `7${'f'.repeat(23)}`, counter: 2 ** 30 - 1 };
   const onMainnet = { ...bitcoinView, chain: 'bitcoin', network: bitcoinNetworks.mainnet };
   const onTestnet = { ...bitcoinView, chain: 'bitcoin', network: bitcoinNetworks.testnet };
   const lower = { ...coin, payout: at(coin.payout.address.toLowerCase()) };
@@ -76,6 +76,7 @@ function given(): Given[] {
       inLane({ ...coin, amount: 1n }, { number: '0'.repeat(24), counter: 1 }),
       evmView,
     ],
+    ['EVM, a lane of the payee', inLane(token, { number: 'f'.repeat(24), counter: 1 }), evmView],
     ['EVM, another chain', coin, { ...evmView, chainId: 1, deployment: evm.evmDeployment(1) }],
     ['EVM, the contract of a shard', inLane(coin, { contract: second as string }), sharded],
     ['EVM, a former contract', inLane(coin, { contract: third as string }), sharded],
@@ -135,6 +136,10 @@ function lost(): Given[] {
       inLane(coin, { contract: third as string }),
       spread(first as string, [second as string]),
     ],
+    ['EVM, no amount', { ...coin, amount: 0n }, evmView],
+    ['EVM, a counter of nothing', inLane(coin, { counter: 0 }), evmView],
+    ['EVM, a counter beyond its word', inLane(coin, { counter: 2 ** 30 }), evmView],
+    ['EVM, a timelock that no funding reaches', { ...coin, timelock: now + 40 * 86_400 }, evmView],
     ['TRON, to the token', { ...trc, refund: at(trc.token ?? '') }, tronView],
     ['TRON, to the contract', { ...trx, payout: at(tronView.deployment.contract) }, tronView],
     ['TRON, too much sun', { ...trx, amount: BigInt(Number.MAX_SAFE_INTEGER) + 1n }, tronView],

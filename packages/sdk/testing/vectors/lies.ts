@@ -45,7 +45,8 @@ type BtcHow = {
 /** The PSBT of a spend with something else than its terms say, and the hashes that belong to it. */
 function psbtOf(terms: EscrowTerms, verb: 'claim' | 'refund', how: BtcHow): Change[] {
   const { network } = bitcoinView;
-  const { script, witnessScript } = escrowBytes(how.terms ?? terms, network);
+  const { script, branches } = escrowBytes(how.terms ?? terms, network);
+  const witnessScript = branches.claim.script;
   const side = verb === 'claim' ? terms.payout : terms.refund;
   const lockTime = how.lockTime ?? (verb === 'refund' ? terms.timelock : 0);
   const tx = new Transaction({ version: how.version ?? 2, lockTime, allowUnknownInputs: true });

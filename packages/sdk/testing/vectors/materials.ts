@@ -1,12 +1,15 @@
 // Tests only: vectors of unsigned transactions of all families, with what must be refused in them.
 
-import { batchCall as evmBatch } from '@parley/chains/evm/plan.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { digestOf } from '@parley/chains/escrows/typed-data.ts';
+import * as evm from '@parley/chains/evm/plan.ts';
 import { aliasesOf, aliasNames } from '@parley/chains/interface/aliases.ts';
 import type { Batch } from '@parley/chains/interface/batches.ts';
-import type { Material } from '@parley/chains/interface/material.ts';
+import type { Material, TypedData } from '@parley/chains/interface/material.ts';
 import * as solana from '@parley/chains/solana/plan.ts';
 import { token2022Program, tokenProgram } from '@parley/chains/solana/programs.ts';
-import { batchCall as tronBatch } from '@parley/chains/tron/plan.ts';
+import { signTronTransaction } from '@parley/chains/tron/broadcast.ts';
+import * as tron from '@parley/chains/tron/plan.ts';
 import { type Family, families } from '@parley/core/families.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { ChainView } from '../../trade.ts';
@@ -31,6 +34,7 @@ const plain = <T>(value: T): T => JSON.parse(textOf(value)) as T;
 const fund: Asked = { verb: 'fund' };
 const claim: Asked = { verb: 'claim', secret };
 const refund: Asked = { verb: 'refund' };
+const release: Asked = { ...refund, isReleased: true };
 
 function given(): Given[] {
   const limits = { validUntil: now, outputs, now };
@@ -64,7 +68,42 @@ function given(): Given[] {
       name: 'evm, fund with a standing allowance',
     },
     { ...of('tron', true, fund, { allowed: 5n }), name: 'tron, fund of a token after a reset' },
+    ...(['evm', 'tron'] as const).flatMap((family) => consents(family, limits)),
     ...solanaForms(limits),
+    { ...of('solana', false, release), name: 'solana, release of a coin' },
+    { ...of('solana', true, release), name: 'solana, release of a token' },
+  ];
+}
+
+/** Private keys of the payout addresses: anvil's third, and 01 in every byte. */
+const payeeKeys = {
+  evm: '5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+  tron: '01'.repeat(32),
+};
+
+/** Material that needs a signature of the payee's beside the funder's. */
+function consents(family: 'evm' | 'tron', limits: Limits): Given[] {
+  const view = viewOf[family];
+  const { deployment } = view;
+  const { releaseText, laneText } = family === 'evm' ? evm : tron;
+  const signed = (text: TypedData) => {
+    const txID = digestOf(text).slice(2);
+    return `0x${signTronTransaction(hexToBytes(payeeKeys[family]), { txID }).signature[0]}`;
+  };
+  const form = (name: string, terms: EscrowTerms, asked: Asked): Given => {
+    const material = { ...built(family, terms, asked), validUntil: now };
+    return { name: `${family}, ${name}`, asked, terms, view, limits, material };
+  };
+  const coin = termsOn(family, false);
+  const token = termsOn(family, true);
+  const inLane = { ...token, lane: { number: 'f'.repeat(24), counter: 1 } };
+  const laneSignature = signed(laneText(inLane, deployment));
+  return [
+    form('refund by a release', coin, {
+      verb: 'refund',
+      release: signed(releaseText(coin, deployment)),
+    }),
+    form('fund in a lane of the payee', inLane, { verb: 'fund', laneSignature }),
   ];
 }
 
@@ -186,6 +225,9 @@ function vectorOf(of: Given) {
   if (of.asked.verb === 'claim') {
     lies.push({ why: 'a wrong secret', change: [replace('/asked/secret', '00'.repeat(32))] });
   }
+  if (of.asked.verb === 'refund' && of.asked.isReleased) {
+    lies.push({ why: 'a refund', change: [{ op: 'remove', path: '/asked/isReleased' }] });
+  }
   const right = aliasesOf(of.material, of.asked.verb === 'claim' ? of.asked.secret : null);
   for (const name of aliasNames) {
     const path = `/material/${name}`;
@@ -218,8 +260,8 @@ export function batchVectors() {
     const from = terms.payout.address;
     const call =
       family === 'evm'
-        ? evmBatch(batch, evmView.deployment)
-        : tronBatch(batch, tronView.deployment, from);
+        ? evm.batchCall(batch, evmView.deployment)
+        : tron.batchCall(batch, tronView.deployment, from);
     return {
       view: viewShown(viewOf[family]),
       verb,

@@ -1,15 +1,13 @@
 // Tests only: vectors of texts that fund a token leg by a signature (EIP-712): EIP-2612 permits and
 // EIP-3009 authorizations, what is signed, and what must be refused in them.
 
+import { digestOf, separatorOf, typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import {
   authorizationAlternative,
-  digestOf,
   permitAlternative,
   type SigningView,
-  separatorOf,
   signedCall,
   typedDataProblems,
-  typedDataToSign,
 } from '@parley/chains/evm/ways.ts';
 import type { FundAlternative, TokenDomain } from '@parley/chains/interface/material.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';

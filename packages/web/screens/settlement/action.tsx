@@ -1,6 +1,6 @@
 // The one thing that a person does next.
 
-import { has } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import { messageOf, WalletError } from '@parley/sdk/errors.ts';
 import { extraOf } from '@parley/sdk/settle/extra.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -90,14 +90,14 @@ function Asked({ ask }: { ask: Ask }) {
       );
       return (
         <Notice kind="warn" title={text(title, said.values)} action={go}>
-          {text(words, said.values)}
+          {text(words, said.values)} {hurry(ask.family)}
         </Notice>
       );
     }
     case 'confirm_in_wallet':
       return (
         <Notice kind="info" title={text('settlement.ask.confirm')}>
-          {text(wordsOf(ask.verb, seen, said), said.values)}
+          {text(wordsOf(ask.verb, seen, said), said.values)} {hurry(ask.family)}
         </Notice>
       );
     case 'name_payout':
@@ -149,6 +149,10 @@ function Connect({ ask: { family, chain, address } }: ConnectProps) {
       <Failed error={act.error} />
     </Notice>
   );
+}
+
+function hurry(family: Family): string | null {
+  return has(family, 'hurries') ? text('settlement.ask.hurry') : null;
 }
 
 /** The wallet's prompt, in words. */

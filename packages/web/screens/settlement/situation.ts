@@ -98,6 +98,8 @@ export function situationOf(seen: Seen): Situation {
       return isRead ? fundingOf(seen) : 'starting';
     case 'cancelling':
       return 'cancelling';
+    case 'giving_up':
+      return 'waits_for_refund';
     case 'funded':
       return fundedOf(seen);
     case 'revealing':

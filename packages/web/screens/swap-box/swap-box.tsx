@@ -6,7 +6,7 @@ import type { Asset } from '@parley/sdk/types.ts';
 import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useAssets } from '../../market/answers.ts';
-import { useSession } from '../../market/session.ts';
+import { knownSession, useSession } from '../../market/session.ts';
 import { market } from '../../market/site.ts';
 import { Do } from '../../parts/act.tsx';
 import {
@@ -219,9 +219,8 @@ function ttlName(ttl: string): TextKey {
 }
 
 function Asking({ found, give }: { found: Understood; give: Asset | undefined }) {
-  const session = useSession();
-  const isSignedIn = session.status === 'account';
-  const giving = useGiving(give, isSignedIn);
+  const { status } = useSession();
+  const giving = useGiving(give, status === 'account');
   const router = useRouter();
   const navigate = useNavigate();
   const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
@@ -232,8 +231,8 @@ function Asking({ found, give }: { found: Understood; give: Asset | undefined })
         })
       : null;
   const ask = async () => {
-    if (!found.ok || session.status === 'loading') return;
-    if (!isSignedIn) return router.history.push(signInPath('/'));
+    if (!found.ok) return;
+    if ((await knownSession()) === null) return router.history.push(signInPath('/'));
     const { body } = found.wanted;
     const said = JSON.stringify(body);
     // Asked again after no answer came, it is the same request: there is one order, not two.
@@ -241,12 +240,11 @@ function Asking({ found, give }: { found: Understood; give: Asset | undefined })
     const { id } = await market.createRfq(body, { idempotencyKey: last.current.key });
     await navigate({ to: '/orders/$id', params: { id } });
   };
-  const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
       <WalletFirst giving={giving} asset={give} back="/" />
       <Do kind="main" blocked={found.ok ? stopped : found.why} work={ask}>
-        {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
+        {text(status === 'none' ? 'swap_box.action.signed_out' : 'swap_box.action')}
       </Do>
       <p className="hint">{text('swap_box.action.why')}</p>
       {found.ok && (

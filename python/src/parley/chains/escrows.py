@@ -5,17 +5,32 @@ Addresses here are 20 bytes. Every argument is a word of 32 bytes, so calldata i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from .crypto import keccak256
+from .crypto import keccak256, recover_key_hash
 from .errors import ChainError
+from .signatures import signature_parts
 from .terms import ContractDeployment, Escrow, EscrowTerms, SpendVerb
 
 _TERMS = "(bytes32,address,address,address,uint256,uint256,uint256),uint96,uint32"
-_LEGS = "(bytes32,address,address,uint256,uint256,uint256)[]"
+_SIGNATURE = "(uint8,bytes32,bytes32)"
+_GROUPS = "(address,address,(bytes32,uint256,uint256)[])[]"
 NO_TOKEN = bytes(20)
 STANDING_ALLOWANCE = 2**256 - 1
+#: The width of the counter in the contract's word, and its bound of a timelock at the funding.
+MOST_USES = 2**30 - 1
+_MOST_AHEAD_SECONDS = 30 * 86_400
+_MOST_SECONDS = 2**53 - 1
+#: The gas that the contract gives the payment and the legs of one group of a batch.
+_GROUP_GAS = 200_000
+_LEG_GAS = 25_000
+#: More than owners' signatures and passkeys take.
+_MOST_SIGNATURE_BYTES = 8_192
+Consent = Literal["GiveUpClaim", "OpenInMyLane"]
+_Call = TypeVar("_Call")
 
 
 def selector(signature: str) -> bytes:
@@ -23,12 +38,20 @@ def selector(signature: str) -> bytes:
 
 
 FUND = selector(f"fund({_TERMS})")
+FUND_IN_LANE = selector(f"fundInLane({_TERMS},{_SIGNATURE})")
 CLAIM = selector(f"claim({_TERMS},bytes32)")
 REFUND = selector(f"refund({_TERMS})")
-FUND_WITH_PERMIT = selector(f"fundWithPermit({_TERMS},uint256,uint256,uint8,bytes32,bytes32)")
-FUND_WITH_AUTHORIZATION = selector(f"fundWithAuthorization({_TERMS},uint8,bytes32,bytes32)")
-CLAIM_MANY = selector(f"claimMany({_LEGS})")
-REFUND_MANY = selector(f"refundMany({_LEGS})")
+REFUND_EARLY = selector(f"refundEarly({_TERMS},bytes)")
+FUND_WITH_PERMIT = selector(f"fundWithPermit({_TERMS},uint256,uint256,{_SIGNATURE})")
+FUND_IN_LANE_WITH_PERMIT = selector(
+    f"fundInLaneWithPermit({_TERMS},uint256,uint256,{_SIGNATURE},{_SIGNATURE})"
+)
+FUND_WITH_AUTHORIZATION = selector(f"fundWithAuthorization({_TERMS},{_SIGNATURE})")
+FUND_IN_LANE_WITH_AUTHORIZATION = selector(
+    f"fundInLaneWithAuthorization({_TERMS},{_SIGNATURE},{_SIGNATURE})"
+)
+CLAIM_MANY = selector(f"claimMany({_GROUPS},uint256)")
+REFUND_MANY = selector(f"refundMany({_GROUPS},uint256)")
 APPROVE = selector("approve(address,uint256)")
 
 
@@ -39,6 +62,47 @@ def word(value: int | bytes) -> bytes:
     if not 0 <= value < 2**256:
         raise ChainError("bad_amount", f"{value} does not fit into 256 bits")
     return value.to_bytes(32)
+
+
+_DOMAIN = keccak256(
+    b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+)
+
+
+def domain_of(chain_id: int, contract: bytes) -> bytes:
+    """The contract's own separator (EIP-712), fixed when it was deployed."""
+    names = keccak256(b"Parley") + keccak256(b"1")
+    return keccak256(_DOMAIN + names + word(chain_id) + word(contract))
+
+
+def is_of_payee(number: str) -> bool:
+    """Whether a lane is its payee's: the top bit of its number is set."""
+    return number >= "8"
+
+
+def must_be_fundable(terms: EscrowTerms) -> None:
+    """Throws ``bad_amount`` or ``bad_field`` for terms that can never be funded."""
+    lane, fund_before = terms.lane, terms.fund_before
+    if lane is None or fund_before is None:
+        where = f"terms of {terms.hashlock} on {terms.chain}"
+        raise ChainError("bad_field", f"{where} name no lane")
+
+    def refuse(field: str, value: object, wanted: str) -> ChainError:
+        sentence = f"{field} of terms on {terms.chain} must be {wanted}, not {value}"
+        return ChainError("bad_amount" if field == "amount" else "bad_field", sentence)
+
+    if not 1 <= terms.amount < 2**256:
+        raise refuse("amount", terms.amount, "1 to 2^256-1")
+    if re.fullmatch("[0-9a-f]{24}", lane.number) is None:
+        raise refuse("lane.number", lane.number, "24 hex digits")
+    if not 1 <= lane.counter <= MOST_USES:
+        raise refuse("lane.counter", lane.counter, f"from 1 to {MOST_USES}")
+    for field, value in (("timelock", terms.timelock), ("fundBefore", fund_before)):
+        if not 1 <= value <= _MOST_SECONDS:
+            raise refuse(field, value, "Unix seconds")
+    if terms.timelock - _MOST_AHEAD_SECONDS >= fund_before:
+        bound = f"less than 30 days after fundBefore ({fund_before})"
+        raise refuse("timelock", terms.timelock, bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +131,8 @@ def approvals(amount: int, allowed: int, wanted: int) -> list[int]:
 
 
 def funding_of_length(
-    amount: int, length: int, calls_at: Callable[[int], list[Call]]
-) -> list[Call]:
+    amount: int, length: int, calls_at: Callable[[int], list[_Call]]
+) -> list[_Call]:
     """The calls that fund with as many approvals as were given: how many is the token's state."""
     forms = [calls_at(allowed) for allowed in (amount, 0, min(amount, 1))]
     fitting = [form for form in forms if len(form) == length]
@@ -81,14 +145,14 @@ class Plan:
 
     form: AddressForm
 
-    def _bare(self, address: str) -> bytes:
+    def bare(self, address: str) -> bytes:
         return self.form.bare(self.form.parse(address))
 
     def contract_for(self, funder: str, deployment: ContractDeployment) -> str:
         """The contract of a funder's new escrows: the highest score of all open ones."""
         if len(deployment.open) == 1:
             return deployment.contract
-        score = {each: keccak256(self._bare(funder) + self._bare(each)) for each in deployment.open}
+        score = {each: keccak256(self.bare(funder) + self.bare(each)) for each in deployment.open}
         # max() keeps the first of equal ones, as the contract's other clients do.
         return max(deployment.open, key=lambda each: score[each])
 
@@ -104,8 +168,8 @@ class Plan:
 
     def must_be_good(self, terms: EscrowTerms, deployment: ContractDeployment) -> None:
         """Throws ``bad_address`` for destinations where money would be lost."""
-        own = [self._bare(each) for each in deployment.all]
-        token = NO_TOKEN if terms.token is None else self._bare(terms.token)
+        own = [self.bare(each) for each in deployment.all]
+        token = NO_TOKEN if terms.token is None else self.bare(terms.token)
         for name, destination in (("payout", terms.payout), ("refund", terms.refund)):
             value = self.form.parse(destination.address)
             bare = self.form.bare(value)
@@ -122,14 +186,13 @@ class Plan:
 
     def words(self, terms: EscrowTerms) -> bytes:
         """Terms, lane and counter, as every call begins."""
-        if terms.lane is None or terms.fund_before is None:
-            where = f"terms of {terms.hashlock} on {terms.chain}"
-            raise ChainError("bad_field", f"{where} name no lane")
-        token = NO_TOKEN if terms.token is None else self._bare(terms.token)
+        must_be_fundable(terms)
+        assert terms.lane is not None and terms.fund_before is not None
+        token = NO_TOKEN if terms.token is None else self.bare(terms.token)
         values: tuple[int | bytes, ...] = (
             bytes.fromhex(terms.hashlock),
-            self._bare(terms.payout.address),
-            self._bare(terms.refund.address),
+            self.bare(terms.payout.address),
+            self.bare(terms.refund.address),
             token,
             terms.amount,
             terms.timelock,
@@ -142,8 +205,32 @@ class Plan:
     def escrow_id(self, terms: EscrowTerms, deployment: ContractDeployment) -> bytes:
         """32 bytes: they commit to chain, contract, terms and lane."""
         contract = self.contract_of(terms, deployment)
-        domain = keccak256(word(deployment.chain_id) + word(self._bare(contract)))
+        domain = domain_of(deployment.chain_id, self.bare(contract))
         return keccak256(domain + self.words(terms))
+
+    def consent_digest(
+        self, consent: Consent, terms: EscrowTerms, deployment: ContractDeployment
+    ) -> bytes:
+        """The digest that the payee signs: of ``consent_text`` (``parley.chains.typed_data``)."""
+        self.must_be_good(terms, deployment)
+        kind = keccak256(f"{consent}(bytes32 escrow)".encode())
+        message = keccak256(kind + self.escrow_id(terms, deployment))
+        contract = self.bare(self.contract_of(terms, deployment))
+        return keccak256(b"\x19\x01" + domain_of(deployment.chain_id, contract) + message)
+
+    def lane_consent(
+        self, terms: EscrowTerms, deployment: ContractDeployment, signature: str | None
+    ) -> bytes:
+        """Three words, none for a lane of the funder's. Throws ``bad_signature`` without it."""
+        if terms.lane is None or not is_of_payee(terms.lane.number):
+            return b""
+        v, r, s = signature_parts(signature or "")
+        compact = bytes.fromhex(r + s)
+        digest = self.consent_digest("OpenInMyLane", terms, deployment)
+        if recover_key_hash(digest, compact, v - 27) != self.bare(terms.payout.address):
+            sentence = f"another than {terms.payout.address}, who owns the lane, signed for it"
+            raise ChainError("bad_signature", sentence)
+        return word(v) + compact
 
     def escrow(self, terms: EscrowTerms, deployment: ContractDeployment) -> Escrow:
         """It goes by ``<contract>:<id>``. Throws ``bad_address``."""
@@ -152,15 +239,21 @@ class Plan:
         return Escrow(f"{contract}:{self.escrow_id(terms, deployment).hex()}")
 
     def fund(
-        self, terms: EscrowTerms, deployment: ContractDeployment, allowed: int, wanted: int
+        self,
+        terms: EscrowTerms,
+        deployment: ContractDeployment,
+        allowed: int,
+        wanted: int,
+        lane_signature: str | None = None,
     ) -> list[Call]:
         """In order. ``allowed``: the contract's allowance now, ``wanted``: from then on."""
         self.must_be_good(terms, deployment)
         contract = self.contract_of(terms, deployment)
-        data = FUND + self.words(terms)
+        consent = self.lane_consent(terms, deployment, lane_signature)
+        data = (FUND_IN_LANE if consent else FUND) + self.words(terms) + consent
         if terms.token is None:
             return [Call(contract, data, terms.amount)]
-        spender = word(self._bare(contract))
+        spender = word(self.bare(contract))
         token = self.form.parse(terms.token)
         before = [
             Call(token, APPROVE + spender + word(each), 0)
@@ -178,6 +271,41 @@ class Plan:
         self.must_be_good(terms, deployment)
         return Call(self.contract_of(terms, deployment), REFUND + self.words(terms), 0)
 
+    def release(
+        self, terms: EscrowTerms, deployment: ContractDeployment, signature: str | None
+    ) -> Call:
+        """The refund before the timelock, by the payee's signature of ``GiveUpClaim``.
+
+        The payee itself sends it without one. Throws ``bad_signature`` for what is no signature.
+        """
+        self.must_be_good(terms, deployment)
+        given = b"" if signature is None else self._release(terms, deployment, signature)
+        words = self.words(terms)
+        padded = given.ljust((len(given) + 31) // 32 * 32, b"\x00")
+        data = REFUND_EARLY + words + word(len(words) + 32) + word(len(given)) + padded
+        return Call(self.contract_of(terms, deployment), data, 0)
+
+    def _release(
+        self, terms: EscrowTerms, deployment: ContractDeployment, signature: str
+    ) -> bytes:
+        """With v 27 or 28 where the payee's key signed; else as given, for its code (EIP-1271)."""
+        found = re.fullmatch(r"(?:0[xX])?((?:[0-9a-fA-F]{2})+)", signature.strip())
+        if found is None:
+            raise ChainError("bad_signature", "the release is not hex")
+        given = bytes.fromhex(found[1])
+        if len(given) > _MOST_SIGNATURE_BYTES:
+            sentence = f"the release is longer than {_MOST_SIGNATURE_BYTES} bytes"
+            raise ChainError("bad_signature", sentence)
+        digest = self.consent_digest("GiveUpClaim", terms, deployment)
+        try:
+            v, r, s = signature_parts(f"0x{found[1]}")
+            compact = bytes.fromhex(r + s)
+            if recover_key_hash(digest, compact, v - 27) != self.bare(terms.payout.address):
+                return given
+        except ChainError:
+            return given
+        return compact + bytes([v])
+
     def batch(
         self,
         verb: SpendVerb,
@@ -188,23 +316,39 @@ class Plan:
         contracts = {self.contract_of(terms, deployment) for terms, _ in legs}
         if len(contracts) != 1:
             raise ValueError(f"a batch is of one contract, not of {len(contracts)}")
-        words = [word(32), word(len(legs))]
+        groups: dict[tuple[bytes, bytes], list[bytes]] = {}
         for terms, secret in legs:
             self.must_be_good(terms, deployment)
             lock = terms.hashlock if verb == "refund" or secret is None else secret
-            words.append(self._leg(terms, bytes.fromhex(lock)))
+            token = NO_TOKEN if terms.token is None else self.bare(terms.token)
+            to = self.bare((terms.payout if verb == "claim" else terms.refund).address)
+            groups.setdefault((token, to), []).append(
+                self._leg(verb, terms, bytes.fromhex(lock))
+            )
         head = CLAIM_MANY if verb == "claim" else REFUND_MANY
-        return Call(contracts.pop(), head + b"".join(words), 0)
+        return Call(contracts.pop(), head + _groups(groups), 0)
 
-    def _leg(self, terms: EscrowTerms, lock: bytes) -> bytes:
-        if terms.lane is None or terms.fund_before is None:
-            raise ChainError("bad_field", f"terms of {terms.hashlock} name no lane")
-        if terms.timelock >> 64 or terms.fund_before >> 64:
-            raise ChainError("bad_field", "a leg has 64 bits for its times")
-        token = NO_TOKEN if terms.token is None else self._bare(terms.token)
-        lane = int(terms.lane.number, 16)
-        key = int.from_bytes(self._bare(terms.refund.address)) << 96 | lane
-        times = terms.timelock << 96 | terms.fund_before << 32 | terms.lane.counter
-        payout = self._bare(terms.payout.address)
-        values: tuple[int | bytes, ...] = (lock, payout, token, key, terms.amount, times)
-        return b"".join(word(each) for each in values)
+    def _leg(self, verb: SpendVerb, terms: EscrowTerms, lock: bytes) -> bytes:
+        must_be_fundable(terms)
+        assert terms.lane is not None and terms.fund_before is not None
+        if terms.amount >> 144 or terms.timelock >> 40 or terms.fund_before >> 40:
+            raise ChainError("bad_field", "a leg has 144 bits for its amount and 40 for its times")
+        other = terms.refund if verb == "claim" else terms.payout
+        place = int.from_bytes(self.bare(other.address)) << 96 | int(terms.lane.number, 16)
+        times = terms.timelock << 72 | terms.fund_before << 32 | terms.lane.counter
+        return lock + word(place) + word(terms.amount << 112 | times)
+
+
+def _groups(groups: dict[tuple[bytes, bytes], list[bytes]]) -> bytes:
+    """The arguments: a list of groups, one for each payment, and the gas of the largest."""
+    parts = [
+        word(token) + word(to) + word(96) + word(len(legs)) + b"".join(legs)
+        for (token, to), legs in groups.items()
+    ]
+    offsets, at = [], 32 * len(parts)
+    for part in parts:
+        offsets.append(word(at))
+        at += len(part)
+    gas_each = _GROUP_GAS + _LEG_GAS * max(len(legs) for legs in groups.values())
+    listed = word(len(parts)) + b"".join(offsets) + b"".join(parts)
+    return word(64) + word(gas_each) + listed

@@ -13,7 +13,7 @@ from .escrows import STANDING_ALLOWANCE, AddressForm, Call, Plan
 from .terms import Allowance, ContractDeployment, Escrow, EscrowTerms
 
 #: The contract that `contracts/escrows/deployment.json` pins, equal on every EVM chain.
-PINNED_CONTRACT = "0x03529875Cb36Ad779E12b61dC9bEff463729D314"
+PINNED_CONTRACT = "0x4fDfED13e6D49161ffc4dca514B285b71615BCe1"
 
 
 def checksum_address(bare: bytes) -> str:
@@ -67,10 +67,14 @@ def fund_calls(
     deployment: ContractDeployment,
     allowed: int = 0,
     allowance: Allowance = "exact",
+    lane_signature: str | None = None,
 ) -> list[Call]:
-    """``allowed``: the contract's allowance of the token now."""
+    """``allowed``: the contract's allowance of the token now.
+
+    ``lane_signature``: the payee's, for a lane of its own.
+    """
     wanted = terms.amount if allowance == "exact" else STANDING_ALLOWANCE
-    return PLAN.fund(terms, deployment, allowed, wanted)
+    return PLAN.fund(terms, deployment, allowed, wanted, lane_signature)
 
 
 def claim_call(terms: EscrowTerms, deployment: ContractDeployment, secret: str) -> Call:
@@ -79,6 +83,13 @@ def claim_call(terms: EscrowTerms, deployment: ContractDeployment, secret: str) 
 
 def refund_call(terms: EscrowTerms, deployment: ContractDeployment) -> Call:
     return PLAN.refund(terms, deployment)
+
+
+def release_call(
+    terms: EscrowTerms, deployment: ContractDeployment, signature: str | None
+) -> Call:
+    """The refund before the timelock; see ``Plan.release``."""
+    return PLAN.release(terms, deployment, signature)
 
 
 RlpValue: TypeAlias = "bytes | int | Sequence[RlpValue]"

@@ -22,11 +22,11 @@ COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111"
 #: The program in dev networks; a cluster's own is configured.
 DEV_DEPLOYMENT = SolanaDeployment(
     "7nSKHwmJDqGUTjSWQLrgD2hfvnBoSQfpZoKNdvbJsTCk",
-    "fc1c6b6e1e995983edc61c34e53df5dbc44ea00548aac1f4594fbb393cbbccd2",
+    "e3773ac4405fc1ba67ffd698578a3427b6a49d17b321f1f00a388c843347b33c",
 )
 
 _MOST_LAMPORTS = 2**64 - 1
-_VERB_BYTES = {"fund": 0, "claim": 1, "refund": 2, "close": 3}
+_VERB_BYTES = {"fund": 0, "claim": 1, "refund": 2, "close": 3, "release": 4}
 #: More compute units than any verb takes, the making of a token account included.
 UNIT_LIMIT_SOL, UNIT_LIMIT_TOKEN = 30_000, 120_000
 #: The most that a customer is asked to offer for speed: 0.01 SOL.
@@ -130,10 +130,11 @@ class Wanted:
     """The act to do with an escrow.
 
     ``without_refund`` claims and leaves what the escrow's account cost; ``after_claim`` refunds
-    only that; ``close`` takes all that a claim left, or somebody sent, from the timelock on.
+    only that; ``close`` takes all that a claim left, or somebody sent, from the timelock on;
+    ``release`` refunds at any time, by the payee.
     """
 
-    verb: Literal["fund", "claim", "refund", "close"]
+    verb: Literal["fund", "claim", "refund", "close", "release"]
     secret: str = ""
     without_refund: bool = False
     after_claim: bool = False
@@ -157,8 +158,8 @@ class Circumstances:
 
 
 def payer_of(terms: EscrowTerms, verb: str) -> str:
-    """The signer and payer: the recipient claims, all else is the funder's."""
-    return terms.payout.address if verb == "claim" else terms.refund.address
+    """The signer and payer: the recipient claims and releases, all else is the funder's."""
+    return terms.payout.address if verb in ("claim", "release") else terms.refund.address
 
 
 def _writes(address: str) -> AccountRole:
@@ -205,10 +206,12 @@ def _own_instruction(
             accounts.append(_writes(payout))
         if not wanted.without_refund:
             accounts.append(_writes(refund))
-    elif wanted.verb == "refund":
+    elif wanted.verb in ("refund", "release"):
         accounts = [_writes(escrow), _writes(refund)]
         if holds_token and not wanted.after_claim:
             accounts += [holding(refund), *vault, *programs]
+        if wanted.verb == "release":
+            accounts.append(AccountRole(payout, signs=True, writes=False))
     else:
         head[1], tail = bump, encoded
         accounts = [_writes(escrow), _writes(refund), _reads(SYSTEM_PROGRAM)]

@@ -92,11 +92,17 @@ def _from(sender: str, call: Call) -> TronCall:
 
 
 def fund_calls(
-    terms: EscrowTerms, deployment: ContractDeployment, allowed: int = 0
+    terms: EscrowTerms,
+    deployment: ContractDeployment,
+    allowed: int = 0,
+    lane_signature: str | None = None,
 ) -> list[TronCall]:
-    """All from the refund address, in order; each waits until the one before has succeeded."""
+    """All from the refund address, in order; each waits until the one before has succeeded.
+
+    ``lane_signature``: the payee's, for a lane of its own.
+    """
     must_fit(terms.token, terms.amount)
-    calls = PLAN.fund(terms, deployment, allowed, terms.amount)
+    calls = PLAN.fund(terms, deployment, allowed, terms.amount, lane_signature)
     return [_from(terms.refund.address, each) for each in calls]
 
 
@@ -108,6 +114,15 @@ def claim_call(terms: EscrowTerms, deployment: ContractDeployment, secret: str) 
 def refund_call(terms: EscrowTerms, deployment: ContractDeployment) -> TronCall:
     must_fit(terms.token, terms.amount)
     return _from(terms.refund.address, PLAN.refund(terms, deployment))
+
+
+def release_call(
+    terms: EscrowTerms, deployment: ContractDeployment, signature: str | None
+) -> TronCall:
+    """The refund before the timelock; see ``Plan.release``."""
+    must_fit(terms.token, terms.amount)
+    sender = terms.payout if signature is None else terms.refund
+    return _from(sender.address, PLAN.release(terms, deployment, signature))
 
 
 @dataclass(frozen=True, slots=True)

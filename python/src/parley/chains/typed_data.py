@@ -8,8 +8,17 @@ from typing import Any
 
 from .crypto import keccak256, recover_key_hash, sign_recoverable
 from .errors import ChainError
-from .escrows import FUND_WITH_AUTHORIZATION, FUND_WITH_PERMIT, word
+from .escrows import (
+    FUND_IN_LANE_WITH_AUTHORIZATION,
+    FUND_IN_LANE_WITH_PERMIT,
+    FUND_WITH_AUTHORIZATION,
+    FUND_WITH_PERMIT,
+    Consent,
+    Plan,
+    word,
+)
 from .evm import PLAN, checksum_address, parse_address
+from .signatures import signature_parts
 from .terms import ContractDeployment, EscrowTerms
 
 Json = dict[str, Any]
@@ -50,8 +59,12 @@ def permit_alternative(
     nonce: int,
     value: int,
     deadline: int,
+    lane_signature: str | None = None,
 ) -> Json | None:
-    """As the fund builder answers it; the native coin has None."""
+    """As the fund builder answers it; the native coin has None.
+
+    ``lane_signature``: the payee's, for a lane of its own.
+    """
     if terms.token is None:
         return None
     contract = PLAN.contract_of(terms, deployment)
@@ -63,7 +76,9 @@ def permit_alternative(
         "nonce": str(nonce),
         "deadline": str(deadline),
     }
-    data = FUND_WITH_PERMIT + PLAN.words(terms) + word(value) + word(deadline)
+    consent = PLAN.lane_consent(terms, deployment, lane_signature)
+    head = FUND_IN_LANE_WITH_PERMIT if consent else FUND_WITH_PERMIT
+    data = head + PLAN.words(terms) + word(value) + word(deadline) + consent
     return {
         "way": "permit",
         "from": sender,
@@ -78,7 +93,10 @@ def permit_alternative(
 
 
 def authorization_alternative(
-    terms: EscrowTerms, deployment: ContractDeployment, domain: Mapping[str, str]
+    terms: EscrowTerms,
+    deployment: ContractDeployment,
+    domain: Mapping[str, str],
+    lane_signature: str | None = None,
 ) -> Json | None:
     """As above. Its nonce is the escrow's id, and it ends at the fund-by."""
     if terms.token is None or terms.fund_before is None:
@@ -92,7 +110,9 @@ def authorization_alternative(
         "validBefore": str(terms.fund_before),
         "nonce": f"0x{PLAN.escrow_id(terms, deployment).hex()}",
     }
-    data = FUND_WITH_AUTHORIZATION + PLAN.words(terms)
+    consent = PLAN.lane_consent(terms, deployment, lane_signature)
+    head = FUND_IN_LANE_WITH_AUTHORIZATION if consent else FUND_WITH_AUTHORIZATION
+    data = head + PLAN.words(terms) + consent
     return {
         "way": "authorization",
         "from": None,
@@ -104,6 +124,27 @@ def authorization_alternative(
         },
         "call": {"to": contract, "value": "0x0", "dataBeforeSignature": f"0x{data.hex()}"},
         "relay": False,
+    }
+
+
+def consent_text(
+    plan: Plan, consent: Consent, terms: EscrowTerms, deployment: ContractDeployment
+) -> Json:
+    """The text that the payee signs, on EVM (EIP-712) and TRON (TIP-712, in the same bytes).
+
+    ``GiveUpClaim``: the coins go back to their funder before the timelock. ``OpenInMyLane``: the
+    funder may open this escrow in a lane of the payee's.
+    """
+    return {
+        "domain": {
+            "name": "Parley",
+            "version": "1",
+            "chainId": str(deployment.chain_id),
+            "verifyingContract": checksum_address(plan.bare(plan.contract_of(terms, deployment))),
+        },
+        "types": {consent: [{"name": "escrow", "type": "bytes32"}]},
+        "primaryType": consent,
+        "message": {"escrow": f"0x{plan.escrow_id(terms, deployment).hex()}"},
     }
 
 
@@ -150,26 +191,14 @@ def sign_typed_data(private_key: bytes, typed_data: Mapping[str, Any]) -> str:
     return f"0x{signature.hex()}{27 + recovery:02x}"
 
 
-def _parts(signature: str) -> tuple[int, str, str]:
-    """v as 27 or 28, r and s. Throws ``bad_signature``."""
-    if not re.fullmatch(r"0x[0-9a-fA-F]{130}", signature):
-        has = max(0, (len(signature) - 2) // 2)
-        sentence = f"must be 65 bytes of hex with 0x (r, s, v); it has {has}"
-        raise ChainError("bad_signature", f"the signature {sentence}")
-    v = int(signature[130:], 16)
-    if v not in (0, 1, 27, 28):
-        raise ChainError("bad_signature", f"the signature has v {v}, not 27, 28, 0 or 1")
-    return (v if v >= 27 else v + 27), signature[2:66].lower(), signature[66:130].lower()
-
-
 def signed_call(call: Mapping[str, str], signature: str) -> Json:
     """The funding call, to be sent by anyone (authorization) or by ``from`` (permit)."""
-    v, r, s = _parts(signature)
+    v, r, s = signature_parts(signature)
     data = f"{call['dataBeforeSignature']}{v:064x}{r}{s}"
     return {"to": call["to"], "data": data, "value": call["value"]}
 
 
 def signer_of(typed_data: Mapping[str, Any], signature: str) -> str:
-    v, r, s = _parts(signature)
+    v, r, s = signature_parts(signature)
     compact = bytes.fromhex(r + s)
     return checksum_address(recover_key_hash(digest_of(typed_data), compact, v - 27))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
-from ..chains import bitcoin, bitcoin_spend, derive_escrow, evm
+from ..chains import bitcoin, bitcoin_spend, derive_escrow, evm, tron
 from ..chains.errors import ChainError
 from ..chains.escrows import Call, funding_of_length
 from ..chains.terms import (
@@ -36,9 +37,13 @@ from .words import MISSING, get, is_number, text_of
 
 @dataclass(frozen=True, slots=True)
 class Fund:
-    """``allowance``: the amount of an approval (EVM), that of the terms unless told."""
+    """``allowance``: the amount of an approval (EVM), that of the terms unless told.
+
+    ``lane_signature``: the payee's, for a lane of its own (EVM and TRON).
+    """
 
     allowance: Allowance = "exact"
+    lane_signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    pass
+    """Before the timelock too: ``release``, by the payee's signature (EVM and TRON);
+    ``is_released``, by its own transaction (Solana)."""
+
+    release: str | None = None
+    is_released: bool = False
 
 
 Asked = Fund | Claim | Refund
@@ -197,7 +206,8 @@ def _verify_evm(
         must_equal("from", terms.refund.address, sender)
     elif sender is not MISSING:
         raise VerificationError("from", "absent", text_of(sender))
-    expected = _calls_for(asked, terms, view, len(txs))
+    with _consented(asked):
+        expected = _calls_for(asked, terms, view, len(txs))
     must_equal("txs.length", len(expected), len(txs))
     for at, call in enumerate(expected):
         said = txs[at]
@@ -208,6 +218,18 @@ def _verify_evm(
             # A signer may obey it.
             if name not in ("to", "data", "value"):
                 raise VerificationError(f"txs[{at}].{name}", "absent", "something")
+
+
+@contextmanager
+def _consented(asked: Asked) -> Iterator[None]:
+    """A consent that was given to the customer is none of these terms."""
+    try:
+        yield
+    except ChainError as error:
+        if error.code != "bad_signature":
+            raise
+        field = "laneSignature" if isinstance(asked, Fund) else "release"
+        raise VerificationError(field, "the payee's, for these terms", str(error)) from error
 
 
 def _must_be_data(field: str, expected: str, got: object) -> None:
@@ -225,13 +247,35 @@ def _calls_for(asked: Asked, terms: EscrowTerms, view: EvmView, count: int) -> l
     match asked:
         case Claim(secret):
             return [evm.claim_call(terms, view.deployment, secret)]
-        case Refund():
+        case Refund(release):
+            if release is not None:
+                return [evm.release_call(terms, view.deployment, release)]
             return [evm.refund_call(terms, view.deployment)]
-        case Fund(allowance):
+        case Fund(allowance, signature):
             return funding_of_length(
                 terms.amount,
                 count,
-                lambda allowed: evm.fund_calls(terms, view.deployment, allowed, allowance),
+                lambda allowed: evm.fund_calls(
+                    terms, view.deployment, allowed, allowance, signature
+                ),
+            )
+
+
+def _tron_calls_for(
+    asked: Asked, terms: EscrowTerms, view: TronView, count: int
+) -> list[tron.TronCall]:
+    match asked:
+        case Claim(secret):
+            return [tron.claim_call(terms, view.deployment, secret)]
+        case Refund(release):
+            if release is not None:
+                return [tron.release_call(terms, view.deployment, release)]
+            return [tron.refund_call(terms, view.deployment)]
+        case Fund(_, signature):
+            return funding_of_length(
+                terms.amount,
+                count,
+                lambda allowed: tron.fund_calls(terms, view.deployment, allowed, signature),
             )
 
 
@@ -249,9 +293,10 @@ def _verify_tron(
     _must_sign(material, "tron-txid")
     must_be("a list", "transactions", get(material, "transactions"))
     bounds = EnvelopeBounds(now * 1_000, view.most_fee_limit_sun, _LONGEST_TRON_LIFE_MS)
-    secret = asked.secret if isinstance(asked, Claim) else None
+    with _consented(asked):
+        calls = _tron_calls_for(asked, terms, view, len(get(material, "transactions")))
     said = _without_deadline(material)
-    _must_have_none(asked, tron_problems(said, _verb(asked), secret, terms, view, bounds))
+    _must_have_none(asked, tron_problems(said, calls, terms, view, bounds))
 
 
 def _verify_solana(
@@ -260,7 +305,9 @@ def _verify_solana(
     _must_sign(material, "solana-tx")
     must_be("text", "transaction", get(material, "transaction"))
     secret = asked.secret if isinstance(asked, Claim) else ""
-    problems = solana_problems(material, _verb(asked), secret, terms, view)
+    is_released = isinstance(asked, Refund) and asked.is_released
+    verb = "release" if is_released else _verb(asked)
+    problems = solana_problems(material, verb, secret, terms, view)
     height = get(material, "lastValidBlockHeight")
     if not (is_number(height) and height == int(height) and 0 <= height < 2**53):
         problems.append(f"lastValidBlockHeight is {text_of(height)}, no height")

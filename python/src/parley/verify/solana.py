@@ -52,6 +52,8 @@ def _forms_of(verb: str, secret: str) -> list[solana.Wanted]:
         return [solana.Wanted("fund")]
     if verb == "claim":
         return [solana.Wanted("claim", secret, without_refund=each) for each in (False, True)]
+    if verb == "release":
+        return [solana.Wanted("release")]
     # The whole balance goes to the funder, by any verb.
     refunds = [solana.Wanted("refund", after_claim=each) for each in (False, True)]
     return [*refunds, solana.Wanted("close")]

@@ -360,6 +360,8 @@ def _verify_escrow(
     )
     must_equal(f"{at}.{kind}Pubkey", wanted.pubkey, got.pubkey)
     must_equal(f"{at}.{kind}Address", wanted.address, got.address)
+    # This package signs no leaves of Taproot: the leg is P2WSH, whatever the other side asks for.
+    must_equal(f"{at}.{kind}Form", None, _form(said, kind))
     has_lanes = place.view.family in ("evm", "tron")
     terms = EscrowTerms(
         chain=place.asset.chain,
@@ -394,18 +396,27 @@ def _lane(at: str, lane: Json, has_lanes: bool) -> Lane | None:
     return Lane(number, int(counter), None if contract is MISSING else contract)
 
 
+def _form(said: Mapping[str, Json], kind: Literal["payout", "refund"]) -> Json:
+    form = get(said, f"{kind}Form")
+    return None if form is MISSING else form
+
+
 def _destination(
     at: str, kind: Literal["payout", "refund"], said: Mapping[str, Json], view: ChainView
 ) -> Destination | None:
     address, pubkey = get(said, f"{kind}Address"), get(said, f"{kind}Pubkey")
     pubkey = None if pubkey is MISSING else pubkey
-    if address is None:
+    form = _form(said, kind)
+    if address is None or not isinstance(view, BitcoinView):
         must_equal(f"{at}.{kind}Pubkey", None, pubkey)
-        return None
-    must_be("text", f"{at}.{kind}Address", address)
-    if not isinstance(view, BitcoinView):
-        must_equal(f"{at}.{kind}Pubkey", None, pubkey)
+        must_equal(f"{at}.{kind}Form", None, form)
+        if address is None:
+            return None
+        must_be("text", f"{at}.{kind}Address", address)
         return Destination(address)
+    must_be("text", f"{at}.{kind}Address", address)
+    if form is not None:
+        must_equal(f"{at}.{kind}Form", "p2tr", form)
     if pubkey is None:
         raise VerificationError(f"{at}.{kind}Pubkey", "a key", "null")
     must_be("text", f"{at}.{kind}Pubkey", pubkey)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..chains import tron
-from ..chains.escrows import Call, funding_of_length
 from ..chains.terms import EscrowTerms, TronView
 from .words import get, is_list, same, text_of
 
@@ -38,15 +37,13 @@ def must(problems: list[str], field: str, got: object, wanted: object) -> None:
 
 def tron_problems(
     material: Mapping[str, Any],
-    verb: str,
-    secret: str | None,
+    calls: Sequence[tron.TronCall],
     terms: EscrowTerms,
     view: TronView,
     bounds: EnvelopeBounds,
 ) -> list[str]:
-    """Any number of approvals that a funding can have is right."""
+    """``calls``: what the transactions are to be."""
     transactions: Sequence[Any] = material["transactions"]
-    calls = _expected(len(transactions), verb, secret, terms, view)
     escrow = tron.tron_escrow(terms, view.deployment).address
     expected = {"chain": terms.chain, "family": "tron", "sign": "tron-txid", "escrow": escrow}
     problems = comparing(material, expected)
@@ -61,23 +58,6 @@ def tron_problems(
         wanted = tron.tron_transaction(call, _envelope_of(said["raw_data"]))
         problems += _differences(name, said, wanted)
     return problems
-
-
-def _expected(
-    count: int, verb: str, secret: str | None, terms: EscrowTerms, view: TronView
-) -> list[tron.TronCall]:
-    if verb == "claim":
-        return [tron.claim_call(terms, view.deployment, secret or "")]
-    if verb == "refund":
-        return [tron.refund_call(terms, view.deployment)]
-    forms: dict[int, list[tron.TronCall]] = {}
-
-    def calls_at(allowed: int) -> list[Call]:
-        forms[allowed] = tron.fund_calls(terms, view.deployment, allowed)
-        return [Call(each.to, each.data, each.value) for each in forms[allowed]]
-
-    fitting = funding_of_length(terms.amount, count, calls_at)
-    return next(form for form in forms.values() if len(form) == len(fitting))
 
 
 def _envelope_of(raw: Mapping[str, Any]) -> tron.Envelope:

@@ -33,6 +33,8 @@ class SigningView:
     latest_deadline: int = 0
     allowance: Allowance = "exact"
     nonce: int | None = None
+    #: The payee's, for a lane of its own.
+    lane_signature: str | None = None
 
 
 def verify_typed_data(
@@ -114,16 +116,16 @@ def _expected(
     deployment: ContractDeployment,
     view: SigningView,
 ) -> dict[str, Any] | None:
-    domain = text["domain"]
+    domain, lane = text["domain"], view.lane_signature
     if way == "authorization":
-        return typed_data.authorization_alternative(terms, deployment, domain)
+        return typed_data.authorization_alternative(terms, deployment, domain, lane)
     if way != "permit":
         return None
     told = get(text, "message")
     value = terms.amount if view.allowance == "exact" else STANDING_ALLOWANCE
     deadline = min(_integer_in(get(told, "deadline")), view.latest_deadline)
     nonce = _integer_in(get(told, "nonce")) if view.nonce is None else view.nonce
-    return typed_data.permit_alternative(terms, deployment, domain, nonce, value, deadline)
+    return typed_data.permit_alternative(terms, deployment, domain, nonce, value, deadline, lane)
 
 
 def _integer_in(text: object) -> int:

@@ -281,6 +281,7 @@ export function healAll(world: World): void {
   world.isHealed = true;
   world.standing.clear();
   world.market.lie = null;
+  world.market.wordLie = null;
   world.news += 1;
   for (const person of world.people) {
     person.ahead = 0;

@@ -19,6 +19,7 @@ import type { Kept } from '@parley/sdk/stores/store.ts';
 import {
   minedAbout,
   rawOf,
+  releaseWord,
   type SimChain,
   type SimTransaction,
   tipOf,
@@ -27,6 +28,7 @@ import {
 } from '../chain.ts';
 import { insideOf } from '../material.ts';
 import { unsignedFunding } from '../node.ts';
+import { checkReleased } from './oracle.ts';
 import { nowSeconds } from './time.ts';
 import type { Person, World } from './world.ts';
 
@@ -67,12 +69,17 @@ export function handOf(context: Context, leg: SetLeg): Hand {
   const about = (kept: Kept) => stateOf(chain, kept, depth);
   const tendSpend = (verb: Spending['verb']) => tendSpendOf(context, leg, verb, about);
   const isBitcoin = leg.family === 'bitcoin';
+  const signRelease = async () => {
+    checkReleased(world, person);
+    return releaseWord(leg.escrow.terms.payout.address, leg.escrow.address);
+  };
   return {
     ...unshared,
     paysByHand: isBitcoin && person.byHand,
     approvesTokens: false,
     alone: (work) => work(),
     signFunding: (built) => [async () => keptOf(fundingOf(world, leg, built))],
+    ...(leg.family === 'evm' || leg.family === 'tron' ? { signRelease } : {}),
     signSpend: async (built) => ({
       sign: async () => keptOf(insideOf(built) as SimTransaction),
       gas: null,

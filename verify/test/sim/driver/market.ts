@@ -12,8 +12,10 @@ import { unsignedFunding } from '../node.ts';
 import { type Alive, offer } from './nodes.ts';
 import { escrowOf } from './plans.ts';
 import { later, nowMs, nowSeconds } from './time.ts';
+import { keepWord, wordFor } from './words.ts';
 import { count, legNames, type Person, termsOf, type World } from './world.ts';
 
+type Given = { readonly signature?: string | null };
 type How = { readonly signal?: AbortSignal };
 
 const refusal = (status: number, code: string, message: string) =>
@@ -45,7 +47,8 @@ function swapFor(world: World, person: Person): Swap {
     const terms = termsOf(world, name, { counter: market.counters[name], moved });
     const { policy } = chains[name];
     const about = { assetId: `asset-${name}`, depth: policy.normal.confirmations };
-    return legShown(name, terms, escrowOf(terms), about);
+    const shown = legShown(name, terms, escrowOf(terms), about);
+    return { ...shown, release: isCheated ? wordFor(world, person, name) : market.words[name] };
   };
   const showing = { id: swapId, legs: { a: leg('a'), b: leg('b') }, deadlines: times, next: [] };
   const swap = swapShown(person.trade, secret, world.agreedAt, showing);
@@ -74,12 +77,21 @@ export function marketFor(world: World, person: Person, alive: Alive): ParleyCli
         if (nowSeconds() > fundBy({ deadlines: world.times }, { long: leg === 'b' })) {
           throw refusal(409, 'too_late_to_fund', 'too late');
         }
+        const isGivenUp = (market.words.a ?? market.words.b) !== null;
+        if (isGivenUp && market.kind !== 'lying') throw refusal(409, 'given_up', 'given up');
         market.fixed.add(leg);
         const moved = market.moved[leg];
         const terms = termsOf(world, leg, { counter: market.counters[leg], moved });
         const { address } = escrowOf(terms);
         const tx = unsignedFunding(chains[leg], address, terms, chance.hex(6));
         return { ...materialOf(chains[leg].family, tx, nowSeconds()), validUntil: null };
+      }),
+    release: (_: string, leg: LegName, { signature = null }: Given, how: How = {}) =>
+      asked(how, () => {
+        keepWord(world, leg, signature);
+        world.news += 1;
+        count(world, signature === null ? 'wish' : 'release');
+        return { swap: swapFor(world, person), material: null };
       }),
     broadcast: (chain: string, raw: string, how: How = {}) =>
       asked(how, () => {

@@ -4,6 +4,8 @@
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { Consent } from '@parley/chains/interface/consent.ts';
+import type { Material, SolanaMaterial, TypedData } from '@parley/chains/interface/material.ts';
 import type { Heads, WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import type { ReadTransaction } from '@parley/chains/interface/sending.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -12,6 +14,7 @@ import {
   clockAt,
   heldIn,
   refusal,
+  releaseWord,
   type SimChain,
   submit,
   tipOf,
@@ -187,13 +190,23 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
       await answers(node, parts, signal, heard);
       return work(viewOf(node, world));
     });
-  const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) => {
+  const spend = (
+    verb: 'claim' | 'refund',
+    watched: WatchedEscrow,
+    secret: string | null,
+    release?: string,
+  ) => {
     return (view: View) => {
       const isDenied = node.mode.is === 'lying' && denies.includes(node.mode.lie);
       const from = isDenied ? { ...view, height: 0 } : view;
       const isVain = node.mode.is === 'lying' && node.mode.lie === 'vain';
       if (isVain) count(world, 'built in vain');
-      return builtSpend(parts, from, watched, { verb, secret, isVain });
+      return builtSpend(parts, from, watched, {
+        verb,
+        secret,
+        isVain,
+        ...(release && { release }),
+      });
     };
   };
   const adapter: Partial<ChainAdapter> = {
@@ -222,7 +235,15 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
         ),
       ),
     buildClaim: ({ escrow }, secret, signal) => asked(signal, spend('claim', escrow, secret)),
-    buildRefund: ({ escrow }, signal) => asked(signal, spend('refund', escrow, null)),
+    buildRefund: ({ escrow, release }, signal) =>
+      asked(signal, spend('refund', escrow, null, release)),
+    ...(chain.family === 'bitcoin'
+      ? {}
+      : {
+          consent: consentOf(chain, (escrow, signal) =>
+            asked(signal, spend('refund', escrow, null, wordOf(escrow))),
+          ),
+        }),
     readSigned: async (signed) => {
       const raw = String(signed);
       return { txid: txidOf(raw), raw, touches: [] };
@@ -239,7 +260,29 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
   return { ...adapter, blockHash } as ChainAdapter;
 }
 
+const wordOf = ({ address, terms }: WatchedEscrow) => releaseWord(terms.payout.address, address);
+
+function consentOf(
+  { chain, family }: SimChain,
+  build: (escrow: WatchedEscrow, signal: AbortSignal) => Promise<Material>,
+): Consent {
+  const checkRelease: Consent['checkRelease'] = async (terms, signature) => {
+    if (signature === releaseWord(terms.payout.address, escrowOf(terms).address)) return;
+    throw new ParleyError('bad_signature', 'the payee has not signed this', {});
+  };
+  return {
+    ...(family === 'solana' ? {} : { checkRelease }),
+    buildRelease: async ({ escrow }, signal) => {
+      if (family === 'solana') return (await build(escrow, signal)) as SolanaMaterial;
+      const typedData = {} as TypedData;
+      const text = { family: family === 'tron' ? family : 'evm', sign: 'typed-data' } as const;
+      return { chain, ...text, typedData, escrow: escrow.address };
+    },
+  };
+}
+
 type Spending = {
+  readonly release?: string;
   readonly verb: 'claim' | 'refund';
   readonly secret: string | null;
   readonly isVain: boolean;
@@ -252,7 +295,7 @@ function builtSpend(
   { world }: NodeParts,
   { chain, height }: View,
   { address, terms }: WatchedEscrow,
-  { verb, secret, isVain }: Spending,
+  { verb, secret, isVain, release }: Spending,
 ) {
   const unspent = heldIn(chain, address).filter(
     (each) => each.height <= height && (each.spentBy === null || each.spentBy.height > height),
@@ -262,12 +305,15 @@ function builtSpend(
   if (payments.length === 0) {
     throw new ParleyError('nothing_there', `${address} holds no payment`, { escrow: address });
   }
-  const to = verb === 'claim' ? terms.payout : terms.refund;
+  // On Solana the payee sends its release.
+  const isPayees = verb === 'claim' || (release !== undefined && chain.family === 'solana');
+  const to = isPayees ? terms.payout : terms.refund;
   const own = isBitcoin ? payments.map(({ txid }) => txid) : [`coin-${world.chance.hex(6)}`];
   const coins = isVain ? [`${vain}${world.chance.hex(6)}`] : own;
   const by = isBitcoin ? (to.pubkey ?? '') : to.address;
   const fee = feeToReplace(chain, coins);
-  const tx = { chain: chain.chain, verb, escrow: address, by, coins, amount: '0', secret, fee };
+  const spend = { chain: chain.chain, verb, escrow: address, by, coins, amount: '0', secret, fee };
+  const tx = release === undefined ? spend : { ...spend, release };
   return materialOf(chain.family, tx, nowSeconds());
 }
 
@@ -334,8 +380,20 @@ export function inTurn(nodes: readonly ChainAdapter[]): ChainAdapter {
     const failures = told.map((each) => (each.status === 'rejected' ? each.reason : null));
     throw failures.find((each) => each?.code === 'refused_by_node') ?? failures[0];
   };
+  const { consent } = first;
+  const asksNodes: Pick<ChainAdapter, 'consent'> =
+    consent === undefined
+      ? {}
+      : {
+          consent: {
+            ...consent,
+            buildRelease: (input, signal) =>
+              asking((node) => (node.consent ?? consent).buildRelease(input, signal)),
+          },
+        };
   return {
     ...first,
+    ...asksNodes,
     broadcast,
     heads: (signal) => asking((node) => node.heads(signal)),
     look: (escrows, signal) => asking((node) => node.look(escrows, signal)),

@@ -4,7 +4,7 @@ import type { LegName } from '@parley/core/trade.ts';
 import type { Outcome } from '@parley/sdk/settle.ts';
 import { clockToleranceSeconds } from '@parley/sdk/verify.ts';
 import { heldIn, holdsAny, type SimChain, tipOf, transactionOf } from '../chain.ts';
-import { nowSeconds } from './time.ts';
+import { nowMs, nowSeconds } from './time.ts';
 import {
   count,
   depthIn,
@@ -21,7 +21,10 @@ export const rules = {
   neither: 'nobody who runs the driver ends with neither',
   reveal: 'no secret is told late, or for a leg that does not stand',
   second: 'the second leg is funded only when the first stands at depth',
-  early: 'no refund is sent before its timelock',
+  early: 'no refund is sent before its timelock, unless it is released',
+  word: 'who has given up funds nothing and tells no secret',
+  release: 'a leg is released when the own one is back, or by a person',
+  back: 'without faults what is given up is back at once',
   end: 'an end is what the chains show',
   ends: 'every run ends once its faults do',
   calm: 'without faults everybody gets what was agreed',
@@ -58,9 +61,13 @@ export function checkSent(world: World, person: Person, raw: string): void {
   const early = world.times.refundAt[gives] - own.driftSeconds - clockToleranceSeconds;
   // The rent that a claim left is fetched at once.
   const isHeld = holdsAny(world.chains[gives], tx.escrow);
-  if (tx.verb === 'refund' && isHeld && nowSeconds() < early) {
+  const isReleased = tx.release !== undefined;
+  if (isReleased && tx.by === tx.release?.split(' gives up ')[0]) checkReleased(world, person);
+  if (tx.verb === 'refund' && isHeld && !isReleased && nowSeconds() < early) {
     violate(world, rules.early, `${early - nowSeconds()} s too early`);
   }
+  const isSecret = tx.verb === 'claim' && role === 'initiator' && !isShown(world);
+  if (person.hasReleased && (tx.verb === 'fund' || isSecret)) violate(world, rules.word, tx.verb);
   const isSecond = tx.verb === 'fund' && role === 'counterparty';
   if (isSecond && tx.chain === world.chains[gives].chain) {
     const { policy } = world.chains[gets];
@@ -81,6 +88,40 @@ export function checkSent(world: World, person: Person, raw: string): void {
     if (!stands && !wasDeep(world, leg)) {
       violate(world, rules.reveal, `leg ${leg} holds nothing`);
     }
+  }
+}
+
+const isShown = ({ chains, isTold }: World) =>
+  isTold || legNames.some((leg) => chains[leg].shown.size > 0);
+
+/** Before a release is signed. */
+export function checkReleased(world: World, person: Person): void {
+  if (!isJudged(world, person)) return;
+  const isWanted = person.role === 'initiator' && nowMs() >= person.givesUpAtMs;
+  if (isAtRisk(world, person) && !isWanted) {
+    violate(world, rules.release, `the ${person.role} with its own money at stake`);
+  }
+  if (!person.hasReleased) tell(world, `the ${person.role} releases leg ${person.gets}`);
+  person.hasReleased = true;
+}
+
+/** Two hours: each side looks, waits for the depth, and looks again. */
+const soonMs = 7_200_000;
+
+/** By who began it; once both legs are funded the initiator decides. */
+function checkBack(world: World): void {
+  const givers = world.people.filter(
+    ({ givesUpAtMs }) => givesUpAtMs < world.times.revealBy * 1_000,
+  );
+  const isBack = world.people.every(({ end }) => end === 'refunded' || end === 'nothing');
+  const first = givers.find(({ hasReleased }) => hasReleased);
+  if (first === undefined || !isBack) return;
+  count(world, 'given up and back');
+  for (const { end, endedAtMs, gives, role } of world.people) {
+    if (end !== 'refunded' || world.chains[gives].family === 'bitcoin') continue;
+    const lateMs = endedAtMs - Math.min(...givers.map(({ givesUpAtMs }) => givesUpAtMs)) - soonMs;
+    if (lateMs > 0)
+      violate(world, rules.back, `the ${role}, by ${Math.round(lateMs / 60_000)} min`);
   }
 }
 
@@ -125,6 +166,7 @@ export function checkEnd(world: World, person: Person, { end }: Outcome): void {
 
 /** At the end of all: no person comes back any more. */
 export function checkWorld(world: World): void {
+  if (world.calm) checkBack(world);
   for (const person of world.people) {
     if (!isJudged(world, person)) continue;
     const isTaken = spentBy(world, person.gives, 'claim').length > 0;
@@ -136,7 +178,10 @@ export function checkWorld(world: World): void {
       const height = tipOf(world.chains[person.gives]).height;
       violate(world, rules.ends, `the ${person.role} still waits at block ${height}`);
     }
-    if (world.calm && person.end !== 'received') {
+    const isGivenUp = world.people.some(
+      ({ givesUpAtMs }) => givesUpAtMs !== Number.POSITIVE_INFINITY,
+    );
+    if (world.calm && !isGivenUp && person.end !== 'received') {
       violate(world, rules.calm, `the ${person.role} ended as ${person.end}`);
     }
   }

@@ -138,6 +138,7 @@ function inputFor(world: World, person: Person, life: Life): SettleInput {
     now: async () => nowSeconds() + person.ahead,
     scheduleRefunds: false,
     pause: (_, signal) => rest(world, person, life, signal),
+    givesUp: () => nowMs() >= person.givesUpAtMs,
     onProgress: (progress) => hear(world, person, progress),
   };
 }
@@ -164,7 +165,8 @@ function rest(world: World, person: Person, life: Life, signal?: AbortSignal): P
   });
 }
 
-const told = /^(state|funded|claimed|refunded|cancelled|evidence|ended|verified|pay_by_hand)$/;
+const told =
+  /^(state|funded|claimed|refunded|released|cancelled|evidence|ended|verified|pay_by_hand)$/;
 
 function hear(world: World, person: Person, { step, leg, text }: Progress): void {
   if (told.test(step)) tell(world, `${person.role} ${step} ${leg ?? ''}: ${text}`);
@@ -207,9 +209,10 @@ function payByHand(world: World, person: Person): void {
   });
 }
 
-/** It knows of the own funding, and where the legs are. */
+/** It knows of the own funding, of its word, and where the legs are. */
 const isSameButSeen = (one: SwapRecord, other: SwapRecord) =>
   mayBeFunded(one) === mayBeFunded(other) &&
+  (one.givenUp === undefined) === (other.givenUp === undefined) &&
   legNames.every((leg) => {
     return one.swap.legs[leg].escrow?.address === other.swap.legs[leg].escrow?.address;
   });
@@ -259,6 +262,7 @@ export async function live(world: World, person: Person, deaths: number[]): Prom
     try {
       const outcome = await settle(inputFor(world, person, life));
       person.end = outcome.end;
+      person.endedAtMs = nowMs();
       return checkEnd(world, person, outcome);
     } catch (error) {
       if (!life.isDead) {

@@ -17,6 +17,7 @@ import { live } from './party.ts';
 import { plansAreOf } from './plans.ts';
 import { rivalActs } from './rival.ts';
 import { beginTime, nowMs, runUntil } from './time.ts';
+import { planWords } from './words.ts';
 import {
   amountOf,
   count,
@@ -132,6 +133,9 @@ function personFor(world: World, party: Party, kind: Kind): Person {
     isClockSet: false,
     callsLeft: Number.POSITIVE_INFINITY,
     hasPaid: false,
+    givesUpAtMs: Number.POSITIVE_INFINITY,
+    hasReleased: false,
+    endedAtMs: 0,
     isLost: false,
     end: null,
   } as Person;
@@ -146,6 +150,8 @@ function marketFor(chance: Chance, calm: boolean, hasRival: boolean): Market {
     moved: { a: 0, b: 0 },
     fixed: new Set(),
     lie: null,
+    words: { a: null, b: null },
+    wordLie: null,
   };
 }
 
@@ -211,6 +217,7 @@ export async function simulateDriver(seed: number): Promise<Done> {
     for (const leg of legNames) startMining(world, leg);
     if (!calm) planFaults(world);
     planMore(world);
+    planWords(world);
     for (const person of people) {
       if (person.kind === 'rival') rivalActs(world, person);
       else running.push(live(world, person, deathsOf(world, person)));

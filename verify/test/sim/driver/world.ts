@@ -7,6 +7,7 @@ import { funderOf, type LegName, otherLeg, type Party, type Role } from '@parley
 import type { Outcome } from '@parley/sdk/settle.ts';
 import { readKept, type SwapRecord } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '@parley/sdk/trade.ts';
+import type { SwapLeg } from '@parley/sdk/types.ts';
 import { minedAbout, type SimChain, tipOf } from '../chain.ts';
 import type { Chance } from '../chance.ts';
 import { nowSeconds } from './time.ts';
@@ -94,6 +95,11 @@ export type Person = {
   /** Calls of store, nodes and market until its process dies; Infinity: it lives. */
   callsLeft: number;
   hasPaid: boolean;
+  /** Virtual milliseconds from when the person gives the swap up; Infinity: never. */
+  givesUpAtMs: number;
+  /** Whether its release has left. */
+  hasReleased: boolean;
+  endedAtMs: number;
   /** Its device: it comes back by its phrase. */
   isLost: boolean;
   end: End | null;
@@ -110,6 +116,9 @@ export type Market = {
   readonly fixed: Set<LegName>;
   /** Its lie against the truth now. */
   lie: 'deadlines' | 'secret' | 'nothing' | null;
+  /** By the payee of each leg, and its lie of them. */
+  readonly words: Record<LegName, SwapLeg['release']>;
+  wordLie: 'hides' | 'wish' | 'nonsense' | null;
 };
 
 export type World = {
@@ -182,7 +191,7 @@ export function termsOf(
   const payee = funder === 'maker' ? 'taker' : 'maker';
   const isLane = family === 'evm' || family === 'tron';
   const fundBefore = leg === 'b' ? times.initiatorFundBy : times.counterpartyFundBy;
-  const number = leg.repeat(24);
+  const number = `0${leg.repeat(23)}`;
   // Only the side that is not cheated has other addresses: the sign of `moved` says whose.
   const of = (party: Party) => (moved !== 0 && moved > 0 === (party === funder) ? moved : 0);
   return {

@@ -1,0 +1,192 @@
+// A Taproot escrow spent by the keys of both sides together (MuSig2, BIP 327): a claim once the secret
+// is public, or a refund that the payee releases. It pays the address of the terms, so that the chain
+// tells the one from the other, and needs no leaf, no secret and no timelock.
+//
+// The side that is paid asks, and the other one answers. Whether it may is a rule of its caller: an
+// answer gives the coins away. It keeps nothing, since its nonces follow from its key and all that
+// it signs (DeterministicSign). The asking side draws nonces. Signed twice with one of them, its key
+// would be known: they are on disk before the request leaves, and taken from there before they sign.
+
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import { RawTx } from '@scure/btc-signer';
+import { deterministicSign, nonceAggregate, nonceGen, Session } from '@scure/btc-signer/musig2.js';
+import { equalBytes, tagSchnorr } from '@scure/btc-signer/utils.js';
+import type { SpendTogether } from '../interface/cosigning.ts';
+import type { BitcoinNetwork } from './networks.ts';
+import { buildSpend, escrowBytes, taprootOf, unsigned } from './plan.ts';
+import type { Assembled } from './signed-psbt.ts';
+import { mostInputs } from './spending.ts';
+
+export type CosignRequest = SpendTogether & {
+  /** Public ones, one for each output: 66 bytes in hex. */
+  readonly nonces: readonly string[];
+};
+
+export type CosignAnswer = {
+  readonly nonces: readonly string[];
+  /** Partial, one for each output: 32 bytes in hex. */
+  readonly signatures: readonly string[];
+};
+
+/** Where the asking side keeps secret nonces. */
+export type NonceStore = {
+  /** Ends once they are on disk. */
+  readonly put: (id: string, secrets: readonly string[]) => Promise<void>;
+  /** Ends once they are on disk no more. One of two callers gets them, the other null. */
+  readonly take: (id: string) => Promise<readonly string[] | null>;
+};
+
+/** A side with its key. */
+export type Cosigner = {
+  readonly terms: EscrowTerms;
+  readonly network: BitcoinNetwork;
+  readonly privateKey: Uint8Array;
+};
+
+type Cosigning = {
+  /** By BIP 341, one for each output. */
+  readonly hashes: readonly Uint8Array[];
+  readonly keys: Uint8Array[];
+  /** From the internal key to that of the output. */
+  readonly tweak: Uint8Array;
+  /** The output's, x-only. */
+  readonly key: Uint8Array;
+};
+
+function cosigning(
+  { terms, network }: Cosigner,
+  { verb, outputs, feeSats }: SpendTogether,
+): Cosigning {
+  if (outputs.length > mostInputs) {
+    throw new ParleyError('bad_field', `${outputs.length} outputs are more than ${mostInputs}`);
+  }
+  const built = buildSpend(terms, network, verb, outputs, feeSats, 'key');
+  const escrow = escrowBytes(terms, network);
+  const { keys, internalKey, root } = taprootOf(escrow);
+  return {
+    hashes: built.sighashHexes.map((hash) => hexToBytes(hash)),
+    keys,
+    tweak: tagSchnorr('TapTweak', internalKey, root),
+    key: escrow.script.subarray(2),
+  };
+}
+
+/** Throws `bad_public_key` unless the key is that side's. */
+function mustBe({ terms, privateKey }: Cosigner, side: 'payout' | 'refund'): Uint8Array {
+  const key = secp256k1.getPublicKey(privateKey, true);
+  const { pubkey } = terms[side];
+  if (pubkey?.toLowerCase() === bytesToHex(key)) return key;
+  const sentence = `the key ${bytesToHex(key)} is not the ${side} key ${pubkey} of the escrow`;
+  throw new ParleyError('bad_public_key', sentence, { side });
+}
+
+const asks = { claim: 'payout', refund: 'refund' } as const;
+const answers = { claim: 'refund', refund: 'payout' } as const;
+
+function idOf(hashes: readonly Uint8Array[], nonces: readonly string[]): string {
+  return bytesToHex(sha256(concatBytes(...hashes, ...nonces.map((each) => hexToBytes(each)))));
+}
+
+/** `random`: 32 bytes from a source of the system. Throws `nothing_there`, `bad_public_key`. */
+export async function ask(
+  own: Cosigner,
+  spend: SpendTogether,
+  store: NonceStore,
+  random: () => Uint8Array,
+): Promise<CosignRequest> {
+  const key = mustBe(own, asks[spend.verb]);
+  const { hashes, key: together } = cosigning(own, spend);
+  const drawn = hashes.map((hash) =>
+    nonceGen(key, own.privateKey, together, hash, undefined, random()),
+  );
+  const nonces = drawn.map((each) => bytesToHex(each.public));
+  const secrets = drawn.map(({ secret }) => bytesToHex(secret));
+  await store.put(idOf(hashes, nonces), secrets);
+  const { verb, outputs, feeSats } = spend;
+  return { verb, outputs, feeSats, nonces };
+}
+
+/** The same answer to the same request. Throws `bad_signature` on nonces that are none. */
+export function answer(own: Cosigner, request: CosignRequest): CosignAnswer {
+  mustBe(own, answers[request.verb]);
+  const { hashes, keys, tweak } = cosigning(own, request);
+  mustHave('nonces', request.nonces, hashes.length, nonceHex);
+  const signed = hashes.map((hash, at) =>
+    reading(at, () => {
+      const nonce = hexToBytes(request.nonces[at] ?? '');
+      return deterministicSign(own.privateKey, nonce, keys, hash, [tweak], [true]);
+    }),
+  );
+  return {
+    nonces: signed.map(({ publicNonce }) => bytesToHex(publicNonce)),
+    signatures: signed.map(({ partialSig }) => bytesToHex(partialSig)),
+  };
+}
+
+const nonceHex = /^[0-9a-f]{132}$/;
+const signatureHex = /^[0-9a-f]{64}$/;
+
+function refused(sentence: string, cause?: unknown): ParleyError {
+  const options = cause === undefined ? {} : { cause };
+  return new ParleyError('bad_signature', `cosigning refused: ${sentence}`, {}, options);
+}
+
+function mustHave(name: string, given: readonly string[], count: number, form: RegExp): void {
+  if (given.length === count && given.every((each) => form.test(each))) return;
+  throw refused(`it needs ${count} ${name} in hex, of ${form.source}; it has ${given.length}`);
+}
+
+/** A nonce may be no point, or infinity. */
+function reading<T>(at: number, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw refused(`input ${at}: the nonce of the other side is none`, cause);
+  }
+}
+
+/**
+ * The transaction, ready to be sent. Throws `bad_signature` while the answer is wrong, with the
+ * nonces kept for a right one. Nonces that are gone are `nothing_there`: ask anew.
+ */
+export async function finish(
+  own: Cosigner,
+  request: CosignRequest,
+  given: CosignAnswer,
+  store: NonceStore,
+): Promise<Assembled> {
+  const { verb, outputs, feeSats, nonces } = request;
+  const key = mustBe(own, asks[verb]);
+  const { hashes, keys, tweak, key: together } = cosigning(own, request);
+  mustHave('nonces', nonces, hashes.length, nonceHex);
+  mustHave('nonces', given.nonces, hashes.length, nonceHex);
+  mustHave('partial signatures', given.signatures, hashes.length, signatureHex);
+  const isFirst = equalBytes(keys[0] ?? key, key);
+  const inOrder = <T>(mine: T, theirs: T): [T, T] => (isFirst ? [mine, theirs] : [theirs, mine]);
+  const sessions = hashes.map((hash, at) => {
+    const both = inOrder(nonces[at] ?? '', given.nonces[at] ?? '').map((each) => hexToBytes(each));
+    const session = reading(at, () => {
+      return new Session(nonceAggregate(both), keys, hash, [tweak], [true]);
+    });
+    const theirs = hexToBytes(given.signatures[at] ?? '');
+    if (session.partialSigVerify(theirs, both, isFirst ? 1 : 0)) return { session, theirs };
+    throw refused(`input ${at}: the partial signature is not of this transaction and these nonces`);
+  });
+  const secrets = await store.take(idOf(hashes, nonces));
+  if (secrets === null) {
+    throw new ParleyError('nothing_there', 'the nonces of this cosigning are used or unknown');
+  }
+  const witnesses = sessions.map(({ session, theirs }, at) => {
+    const mine = session.sign(hexToBytes(secrets[at] ?? ''), own.privateKey);
+    const signature = session.partialSigAgg(inOrder(mine, theirs));
+    if (schnorr.verify(signature, hashes[at] ?? key, together)) return [signature];
+    throw refused(`input ${at}: the signatures do not come to one of the escrow's key`);
+  });
+  const { tx } = unsigned(own.terms, own.network, verb, outputs, feeSats, 'key');
+  const raw = RawTx.encode({ ...RawTx.decode(tx.unsignedTx), segwitFlag: true, witnesses });
+  return { raw: bytesToHex(raw), txid: tx.id };
+}

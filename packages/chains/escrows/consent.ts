@@ -1,0 +1,57 @@
+// A payee's signature of its release, as the contract reads it: by its key, or by whatever its code
+// takes (EIP-1271). Pure.
+
+import { ParleyError } from '@parley/core/errors.ts';
+import { type Hex, serializeSignature } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
+import type { TypedData } from '../interface/material.ts';
+import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
+import { digestOf, parseSignature, signerOf } from './typed-data.ts';
+
+/** More than owners' signatures and passkeys take. */
+const mostBytes = 8_192;
+
+export type Given = {
+  /** For the call, with v 27 or 28 where a key signed. */
+  readonly bytes: Hex;
+  /** Whether the payee's key did: else its code is to be asked. */
+  readonly isByKey: boolean;
+};
+
+/** `payout`: its 20 bytes. Throws `bad_signature` for what is no signature of anybody. */
+export function readRelease(text: TypedData, payout: Hex, signature: string): Given {
+  const refuse = (why: string) => new ParleyError('bad_signature', `the release ${why}`);
+  const bare = bareSignature(signature);
+  const hex = hexIn(bare);
+  if (hex === null) throw refuse(notIn('hex', bare));
+  if (hex.length > 2 * mostBytes) throw refuse(`is longer than ${mostBytes} bytes`);
+  const bytes: Hex = `0x${hex}`;
+  const isByKey = hex.length === 130 && keyOf(text, bytes) === payout.toLowerCase();
+  return { bytes: isByKey ? serialized(bytes) : bytes, isByKey };
+}
+
+function keyOf(text: TypedData, bytes: Hex): string | null {
+  try {
+    return signerOf(text, bytes).toLowerCase();
+  } catch {
+    return null;
+  }
+}
+
+function serialized(bytes: Hex): Hex {
+  const { v, r, s } = parseSignature(bytes);
+  return serializeSignature({ v: BigInt(v), r, s });
+}
+
+/** The question to a payee's code, and its yes: the whole word, as the contract compares it. */
+export function codeQuestion(text: TypedData, bytes: Hex): Hex {
+  const abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
+  return encodeFunctionData({ abi, args: [digestOf(text), bytes] });
+}
+
+export const codeYes = BigInt(`0x1626ba7e${'0'.repeat(56)}`);
+
+export function notReleased(payout: string): ParleyError {
+  const sentence = `the release is not signed by ${payout}, nor taken by a contract there`;
+  return new ParleyError('bad_signature', sentence);
+}

@@ -1,0 +1,44 @@
+// Giving a swap up: before the timelock the payee of a leg may release it, and the coins go back to
+// their funder at once. A release gives up the payee's own claim and nothing else, so only an
+// untimely one costs: one of a leg whose other leg may still be taken.
+
+import { ParleyError } from './errors.ts';
+import { legStatus } from './facts.ts';
+import { has } from './families.ts';
+import { type Clocks, hasPassed, type Leg, type SwapState } from './swap.ts';
+
+/** Whether a side has said that it will not go on. */
+export function isGivenUp({ legs }: Pick<SwapState, 'legs'>): boolean {
+  return (legs.a.release ?? legs.b.release) !== null;
+}
+
+/** Throws `given_up`: from the first wish on nothing may be funded. */
+export function mustGoOn(swap: Pick<SwapState, 'legs'>): void {
+  if (!isGivenUp(swap)) return;
+  const sentence = 'a side has given the swap up: fund nothing, and take back what is released';
+  throw new ParleyError('given_up', sentence, {});
+}
+
+/** Whether its chain has releases of its escrows. */
+export function takesRelease(leg: Pick<Leg, 'family'>): boolean {
+  return has(leg, 'consents');
+}
+
+/** The signature with which this escrow of the leg is refunded now; null: there is none. */
+export function releaseOf(leg: Pick<Leg, 'escrow' | 'release'>, escrow: string): string | null {
+  return leg.escrow === escrow ? (leg.release?.signature ?? null) : null;
+}
+
+/**
+ * Whether nothing of its funder is in the leg, or can come. `built`: a funding that was handed out
+ * to be signed counts as one that may come.
+ */
+export function isOut(leg: Leg, clocks: Clocks, built: 'counts' | 'was not sent' = 'was not sent') {
+  const { facts, handed, strayed, timelock } = leg;
+  if (strayed || facts.balance > 0n) return false;
+  const status = legStatus(facts);
+  if (status !== 'unfunded') return status === 'refunded';
+  if (handed === 'nothing' || (handed === 'built' && built === 'was not sent')) return true;
+  // No contract opens an escrow whose timelock is past.
+  return !has(leg, 'lateClaims') && hasPassed(leg, timelock, clocks);
+}
