@@ -2,6 +2,7 @@
 
 import { releaseText as evmText } from '@parley/chains/evm/plan.ts';
 import type { ReleaseMaterial } from '@parley/chains/interface/consent.ts';
+import type { TypedData } from '@parley/chains/interface/material.ts';
 import { releaseText as tronText } from '@parley/chains/tron/plan.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { VerificationError } from './errors.ts';
@@ -24,14 +25,20 @@ export function verifyRelease(
     verifyMaterial(material, { verb: 'refund', isReleased: true }, terms, view, limits);
     return;
   }
-  const { family } = view;
-  if (family !== 'evm' && family !== 'tron') {
-    throw new VerificationError('sign', `for ${family}`, material.sign);
-  }
-  mustEqual('family', family, material.family);
+  mustEqual('family', view.family, material.family);
   mustEqual('chain', terms.chain, material.chain);
   mustEqual('escrow', escrowOf('escrow', terms, view).address, material.escrow);
-  const own =
-    view.family === 'tron' ? tronText(terms, view.deployment) : evmText(terms, view.deployment);
-  mustEqual('typedData', JSON.stringify(own), JSON.stringify(material.typedData));
+  mustEqual('typedData', JSON.stringify(textOf(terms, view)), JSON.stringify(material.typedData));
+}
+
+function textOf(terms: EscrowTerms, view: ChainView): TypedData {
+  switch (view.family) {
+    case 'evm':
+      return evmText(terms, view.deployment);
+    case 'tron':
+      return tronText(terms, view.deployment);
+    case 'bitcoin':
+    case 'solana':
+      throw new VerificationError('sign', `for ${view.family}`, 'typed-data');
+  }
 }

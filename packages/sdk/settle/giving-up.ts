@@ -80,7 +80,7 @@ async function told(context: Context, body: { readonly signature?: string }): Pr
   await keepWord(context, { told: body.signature === undefined ? 'wish' : 'release' });
 }
 
-/** Releases the leg that pays this side. Nothing is asked of a person who has not wanted it. */
+/** Releases the leg that pays this side. A person's wallet is asked by that person's wish alone. */
 export async function release(context: Context): Promise<void> {
   const leg = payingLeg(context);
   const { consent } = sourceOf(context, leg.chain).adapter;

@@ -3,10 +3,11 @@
 // absent one is gone from some moment on, a sleepy one for a while. Where there are gas keys it has
 // the keeper send its claim, or relies on it and vanishes once its secret is public.
 
+import type { ReleaseMaterial } from '@parley/chains/interface/consent.ts';
 import type { Material } from '@parley/chains/interface/material.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import { relayLeadSeconds } from '@parley/watchtower/bounds.ts';
-import { rawOf, refusal, type SimTransaction, txidOf } from './chain.ts';
+import { rawOf, refusal, releaseWord, type SimTransaction, txidOf } from './chain.ts';
 import type { Post } from './gas.ts';
 import { insideOf } from './material.ts';
 import { feeToReplace, unsignedFunding } from './node.ts';
@@ -85,6 +86,7 @@ export async function followRules(seat: Seat, plan = ''): Promise<void> {
   const view = await readSwap(seat);
   if (view === null || vanishes({ ...seat, view })) return;
   if (world.drill?.leaves && (await leavesClaims({ ...seat, view }))) return;
+  if (mayWish({ ...seat, view })) return wish({ ...seat, view });
   const mine = view.next.filter(({ by }) => by === side.role);
   const withheld = view.secret === null ? (leaves[plan] ?? null) : null;
   const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);
@@ -164,7 +166,7 @@ async function take(seen: Seen, step: StepView): Promise<void> {
     world,
     side.party,
     `/v1/swaps/${deal.id}/legs/${leg}/${action}${query}`,
-    { once: `${name} ${seconds(world)}`, ...(action === 'claim' ? { body: { secret } } : {}) },
+    { once: `${name} ${seconds(world)}`, ...bodyOf(action, secret) },
   );
   if (answer.status !== 200) {
     if (action === 'claim' && view.secret !== null && answer.code === 'sources_disagree') {
@@ -175,6 +177,7 @@ async function take(seen: Seen, step: StepView): Promise<void> {
     wakeIn(world, side, mayPass(answer) ? world.chance.int(20, 120) : 600);
     return;
   }
+  if (action === 'release') return release(seen, step, answer.body.material);
   mustBeInTime(seen, step);
   const material = answer.body as Material & { validUntil: number };
   const { validUntil } = material;
@@ -182,6 +185,51 @@ async function take(seen: Seen, step: StepView): Promise<void> {
   // Some bytes live a minute only.
   const delay = Math.min(300, Math.max(1, validUntil - seconds(world)));
   later(world, world.chance.int(1, delay), () => hand(seen, { tx, name, validUntil }));
+}
+
+/** One party of some swaps gives it up, at some point: by its id, which draws nothing. */
+function mayWish({ world, side, deal, view }: Seen): boolean {
+  const digits = Number.parseInt(`${deal.id}`.slice(-4), 16);
+  const isOfSide = (digits & 1) === (side.role === 'initiator' ? 0 : 1);
+  const statuses = ['agreed', 'initiator_funded', 'counterparty_funded', 'counterparty_funded'];
+  const isMoment = view.status === statuses[(digits >> 1) & 3];
+  const isDrawn = !world.calm && ((digits >> 3) & 7) === 0 && isOfSide && isMoment;
+  const pays = paidLeg(side, view);
+  const claims = side.busyUntil.get(`claim ${pays} `) ?? 0;
+  const isSpent = view.legs[pays].claimTx !== null || view.legs[pays].refundTx !== null;
+  // Its claim may be on its way, or with the keeper.
+  const isTold = view.secret !== null || claims > 0 || side.habits?.relays === true;
+  return isDrawn && !isTold && !isSpent && view.legs[pays].release === null;
+}
+
+async function wish(seen: Seen): Promise<void> {
+  const { world, side, deal, view } = seen;
+  const pays = paidLeg(side, view);
+  const path = `/v1/swaps/${deal.id}/legs/${pays}/release`;
+  const answer = await post(world, side.party, path, { body: {}, once: `wish ${seconds(world)}` });
+  tell(world, `${side.party.name} gives ${deal.name} up: ${answer.code ?? answer.status}`);
+  count(world, 'swap given up');
+  wakeIn(world, side, world.chance.int(20, 120));
+}
+
+/** Signs and gives the word that the market asks for, or sends it on Solana. */
+async function release(seen: Seen, step: StepView, material: ReleaseMaterial | null) {
+  const { world, side, deal, view } = seen;
+  const { leg } = step;
+  if (material === null) return;
+  count(world, 'leg released');
+  if (material.sign === 'solana-tx') {
+    const { validUntil } = material as ReleaseMaterial & { readonly validUntil: number };
+    return hand(seen, { tx: signed(seen, step, material), name: `release ${leg} `, validUntil });
+  }
+  const signature = releaseWord(`${view.legs[leg].payoutAddress}`, material.escrow);
+  const path = `/v1/swaps/${deal.id}/legs/${leg}/release`;
+  const how = { body: { signature }, once: `release ${seconds(world)}` };
+  const answer = await post(world, side.party, path, how);
+  tell(
+    world,
+    `${side.party.name} releases leg ${leg} of ${deal.name}: ${answer.code ?? answer.status}`,
+  );
 }
 
 /** The handed-out material is held against the deadlines that the swap publishes. */
@@ -228,6 +276,11 @@ function signed(
     violate(world, 'a builder names its own caller', `${action} by ${inside.by}`);
   }
   return inside;
+}
+
+function bodyOf(action: string, secret: string | null): { readonly body?: object } {
+  if (action === 'claim') return { body: { secret } };
+  return action === 'release' ? { body: {} } : {};
 }
 
 const soonestBump = 3_600;

@@ -38,6 +38,7 @@ import {
   waitingAt,
 } from './chain.ts';
 import type { Chance } from './chance.ts';
+import { consentOn } from './consent.ts';
 import { materialOf } from './material.ts';
 
 export type Lie = 'funded' | 'absent';
@@ -229,6 +230,12 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
   const built = (tx: SimTransaction) => materialOf(chain.family, tx, nowSeconds());
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
     built(unsignedSpend(parts, memory, watched, { verb, secret }));
+  /** By the payee's word: on Solana the payee sends it. */
+  const early = (watched: WatchedEscrow, release: string) => {
+    const { by, ...tx } = unsignedSpend(parts, memory, watched, { verb: 'refund', secret: null });
+    const isPayees = chain.family === 'solana';
+    return built({ ...tx, by: isPayees ? watched.terms.payout.address : by, release });
+  };
   return {
     chain: chain.chain,
     family: chain.family,
@@ -266,7 +273,14 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
         if (!isPublic) mustAgree(parts, escrow);
         return spend('claim', escrow, secret);
       }),
-    buildRefund: ({ escrow }) => call('buildRefund', () => spend('refund', escrow, null)),
+    buildRefund: ({ escrow, release }) =>
+      call('buildRefund', () =>
+        release === undefined ? spend('refund', escrow, null) : early(escrow, release),
+      ),
+    ...consentOn(chain, {
+      plan: (terms) => planOf(chain, terms),
+      build: (escrow, word) => call('buildRelease', () => early(escrow, word)),
+    }),
     readSigned: (signed) => call('readSigned', () => readSigned(chain, memory, signed)),
     broadcast: (transaction) => send(parts, memory, transaction),
     isKnown: ({ txid }) => call('isKnown', () => isKnown(chain, txid)),
@@ -406,7 +420,9 @@ function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTrans
     throw new ParleyError('bad_transaction', 'these bytes are no transaction of this chain', {});
   }
   const { verb, escrow, secret } = tx;
-  const touches = verb !== 'move' && memory.watched.has(escrow) ? [{ escrow, verb, secret }] : [];
+  const released = tx.release === undefined ? {} : { isReleased: true as const };
+  const isOurs = verb !== 'move' && memory.watched.has(escrow);
+  const touches = isOurs ? [{ escrow, verb, secret, ...released }] : [];
   const txid = txidOf(raw);
   const pays = verb === 'fund' ? [escrow] : [];
   return { txid, raw, touches, pays, ...(chain.family === 'bitcoin' ? {} : { payer: tx.by }) };

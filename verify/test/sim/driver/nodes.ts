@@ -4,8 +4,6 @@
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { Consent } from '@parley/chains/interface/consent.ts';
-import type { Material, SolanaMaterial, TypedData } from '@parley/chains/interface/material.ts';
 import type { Heads, WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import type { ReadTransaction } from '@parley/chains/interface/sending.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -14,13 +12,13 @@ import {
   clockAt,
   heldIn,
   refusal,
-  releaseWord,
   type SimChain,
   submit,
   tipOf,
   transactionOf,
   txidOf,
 } from '../chain.ts';
+import { consentOn } from '../consent.ts';
 import { materialOf } from '../material.ts';
 import { factsOf, feeToReplace, secretsIn, takenBy, unsignedFunding } from '../node.ts';
 import { escrowOf } from './plans.ts';
@@ -237,13 +235,10 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     buildClaim: ({ escrow }, secret, signal) => asked(signal, spend('claim', escrow, secret)),
     buildRefund: ({ escrow, release }, signal) =>
       asked(signal, spend('refund', escrow, null, release)),
-    ...(chain.family === 'bitcoin'
-      ? {}
-      : {
-          consent: consentOf(chain, (escrow, signal) =>
-            asked(signal, spend('refund', escrow, null, wordOf(escrow))),
-          ),
-        }),
+    ...consentOn(chain, {
+      plan: escrowOf,
+      build: (escrow, word, signal) => asked(signal, spend('refund', escrow, null, word)),
+    }),
     readSigned: async (signed) => {
       const raw = String(signed);
       return { txid: txidOf(raw), raw, touches: [] };
@@ -258,27 +253,6 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
       return height > view.height ? null : (view.chain.blocks[height]?.hash ?? null);
     });
   return { ...adapter, blockHash } as ChainAdapter;
-}
-
-const wordOf = ({ address, terms }: WatchedEscrow) => releaseWord(terms.payout.address, address);
-
-function consentOf(
-  { chain, family }: SimChain,
-  build: (escrow: WatchedEscrow, signal: AbortSignal) => Promise<Material>,
-): Consent {
-  const checkRelease: Consent['checkRelease'] = async (terms, signature) => {
-    if (signature === releaseWord(terms.payout.address, escrowOf(terms).address)) return;
-    throw new ParleyError('bad_signature', 'the payee has not signed this', {});
-  };
-  return {
-    ...(family === 'solana' ? {} : { checkRelease }),
-    buildRelease: async ({ escrow }, signal) => {
-      if (family === 'solana') return (await build(escrow, signal)) as SolanaMaterial;
-      const typedData = {} as TypedData;
-      const text = { family: family === 'tron' ? family : 'evm', sign: 'typed-data' } as const;
-      return { chain, ...text, typedData, escrow: escrow.address };
-    },
-  };
 }
 
 type Spending = {
