@@ -49,6 +49,28 @@ test('own destinations are compared even where all else follows from the false o
   }
 });
 
+test('a leg is of Taproot where both sides ask for it, and never where this one does not', () => {
+  const honest = honestSwap('maker');
+  const plain = tradeOf('maker');
+  const asks = { ...plain, payTo: { ...plain.payTo, form: 'p2tr' as const } };
+  const shown = (own: boolean, other: boolean, form: 'p2tr' | null) => {
+    const terms = termsOf('b', honest.legs.b.timelock, lastOf(honest.deadlines, 'b'));
+    const said = (isAsked: boolean) => (isAsked ? { form: 'p2tr' as const } : {});
+    const payout = { ...terms.payout, ...said(own) };
+    const refund = { ...terms.refund, ...said(other) };
+    const leg = shownLeg('b', { ...terms, payout, refund, ...said(form === 'p2tr') });
+    const { requiredConfirmations } = honest.legs.b;
+    return { ...honest, legs: { ...honest.legs, b: { ...leg, requiredConfirmations } } };
+  };
+  assert.equal(fieldOf(shown(true, true, 'p2tr'), asks), null);
+  assert.equal(fieldOf(shown(true, false, null), asks), null);
+  assert.equal(fieldOf(shown(false, true, null), plain), null);
+  assert.equal(fieldOf(shown(true, true, 'p2tr'), plain), 'legs.b.payoutForm');
+  assert.equal(fieldOf(shown(false, true, 'p2tr'), plain), 'legs.b.redeemScript');
+  assert.equal(fieldOf(shown(true, true, null), asks), 'legs.b.redeemScript');
+  assert.equal(fieldOf(shown(false, true, null), asks), 'legs.b.payoutForm');
+});
+
 test('a mint or token contract of the market’s own choice is refused', () => {
   for (const [pinned, other] of [
     [trc, trc.chain],

@@ -1,4 +1,4 @@
-// The same promises against all four adapters, each over its own dev node. A promise that a family
+// The same promises against all four adapters and both forms of Bitcoin, each over its own dev node. A promise that a family
 // cannot keep stands in verify/test/adapters/promises.ts by name, with its reason.
 
 import assert from 'node:assert/strict';
@@ -12,21 +12,23 @@ import { promises } from './adapters/promises.ts';
 const limits = { timeout: 120_000 };
 const all = [...promises, ...gasPromises];
 const kept = new Map<string, number>();
+const drivers = [...families, 'taproot'] as const;
 
-for (const family of families) {
-  describe(`the ${family} adapter`, { concurrency: false }, () => {
+for (const name of drivers) {
+  const family = name === 'taproot' ? 'bitcoin' : name;
+  describe(`the ${name} adapter`, { concurrency: false }, () => {
     let driver: Driver;
     before(async () => {
-      driver = await startDriver[family]();
+      driver = await startDriver[name]();
     }, limits);
     after(async () => {
       await driver?.stop();
     }, limits);
-    for (const { name, run, except } of all) {
+    for (const { name: promise, run, except } of all) {
       if (except?.[family] !== undefined) continue;
-      test(name, limits, async () => {
+      test(promise, limits, async () => {
         await run(driver);
-        kept.set(family, (kept.get(family) ?? 0) + 1);
+        kept.set(name, (kept.get(name) ?? 0) + 1);
       });
     }
   });
@@ -44,6 +46,7 @@ test('every promise is kept by every family, but for the exceptions that are nam
     }
     assert.equal(count + excused.length, all.length, family);
   }
+  assert.equal(kept.get('taproot'), kept.get('bitcoin'));
   const excuses = all.flatMap(({ except = {} }) => Object.values(except));
   // Five of what scripts and contracts cannot do, three of chains that answer of no past block,
   // eight of Bitcoin that has no gas keys, one of its second source, one of Solana's transactions.

@@ -193,7 +193,7 @@ function* signing(
     throw bad(`a ${verbs[0]} (by preimageHex) does not sign the leaf of a ${verbs[1]}`);
   }
   if (preimage !== null && lock.claim !== null && !opens(preimage, lock.claim.hashlock)) {
-    throw bad(`sha256(preimage) is not the hashlock ${lock.claim.hashlock}`);
+    throw bad(`input 0: sha256(preimage) is not the hashlock ${lock.claim.hashlock}`);
   }
   const branch = isClaim ? [hexToBytes(preimage ?? '')] : [];
   // OP_IF takes a 1, or an empty item.

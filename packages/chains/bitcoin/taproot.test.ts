@@ -4,12 +4,15 @@ import { after, describe, it } from 'node:test';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { atOnce } from '@parley/core/steps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
 import { RawTx, SigHash, Transaction, WIF } from '@scure/btc-signer';
 import { refuses } from '../testing/refusals.ts';
+import type { Payment } from './escrow-facts.ts';
 import { escrowScript } from './escrow-script.ts';
 import { leafScript, readLeaf } from './escrow-tree.ts';
+import { defaultFeeBounds } from './fees.ts';
 import { signLeaves, signSighashes } from './keys.ts';
 import { bitcoinNetworks } from './networks.ts';
 import {
@@ -21,6 +24,7 @@ import {
   vsizeOf,
 } from './plan.ts';
 import { assemble, readPsbt } from './signed-psbt.ts';
+import { checkSignedRefunds } from './signed-refunds.ts';
 import { startRegtest } from './testing/regtest.ts';
 import { keyOf, signedTogether, type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -285,6 +289,29 @@ describe('the PSBT of a leaf', () => {
     ] as const) {
       assert.throws(() => readPsbt(text), bad, why);
     }
+  });
+
+  it('makes the refunds that are left with a market, byte for byte', () => {
+    const estimate = { fast: 4, medium: 3, slow: 2, least: 1, at: 0 };
+    const spent = { ...outputs[0], height: 100, coinbase: false, spend: null } as Payment;
+    const history = { payments: [spent], tip: 200 };
+    const requiredConfirmations = 3;
+    const { terms, funder } = swap;
+    const about = { terms, network, history, requiredConfirmations, estimate, known: [] };
+    const check = (raws: string[]) =>
+      atOnce(checkSignedRefunds(raws, { ...about, bounds: defaultFeeBounds }));
+    const signed = (fee: bigint) => {
+      const { psbtBase64, sighashHexes } = buildSpend(terms, network, 'refund', [spent], fee);
+      return { psbtBase64, signaturesHex: signLeaves(funder.privateKey, sighashHexes) };
+    };
+    const ladder = [200n, 1_500n].map((fee) => assemble(signed(fee)).raw);
+    assert.deepEqual(
+      check(ladder).map(({ feeSats }) => feeSats),
+      [200n, 1_500n],
+    );
+    const [low = '', high = ''] = ladder;
+    const lied = `${high.slice(0, -60)}${'00'.repeat(10)}${high.slice(-40)}`;
+    assert.throws(() => check([low, lied]), refuses('bad_transaction'));
   });
 
   it('reads its own leaves and nothing close', () => {

@@ -117,7 +117,14 @@ const everywhere = ['chain', 'family', 'sign', 'escrow', 'validUntil'];
 const verifiedFields: Readonly<Record<Built['sign'], readonly string[]>> = {
   'evm-tx': ['chainId', 'from', 'txs'],
   'btc-payment': ['payTo', 'amountSats', 'uri'],
-  'btc-sighash': ['psbtBase64', 'sighashHexes', 'sighashHex', 'feeSats', 'feeRateSatPerVbyte'],
+  'btc-sighash': [
+    'psbtBase64',
+    'sighashHexes',
+    'sighashHex',
+    'scheme',
+    'feeSats',
+    'feeRateSatPerVbyte',
+  ],
   'solana-tx': ['transaction', 'transactionBase64', 'lastValidBlockHeight'],
   'tron-txid': ['from', 'transactions', 'txID'],
 };

@@ -15,7 +15,7 @@ import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { tronAdapter } from '@parley/chains/tron/adapter.ts';
 import { tronDevPolicy } from '@parley/chains/tron/policy.ts';
 import type { Family } from '@parley/core/families.ts';
-import type { Destination } from '@parley/core/terms.ts';
+import type { Destination, EscrowTerms } from '@parley/core/terms.ts';
 import { startAnvil } from '@parley/dev/devnet/anvil.ts';
 import { bitcoinChain } from '@parley/dev/devnet/bitcoin-chain.ts';
 import { startBitcoind } from '@parley/dev/devnet/bitcoind.ts';
@@ -26,7 +26,7 @@ import { findBitcoind } from '@parley/dev/devnet/find-bitcoind.ts';
 import { rpcTo } from '@parley/dev/devnet/rpc.ts';
 import { devLags, solanaChain } from '@parley/dev/devnet/solana-chain.ts';
 import { tronChain } from '@parley/dev/devnet/tron-chain.ts';
-import { bitcoinWallet } from '@parley/sdk/wallets/bitcoin.ts';
+import { bitcoinWallet, signaturesOf } from '@parley/sdk/wallets/bitcoin.ts';
 import { coreCoins } from '@parley/sdk/wallets/coins.ts';
 import { evmWallet } from '@parley/sdk/wallets/evm.ts';
 import { solanaWallet } from '@parley/sdk/wallets/solana.ts';
@@ -41,8 +41,10 @@ const soon = () => AbortSignal.timeout(30_000);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const fresh = () => randomBytes(32).toString('hex');
 
-export const startDriver: Readonly<Record<Family, () => Promise<Driver>>> = {
-  bitcoin: startBitcoin,
+/** A family, or Bitcoin with escrows of Taproot. */
+export const startDriver: Readonly<Record<Family | 'taproot', () => Promise<Driver>>> = {
+  bitcoin: () => startBitcoin(),
+  taproot: () => startBitcoin({ form: 'p2tr' }),
   evm: startEvm,
   tron: startTron,
   solana: startSolana,
@@ -242,7 +244,7 @@ async function startSolana(): Promise<Driver> {
   };
 }
 
-async function startBitcoin(): Promise<Driver> {
+async function startBitcoin(form: Pick<EscrowTerms, 'form'> = {}): Promise<Driver> {
   let dev: DevChain | undefined;
   const { base, clock } = await baseOf('bitcoin', () => dev);
   const bitcoind = await findBitcoind(process.env.PARLEY_BITCOIND, join(base.dir, 'b'), undefined);
@@ -253,7 +255,7 @@ async function startBitcoin(): Promise<Driver> {
   const coins = coreCoins(url);
   const wallet = () => bitcoinWallet({ privateKey: fresh(), network: 'regtest', source: coins });
   const wallets: Record<Side, BitcoinKey & BitcoinCoins> = { funder: wallet(), receiver: wallet() };
-  const home = ({ address, pubkey }: BitcoinKey): Destination => ({ address, pubkey });
+  const home = ({ address, pubkey }: BitcoinKey): Destination => ({ address, pubkey, ...form });
   const parties = { funder: home(wallets.funder), receiver: home(wallets.receiver) };
   await chain.setAutomatic(false);
   // One coin for each test: a payment of another waits for a block.
@@ -315,7 +317,8 @@ async function signBitcoin(
     return (await wallet.signPayment(material.payTo, amount, soon())).raw;
   }
   if (material.sign !== 'btc-sighash') throw new Error(`${material.sign} is not for Bitcoin`);
-  const { psbtBase64, sighashHexes } = material;
-  const signaturesHex = await wallet.signSighashes(sighashHexes, soon());
+  const { psbtBase64, sighashHexes, scheme } = material;
+  const form = scheme === 'schnorr' ? ({ form: 'p2tr' } as const) : {};
+  const signaturesHex = await signaturesOf(wallet, form, sighashHexes, soon());
   return { psbtBase64, signaturesHex, ...(preimageHex === undefined ? {} : { preimageHex }) };
 }

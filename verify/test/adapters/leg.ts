@@ -10,7 +10,7 @@ import type { ReadTransaction } from '@parley/chains/interface/sending.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowFacts } from '@parley/core/facts.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
-import type { EscrowTerms } from '@parley/core/terms.ts';
+import { type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { freshLane } from '@parley/core/testing.ts';
 import type { CoinKind, Driver, Side } from './driver.ts';
 
@@ -31,6 +31,7 @@ export function newLeg(
     hashlock: hashlockOf(secret),
     payout: driver.parties.receiver,
     refund: driver.parties.funder,
+    ...formOf(driver.parties.receiver, driver.parties.funder),
     token: driver.token(kind),
     amount: driver.amount(kind),
     timelock: driver.now() + 4 * 3_600,
