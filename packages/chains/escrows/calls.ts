@@ -181,7 +181,9 @@ export function callsIn(
 
 /** Whether the data is that very call, with whatever the verb takes behind the escrow. */
 export function isCallOf(data: string, { verb, escrow }: Pick<DecodedCall, 'verb' | 'escrow'>) {
-  return verbs.get(data.slice(2, 10)) === verb && data.slice(10).startsWith(fundData(escrow).slice(10));
+  return (
+    verbs.get(data.slice(2, 10)) === verb && data.slice(10).startsWith(fundData(escrow).slice(10))
+  );
 }
 
 /** Calls that are read of bytes whose hashlocks nobody watches. */
