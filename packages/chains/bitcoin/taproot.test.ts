@@ -24,7 +24,7 @@ import {
   vsizeOf,
 } from './plan.ts';
 import { assemble, readPsbt } from './signed-psbt.ts';
-import { checkSignedRefunds } from './signed-refunds.ts';
+import { checkSignedSpends, finished } from './signed-spends.ts';
 import { startRegtest } from './testing/regtest.ts';
 import { keyOf, signedTogether, type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -291,28 +291,36 @@ describe('the PSBT of a leaf', () => {
     }
   });
 
-  it('makes the refunds that are left with a market, byte for byte', () => {
-    const estimate = { fast: 4, medium: 3, slow: 2, least: 1, at: 0 };
-    const spent = { ...outputs[0], height: 100, coinbase: false, spend: null } as Payment;
-    const history = { payments: [spent], tip: 200 };
-    const requiredConfirmations = 3;
-    const { terms, funder } = swap;
-    const about = { terms, network, history, requiredConfirmations, estimate, known: [] };
-    const check = (raws: string[]) =>
-      atOnce(checkSignedRefunds(raws, { ...about, bounds: defaultFeeBounds }));
-    const signed = (fee: bigint) => {
-      const { psbtBase64, sighashHexes } = buildSpend(terms, network, 'refund', [spent], fee);
-      return { psbtBase64, signaturesHex: signLeaves(funder.privateKey, sighashHexes) };
-    };
-    const ladder = [200n, 1_500n].map((fee) => assemble(signed(fee)).raw);
-    assert.deepEqual(
-      check(ladder).map(({ feeSats }) => feeSats),
-      [200n, 1_500n],
-    );
-    const [low = '', high = ''] = ladder;
-    const lied = `${high.slice(0, -60)}${'00'.repeat(10)}${high.slice(-40)}`;
-    assert.throws(() => check([low, lied]), refuses('bad_transaction'));
-  });
+  for (const verb of ['claim', 'refund'] as const) {
+    it(`makes the ${verb}s that are left with a market, byte for byte`, () => {
+      const estimate = { fast: 4, medium: 3, slow: 2, least: 1, at: 0 };
+      const spent = { ...outputs[0], height: 100, coinbase: false, spend: null } as Payment;
+      const history = { payments: [spent], tip: 200 };
+      const { terms, secret } = swap;
+      const known = { requiredConfirmations: 3, estimate, known: [], bounds: defaultFeeBounds };
+      const check = (raws: string[]) =>
+        atOnce(checkSignedSpends(raws, { verb, terms, network, history, ...known }));
+      const key = verb === 'claim' ? swap.claimer : swap.funder;
+      const signed = (fee: bigint) => {
+        const { psbtBase64, sighashHexes } = buildSpend(terms, network, verb, [spent], fee);
+        return { psbtBase64, signaturesHex: signLeaves(key.privateKey, sighashHexes) };
+      };
+      const fees = [200n, 1_500n];
+      const ladder = fees.map((fee) => assemble(signed(fee), verb).raw);
+      assert.deepEqual(
+        check(ladder).map(({ feeSats }) => feeSats),
+        fees,
+      );
+      const whole = verb === 'claim' ? { preimageHex: secret } : {};
+      assert.deepEqual(
+        ladder.map((raw) => finished(terms, raw, { verb, secret })),
+        fees.map((fee) => assemble({ ...signed(fee), ...whole }).raw),
+      );
+      const [low = '', high = ''] = ladder;
+      const lied = `${high.slice(0, -60)}${'00'.repeat(10)}${high.slice(-40)}`;
+      assert.throws(() => check([low, lied]), refuses('bad_transaction'));
+    });
+  }
 
   it('reads its own leaves and nothing close', () => {
     const key = keyOf('a').pubkey.slice(2);

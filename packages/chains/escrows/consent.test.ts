@@ -59,6 +59,13 @@ for (const [family, begin] of Object.entries(worlds)) {
       });
     }
 
+    test('a payee that signs no text sends its release itself', async () => {
+      const each = await opened();
+      await world.release(each);
+      await world.finalize();
+      assert.equal(legStatus(await read(await world.adapter(), each)), 'refunded');
+    });
+
     test('a release of somebody else, of another escrow or of another text is none', async () => {
       const each = await opened();
       const other = await leg();
