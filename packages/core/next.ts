@@ -121,13 +121,9 @@ function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step
         : `claim ${facts.claimed.txid} is unconfirmed: replace it at a higher fee if it stays so`;
     return [{ by: role, action: 'claim', leg: other.leg, before: other.timelock, why }];
   }
-  if (
-    role === 'counterparty' ||
-    other.release !== null ||
-    swap.legs.a.strayed ||
-    swap.legs.b.strayed
-  )
-    return [];
+  if (role === 'counterparty' || swap.legs.a.strayed || swap.legs.b.strayed) return [];
+  // A side that gives up tells no secret.
+  if (other.release !== null) return [];
   if (unknownLeg(swap) !== undefined) return [];
   const long = longOf(swap);
   if (!isFunded(facts) || !isFunded(long.facts) || long.facts.refunded !== null) return [];

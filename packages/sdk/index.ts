@@ -29,6 +29,7 @@ export type { OwnTrade, PinnedAsset } from './trade.ts';
 export { type Verdict, verdictOf } from './verdict.ts';
 export { verifySwap } from './verify.ts';
 export { verifyMaterial } from './verify-material.ts';
+export { verifyRelease } from './verify-release.ts';
 export { bitcoinWallet } from './wallets/bitcoin.ts';
 export { coreCoins, esploraCoins } from './wallets/coins.ts';
 export { evmWallet } from './wallets/evm.ts';

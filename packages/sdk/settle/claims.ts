@@ -6,6 +6,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { claimGate, mustOpen, refundGate } from '@parley/core/gates.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import { releaseOf } from '@parley/core/release.ts';
+import { hasPassed } from '@parley/core/swap.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
@@ -183,14 +184,17 @@ export async function refund(context: Context, own: LegSeen, wall: number): Prom
   const leg = ownLeg(context);
   const { record } = context;
   const { state, clocks } = aloneOf(record, own, wall);
-  const isReleased = releaseOf(state.legs[leg.leg], leg.escrow.address) !== null;
-  if (!isReleased) refundGate(state.legs[leg.leg], leg.timelock, clocks);
+  const given = state.legs[leg.leg];
+  // From the timelock on, by the chain's own clock, the leg needs no release.
+  const isDue = hasPassed(given, leg.timelock, clocks);
+  const release = isDue ? null : releaseOf(given, leg.escrow.address);
+  if (release === null) refundGate(given, leg.timelock, clocks);
   const { refund: kept } = record;
   if (kept !== null && !(await takesLess(context, own, kept))) {
     return resend(context, 'refund', kept);
   }
   try {
-    await asPersonWants(context, leg, 'refund', () => refundNow(context));
+    await asPersonWants(context, leg, 'refund', () => refundNow(context, release));
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'nothing_there') throw error;
     context.refunding.isTried = true;
@@ -208,9 +212,10 @@ async function takesLess(context: Context, { leg }: LegSeen, kept: Kept): Promis
   return adapter.isKnown(read, context.limit());
 }
 
-async function refundNow(context: Context): Promise<void> {
+async function refundNow(context: Context, release: string | null): Promise<void> {
   const leg = ownLeg(context);
-  const { sign } = await builtSpend(context, leg, { verb: 'refund' });
+  const spending: Spending = release === null ? { verb: 'refund' } : { verb: 'refund', release };
+  const { sign } = await builtSpend(context, leg, spending);
   const { txid } = await signAndKeep(context, leg, {
     sign,
     keeps: (kept) => ({ refund: kept }),

@@ -7,6 +7,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { releaseGate } from '@parley/core/gates.ts';
 import { ParleyApiError } from '../errors.ts';
 import { type GivenUp, keptNow, mayBeFunded } from '../stores/store.ts';
+import { verifyRelease } from '../verify-release.ts';
 import { snapshot } from './chains.ts';
 import { asPersonWants, type Context, ownLeg, payingLeg, sourceOf, walletOf } from './context.ts';
 import { handOf } from './hands/of.ts';
@@ -98,6 +99,7 @@ export async function release(context: Context): Promise<void> {
   await keepWord(context, {});
   const input = { escrow: watchedOf(context.record, leg.leg), feeRateSatPerVbyte: null };
   const built = await consent.buildRelease({ ...input, isPublic: false }, context.limit());
+  verifyRelease(built, leg.escrow.terms, sourceOf(context, leg.chain).view);
   await asPersonWants(context, leg, 'release', () => signed(context, leg, built));
 }
 

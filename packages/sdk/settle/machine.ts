@@ -112,9 +112,7 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   const { a, b } = legs;
   const seen = a && b ? seenOf(record, { a, b }, clocks.wall) : null;
   const earliest = ownEarliest(record, legs);
-  const words = seen === null || seen.doubt !== undefined ? [] : wordEffects(facts, seen);
-  const isSure = seen !== null && seen.doubt === undefined;
-  if (isSure && words.length === 0 && hasEnded(facts, seen, earliest)) {
+  if (seen !== null && seen.doubt === undefined && hasEnded(facts, seen, earliest)) {
     const { gives } = ownSides(record);
     const { family, facts: own } = seen.state.legs[gives];
     // A claim without the funder's account leaves rent behind.
@@ -137,7 +135,7 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   const isPast = paying !== undefined && takesNoClaim(paying);
   return {
     state: forward(state, stateOf(record, seen, isPast), paying),
-    effects: [...effects, ...words, ...togetherEffects(facts, seen, effects)],
+    effects: [...effects, ...togetherEffects(facts, seen, effects)],
     owes: owesOf(record, seen, isPast),
   };
 }
@@ -229,11 +227,11 @@ function ownEarliest(record: SwapRecord, legs: Partial<Record<LegName, LegSeen>>
 }
 
 /** Whether nothing can be gained or lost by this side any more. */
-function hasEnded(
-  { record, isRefundTried = false }: Facts,
-  { state, clocks }: Seen,
-  ownClock: UnixSeconds,
-): boolean {
+function hasEnded(facts: Facts, seen: Seen, ownClock: UnixSeconds): boolean {
+  // The other side waits for its word.
+  if (wordEffects(facts, seen).length > 0) return false;
+  const { record, isRefundTried = false } = facts;
+  const { state, clocks } = seen;
   const { gives, gets } = ownSides(record);
   const own = state.legs[gives];
   const other = state.legs[gets];
@@ -332,7 +330,9 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   if (isFresh && maySchedule(record, seen)) effects.push(effect('schedule_refunds', gives));
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
-  if (seen.doubt === undefined) return [...effects, ...mostUrgent(facts, seen)];
+  if (seen.doubt === undefined) {
+    return [...effects, ...wordEffects(facts, seen), ...mostUrgent(facts, seen)];
+  }
   // In the same words at each look: the doubt is emitted beside it, with its numbers.
   const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
   if (unsure.length === 0) return effects;

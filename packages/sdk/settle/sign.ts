@@ -179,12 +179,9 @@ export async function unsignedSpend(
   const { adapter, view } = sourceOf(context, leg.chain);
   const isPublic = record.publicSecret !== null;
   const escrow = paidBy(context, leg, asked.verb);
-  const now = await context.now();
-  const { released } = record;
-  const isEarly = asked.verb === 'refund' && now < leg.timelock;
-  const isReleased = isEarly && released?.escrow === leg.escrow.address;
-  const release = isReleased ? { release: released.signature } : {};
-  const input = { escrow, feeRateSatPerVbyte: null, isPublic, ...release };
+  const release = asked.verb === 'refund' ? asked.release : undefined;
+  const given = { escrow, feeRateSatPerVbyte: null, isPublic };
+  const input = release === undefined ? given : { ...given, release };
   const build = (adapter: ChainAdapter) =>
     asked.verb === 'claim'
       ? adapter.buildClaim(input, asked.secret, context.limit())
@@ -195,8 +192,8 @@ export async function unsignedSpend(
   context.builds.set(leg.leg, builds + 1);
   const built = isReveal ? await build(adapter) : await byAnyNode(context, leg, build, builds);
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
-  const limits = { validUntil: null, outputs, isPublic, now };
-  verifyMaterial(built, { ...asked, ...release }, escrow.terms, view, limits);
+  const limits = { validUntil: null, outputs, isPublic, now: await context.now() };
+  verifyMaterial(built, asked, escrow.terms, view, limits);
   return built;
 }
 

@@ -2,6 +2,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { digestOf } from '@parley/chains/escrows/typed-data.ts';
 import type { SignedTron, TronTransaction } from '@parley/chains/interface/material.ts';
 import { readTronSigned, signTronTransaction } from '@parley/chains/tron/broadcast.ts';
 import { type Http, httpClient, type TronSource } from '@parley/chains/tron/http.ts';
@@ -54,7 +55,7 @@ export function tronWallet(options: TronWalletOptions): TronWallet & MessageSign
   };
 }
 
-type Signer = MessageSigner & Pick<TronWallet, 'family' | 'sign' | 'asks'>;
+type Signer = MessageSigner & Pick<TronWallet, 'family' | 'sign' | 'signTypedData' | 'asks'>;
 
 function keySigner(options: TronSignerOptions): Signer {
   const privateKey = hexToBytes(options.privateKey.replace(/^0x/, ''));
@@ -67,6 +68,10 @@ function keySigner(options: TronSignerOptions): Signer {
       // Also finds a transaction of another's account.
       const { raw, txid } = readTronSigned(signed);
       return { raw, txid };
+    },
+    signTypedData: async (data) => {
+      const digest = { txID: digestOf(data).slice(2) };
+      return `0x${signTronTransaction(privateKey, digest).signature[0]}`;
     },
   };
 }

@@ -23,6 +23,11 @@ const all: readonly Instead[] = [
   { of: at('packages/chains/bitcoin/keys.ts'), by: here('plans.ts'), asked: isVerifier },
   { of: at('packages/sdk/settle/hands/of.ts'), by: here('hands.ts'), asked: () => true },
   {
+    of: at('packages/sdk/verify-release.ts'),
+    by: here('check.ts'),
+    asked: (from) => from.startsWith(at('packages/sdk/settle/')),
+  },
+  {
     of: at('packages/sdk/verify-material.ts'),
     by: here('check.ts'),
     asked: (from) => from.startsWith(at('packages/sdk/settle/')),

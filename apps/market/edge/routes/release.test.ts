@@ -1,0 +1,196 @@
+// Giving a swap up, over HTTP on two real EVM chains: the wish, the release by a signature, and the
+// refund before the timelock.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
+import type { ReleaseText } from '@parley/chains/interface/consent.ts';
+import {
+  agree,
+  claimOwn,
+  type Deal,
+  deepen,
+  ether,
+  fundBoth,
+  fundedDeal,
+  legOf,
+  sendOwn,
+  startDesk,
+  swapOf,
+} from '@parley/watchtower/testing/desk.ts';
+import { evm, must, newParty, type Party } from '../../settle/testing/world.ts';
+import { refused } from '../testing/edge.ts';
+
+const desk = await startDesk();
+after(() => desk.close());
+
+type Side = 'taker' | 'maker';
+/** The leg that pays: `a` is short, and pays the taker, who is the initiator. */
+const pays = { taker: 'a', maker: 'b' } as const;
+const gives = { taker: 'b', maker: 'a' } as const;
+
+const releaseBy = (deal: Deal, by: Side, body: object = {}) =>
+  deal[by].post(legOf(deal, pays[by], 'release'), body);
+
+async function signed(by: Party, { typedData }: ReleaseText): Promise<string> {
+  return by.evmAccount.signTypedData(typedDataToSign(typedData));
+}
+
+async function given(deal: Deal, by: Side): Promise<string> {
+  const { material } = must(await releaseBy(deal, by));
+  const signature = await signed(deal[by], material);
+  const { swap } = must(await releaseBy(deal, by, { signature }));
+  assert.equal(swap.legs[pays[by]].release.signature, signature);
+  return signature;
+}
+
+async function refundEarly(deal: Deal, by: Side): Promise<void> {
+  await sendOwn(desk, deal[by], must(await deal[by].post(legOf(deal, gives[by], 'refund'))));
+  await deepen(desk);
+}
+
+const steps = async (deal: Deal) =>
+  (await swapOf(deal)).next
+    .filter((each: { action: string }) => each.action !== 'wait')
+    .map(
+      (each: { by: string; action: string; leg: string }) =>
+        `${each.by} ${each.action} ${each.leg}`,
+    );
+
+test('both legs of a swap that is given up are back at once, long before any timelock', async () => {
+  const deal = await fundedDeal(desk);
+  assert.deepEqual(await steps(deal), ['initiator claim a']);
+  const wished = must(await releaseBy(deal, 'taker'));
+  assert.equal(wished.material.escrow, wished.swap.legs.a.escrow);
+  assert.ok(wished.material.validUntil <= wished.swap.legs.a.timelock);
+  assert.deepEqual(await steps(deal), ['initiator release a']);
+  // The secret is told no more, and its own leg waits for the other side.
+  refused(
+    await deal.taker.post(legOf(deal, 'a', 'claim'), { secret: deal.secret }),
+    '409 given_up',
+  );
+  refused(await deal.maker.post(legOf(deal, 'a', 'refund')), '409 too_early_to_refund');
+  await given(deal, 'taker');
+  assert.deepEqual(await steps(deal), ['counterparty refund a']);
+  await refundEarly(deal, 'maker');
+  assert.equal((await swapOf(deal)).legs.a.status, 'refunded');
+  assert.deepEqual(await steps(deal), ['counterparty release b']);
+  await given(deal, 'maker');
+  await refundEarly(deal, 'taker');
+  const { status, legs, next } = await swapOf(deal);
+  assert.deepEqual([status, legs.b.status, next], ['refunded', 'refunded', []]);
+});
+
+test('a counterparty with its own leg open wishes, and releases nothing', async () => {
+  const deal = await fundedDeal(desk);
+  const { swap, material } = must(await releaseBy(deal, 'maker'));
+  assert.equal(material, null);
+  assert.equal(swap.legs.b.release.at, null);
+  const text = must(await releaseBy(await fundedDeal(desk), 'taker')).material;
+  const signature = await signed(deal.maker, text);
+  refused(await releaseBy(deal, 'maker', { signature }), '409 not_releasable');
+  // The initiator may go on.
+  assert.deepEqual(await steps(deal), ['initiator claim a']);
+  await claimOwn(desk, deal);
+  await deepen(desk);
+  refused(await releaseBy(deal, 'maker'), '409 not_releasable');
+});
+
+test("only the payee's own signature of this very escrow releases it, once and for ever", async () => {
+  const deal = await fundedDeal(desk);
+  const other = await fundedDeal(desk);
+  refused(await deal.maker.post(legOf(deal, 'a', 'release')), '403 not_your_leg');
+  const { material } = must(await releaseBy(deal, 'taker'));
+  const theirs = must(await releaseBy(other, 'taker')).material;
+  const wrong = [
+    await signed(deal.maker, material),
+    await signed(deal.taker, theirs),
+    '0x',
+    '0xzz',
+  ];
+  for (const signature of wrong) {
+    refused(await releaseBy(deal, 'taker', { signature }), '400 bad_signature');
+  }
+  const key = { 'idempotency-key': randomUUID() };
+  const path = legOf(deal, 'a', 'release');
+  const signature = await signed(deal.taker, material);
+  const first = must(await deal.taker.post(path, { signature }, key));
+  assert.deepEqual(must(await deal.taker.post(path, { signature }, key)), first);
+  const again = must(await releaseBy(deal, 'taker', { signature }));
+  assert.deepEqual(again.swap.legs.a.release, first.swap.legs.a.release);
+  const { rows } = {
+    rows: await desk.deps.db.rows<{ payload: object }>({
+      name: 'test_release_events',
+      text: `select payload from outbox where topic = 'swap.release' and account_id = $1
+      and payload ->> 'swapId' = $2 order by id`,
+      values: [deal.maker.accountId, deal.id],
+    }),
+  };
+  const status = 'counterparty_funded';
+  const event = (isGiven: boolean) => ({ swapId: deal.id, status, leg: 'a', given: isGiven });
+  assert.deepEqual(
+    rows.map(({ payload }) => payload),
+    [event(false), event(true)],
+  );
+});
+
+test('from the first wish on nothing is built, sent or moved to fund the swap', async () => {
+  const deal = await agree(desk);
+  const { address } = deal.taker.evmAccount;
+  await desk.dev.faucet({ chain: evm, address, amount: ether });
+  const key = { 'idempotency-key': randomUUID() };
+  const path = legOf(deal, 'b', 'fund');
+  const built = must(await deal.taker.post(path, {}, key));
+  must(await releaseBy(deal, 'maker'));
+  refused(await deal.taker.post(path, {}, key), '409 given_up');
+  refused(await deal.taker.post(path), '409 given_up');
+  await assert.rejects(sendOwn(desk, deal.taker, built), /given_up/);
+  const { address: elsewhere } = (await newParty(desk)).evmAccount;
+  const moved = { chain: evm, address: elsewhere };
+  refused(await deal.taker.post(`/v1/swaps/${deal.id}/address`, moved), '409 given_up');
+});
+
+test('the long leg is released by a side that asked for no funding, and next says so to no other', async () => {
+  const long = async () => {
+    const deal = await agree(desk);
+    await desk.dev.faucet({ chain: evm, address: deal.taker.evmAccount.address, amount: ether });
+    await sendOwn(desk, deal.taker, must(await deal.taker.post(legOf(deal, 'b', 'fund'))));
+    await deepen(desk);
+    return deal;
+  };
+  const deal = await long();
+  assert.deepEqual(await steps(deal), ['counterparty fund a']);
+  must(await releaseBy(deal, 'maker'));
+  assert.deepEqual(await steps(deal), ['counterparty release b']);
+  await given(deal, 'maker');
+  assert.deepEqual(await steps(deal), ['initiator refund b']);
+  await refundEarly(deal, 'taker');
+  assert.equal((await swapOf(deal)).status, 'refunded');
+
+  const asked = await long();
+  await desk.dev.faucet({
+    chain: 'evm-dev-2',
+    address: asked.maker.evmAccount.address,
+    amount: ether,
+  });
+  must(await asked.maker.post(legOf(asked, 'a', 'fund')));
+  must(await releaseBy(asked, 'maker'));
+  assert.deepEqual(await steps(asked), []);
+  // It knows best whether it has signed that funding.
+  await given(asked, 'maker');
+  assert.deepEqual(await steps(asked), ['initiator refund b']);
+});
+
+test('a funding that the market has sent keeps the other leg from being released', async () => {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  await desk.deps.db.rows({
+    name: 'test_unseen',
+    text: `update escrows set facts = jsonb_set(facts, '{funded}', 'null') where swap_id = $1
+      and leg = 'a'`,
+    values: [deal.id],
+  });
+  const { material } = must(await releaseBy(deal, 'maker'));
+  assert.equal(material, null);
+});
