@@ -138,9 +138,16 @@ function inputFor(world: World, person: Person, life: Life): SettleInput {
     now: async () => nowSeconds() + person.ahead,
     scheduleRefunds: false,
     pause: (_, signal) => rest(world, person, life, signal),
-    givesUp: () => nowMs() >= person.givesUpAtMs,
+    givesUp: () => wants(person, life),
     onProgress: (progress) => hear(world, person, progress),
   };
+}
+
+/** It is said once, to the process of that moment: after its death only what was kept counts. */
+function wants(person: Person, life: Life): boolean {
+  if (nowMs() < person.givesUpAtMs) return false;
+  person.saidTo ??= life;
+  return person.saidTo === life;
 }
 
 /** Looks often while something happens, and seldom otherwise; never later than it has to react. */

@@ -134,6 +134,7 @@ function personFor(world: World, party: Party, kind: Kind): Person {
     callsLeft: Number.POSITIVE_INFINITY,
     hasPaid: false,
     givesUpAtMs: Number.POSITIVE_INFINITY,
+    saidTo: null,
     hasReleased: false,
     endedAtMs: 0,
     isLost: false,

@@ -97,6 +97,8 @@ export type Person = {
   hasPaid: boolean;
   /** Virtual milliseconds from when the person gives the swap up; Infinity: never. */
   givesUpAtMs: number;
+  /** The process that was told; null: none yet. */
+  saidTo: object | null;
   /** Whether its release has left. */
   hasReleased: boolean;
   endedAtMs: number;
