@@ -218,6 +218,7 @@ describe('cosigning', () => {
       ['a wrong partial signature', { ...given, signatures: [first, changed(second)] }],
       ['one for another input', { ...given, signatures: [second, first] }],
       ['another transaction', dearer],
+      ['the keys in another order', hostileAnswer(request, (keys) => keys.reverse())],
       ['a replayed answer to other nonces', answer(funder, other)],
       ['the own nonces', { ...given, nonces: request.nonces }],
       ['infinity', { ...given, nonces: ['00'.repeat(66), given.nonces[1] ?? ''] }],
@@ -309,16 +310,14 @@ describe('cosigning', () => {
 });
 
 /** Right, and never the same: by a nonce drawn anew. */
-function hostileAnswer(request: CosignRequest) {
+function hostileAnswer(request: CosignRequest, order = (keys: Uint8Array[]): Uint8Array[] => keys) {
   const { verb, feeSats, outputs } = request;
   const built = buildSpend(terms, network, verb, outputs, feeSats, 'key');
   const { taproot } = escrowBytes(terms, network);
   const tagged = schnorr.utils.taggedHash;
   const tweak = tagged('TapTweak', taproot?.internalKey as Uint8Array, taproot?.root as Uint8Array);
-  const keys = [swap.claimer, swap.funder]
-    .map(({ pubkey }) => pubkey)
-    .sort()
-    .map(bytes);
+  const pubkeys = [swap.claimer, swap.funder].map(({ pubkey }) => pubkey);
+  const keys = order(pubkeys.sort().map(bytes));
   const own = secp256k1.getPublicKey(funder.privateKey, true);
   const made = built.sighashHexes.map((hash, at) => {
     const nonce = nonceGen(own, funder.privateKey, undefined, undefined, undefined, random());

@@ -206,7 +206,10 @@ describe('an escrow of Taproot on a real node', () => {
     const terms = { ...swap.terms, payout: { ...swap.terms.payout, pubkey } };
     const outputs = [await paid(terms)];
     await node.mine(1);
-    await mustTake(byScript({ swap: { ...swap, terms } as TestSwap, outputs }, 'claim'));
+    const other = { swap: { ...swap, terms }, outputs };
+    await mustTake(byScript(other, 'claim'));
+    // MuSig2 wants the whole key: such a side signs by its leaf alone.
+    await assert.rejects(byKey(other, 'claim'), refuses('bad_public_key'));
   });
 });
 
