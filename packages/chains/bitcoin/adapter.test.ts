@@ -7,8 +7,13 @@ import { legStatus } from '@parley/core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../interface/material.ts';
 import type { Bump } from '../interface/scheduled.ts';
+import { atAStretch } from '../interface/turns.ts';
 import { refuses } from '../testing/refusals.ts';
+import { signLeaves, signSighashes } from './keys.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { buildSpend } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';
+import { assemble } from './signed-psbt.ts';
 import { fundingPatienceSeconds } from './stuck-funding.ts';
 import {
   adapterOn,
@@ -189,6 +194,36 @@ it('a claim may cost nearly all it takes once its secret is public, and nothing 
   await node.moveMedianTo(swap.terms.timelock + 1);
   const refund = { escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic: true };
   await assert.rejects(by.buildRefund(refund, signal()), { code: 'bad_fee_rate' });
+});
+
+it('a claim signed beforehand is taken by a node once its secret is in it, in either form', async () => {
+  const { scheduledSpends: spends = assert.fail() } = adapter;
+  for (const form of [undefined, 'p2tr'] as const) {
+    const swap = swapOn(node, undefined, undefined, form);
+    const { escrow, terms, secret } = swap;
+    await fund(swap);
+    await node.mine(2);
+    const { payments } = await spends.spendable(escrow, 'claim', signal());
+    assert.equal(payments.length, 1);
+    const built = buildSpend(terms, bitcoinNetworks.regtest, 'claim', payments, 20_000n);
+    const sign = form === undefined ? signSighashes : signLeaves;
+    const signaturesHex = sign(swap.claimer.privateKey, built.sighashHexes);
+    const { raw, txid } = assemble({ psbtBase64: built.psbtBase64, signaturesHex }, 'claim');
+    const asking = { transactions: [raw], known: [], inTurns: atAStretch };
+    const bumps = await spends.check(escrow, { verb: 'claim', ...asking }, signal());
+    const [bump = assert.fail()] = bumps;
+    const ladder = { verb: 'claim', bumps, tried: null, secret } as const;
+    const blind = await spends.next(escrow, { ...ladder, secret: null }, signal());
+    assert.equal(blind.kind, 'wait');
+    assert.equal((await spends.next(escrow, ladder, signal())).kind, 'send');
+    await assert.rejects(node.rpc('sendrawtransaction', [raw]), /script|mandatory|empty/i);
+    const whole = spends.finished(escrow, bump, ladder);
+    assert.equal(await node.rpc('sendrawtransaction', [whole]), txid);
+    await node.mine(2);
+    const facts = await read(adapter, swap);
+    assert.deepEqual([facts.claimed?.txid, facts.secret], [txid, secret]);
+    assert.equal((await spends.next(escrow, ladder, signal())).kind, 'over');
+  }
 });
 
 it('a refund and a fee bump schedule are hurried by a secret that this chain has not shown', async () => {

@@ -63,6 +63,20 @@ describe('a fee bump schedule of signed claims', () => {
     assert.equal(finished(terms, refund(1), { verb: 'refund', secret }), refund(1));
   });
 
+  it('is of either form of the escrow', () => {
+    const tree = { ...terms, form: 'p2tr' } as const;
+    const of = { ...claiming, terms: tree };
+    const raw = claim(10, [payment], tree);
+    const [bump = assert.fail()] = check([raw], of);
+    const ladder = { verb: 'claim', secret } as const;
+    const [signed, shown, ...rest] = witnessOf(finished(tree, bump.raw, ladder));
+    const [before, empty, ...same] = witnessOf(raw);
+    assert.deepEqual([shown, empty], [hexToBytes(secret), new Uint8Array()]);
+    assert.deepEqual([signed, ...rest], [before, ...same]);
+    refused([claim(10)], 'bad_transaction', /transactions\[0\]/, of);
+    refused([raw], 'bad_transaction', /transactions\[0\]/, claiming);
+  });
+
   it('is refused by anybody else, with an item beside, or as a refund', () => {
     const raw = claim(10);
     const [signed = new Uint8Array(), empty = new Uint8Array(), branch, script] = witnessOf(raw);

@@ -9,7 +9,7 @@ import { RawTx } from '@scure/btc-signer';
 import type { Bump } from '../../interface/scheduled.ts';
 import type { Payment } from '../escrow-facts.ts';
 import { defaultFeeBounds as bounds, feeAt } from '../fees.ts';
-import { signSighashes } from '../keys.ts';
+import { signLeaves, signSighashes } from '../keys.ts';
 import { bitcoinNetworks } from '../networks.ts';
 import { buildSpend, type Verb, vsizeOf } from '../plan.ts';
 import { assemble } from '../signed-psbt.ts';
@@ -90,6 +90,7 @@ export function signedAt(
   const size = vsizeOf(by, network, verb, spent.length);
   const built = buildSpend(by, network, verb, spent, feeAt(size, rate));
   const { privateKey } = verb === 'claim' ? swap.claimer : funder;
-  const signaturesHex = signSighashes(privateKey, built.sighashHexes);
+  const sign = by.form === 'p2tr' ? signLeaves : signSighashes;
+  const signaturesHex = sign(privateKey, built.sighashHexes);
   return assemble({ psbtBase64: built.psbtBase64, signaturesHex }, verb).raw;
 }
