@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Explored, explore } from './explore.ts';
-import { type Action, contractOf, type Rule, rules, type State } from './lanes.ts';
+import { explore } from './explore.ts';
+import { contractOf, type Rule, rules } from './lanes.ts';
 import { differences, stepsOf } from './replay.ts';
-import { modelOf, type Play, plays } from './scenes.ts';
+import { modelOf, plays } from './scenes.ts';
 import { act } from './verbs.ts';
 import { worldOf } from './world.ts';
 
@@ -16,21 +16,27 @@ const all = 100_000;
 /** Each fault shows within so many states, and nearly each kind of step. */
 const some = 500;
 
-const explored = new Map<Play, Explored<State, Action>>();
-function whole(play: Play): Explored<State, Action> {
-  const found = explored.get(play) ?? explore(modelOf(play, contractOf(play.scene)), all);
-  explored.set(play, found);
-  return found;
+const tried = plays.map((play) => {
+  const contract = contractOf(play.scene);
+  const model = modelOf(play, contract);
+  const explored = explore(model, all);
+  const steps = stepsOf(contract, model, explored.nodes.slice(0, some));
+  return { play, contract, explored, steps };
+});
+
+// Before the first test: the runner follows each promise of one, and a VM makes many.
+const compared: { name: string; done: number; wrong: readonly string[] }[] = [];
+for (const { play, contract, steps } of tried) {
+  // A TVM hands on gas by rules of its own, so batches differ there most.
+  for (const kind of play.hasMany ? (['prague', 'tron'] as const) : (['prague'] as const)) {
+    const found = await differences(await worldOf(contract, kind), steps);
+    compared.push({ name: `${kind}: ${play.name}`, ...found });
+  }
 }
 
-const chosenOf = (play: Play) => {
-  const contract = contractOf(play.scene);
-  return stepsOf(contract, modelOf(play, contract), whole(play).nodes.slice(0, some));
-};
-
-for (const play of plays) {
+for (const { play, explored } of tried) {
   test(`every promise holds in every state: ${play.name}`, (t) => {
-    const { nodes, steps, isWhole, fault } = whole(play);
+    const { nodes, steps, isWhole, fault } = explored;
     assert.equal(fault, null, JSON.stringify(fault));
     assert.ok(isWhole, `more than ${all} states`);
     t.diagnostic(`${nodes.length} states, ${steps} steps`);
@@ -47,34 +53,23 @@ test('the checker finds each rule of the contract that is broken', () => {
   assert.deepEqual(missed, []);
 });
 
-const chosen = new Map(plays.map((play) => [play, chosenOf(play)]));
-
-/** A TVM hands on gas by rules of its own, so batches differ there most. */
-for (const [kind, played] of [
-  ['prague', plays],
-  ['tron', [plays[2]]],
-] as const) {
-  for (const play of played) {
-    test(`the bytes do each kind of step as the model does, ${kind}: ${play.name}`, async (t) => {
-      const world = await worldOf(contractOf(play.scene), kind);
-      const { done, wrong } = await differences(world, chosen.get(play) ?? new Map());
-      assert.deepEqual(wrong, []);
-      t.diagnostic(`${done} steps`);
-    });
-  }
+for (const { name, done, wrong } of compared) {
+  test(`the bytes do each kind of step as the model does, ${name}`, (t) => {
+    assert.deepEqual(wrong, []);
+    assert.ok(done > 100, `${done} steps`);
+    t.diagnostic(`${done} steps`);
+  });
 }
 
 test('a rule that only the model or only the bytes break is a difference', () => {
   const missed = Object.keys(rules).filter((rule) =>
-    plays.every((play) => {
-      const contract = contractOf(play.scene);
+    tried.every(({ play, contract, steps }) => {
       const broken = contractOf(play.scene, rule as Rule);
-      const textOf = modelOf(play, contract).keyOf;
-      return [...(chosen.get(play) ?? [])].every(([{ state }, actions]) =>
+      return [...steps].every(([{ state }, actions]) =>
         actions.every((action) => {
           const one = act(contract, state, action);
           const other = act(broken, state, action);
-          return one.refusal === other.refusal && textOf(one.state) === textOf(other.state);
+          return JSON.stringify(one) === JSON.stringify(other);
         }),
       );
     }),
@@ -86,9 +81,9 @@ test('docs/audit.md has the figures of the model', () => {
   const page = readFileSync(new URL('../../../docs/audit.md', import.meta.url), 'utf8');
   let states = 0;
   let steps = 0;
-  for (const play of plays) {
-    states += whole(play).nodes.length;
-    steps += whole(play).steps;
+  for (const { explored } of tried) {
+    states += explored.nodes.length;
+    steps += explored.steps;
   }
   const told = `${states.toLocaleString('en')} states and ${steps.toLocaleString('en')} steps`;
   assert.ok(page.includes(told), told);

@@ -187,54 +187,50 @@ function pairs({ scene }: Contract, one: number, other: number): Action[] {
   ];
 }
 
-function actionsOf(
-  { scene, hasMany, isReorganised }: Play,
-  contract: Contract,
-  state: State,
-): Action[] {
+/** Calls of the contract, whatever its state is. */
+function callsOf({ scene, hasMany }: Play, contract: Contract, state: State): Action[] {
   const all = scene.escrows.map((_, index) => index);
-  const chain: Action[] = [];
-  if (state.time < scene.lastTime) chain.push({ verb: 'wait' });
-  if (isReorganised) {
-    const canMark = state.marked === null && !state.isReorganised;
-    if (canMark) chain.push({ verb: 'mark' });
-    if (state.marked !== null) chain.push({ verb: 'reorganise' });
-    const unsigned = state.signed.flatMap((isSigned, message) => (isSigned ? [] : [message]));
-    chain.push(...unsigned.map((message): Action => ({ verb: 'sign', message })));
-  }
-  if (hasMany) {
-    chain.push({ verb: 'refuse' });
-    chain.push(...all.flatMap((one) => all.flatMap((other) => pairs(contract, one, other))));
-  }
   const each = all.flatMap((escrow) => [
     ...fundings(contract, state, escrow),
     ...endings(contract, state, escrow),
   ]);
-  return [...chain, ...each];
+  if (!hasMany) return each;
+  return [...all.flatMap((one) => all.flatMap((other) => pairs(contract, one, other))), ...each];
 }
 
-/** One text for one state. */
-function textOf({
-  time,
-  isRefusing,
-  words,
-  fates,
-  held,
-  signed,
-  marked,
-  isReorganised,
-}: State): string {
+/** What happens around the contract. */
+function eventsOf({ scene, hasMany, isReorganised }: Play, state: State): Action[] {
+  const events: Action[] = hasMany ? [{ verb: 'refuse' }] : [];
+  if (state.time < scene.lastTime) events.push({ verb: 'wait' });
+  if (!isReorganised) return events;
+  const canMark = state.marked === null && !state.isReorganised;
+  if (canMark) events.push({ verb: 'mark' });
+  if (state.marked !== null) events.push({ verb: 'reorganise' });
+  const unsigned = state.signed.flatMap((isSigned, message) => (isSigned ? [] : [message]));
+  return [...events, ...unsigned.map((message): Action => ({ verb: 'sign', message }))];
+}
+
+/** One text for one state. A step that moves other amounts than its escrows say is a fault before. */
+function textOf(state: State): string {
+  const { time, isRefusing, words, fates, signed, marked, isReorganised } = state;
   const flags = [time, isRefusing, isReorganised, ...signed].map(Number).join('');
-  const held_ = `${Object.values(held.native)}/${Object.values(held.token)}`;
-  const words_ = words.map(({ counter, state, cut }) => `${counter}${state}${cut}`);
-  return `${flags} ${words_} ${fates} ${held_} ${marked === null ? '' : textOf(marked)}`;
+  const held = words.map(({ counter, state, cut }) => `${counter}${state}${cut}`);
+  return `${flags} ${held} ${fates} ${marked === null ? '' : textOf(marked)}`;
 }
 
 /** The play with the contract whole, or with a rule broken. */
 export function modelOf(play: Play, contract: Contract): Model<State, Action> {
+  // They depend on the messages that are there, and on nothing else.
+  const calls = new Map<string, readonly Action[]>();
+  const callsIn = (state: State) => {
+    const key = state.signed.join();
+    const known = calls.get(key) ?? callsOf(play, contract, state);
+    calls.set(key, known);
+    return known;
+  };
   return {
     first: firstOf(contract, !play.isReorganised),
-    actions: (state) => actionsOf(play, contract, state),
+    actions: (state) => [...eventsOf(play, state), ...callsIn(state)],
     step: (state, action) => act(contract, state, action).state,
     keyOf: textOf,
     faultOf: (before, action, after) => faultOf(contract, before, action, after),
