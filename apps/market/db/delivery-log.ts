@@ -58,6 +58,7 @@ const ofSwaps = [
   'swap.refunded',
   'swap.half_settled',
   'swap.reorged',
+  'swap.release',
 ];
 
 /**

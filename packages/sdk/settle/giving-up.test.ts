@@ -117,7 +117,7 @@ test("by the other side's release the own leg is refunded at once", () => {
     const of = { escrow: 'another', signature: '0x02' };
     assert.doesNotMatch(does(party, 'final', 'final', { ...kept, released: of }), /refund/);
   }
-  // What is to be refunded early is left to no batch.
+  // A refund before the timelock is left to no batch.
   assert.match(
     does('maker', 'refunded', 'final', { ...funded, ...releasedBy('maker') }),
     /release b/,

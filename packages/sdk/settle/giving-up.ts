@@ -16,7 +16,7 @@ import { ownSides, type SetLeg, watchedOf } from './record.ts';
 import { due, overdue, sendToAll, sendWaiting } from './send.ts';
 import { mustAgree } from './sign.ts';
 
-/** Of a release that nobody answers for: the leg goes back from its timelock on all the same. */
+/** Tries to release. The leg goes back from its timelock on all the same. */
 export const mostTries = 20;
 
 /** A person's wish is kept. It comes too late once the secret is public. */
@@ -95,7 +95,7 @@ export async function release(context: Context): Promise<void> {
     return sendWaiting(context, leg, givenUp.sent, sendToAll);
   }
   await mayRelease(context);
-  // Whoever sees the wallet ask knows that this side will not go on.
+  // A wallet that is asked shows that this side will not go on.
   await keepWord(context, {});
   const input = { escrow: watchedOf(context.record, leg.leg), feeRateSatPerVbyte: null };
   const built = await consent.buildRelease({ ...input, isPublic: false }, context.limit());

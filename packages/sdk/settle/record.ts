@@ -83,7 +83,7 @@ export function legWith(
   };
 }
 
-/** What is known of its funding, and of its release by its payee. */
+/** How far its funding went, and its release by its payee. */
 function wordsOf(
   record: SwapRecord,
   name: LegName,
