@@ -137,9 +137,8 @@ function spentEscrow(
   const last = items.at(-1);
   if (last === undefined) return undefined;
   if (items.length === 1) {
-    if (index.byOutpoint.size === 0 && paid === undefined) return undefined;
-    const address =
-      index.byOutpoint.get(outpoint()) ?? index.byScript.get(bytesToHex(paid ?? last));
+    const known = index.byOutpoint.size === 0 ? undefined : index.byOutpoint.get(outpoint());
+    const address = known ?? (paid && index.byScript.get(bytesToHex(paid)));
     return address === undefined ? undefined : { address, by: 'key' };
   }
   // Every script starts with IF, a leaf with SIZE or a push; none is longer.

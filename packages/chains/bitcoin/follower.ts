@@ -312,10 +312,12 @@ async function continueJob(
     job.next += 1;
   }
   if (job.next <= to) return false;
-  for (const address of addresses) pastOf.delete(address);
+  for (const address of addresses) {
+    pastOf.delete(address);
+    // In the mempool, too.
+    if (index.escrows.get(address)?.bytes.taproot) follower.isNewInterest = true;
+  }
   follower.job = null;
-  // In the mempool, too.
-  follower.isNewInterest = true;
   return true;
 }
 
