@@ -1,6 +1,7 @@
 // `npm run demo`: two fresh accounts trade on a market between all four families of chains, and
-// take their money back where nobody claims. Exit status 0 only when every swap ended as it should
-// and every balance moved by exactly what was agreed, less network fees.
+// take their money back where nobody claims, or at once where they give a swap up. Exit status 0
+// only when every swap ended as it should and every balance moved by exactly what was agreed, less
+// network fees.
 
 import { families } from '@parley/core/families.ts';
 import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
@@ -16,7 +17,7 @@ import { devnetClient } from './devnet/client.ts';
 const usualMinutes = '4';
 
 const usage = `usage: npm run demo [-- --all] [--url URL] [--dev URL] [--json] [--minutes N]
-  --all       every ordered pair of the four families, a refund on each chain, a payee away
+  --all       every ordered pair of the four families, a refund on each chain, early ones too
   --url URL   a running market; without it the demo starts one and stops it again
   --dev URL   control address of that market's dev network; default: from its ready.json
   --json      one JSON line a swap, and a last line with totals
@@ -101,7 +102,7 @@ async function playOn(stage: Stage, { all, json, say, signal }: How) {
   say('two fresh accounts: Alice signed in with her EVM wallet, Bob with his Bitcoin one');
   const before = [await holdingOf(alice, place), await holdingOf(bob, place)] as const;
   const plans = plansOf(all, place, alice, bob);
-  const late = whenAllWait(plans.filter((each) => !settles(each)).length, async (until) => {
+  const late = whenAllWait(plans.filter(({ isLate }) => isLate).length, async (until) => {
     const move = until + marginSeconds - now();
     say(`moving every clock by ${(move / 3_600).toFixed(1)} hours, past the timelocks`);
     clock.offsetSeconds = (await dev.time(move)).clockOffsetSeconds;
@@ -120,9 +121,9 @@ async function playOn(stage: Stage, { all, json, say, signal }: How) {
     },
   };
   const played = await playAll(scene, plans, late.begin);
-  for (const { plan, durationMs, txids, problems } of played) {
+  for (const { plan, durationMs, txids, problems, savedSeconds } of played) {
     const ended = settles(plan) ? 'settled' : 'refunded';
-    const line = { pair: plan.pair, scenario: plan.ends, durationMs, txids };
+    const line = { pair: plan.pair, scenario: plan.ends, durationMs, savedSeconds, txids };
     const swap = { ...line, status: problems.length > 0 ? 'failed' : ended };
     if (json) print(JSON.stringify(swap));
     say(`${labelOf(plan).padEnd(30)} ended ${swap.status} in ${seconds(durationMs)}`);
@@ -152,12 +153,13 @@ function whenAllWait(count: number, move: (until: number) => Promise<void>) {
   return { wait, begin: begun.resolve };
 }
 
-/** Those that settle a few at a time; then the clocks move, once, and those that are stuck end. */
+/** Those in time a few at once; then the clocks move, once, and those that are stuck end. */
 async function playAll(scene: Scene, plans: readonly Plan[], begin: () => void): Promise<Ended[]> {
-  const settle = inParallel(plans.filter(settles), mostSwapsAtOnce, (plan) => play(scene, plan));
-  const stuck = plans.filter((each) => !settles(each)).map((plan) => play(scene, plan));
+  const inTime = plans.filter(({ isLate }) => !isLate);
+  const playing = inParallel(inTime, mostSwapsAtOnce, (plan) => play(scene, plan));
+  const stuck = plans.filter(({ isLate }) => isLate).map((plan) => play(scene, plan));
   const [done, late] = await Promise.all([
-    settle.then((all) => {
+    playing.then((all) => {
       begin();
       return all;
     }),

@@ -1,7 +1,7 @@
 // Where the demo plays, with what money, and what it plays there: one chain of each family of a dev
 // network, each chain's own coin and a dollar token where it has tokens.
 
-import type { Family } from '@parley/core/families.ts';
+import { type Family, has } from '@parley/core/families.ts';
 import type { DevnetStatus } from '../devnet/client.ts';
 
 /** Base units: the amounts that everyone begins with, and the amount of a swap. */
@@ -104,9 +104,9 @@ export type Money = { readonly coin: CoinName; readonly amount: bigint };
 
 /**
  * How a swap of the demo goes. `away`: the payee on Bitcoin leaves for good right after its funding,
- * and is paid.
+ * and is paid. `given up`: both have funded, and release each other's coins before the timelocks.
  */
-export type Ending = 'settled' | 'away' | 'no show' | 'both refund';
+export type Ending = 'settled' | 'away' | 'no show' | 'both refund' | 'given up';
 
 export const settles = ({ ends }: Pick<Plan<unknown>, 'ends'>) =>
   ends === 'settled' || ends === 'away';
@@ -114,6 +114,8 @@ export const settles = ({ ends }: Pick<Plan<unknown>, 'ends'>) =>
 export type Plan<Person> = {
   readonly pair: string;
   readonly ends: Ending;
+  /** Some coins of it go back by their timelock. */
+  readonly isLate: boolean;
   readonly taker: Person;
   readonly maker: Person;
   readonly takerGives: Money;
@@ -129,8 +131,12 @@ const few: readonly Sketch[] = [
   ['BTC', 'EVM dollar', 'no show'],
   ['SOL', 'TRON dollar', 'both refund'],
   ['BTC', 'ETH', 'away'],
+  ['SOL', 'EVM dollar', 'given up'],
 ];
-/** Every ordered pair of families; then money comes back on each of the four chains. */
+/**
+ * Every ordered pair of families; then money comes back on each of the four chains, and before its
+ * timelock on each that has releases.
+ */
 const every: readonly Sketch[] = [
   ['BTC', 'EVM dollar'],
   ['ETH', 'BTC'],
@@ -149,19 +155,24 @@ const every: readonly Sketch[] = [
   ['TRX', 'SPL dollar', 'both refund'],
   ['BTC', 'ETH', 'both refund'],
   ['BTC', 'EVM dollar', 'away'],
+  ['ETH', 'TRON dollar', 'given up'],
+  ['SPL dollar', 'TRX', 'given up'],
+  ['SOL', 'EVM dollar', 'given up'],
+  ['BTC', 'ETH', 'given up'],
 ];
 
-/** A refund needs clocks that can be moved: that of a real node is its own. */
+const isLate = (ends: Ending, coins: readonly Coin[]) =>
+  ends === 'no show' ||
+  ends === 'both refund' ||
+  (ends === 'given up' && !coins.every(({ family }) => has(family, 'consents')));
+
+/** A late refund needs clocks that can be moved: that of a real node is its own. */
 export function plansOf<P>(all: boolean, { coins }: Place, alice: P, bob: P): Plan<P>[] {
-  const sketches = (all ? every : few).filter(
-    ([gives, gets, ends]) =>
-      settles({ ends: ends ?? 'settled' }) || (coins[gives].clockMoves && coins[gets].clockMoves),
-  );
   const label = (name: CoinName) => {
     const { token, symbol, family } = coins[name];
     return token === null ? name : `${symbol} (${family})`;
   };
-  return sketches.map(([gives, gets, ends = 'settled'], place) => {
+  const plans = (all ? every : few).map(([gives, gets, ends = 'settled'], place) => {
     const [taker, maker] = place % 2 === 0 ? [alice, bob] : [bob, alice];
     // Swaps differ from each other by their place in the list.
     const some = (coin: CoinName) => ({
@@ -169,6 +180,9 @@ export function plansOf<P>(all: boolean, { coins }: Place, alice: P, bob: P): Pl
       amount: money[coin].traded + BigInt(place) * 1_000n,
     });
     const pair = `${label(gives)}/${label(gets)}`;
-    return { pair, ends, taker, maker, takerGives: some(gives), makerGives: some(gets) };
+    const how = { pair, ends, isLate: isLate(ends, [coins[gives], coins[gets]]), taker, maker };
+    return { ...how, takerGives: some(gives), makerGives: some(gets) };
   });
+  const moves = ({ coin }: Money) => coins[coin].clockMoves;
+  return plans.filter((each) => !each.isLate || (moves(each.takerGives) && moves(each.makerGives)));
 }

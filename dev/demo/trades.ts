@@ -1,12 +1,13 @@
 // How a swap of the demo goes: it settles, with a payee that is away too, or the other side never
-// funds, or both fund and nobody claims.
+// funds, or both fund and nobody claims, or they give it up.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import type { Family } from '@parley/core/families.ts';
-import type { Party } from '@parley/core/trade.ts';
+import type { LegName, Party } from '@parley/core/trade.ts';
 import { accept } from '@parley/sdk/agree.ts';
+import { formatAmount } from '@parley/sdk/people.ts';
 import { pin } from '@parley/sdk/pin.ts';
-import { type Outcome, type Progress, settle } from '@parley/sdk/settle.ts';
+import { giveUp, type Outcome, type Progress, settle } from '@parley/sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Doings } from './ledger.ts';
 import type { Person } from './people.ts';
@@ -34,7 +35,11 @@ export type Ended = {
   readonly txids: Readonly<Record<string, string>>;
   /** Chains on which money was taken back. */
   readonly refundedOn: readonly string[];
+  /** Given up: by leg, how long before its timelock the coins were back. */
+  readonly savedSeconds: Saved;
 };
+
+type Saved = Partial<Record<LegName, number>>;
 
 const pollMs = 250;
 const marketPollMs = 1_500;
@@ -102,13 +107,14 @@ const isFinalFunding = ({ step, text }: Progress) =>
   step === 'seen' && text.startsWith('funding') && !/ confirmations?$| in no block$/.test(text);
 
 const quiet = new Set(['waiting', 'address_set']);
-const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
+const sends = new Set(['approved', 'funded', 'claimed', 'refunded', 'released']);
 
 type Run = {
   /** Ends it early, as a crash would. */
   readonly stopWhen?: (progress: Progress) => boolean;
   /** A person who comes back sees what happened meanwhile: that is no news. */
   readonly isBack?: boolean;
+  readonly givesUp?: boolean;
 };
 
 async function run(
@@ -116,7 +122,7 @@ async function run(
   plan: Plan,
   swapId: string,
   { person, trade }: Side,
-  { stopWhen, isBack = false }: Run = {},
+  { stopWhen, isBack = false, givesUp = false }: Run = {},
 ): Promise<Outcome | null> {
   const stop = new AbortController();
   const { client, chains, store } = person;
@@ -135,7 +141,7 @@ async function run(
     if (stopWhen?.(progress)) stop.abort();
   };
   try {
-    return await settle({
+    return await (givesUp ? giveUp : settle)({
       swapId,
       trade,
       client,
@@ -157,9 +163,10 @@ async function run(
 export async function play(scene: Scene, plan: Plan): Promise<Ended> {
   const startedMs = performance.now();
   const deal = await agree(scene, plan);
+  const savedSeconds: Saved = {};
   const outcomes = settles(plan)
     ? await Promise.all(deal.sides.map((side) => settled(scene, plan, deal, side)))
-    : await refunded(scene, plan, deal);
+    : await refunded(scene, plan, deal, savedSeconds);
   const [end, status] = settles(plan)
     ? ['received', 'counterparty_claimed']
     : ['refunded', 'refunded'];
@@ -170,7 +177,8 @@ export async function play(scene: Scene, plan: Plan): Promise<Ended> {
   });
   problems.push(...(await marketSays(plan, deal, status)));
   const durationMs = Math.round(performance.now() - startedMs);
-  return { plan, durationMs, problems, ...(await written(scene, plan, deal, outcomes)) };
+  const { txids, refundedOn } = await written(scene, plan, deal, outcomes);
+  return { plan, durationMs, problems, txids, refundedOn, savedSeconds };
 }
 
 /** Away: the counterparty, which Bitcoin pays, leaves signed claims, funds, and never comes back. */
@@ -185,11 +193,13 @@ async function settled(scene: Scene, plan: Plan, { swapId }: Deal, side: Side) {
 
 /**
  * No show: the initiator funds, the other side names its addresses and is never seen again. Both
- * refund: both fund, and the initiator comes back when it is too late to reveal.
+ * refund: both fund, and the initiator comes back when it is too late to reveal. Given up: both
+ * fund, and the initiator takes its coins back instead of revealing.
  */
-async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal) {
+async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal, saved: Saved) {
   const { say } = scene;
   const isNoShow = plan.ends === 'no show';
+  const givesUp = plan.ends === 'given up';
   // The party that funds the long leg is the initiator.
   const { long } = ownLegs(sides[1].trade, plan.maker.chains);
   const [initiator, other] = long === 'a' ? [sides[1], sides[0]] : sides;
@@ -208,14 +218,46 @@ async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal) {
   funded.promise.catch(() => undefined);
   const last = isNoShow ? 'verified' : 'funded';
   await run(scene, plan, swapId, leaves, { stopWhen: ({ step }) => step === last });
-  if (!isNoShow) say(plan, leaves.person.name, 'goes away without revealing the secret');
+  if (plan.ends === 'both refund') {
+    say(plan, leaves.person.name, 'goes away without revealing the secret');
+  }
   await funded.promise;
-  const { deadlines } = await plan.taker.client.swap(swapId);
-  await scene.untilPast(Math.max(deadlines.refundAt.a, deadlines.refundAt.b));
-  if (!isNoShow) say(plan, leaves.person.name, 'comes back after the timelock');
-  const back = isNoShow ? null : run(scene, plan, swapId, leaves, { isBack: true });
-  const [stayed, came] = await Promise.all([staying, back]);
+  const { refundAt } = (await plan.taker.client.swap(swapId)).deadlines;
+  const past = () => scene.untilPast(Math.max(refundAt.a, refundAt.b));
+  if (!givesUp) await past();
+  const does = givesUp ? 'gives the swap up' : 'comes back after the timelock';
+  if (!isNoShow) say(plan, leaves.person.name, does);
+  const back = isNoShow ? null : run(scene, plan, swapId, leaves, { isBack: true, givesUp });
+  const early = tellEarly(scene, plan, refundAt, saved);
+  const [stayed, came] = await Promise.all([
+    early(stays, staying),
+    early(leaves, back),
+    // The other leg is back by its release before any clock moves.
+    givesUp && plan.isLate ? staying.then(past) : null,
+  ]);
   return sides.map((side) => (side === stays ? stayed : came));
+}
+
+function tellEarly(
+  { place, now, say }: Scene,
+  plan: Plan,
+  refundAt: Readonly<Record<LegName, number>>,
+  saved: Saved,
+) {
+  const sinceMs = performance.now();
+  return async ({ person }: Side, running: Promise<Outcome | null> | null) => {
+    const outcome = await running;
+    const leg = legOf(plan, person);
+    const left = refundAt[leg] - now();
+    if (outcome?.end !== 'refunded' || left <= 0) return outcome;
+    saved[leg] = left;
+    const { coin, amount } = givenOn(plan, leg);
+    const { decimals, symbol } = place.coins[coin];
+    const tookSeconds = Math.round((performance.now() - sinceMs) / 1_000);
+    const when = `after ${tookSeconds} s, ${left} s before the timelock`;
+    say(plan, person.name, `has ${formatAmount(amount, decimals)} ${symbol} back ${when}`);
+    return outcome;
+  };
 }
 
 /** The market must come to see the same: both parties' own views did already. */

@@ -1,5 +1,6 @@
-// The demo on a market that runs, with four chains: four swaps settle, one with its payee away, two
-// do not, and every balance is right to the last base unit. It starts a market of its own as verify/test/start.test.ts does.
+// The demo on a market that runs, with four chains: four swaps settle, one with its payee away, one
+// is given up, two end late, and every balance is right to the last base unit. It starts a market
+// of its own as verify/test/start.test.ts does.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -12,7 +13,12 @@ const run = promisify(execFile);
 const opened = sharedMarket();
 const demo = join(import.meta.dirname, '../../dev/demo.ts');
 
-type Line = { pair: string; scenario: string; status: string };
+type Line = {
+  pair: string;
+  scenario: string;
+  status: string;
+  savedSeconds: Partial<Record<'a' | 'b', number>>;
+};
 type Totals = Record<'swaps' | 'asExpected', number> & {
   ok: boolean;
   balancesExact: boolean;
@@ -20,7 +26,7 @@ type Totals = Record<'swaps' | 'asExpected', number> & {
   problems: string[];
 };
 
-test('the demo settles four swaps, one with its payee away, and refunds two', {
+test('the demo settles four swaps, one with its payee away, and refunds three', {
   timeout: 300_000,
 }, async () => {
   const { url, dev } = (await opened()).ready;
@@ -34,7 +40,7 @@ test('the demo settles four swaps, one with its payee away, and refunds two', {
   assert.deepEqual(totals.problems, []);
   assert.equal(totals.ok, true);
   assert.equal(totals.balancesExact, true);
-  assert.deepEqual([totals.swaps, totals.asExpected], [6, 6]);
+  assert.deepEqual([totals.swaps, totals.asExpected], [7, 7]);
   assert.deepEqual(
     (lines as Line[]).map(({ scenario, status }) => `${scenario}: ${status}`),
     [
@@ -42,9 +48,14 @@ test('the demo settles four swaps, one with its payee away, and refunds two', {
       'settled: settled',
       'settled: settled',
       'away: settled',
+      'given up: refunded',
       'no show: refunded',
       'both refund: refunded',
     ],
   );
-  assert.deepEqual(totals.refundedOn, ['bitcoin-regtest', 'solana-dev', 'tron-dev']);
+  assert.deepEqual(totals.refundedOn, ['bitcoin-regtest', 'evm-dev', 'solana-dev', 'tron-dev']);
+  const early = (lines as Line[]).find(({ scenario }) => scenario === 'given up');
+  const { a = 0, b = 0 } = early?.savedSeconds ?? {};
+  // The timelocks are hours away, and no clock had moved.
+  assert.ok(a > 3_600 && b > 3_600, `${a} and ${b}`);
 });
