@@ -2,11 +2,15 @@
 // snapshot. First what users really pay, approval included, by every way to fund.
 
 import { checkGas, type GasFigures, measureGas } from '@parley/contracts/escrows/bench/figures.ts';
+import { boltz } from '@parley/contracts/escrows/bench/peers.ts';
 import { atMost, type Row } from './report.ts';
 
-/** A leg from nothing prepared to the receiver's claim; and each way to fund a token leg alone. */
+/** First and later swaps, the allowance standing; and each way to fund a token leg alone. */
 const headlines = [
+  "native first swap, the payee's lane",
   'native fund and claim',
+  "token first swap, the payee's lane",
+  'token fund and claim',
   'token fund by permit, nothing prepared',
   'token fund by authorization, the submitter',
   'token fund and approval of the amount, two transactions',
@@ -24,12 +28,19 @@ export async function benchGas(): Promise<Row[]> {
   ];
 }
 
+const peers: Readonly<Record<string, Readonly<Record<string, number>>>> = boltz;
+
+function besides(row: string, fork: string): string {
+  const gas = peers[row]?.[fork];
+  return gas === undefined ? '' : `; Boltz v6: ${gas}`;
+}
+
 function rowsOf(row: keyof GasFigures, figures: GasFigures, label: string): Row[] {
   return Object.entries(figures[row]).map(([fork, { gas, limit }]) =>
     atMost(
       `gas: ${label}${row}, ${fork}`,
       { value: gas, unit: 'gas', limit: limit ?? gas, bar: 1 },
-      limit === null ? 'itself: measured, and no bar is set' : 'its bar',
+      `${limit === null ? 'itself: measured, and no bar is set' : 'its bar'}${besides(row, fork)}`,
     ),
   );
 }

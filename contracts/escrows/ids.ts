@@ -46,7 +46,7 @@ export function escrowId(chainId: number, contract: Address, escrow: Escrow): He
   return keccak256(encodeAbiParameters(types, [domainOf(chainId, contract), terms, lane, counter]));
 }
 
-/** What the payout signs: `GiveUpClaim` for `refundEarly`, `OpenInMyLane` for a funding there. */
+/** The payout signs `GiveUpClaim` for `refundEarly`, and `OpenInMyLane` for a funding there. */
 export type Consent = 'GiveUpClaim' | 'OpenInMyLane';
 
 /** EIP-712, as wallets take it. */

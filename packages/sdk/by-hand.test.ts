@@ -78,12 +78,11 @@ test('the commands for an EVM escrow on chain give its state and the balance at 
       const seen = (depth: number, more = {}) =>
         lines(onAnvil, { ...values, DEPTH: String(depth), ...more });
       await fund(chain, leg);
-      const { timestamp } = await chain.client.getBlock();
-      const there = ['1', String(timestamp), leg.terms.amount.toString()];
+      const there = ['1', leg.terms.amount.toString()];
       assert.deepEqual(await seen(1), there);
       // As an escrow sees it whose lane went on.
       assert.equal((await seen(1, { COUNTER: '0' }))[0], 'ended');
-      assert.deepEqual(await seen(2), ['0', '0', '0']);
+      assert.deepEqual(await seen(2), ['0', '0']);
       await chain.client.mine({ blocks: 1 });
       assert.deepEqual(await seen(2), there);
     }
@@ -117,10 +116,9 @@ test('the commands for a TRON escrow on chain say that it is funded once that is
     const where = { NODE: chain.url, CONTRACT: chain.deployment.contract, ID };
     const seen = (more = {}) => lines(onTronChain, { ...valuesOf(leg.terms), ...where, ...more });
     await onTron.fund(chain, leg);
-    const fundedAt = chain.now();
-    assert.deepEqual(await seen(), ['0', '0']);
+    assert.deepEqual(await seen(), ['0']);
     await chain.solidify();
-    assert.deepEqual(await seen(), ['1', String(fundedAt)]);
+    assert.deepEqual(await seen(), ['1']);
     assert.equal((await seen({ COUNTER: '0' }))[0], 'ended');
   } finally {
     await chain.stop();

@@ -2,7 +2,7 @@
 // Spends that no batch settles are left to `settle` of their swap.
 
 import { inBatches, mostInBatch, paymentOf } from '@parley/chains/escrows/calls.ts';
-import { evmGasPolicyOf } from '@parley/chains/evm/gas-policy.ts';
+import { evmTransactionGas } from '@parley/chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '@parley/chains/interface/batches.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { smaller } from '@parley/core/amounts.ts';
@@ -215,14 +215,14 @@ async function settleSome(
   }
 }
 
-/** Found by halves: one payment that fails reverts all. */
+/** Found by halves: the contract leaves a payment that fails, and its neighbours with it. */
 async function payable(
   context: Context,
   chain: ChainKey,
   items: readonly Item[],
   left: Left,
 ): Promise<readonly Item[]> {
-  let why = 'the contract would leave it: it is settled already, or its time is over';
+  let why = 'the contract would leave it: it is settled, its time is over, or its payment fails';
   try {
     const { settles } = await build(context, chain, items);
     if (settles === items.length) return items;
@@ -294,8 +294,8 @@ async function sent(
     if (call === undefined)
       throw new SettleError('no_wallet', 'the batch has no transaction to sign');
     const taken = await takenNonces({ context, leg, wallet }, true);
-    const { mostGas } = evmGasPolicyOf(material.chainId);
-    const limit = gas === null ? {} : { gas: smaller((gas * gasSharePercent) / 100n, mostGas) };
+    const limit =
+      gas === null ? {} : { gas: smaller((gas * gasSharePercent) / 100n, evmTransactionGas) };
     return wallet.sign(material.chainId, { ...call, ...limit }, context.limit(), taken);
   }
 }

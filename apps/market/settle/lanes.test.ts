@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { LaneState, Lanes } from '@parley/chains/interface/lanes.ts';
+import { isOfPayee, type LaneState, type Lanes } from '@parley/chains/interface/lanes.ts';
 import { type TronAdapter, tronAdapter } from '@parley/chains/tron/adapter.ts';
 import { tronAddressOf } from '@parley/chains/tron/address.ts';
 import { tronDevPolicy } from '@parley/chains/tron/policy.ts';
@@ -104,6 +104,12 @@ async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   const row = { chain, address, fundingTold: false, done: false };
   await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts }, at: new Date() });
 }
+
+test("lanes that the market gives are their funder's, whatever the account", () => {
+  const tags = Array.from({ length: 64 }, (_, at) => laneTag(`account ${at}`));
+  for (const number of tags) assert.equal(isOfPayee({ number }), false, number);
+  assert.equal(new Set(tags).size, tags.length);
+});
 
 const reread = async ({ id }: Swap) => (await swapById(deps.db, id)) as Swap;
 const deep = { txid: 'aa', confirmations: 30, deep: true };

@@ -12,6 +12,7 @@ import { isEntry } from '../../evm/entry.ts';
 import { constant } from '../../evm/typescript.ts';
 import deployment from '../deployment.json' with { type: 'json' };
 import { FORKS, type Fork } from './chain.ts';
+import { boltz } from './peers.ts';
 import {
   accountOf,
   byAuthorization,
@@ -39,26 +40,19 @@ import {
 const file = (name: string) => join(import.meta.dirname, '..', name);
 const BATCH = 10;
 
-/** A swap of Boltz v6, claimed by a third party, under the same rules: EtherSwap and ERC20Swap of
- * github.com/BoltzExchange/boltz-core at 0f2bfa4f, by solc 0.8.37 with 10,000,000 runs. */
-const peers = {
-  native: { prague: 83_040, amsterdam: 170_937 },
-  token: { prague: 109_714, amsterdam: 215_718 },
-} as const;
-
 const LIMITS = {
   'native fund': { prague: 36_000, amsterdam: 43_000 },
   'native claim': { prague: 42_000, amsterdam: 46_000 },
   'native refund': { prague: 41_000, amsterdam: 45_000 },
-  'native fund and claim': { prague: 78_000, amsterdam: null },
+  'native fund and claim': { prague: 78_000, amsterdam: boltz['native fund and claim'].amsterdam },
   "native fund, a lane's first": { prague: 53_000, amsterdam: 141_000 },
   'token fund, allowance standing': { prague: 56_000, amsterdam: 72_000 },
   'token claim': { prague: 50_000, amsterdam: 66_000 },
   'token refund': { prague: 49_000, amsterdam: 65_000 },
-  'token fund and claim': { prague: 106_000, amsterdam: null },
-  "native first swap, the payee's lane": peers.native,
+  'token fund and claim': { prague: 106_000, amsterdam: boltz['token fund and claim'].amsterdam },
+  "native first swap, the payee's lane": boltz['native fund and claim'],
   'native first swap, a lane of its own': { prague: null, amsterdam: null },
-  "token first swap, the payee's lane": peers.token,
+  "token first swap, the payee's lane": boltz['token fund and claim'],
   'token first swap, a lane of its own': { prague: null, amsterdam: null },
   'native claim by the payee': { prague: null, amsterdam: null },
   'token claim by the payee': { prague: null, amsterdam: null },

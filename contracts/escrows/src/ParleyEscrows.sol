@@ -281,7 +281,7 @@ contract ParleyEscrows {
 
     /// @notice `refund` at any time, since the payee gives up its claim. Anyone may call.
     /// @param signature Of `GiveUpClaim` by the payout: r, s and v of its key, or what its code
-    ///        accepts (EIP-1271). Whatever, if the payout itself is the sender.
+    ///        accepts (EIP-1271). It is not read if the payout itself is the sender.
     function refundEarly(
         Terms calldata terms,
         uint96 lane,
@@ -297,8 +297,8 @@ contract ParleyEscrows {
         _pay(terms.token, terms.refund, terms.amount);
     }
 
-    /// @notice Claims what can be claimed. What is too late, or not open under its secret, is left.
-    ///         So is a whole group whose payment fails, or takes more gas than it has.
+    /// @notice Claims what can be claimed. It leaves a leg that is too late or not open under its
+    ///         secret, and a whole group whose payment fails or takes more gas than it has.
     /// @param groups  Each is paid by one transfer; its legs have their secrets as `lock`.
     /// @param gasEach The gas of a group. All reverts if less is left for one of them.
     /// @return claimed How many were claimed.
@@ -310,8 +310,8 @@ contract ParleyEscrows {
         return _settleMany(groups, gasEach, CLAIMED);
     }
 
-    /// @notice Refunds what can be refunded. What is too early, or not open, is left. So is a whole
-    ///         group whose payment fails, or takes more gas than it has.
+    /// @notice Refunds what can be refunded. It leaves a leg that is too early or not open, and a
+    ///         whole group whose payment fails or takes more gas than it has.
     /// @param groups  Each is paid by one transfer; its legs have their hashlocks as `lock`.
     /// @param gasEach The gas of a group. All reverts if less is left for one of them.
     /// @return refunded How many were refunded.
@@ -323,7 +323,7 @@ contract ParleyEscrows {
         return _settleMany(groups, gasEach, REFUNDED);
     }
 
-    /// @notice Called by this contract alone: a frame that reverts leaves nothing of its group.
+    /// @notice This contract alone may call: a frame that reverts leaves nothing of its group.
     /// @param state 2 claims, 3 refunds.
     function settleGroup(Group calldata group, uint256 state) external returns (uint256 settled) {
         if (msg.sender != address(this)) revert SenderIsNotThis(msg.sender);

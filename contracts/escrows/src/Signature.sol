@@ -7,7 +7,7 @@ struct Signature {
     bytes32 s;
 }
 
-/// @notice What an account agrees to. A signature is good for one escrow, which is open once, so
+/// @notice An account agrees by its signature. That is good for one escrow, which is open once, so
 ///         another form of the same signature opens nothing more.
 library Consent {
     /// @dev Also the selector of the question (EIP-1271).

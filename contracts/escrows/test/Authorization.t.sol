@@ -2,7 +2,6 @@
 pragma solidity 0.8.37;
 
 import {Base, Escrow} from "./Base.sol";
-import {DevCoin} from "../dev/DevCoin.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import {Consent, Signature} from "../src/Signature.sol";
 import {Token} from "../src/Token.sol";

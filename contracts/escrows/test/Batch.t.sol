@@ -4,9 +4,8 @@ pragma solidity 0.8.37;
 import {Base, Escrow, Item} from "./Base.sol";
 import {Vm} from "./Vm.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
-import {Group, Leg} from "../src/Terms.sol";
-import {Moody} from "./zoo/Moody.sol";
-import {Paradox} from "./zoo/Odd.sol";
+import {Group} from "../src/Terms.sol";
+import {Gauge, Moody} from "./zoo/Moody.sol";
 import {Blacklisting, ChargesTheSender} from "./zoo/Tokens.sol";
 
 contract BatchTest is Base {
@@ -137,13 +136,16 @@ contract BatchTest is Base {
     }
 
     function test_nobody_is_called_for_nothing() public {
-        Escrow[] memory all = fundAll(2);
-        all[0] = all[1]; // of the token, and its secret is not the first's
-        vm.mockCallRevert(address(0), "", "");
-        vm.assertEq(claimMany(claims(all)), 1, "claimed");
-        vm.assertEq(claimMany(claims(all)), 0, "none");
-        vm.warp(TIMELOCK);
-        vm.assertEq(refundMany(refunds(all)), 0, "none");
+        Gauge gauge = new Gauge();
+        Escrow memory e = native();
+        (e.terms.payout, e.terms.refund) = (address(gauge), address(gauge));
+        vm.deal(address(gauge), AMOUNT);
+        fund(e);
+        vm.assertEq(claimMany(one(e, "another")), 0, "none");
+        vm.assertEq(refundMany(one(e, hashlock)), 0, "none");
+        vm.assertEq(gauge.seen(), 0, "not called");
+        vm.assertEq(claimMany(one(e, SECRET)), 1, "claimed");
+        vm.assertTrue(gauge.seen() > 0, "called");
     }
 
     function test_a_leg_twice_is_settled_once() public {
@@ -311,6 +313,28 @@ contract BatchTest is Base {
             vm.revertToState(start);
         }
         vm.assertTrue(paid, "in the end");
+    }
+
+    /// Around the least that suffices, in steps below what a call takes.
+    function test_a_group_has_all_the_gas_it_was_promised_or_nothing_happens() public {
+        Gauge gauge = new Gauge();
+        Escrow memory e = native();
+        e.terms.payout = address(gauge);
+        fund(e);
+        Group[] memory groups = groupsOf(one(e, SECRET), true);
+        uint256 expected;
+        for (uint256 gas_ = 100_000; gas_ < 112_000; gas_ += 50) {
+            uint256 start = vm.snapshotState();
+            (bool ok,) = address(escrows).call{gas: gas_}(
+                abi.encodeCall(ParleyEscrows.claimMany, (groups, 100_000))
+            );
+            uint256 seen = gauge.seen();
+            vm.assertTrue((seen > 0) == ok, "paid");
+            if (ok && expected == 0) expected = seen;
+            if (ok) vm.assertEq(seen, expected, "as much as ever");
+            vm.revertToState(start);
+        }
+        vm.assertTrue(expected > 80_000, "some were paid");
     }
 
     function test_the_error_says_what_is_left_and_what_was_promised() public {

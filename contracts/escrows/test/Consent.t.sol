@@ -199,6 +199,18 @@ contract ConsentTest is Base {
         }
     }
 
+    /// Whatever lies in memory behind a short answer, here the zeros of a funder and a lane.
+    function test_less_than_a_word_is_no_consent() public {
+        (Wallet wallet, Escrow memory e) = (new Wallet(), native());
+        e.terms.payout = address(wallet);
+        e.terms.refund = address(uint160(0x12345678) << 128);
+        e.lane = 0;
+        vm.deal(e.terms.refund, AMOUNT);
+        fund(e);
+        wallet.set(consentTo(e, "GiveUpClaim"), abi.encodePacked(bytes4(YES)));
+        refused(e, "whatever");
+    }
+
     function test_a_wallet_is_asked_and_does_nothing_meanwhile() public {
         (Wallet wallet, Escrow memory e) = walletIn(address(0));
         wallet.set(consentTo(e, "GiveUpClaim"), abi.encode(YES));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Base, Escrow} from "./Base.sol";
+import {Base} from "./Base.sol";
 import {Market} from "./Market.sol";
 import {NoReturn} from "./zoo/Tokens.sol";
 import {Wild} from "./zoo/Wild.sol";

@@ -1,4 +1,4 @@
-// What a payee agrees to by a signature: coins that go back at once, and escrows in its own lanes.
+// A payee agrees by a signature: to coins that go back at once, and to escrows in its own lanes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -10,9 +10,10 @@ import { type Leg, read, rejecting, worlds } from './testing/worlds.ts';
 const signal = () => AbortSignal.timeout(60_000);
 const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 const to = (address: string) => ({ address, pubkey: null });
-/** Says yes to every signature (EIP-1271): the whole word, and its four bytes alone. */
+/** Says yes to every signature (EIP-1271): the whole word, its four bytes alone, and 1. */
 const saysYes = '631626ba7e60e01b60005260206000f3';
 const saysHalf = '631626ba7e60e01b60005260046000f3';
+const saysTrue = '600160005260206000f3';
 const noConsent = refuses('bad_signature');
 
 for (const [family, begin] of Object.entries(worlds)) {
@@ -58,6 +59,13 @@ for (const [family, begin] of Object.entries(worlds)) {
       });
     }
 
+    test('a payee that signs no text sends its release itself', async () => {
+      const each = await opened();
+      await world.release(each);
+      await world.finalize();
+      assert.equal(legStatus(await read(await world.adapter(), each)), 'refunded');
+    });
+
     test('a release of somebody else, of another escrow or of another text is none', async () => {
       const each = await opened();
       const other = await leg();
@@ -83,7 +91,7 @@ for (const [family, begin] of Object.entries(worlds)) {
       await check(each, release);
       await world.perform(await refundOf(each, release));
       assert.notEqual((await read(await world.adapter(), each)).refunded, null);
-      for (const code of [saysHalf, rejecting]) {
+      for (const code of [saysHalf, saysTrue, rejecting]) {
         const mute = await opened({ payout: to(await world.put(code)) });
         await assert.rejects(check(mute, release), noConsent);
         await assert.rejects(refundOf(mute, release), noConsent);

@@ -75,7 +75,7 @@ export function escrowName(id: string, { contract }: Instance): string {
 /** A payee's lane needs its signature; a token that lets the contract take enough, no approval. */
 type Funding = {
   readonly allowed: bigint;
-  /** What an approval allows. */
+  /** The amount of an approval. */
   readonly wanted?: bigint;
   readonly laneSignature?: string | undefined;
 };

@@ -25,7 +25,7 @@ import {
 } from './gas-fees.ts';
 import { costBy, countByAll, type Expected, outcomeOf, pendingCounts } from './gas-outcome.ts';
 import { dearestGas, type EvmGasPolicy, forkUntil, gasOnChain } from './gas-policy.ts';
-import { callOf, fundedBySignature, gasOf } from './gas-work.ts';
+import { callOf, gasOf, isFundedBySignature } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -205,5 +205,5 @@ function isOwn(
   const areOurs = areThese(callsIn(data, calledBy(to, deployment)), touches);
   if (!areOurs || !contractsOf(deployment).some((each) => sameAddress(to, each))) return false;
   // The amount that `fund` itself takes in is its sender's: the key has none to give.
-  return work.verb !== 'fund' || data.startsWith(fundedBySignature);
+  return work.verb !== 'fund' || isFundedBySignature(data);
 }

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import { freshLane } from '@parley/core/testing.ts';
 import { type Hex, parseTransaction } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { typedDataToSign } from '../escrows/typed-data.ts';
 import { refuses } from '../testing/refusals.ts';
 import { dearestGas } from './gas-policy.ts';
-import { evmDeployment } from './plan.ts';
+import { evmDeployment, laneText } from './plan.ts';
 import { stateAt } from './state.ts';
 import { deploy, send } from './testing/anvil.ts';
 import { deployDevCoin, fundingOf } from './testing/authorization.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { devGas, type Stranger, strangerOn } from './testing/gas.ts';
-import { anyone, funder, later, mint, newLeg } from './testing/swap.ts';
+import { anyone, funder, later, mint, newLeg, receiver } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
 const { chain, signal } = await evmWorld();
@@ -57,6 +59,18 @@ test('the key pays for the gas of a funding, and its funder for nothing but the 
   const two = await stranger.sign({ ...signed, signature: signed.signature.slice(0, -2) + bare });
   const dataOf = (raw: string) => parseTransaction(raw as Hex).data;
   assert.equal(dataOf(one.raw), dataOf(two.raw));
+});
+
+test("the key funds in a lane of the payee by two signatures, and not without the payee's", async () => {
+  const lane = { number: `f${freshLane().number.slice(1)}`, counter: 1 };
+  const leg = await newLeg(chain, { token, lane });
+  const work = await fundingOf(chain, leg.terms);
+  await assert.rejects(stranger.sign(work), refuses('bad_signature', /65 bytes/));
+  const text = typedDataToSign(laneText(leg.terms, evmDeployment(chain.chainId)));
+  const alien = { ...work, laneSignature: await anyone.signTypedData(text) };
+  await assert.rejects(stranger.sign(alien), refuses('bad_signature', /who owns it/));
+  await stranger.send({ ...work, laneSignature: await receiver.signTypedData(text) });
+  assert.equal(await stateOf(leg.terms), 'open');
 });
 
 test('a signature of somebody else, for other terms or of another form is refused as such', async () => {

@@ -113,9 +113,12 @@ function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError
   return new ParleyError('bad_signature', sentence, { chain, signer: address });
 }
 
-export const fundedBySignature = toFunctionSelector(
-  getAbiItem({ abi: escrowsAbi, name: 'fundWithAuthorization' }),
+const fundedBySignature = (['fundWithAuthorization', 'fundInLaneWithAuthorization'] as const).map(
+  (name) => toFunctionSelector(getAbiItem({ abi: escrowsAbi, name })),
 );
+
+export const isFundedBySignature = (data: string) =>
+  fundedBySignature.some((selector) => data.startsWith(selector));
 
 /** Room for state that another block changes. */
 function withMargin(gas: bigint, { mostGas }: Trial): bigint {

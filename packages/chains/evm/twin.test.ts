@@ -72,7 +72,7 @@ test('domain and ids are those of the contract', async () => {
   );
 });
 
-/** Of coins, until a timelock that is far away. */
+/** Escrows of coins, until a timelock that is far away. */
 const claimable = fc
   .tuple(escrows(38, 100), bytes(32))
   .map(([{ terms, lane, counter }, secret]) => {

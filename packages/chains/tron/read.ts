@@ -185,6 +185,8 @@ async function factsAt(
   // A secret that is wanted is worth all the time there is; ids of transactions are not.
   const limit = wanted ? signal : AbortSignal.any([signal, patience]);
   let made = await transactionOf(watch, watched, { now, deep, ...at }, { limit, signal });
+  // Blocks that were taken back meanwhile may have had it.
+  if (made.isAwaited && !isLast && (await isGone(watch, head, signal))) return null;
   while (made.isAwaited) {
     now = before(now);
     made = await transactionOf(watch, watched, { now, deep, ...at }, { limit, signal });
@@ -202,6 +204,10 @@ async function factsAt(
   const facts = factsOf(watch, watched, { now, deep, ...at, made });
   noteDepth(watch, watched, facts, head);
   return facts;
+}
+
+async function isGone(watch: Watch, { number, hash }: Block, signal: AbortSignal) {
+  return (await blockAt(watch.http, number, signal))?.hash !== hash;
 }
 
 /** As it was before what waits for a block. */
@@ -267,7 +273,7 @@ function late({ chain }: Watch, escrow: string, cause: unknown): ParleyError {
 function searchFor(watch: Watch, wanted: Wanted): Promise<Found | null> {
   const { watched, verb, isSolid, head, solid } = wanted;
   const { searches, closed } = watch;
-  // What is solid stays where it is; the rest is searched anew for another head.
+  // A solid transaction stays where it is; others are searched anew for another head.
   const key = `${watched.address} ${verb} ${isSolid || `${solid} ${head.hash}`}`;
   const going = searches.get(key);
   if (going !== undefined) return going;

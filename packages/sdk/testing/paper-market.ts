@@ -174,11 +174,12 @@ function termsOf(paper: Paper, leg: LegName): EscrowTerms {
   };
 }
 
-/** A lane of its own, where the chain has lanes. */
+/** A lane of the funder's for itself, where the chain has lanes. */
 function placeOf(paper: Paper, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
   if (paper.sources[leg].adapter.lanes === undefined) return {};
   const fundBefore = fundBy({ deadlines: timesOf(paper) }, { long: leg === 'b' });
-  const number = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex').slice(0, 24);
+  const digest = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex');
+  const number = `0${digest.slice(0, 23)}`;
   return { fundBefore, lane: { number, counter: paper.counters[leg] } };
 }
 

@@ -92,12 +92,13 @@ def _signing(said: Json) -> SigningView:
         latest_deadline=said["latestDeadline"],
         allowance=said["allowance"],
         nonce=None if nonce is None else int(nonce),
+        lane_signature=said.get("laneSignature"),
     )
 
 
 @pytest.mark.parametrize("case", TEXTS["cases"], ids=lambda case: case["name"])
 def test_a_text_of_eip_712_is_verified_and_signed(case: Json) -> None:
-    terms, view = terms_of(TEXTS["terms"]), view_of(TEXTS["view"])
+    terms, view = terms_of(case.get("terms", TEXTS["terms"])), view_of(TEXTS["view"])
     assert isinstance(view, EvmView)
     alternative, signing = case["alternative"], _signing(case["signing"])
     verify_typed_data(alternative, terms, view.deployment, signing)
@@ -118,3 +119,15 @@ def test_a_text_of_eip_712_is_verified_and_signed(case: Json) -> None:
         own = _signing(other["signing"])
         found = typed_data_problems(alternative, terms, view.deployment, own)
         assert found == other["problems"], other["why"]
+
+
+@pytest.mark.parametrize("case", TEXTS["consents"], ids=lambda case: case["typedData"]["primaryType"])
+def test_a_payee_signs_what_the_contract_asks_of_it(case: Json) -> None:
+    terms, view = terms_of(case["terms"]), view_of(TEXTS["view"])
+    assert isinstance(view, EvmView)
+    kind = case["typedData"]["primaryType"]
+    text = typed_data.consent_text(evm.PLAN, kind, terms, view.deployment)
+    assert text == case["typedData"]
+    assert typed_data.digest_of(text).hex() == case["digest"][2:]
+    assert evm.PLAN.consent_digest(kind, terms, view.deployment).hex() == case["digest"][2:]
+    assert typed_data.signer_of(text, case["signature"]) == terms.payout.address

@@ -37,7 +37,7 @@ const evm: Lies = {
   differ: ({ terms }) => ({
     state: rpcLie(({ method, params }, result) =>
       method === 'eth_call' && JSON.stringify(params).includes(terms.hashlock)
-        ? `0x${'0'.repeat(128)}`
+        ? `0x${'0'.repeat(64)}`
         : result,
     ),
     chain: rpcLie(({ method, params }, result) =>
@@ -65,7 +65,7 @@ const tron: Lies = {
     state: (asked, answer) =>
       asked.path === '/walletsolidity/triggerconstantcontract' &&
       asked.text.includes(terms.hashlock)
-        ? { ...answer, constant_result: ['0'.repeat(128)] }
+        ? { ...answer, constant_result: ['0'.repeat(64)] }
         : answer,
     chain: (asked, answer) =>
       isBlock(asked) && !isFirst(asked) ? { ...answer, blockID: other(answer.blockID) } : answer,

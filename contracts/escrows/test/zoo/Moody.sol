@@ -39,3 +39,12 @@ contract Moody {
         }
     }
 }
+
+/// @notice Notes how much gas it is paid with.
+contract Gauge {
+    uint256 public seen;
+
+    receive() external payable {
+        seen = gasleft();
+    }
+}

@@ -7,7 +7,7 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
 import type { ChainAdapter } from '../../adapter.ts';
 import { parseEvmAddress } from '../../evm/address.ts';
-import { claimCall as evmClaim, evmDeployment } from '../../evm/plan.ts';
+import { claimCall as evmClaim, evmDeployment, releaseCall as evmRelease } from '../../evm/plan.ts';
 import { deployRuntime, send } from '../../evm/testing/anvil.ts';
 import * as evm from '../../evm/testing/swap.ts';
 import { evmWorld } from '../../evm/testing/world.ts';
@@ -15,7 +15,7 @@ import type { Material, Signed, TypedData } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
 import { tronHex } from '../../tron/address.ts';
 import { signTronTransaction } from '../../tron/broadcast.ts';
-import { claimCall as tronClaim } from '../../tron/plan.ts';
+import { claimCall as tronClaim, releaseCall as tronRelease } from '../../tron/plan.ts';
 import * as tron from '../../tron/testing/chain.ts';
 import { tronWorld } from '../../tron/testing/world.ts';
 import { digestOf, typedDataToSign } from '../typed-data.ts';
@@ -55,6 +55,8 @@ export type World = {
   /** Where this code is put, of at most 32 bytes. */
   put(runtime: string): Promise<string>;
   readonly receiver: string;
+  /** The payee itself sends its release. */
+  release(leg: Leg): Promise<unknown>;
   /** 65 bytes r, s, v of a text by a key of `receiver`, or of anybody. */
   sign(text: TypedData, by?: 'anyone'): Promise<string>;
   /** The last of it, signed by somebody who may send it. */
@@ -110,6 +112,8 @@ export async function worldOfEvm(): Promise<World> {
     token: (name) => tokens.get(name) as Hex,
     put: (runtime) => deployRuntime(chain, runtime),
     receiver: evm.receiver.address,
+    release: ({ terms }) =>
+      send(chain, evm.receiver, evmRelease(terms, evmDeployment(31_337), null)),
     sign: (text, by) =>
       (by === 'anyone' ? anyone : evm.receiver).signTypedData(typedDataToSign(text)),
     signed: async (material) => {
@@ -158,6 +162,8 @@ export async function worldOfTron(): Promise<World> {
     token: chain.token,
     put: (runtime) => tron.deploy(chain, runtime),
     receiver: tron.receiver.address,
+    release: ({ terms }) =>
+      tron.sendAndMine(chain, tron.receiver, tronRelease(terms, chain.deployment, null)),
     sign: async (text, by) => {
       const { key } = by === 'anyone' ? anyone : tron.receiver;
       return `0x${signTronTransaction(key, { txID: digestOf(text).slice(2) }).signature[0]}`;

@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import { typedDataToSign } from '../../escrows/typed-data.ts';
 import type { GasWork } from '../../gas/account.ts';
 import { evmDeployment } from '../plan.ts';
-import { authorizationAlternative } from '../ways.ts';
+import { authorizationText } from '../ways.ts';
 import { deploy, type TestChain } from './anvil.ts';
 import { funder } from './swap.ts';
 
@@ -18,9 +18,9 @@ export function authorizationOf(terms: EscrowTerms, chainId: number) {
   const names = { name: 'Dev Coin', version: '2', chainId: `${chainId}` };
   const authorization = { ...names, verifyingContract: token ?? '' };
   const able = { permit: null, authorization };
-  const way = authorizationAlternative(terms, evmDeployment(chainId), able);
-  if (way?.typedData == null) throw new Error('it is paid by no signature');
-  return typedDataToSign(way.typedData);
+  const text = authorizationText(terms, evmDeployment(chainId), able);
+  if (text === null) throw new Error('it is paid by no signature');
+  return typedDataToSign(text);
 }
 
 export async function fundingOf(

@@ -81,7 +81,7 @@ const payeeKeys = {
   tron: '01'.repeat(32),
 };
 
-/** What needs a signature of the payee's beside the funder's. */
+/** Material that needs a signature of the payee's beside the funder's. */
 function consents(family: 'evm' | 'tron', limits: Limits): Given[] {
   const view = viewOf[family];
   const { deployment } = view;

@@ -2,6 +2,7 @@
 // EIP-3009 authorizations, what is signed, and what must be refused in them.
 
 import { digestOf, separatorOf, typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
+import { laneText, releaseText } from '@parley/chains/evm/plan.ts';
 import {
   authorizationAlternative,
   permitAlternative,
@@ -25,6 +26,11 @@ const terms: EscrowTerms = {
 };
 const token = terms.token ?? '';
 const { deployment } = evmView;
+/** The key of the payout address: anvil's third. */
+const payee = privateKeyToAccount(
+  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+);
+const inLane: EscrowTerms = { ...terms, lane: { number: 'f'.repeat(24), counter: 1 } };
 
 const domains: readonly TokenDomain[] = [
   { name: 'USD Coin', version: '2', chainId: '31337', verifyingContract: token },
@@ -33,7 +39,42 @@ const domains: readonly TokenDomain[] = [
   { name: 'Salted', version: '1', verifyingContract: token, salt: `0x${'0'.repeat(60)}7a69` },
 ];
 
-function honest(): { name: string; alternative: FundAlternative; view: SigningView }[] {
+type Honest = {
+  readonly name: string;
+  readonly alternative: FundAlternative;
+  readonly view: SigningView;
+  /** The terms where they are not those of all. */
+  readonly own?: EscrowTerms;
+};
+
+/** The same in a lane of the payee's, by its signature. */
+async function lent(): Promise<Honest[]> {
+  const [domain] = domains;
+  if (domain === undefined) return [];
+  const abilities = { permit: domain, authorization: domain };
+  const text = typedDataToSign(laneText(inLane, deployment));
+  const laneSignature = await payee.signTypedData(text);
+  const separator = separatorOf(domain);
+  const view = { separator, latestDeadline: now + 600, allowance: 'exact', nonce: 7n } as const;
+  const values = { nonce: 7n, value: terms.amount, deadline: now + 600 };
+  return [
+    permitAlternative(inLane, deployment, abilities, values, laneSignature),
+    authorizationAlternative(inLane, deployment, abilities, laneSignature),
+  ].flatMap((alternative) =>
+    alternative === null
+      ? []
+      : [
+          {
+            name: `${alternative.way} in a lane of the payee`,
+            alternative,
+            view: { ...view, laneSignature },
+            own: inLane,
+          },
+        ],
+  );
+}
+
+function honest(): Honest[] {
   const values = { nonce: 7n, value: terms.amount, deadline: now + 600 };
   return domains.flatMap((domain, at) => {
     const abilities = { permit: domain, authorization: domain };
@@ -71,10 +112,24 @@ function viewLies({ way }: FundAlternative, view: SigningView) {
   ] as [string, SigningView][];
 }
 
+/** The two texts that a payee signs, and its signatures. */
+async function consents() {
+  const texts = [releaseText(terms, deployment), laneText(inLane, deployment)];
+  return Promise.all(
+    texts.map(async (typedData, at) => ({
+      terms: at === 0 ? terms : inLane,
+      typedData,
+      digest: digestOf(typedData),
+      signature: await payee.signTypedData(typedDataToSign(typedData)),
+    })),
+  );
+}
+
 export async function typedDataVectors() {
   const cases = await Promise.all(
-    honest().map(async ({ name, alternative, view }, index) => {
-      const problems = typedDataProblems(alternative, terms, deployment, view);
+    [...honest(), ...(await lent())].map(async ({ name, alternative, view, own }, index) => {
+      const these = own ?? terms;
+      const problems = typedDataProblems(alternative, these, deployment, view);
       if (problems.length > 0) throw new Error(`${name}: ${problems.join('; ')}`);
       const { typedData, call } = alternative;
       if (typedData === null || call === null) throw new Error(`${name} has no text`);
@@ -86,17 +141,18 @@ export async function typedDataVectors() {
         .filter(({ path }) => path !== 'relay' && path !== 'way')
         .map(({ path, how, change }) => {
           const lying = changed({ alternative }, [change]).alternative;
-          const found = typedDataProblems(lying, terms, deployment, view);
+          const found = typedDataProblems(lying, these, deployment, view);
           if (found.length === 0) throw new Error(`${name}, ${path} ${how}: was believed`);
           return { why: `${path}: ${how}`, problems: found, change: [change] };
         });
       const otherViews = viewLies(alternative, view).map(([why, other]) => {
-        const found = typedDataProblems(alternative, terms, deployment, other);
+        const found = typedDataProblems(alternative, these, deployment, other);
         if (found.length === 0) throw new Error(`${name}, ${why}: was believed`);
         return { why, signing: other, problems: found };
       });
       return {
         name,
+        ...(own !== undefined && { terms: own }),
         signing: view,
         alternative,
         separator: separatorOf(typedData.domain),
@@ -108,5 +164,5 @@ export async function typedDataVectors() {
       };
     }),
   );
-  return { privateKey: key, view: viewShown(evmView), terms, cases };
+  return { privateKey: key, view: viewShown(evmView), terms, cases, consents: await consents() };
 }

@@ -25,8 +25,8 @@ MOST_USES = 2**30 - 1
 _MOST_AHEAD_SECONDS = 30 * 86_400
 _MOST_SECONDS = 2**53 - 1
 #: The gas that the contract gives the payment and the legs of one group of a batch.
-_GROUP_GAS = 300_000
-_LEG_GAS = 30_000
+_GROUP_GAS = 200_000
+_LEG_GAS = 25_000
 #: More than owners' signatures and passkeys take.
 _MOST_SIGNATURE_BYTES = 8_192
 Consent = Literal["GiveUpClaim", "OpenInMyLane"]
@@ -276,7 +276,7 @@ class Plan:
     ) -> Call:
         """The refund before the timelock, by the payee's signature of ``GiveUpClaim``.
 
-        None: the payee itself sends it. Throws ``bad_signature`` for what is no signature.
+        The payee itself sends it without one. Throws ``bad_signature`` for what is no signature.
         """
         self.must_be_good(terms, deployment)
         given = b"" if signature is None else self._release(terms, deployment, signature)

@@ -193,7 +193,7 @@ export function termsOf(
   const payee = funder === 'maker' ? 'taker' : 'maker';
   const isLane = family === 'evm' || family === 'tron';
   const fundBefore = leg === 'b' ? times.initiatorFundBy : times.counterpartyFundBy;
-  const number = leg.repeat(24);
+  const number = `0${leg.repeat(23)}`;
   // Only the side that is not cheated has other addresses: the sign of `moved` says whose.
   const of = (party: Party) => (moved !== 0 && moved > 0 === (party === funder) ? moved : 0);
   return {
