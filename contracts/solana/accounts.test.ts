@@ -282,6 +282,22 @@ for (const asset of assets) {
     await accepted(release(swap));
   });
 
+  test(`${asset}: who signs for its tokens names an account of its own for them`, async () => {
+    if (isSol) return;
+    const { swap, wrong } = await createScene(asset, true);
+    const { world, escrow, payee, funder } = swap;
+    for (const name of pretenders('payout')) {
+      const options = { signs: true, destination: wrong.get(name)! };
+      const { error } = await send(world, [claim(escrow, secret, options)], [payee]);
+      assert.equal(error, 'WrongPayout', name);
+    }
+    expire(swap);
+    for (const name of pretenders('refund')) {
+      const attempt = refund(escrow, wrong.get(name)!, { signs: true });
+      assert.equal((await send(world, [attempt], [funder])).error, 'WrongRefund', name);
+    }
+  });
+
   test(`${asset}: what a claim left is refunded and closed to the funder only`, async () => {
     const scene = await createScene(asset, true);
     const { world, escrow, close } = scene.swap;

@@ -178,6 +178,25 @@ test(
   },
 );
 
+test(
+  'a leg on Solana is its funder’s at once when the other side gives the swap up',
+  limits,
+  async () => {
+    const deal = await ready('SOL', 'TRX');
+    await send(taker, await taker.client.fund(deal.id, 'b'));
+    await reaches(deal, 'initiator_funded');
+    const funder = await refusal(taker.client.release(deal.id, 'b'));
+    assert.equal(funder.code, 'not_your_leg');
+    const { material } = await maker.client.release(deal.id, 'b');
+    const early = (await refusal(taker.client.refund(deal.id, 'b'))).code;
+    assert.equal(early, 'too_early_to_refund');
+    await send(maker, material);
+    const { legs } = await shows(deal, 'it is back', ({ legs: { b } }) => b.status === 'refunded');
+    assert.ok(legs.b.refundTx && (legs.b.rentLeft?.from ?? 0) > ground.now());
+    assert.equal((await refusal(maker.client.fund(deal.id, 'a'))).code, 'given_up');
+  },
+);
+
 for (const [b, a, lives] of [
   ['TRX', 'SOL', 600],
   ['SOL', 'TRX', 30],

@@ -6,6 +6,7 @@ import { stateData } from '../escrows/calls.ts';
 import type { TronAdapter } from './adapter.ts';
 import { claimCall, contractEscrow, fundCalls } from './plan.ts';
 import {
+  adapterOn,
   anyone,
   claim,
   fund,
@@ -162,4 +163,26 @@ test('far behind, everybody is looked at again by state', async () => {
   await chain.pass(7_201);
   await refund(chain, leg);
   assert.deepEqual(await touchedBy(adapter), []);
+});
+
+test('without an index the secret of an old claim is searched in the blocks, and told when it is found', async () => {
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  const claimTx = await claim(chain, leg);
+  // More than it follows, and more than is searched at once.
+  await chain.dev.mine(130);
+  const sources = [{ url: chain.url, jsonRpcUrl: `${chain.url}/nowhere` }];
+  const adapter = adapterOn(chain, [], { sources });
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const early = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([early.claimed?.deep, early.claimed?.txid], [true, 'unknown']);
+  let touched: readonly string[] = [];
+  while (touched.length === 0) {
+    await sleep(50);
+    ({ touched } = await adapter.changes(signal()));
+  }
+  assert.deepEqual(touched, [leg.escrow.address]);
+  const late = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([late.secret, late.claimed?.txid], [leg.secret, claimTx]);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { type EscrowFacts, legStatus, nothingSeen } from '@parley/core/facts.ts';
 import { freshLane } from '@parley/core/testing.ts';
 import type { TronAdapter } from './adapter.ts';
@@ -163,25 +162,4 @@ test("an escrow's outcome is solid although a later one waits for a block in its
     assert.deepEqual([legStatus(facts), facts.empty], ['refunded', true]);
     assert.deepEqual([facts.funded?.deep, facts.claimed, facts.outcome], [true, null, undefined]);
   }
-});
-
-test('without an index the secret of an old claim is searched in the blocks, and told when it is found', async () => {
-  const leg = newLeg(chain);
-  await fund(chain, leg);
-  const claimTx = await claim(chain, leg);
-  // More than it follows, and more than is searched at once.
-  await chain.dev.mine(130);
-  const adapter = blindTo([]);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const early = await read(adapter, leg);
-  assert.deepEqual([early.claimed?.deep, early.claimed?.txid], [true, 'unknown']);
-  let touched: readonly string[] = [];
-  while (touched.length === 0) {
-    await setTimeout(50);
-    ({ touched } = await adapter.changes(signal()));
-  }
-  assert.deepEqual(touched, [leg.escrow.address]);
-  const late = await read(adapter, leg);
-  assert.deepEqual([late.secret, late.claimed?.txid], [leg.secret, claimTx]);
 });
