@@ -181,14 +181,22 @@ export async function play(scene: Scene, plan: Plan): Promise<Ended> {
   return { plan, durationMs, problems, txids, refundedOn, savedSeconds };
 }
 
-/** Away: the counterparty, which Bitcoin pays, leaves signed claims, funds, and never comes back. */
+/**
+ * Away: the counterparty, which Bitcoin pays, leaves signed claims, funds, and never comes back.
+ * Where the market was too busy to keep them it stays, and claims by itself.
+ */
 async function settled(scene: Scene, plan: Plan, { swapId }: Deal, side: Side) {
   const { long } = ownLegs(side.trade, side.person.chains);
   const isCounterparty = legOf(plan, side.person) !== long;
   if (plan.ends !== 'away' || !isCounterparty) return run(scene, plan, swapId, side);
-  const gone = await run(scene, plan, swapId, side, { stopWhen: ({ step }) => step === 'funded' });
-  scene.say(plan, side.person.name, 'goes away for good');
-  return gone;
+  const done = new Set<string>();
+  const stopWhen = ({ step }: Progress) => {
+    done.add(step);
+    return done.has('scheduled') && done.has('funded');
+  };
+  const outcome = await run(scene, plan, swapId, side, { stopWhen });
+  if (outcome === null) scene.say(plan, side.person.name, 'goes away for good');
+  return outcome;
 }
 
 /**
