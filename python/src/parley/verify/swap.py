@@ -396,7 +396,7 @@ def _lane(at: str, lane: Json, has_lanes: bool) -> Lane | None:
     return Lane(number, int(counter), None if contract is MISSING else contract)
 
 
-def _form(said: Mapping[str, Json], kind: Literal["payout", "refund"]) -> Json:
+def _form(said: Mapping[str, Json], kind: str) -> Json:
     form = get(said, f"{kind}Form")
     return None if form is MISSING else form
 
