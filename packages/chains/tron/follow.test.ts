@@ -22,6 +22,7 @@ import {
 import type { Lie } from './testing/nodes.ts';
 import { tronWorld } from './testing/world.ts';
 import { wordsOf } from './views.ts';
+import { blocksToSearch, type Known } from './watch.ts';
 
 const { chain, adapterOf, adapterOver } = await tronWorld();
 
@@ -51,6 +52,44 @@ test('a transaction that waits for a block is no fact: the head shows it as if i
     assert.deepEqual([after.claimed, after.refunded?.confirmations], [null, 1]);
     assert.notEqual(after.refunded?.txid, late);
   }
+});
+
+test('a claim that waits is sought in no block that was followed and is not about its escrow', async () => {
+  const leg = newLeg(chain);
+  let searched = 0;
+  const adapter = await adapterOver(({ path }, forward) => {
+    if (/getblockbynum$|gettransactioninfo/.test(path)) searched += 1;
+    return forward();
+  });
+  adapter.watch([leg.escrow]);
+  await fund(chain, leg);
+  await chain.solidify();
+  await chain.pass(7_200);
+  await adapter.changes(signal());
+  await adapter.readEscrow(leg.escrow, signal());
+  await send(chain, anyone, claimCall(leg.terms, chain.deployment, leg.secret));
+  searched = 0;
+  const { claimed, balance } = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([claimed, balance, searched], [null, leg.terms.amount, 0]);
+});
+
+test('a block that was not followed, or followed beside this head or unwatched, is searched', () => {
+  const about = [null, new Set<string>(), new Set<string>(), new Set(['it']), new Set<string>()];
+  const blocks = about.map((each, at) => ({ number: at, hash: `${at}`, about: each }));
+  const sought = (number: number, hash: string, parentHash: string, since = 0) => {
+    const known = new Map([['it', { since } as Known]]);
+    return blocksToSearch({ known, blocks }, 'it', 0, { number, hash, parentHash });
+  };
+  assert.deepEqual(sought(4, '4', '3'), [3]);
+  assert.deepEqual(sought(4, '4', '3', 1), [1, 3]);
+  assert.deepEqual(sought(5, '5', '4'), [3, 5]);
+  assert.deepEqual(sought(4, 'other', '3'), [3, 4]);
+  assert.deepEqual(sought(4, 'other', 'another'), [1, 2, 3, 4]);
+  const unknown = { known: new Map<string, Known>(), blocks };
+  const head = { number: 2, hash: '2', parentHash: '1' };
+  assert.deepEqual(blocksToSearch(unknown, 'it', 0, head), [1, 2]);
+  const begun = { ...unknown, known: new Map([['it', { since: 0 } as Known]]) };
+  assert.deepEqual(blocksToSearch(begun, 'it', -1, head), [0]);
 });
 
 test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
@@ -119,10 +158,14 @@ test('logs that a node keeps back do not hide a funding or a claim', async () =>
   };
   const before = await (await adapterOver(bare)).readEscrow(leg.escrow, signal());
   assert.equal(before.funded?.txid, fundTx);
+  const follower = await adapterOver(bare);
+  follower.watch([leg.escrow]);
   const claimTx = await claim(chain, leg);
-  const facts = await (await adapterOver(bare)).readEscrow(leg.escrow, signal());
-  assert.equal(facts.claimed?.txid, claimTx);
-  assert.equal(facts.secret, leg.secret);
+  await follower.changes(signal());
+  for (const adapter of [await adapterOver(bare), follower]) {
+    const facts = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([facts.claimed?.txid, facts.secret], [claimTx, leg.secret]);
+  }
 });
 
 test('a stranger who quotes a funding in the same block has not made it', async () => {

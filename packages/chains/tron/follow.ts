@@ -37,7 +37,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
 const steps: Steps<Watch, Block, Seen> = {
   fullBlocks,
   blockAt: ({ http }, number, signal) => blockAt(http, number, signal),
-  past: ({ number, hash, timestampMs }) => ({ number, hash, timestampMs }),
+  past: ({ number, hash }) => ({ number, hash, about: null }),
   skip: (watch, head, signal) => {
     const behind = head.number - (watch.blocks.at(-1)?.number ?? 0);
     watch.log('far_behind', { chain: watch.chain, blocks: behind });
@@ -94,5 +94,5 @@ function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
     for (const [escrow] of touchesOf(watch, rawData)) touched.add(escrow);
   }
   for (const escrow of touched) happened(watch, escrow, block.number);
-  push(watch, steps.past(block));
+  push(watch, { ...steps.past(block), about: touched });
 }

@@ -26,7 +26,15 @@ import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
 import { firstFrom, loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
-import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
+import {
+  blocksToSearch,
+  type Found,
+  madeBy,
+  noteMade,
+  remember,
+  type Verb,
+  type Watch,
+} from './watch.ts';
 
 export type Record = EscrowState & {
   /** Whether the contract has as much of the asset as this escrow is owed. */
@@ -156,7 +164,7 @@ async function isInNoBlock(
     wordAt(watch, escrow, 'solid', signal),
   ]);
   if (verb === null || isSettled(deep)) return false;
-  for (let block = solid.number + 1; block <= head.number; block += 1) {
+  for (const block of blocksToSearch(watch, escrow.address, solid.number, head)) {
     if ((await transactionIn(watch, escrow.address, block, verb, signal)) !== null) return false;
   }
   return true;
@@ -186,7 +194,7 @@ async function factsAt(
   const limit = wanted ? signal : AbortSignal.any([signal, patience]);
   let made = await transactionOf(watch, watched, { now, deep, ...at }, { limit, signal });
   // Blocks that were taken back meanwhile may have had it.
-  if (made.isAwaited && !isLast && (await isGone(watch, head, signal))) return null;
+  if (made.isAwaited && !isLast && (await isGone(watch, watched, at, signal))) return null;
   while (made.isAwaited) {
     now = before(now);
     made = await transactionOf(watch, watched, { now, deep, ...at }, { limit, signal });
@@ -206,8 +214,14 @@ async function factsAt(
   return facts;
 }
 
-async function isGone(watch: Watch, { number, hash }: Block, signal: AbortSignal) {
-  return (await blockAt(watch.http, number, signal))?.hash !== hash;
+async function isGone(
+  watch: Watch,
+  { address }: WatchedEscrow,
+  { head, solid }: Blocks,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (blocksToSearch(watch, address, solid, head).length === 0) return false;
+  return (await blockAt(watch.http, head.number, signal))?.hash !== head.hash;
 }
 
 /** As it was before what waits for a block. */
@@ -303,7 +317,7 @@ async function found(
   const marked = await byMark();
   if (marked !== null) return marked;
   if (!isSolid) {
-    for (let block = solid + 1; block <= head.number; block += 1) {
+    for (const block of blocksToSearch(watch, escrow, solid, head)) {
       const made = await inBlock(block);
       if (made !== null) return made;
     }

@@ -24,7 +24,10 @@ export type TronAdapterOptions = {
   readonly log?: kit.Logger;
 };
 
-export type Seen = Pick<Block, 'number' | 'hash' | 'timestampMs'>;
+export type Seen = Pick<Block, 'number' | 'hash'> & {
+  /** The escrows, watched then, that it is about; null: it was not read. */
+  readonly about: ReadonlySet<string> | null;
+};
 
 /** Before its block is solid another may come in its place. */
 export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };
@@ -32,6 +35,8 @@ export type Found = { readonly txid: string; readonly block: number; readonly is
 export type Known = {
   readonly watched: WatchedEscrow;
   readonly made: Map<Verb, Found>;
+  /** The last block that was followed before it was watched. */
+  readonly since: number;
   /** Its claim is in no block above this one, as far as was searched; null: not searched yet. */
   searchedTo: number | null;
 };
@@ -85,7 +90,29 @@ export function newWatch({ chain, policy: { signSeconds }, log, http, deployment
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  return kit.remember(watch, watched, () => ({ watched, made: new Map(), searchedTo: null }));
+  const since = watch.blocks.at(-1)?.number ?? 0;
+  const begin = () => ({ watched, made: new Map(), since, searchedTo: null });
+  return kit.remember(watch, watched, begin);
+}
+
+/**
+ * Blocks above the solid one that may have done something to an escrow: all but those below this
+ * head that were followed while it was watched, and are not about it.
+ */
+export function blocksToSearch(
+  { known, blocks }: Pick<Watch, 'known' | 'blocks'>,
+  escrow: string,
+  solid: number,
+  head: Pick<Block, 'number' | 'hash' | 'parentHash'>,
+): number[] {
+  const since = known.get(escrow)?.since ?? head.number;
+  const joint = blocks.findLast(({ hash }) => hash === head.hash || hash === head.parentHash);
+  const followed = blocks.filter(({ number }) => number > since && number <= (joint?.number ?? -1));
+  const clear = new Set(
+    followed.flatMap(({ number, about }) => (about?.has(escrow) === false ? number : [])),
+  );
+  const all = Array.from({ length: Math.max(0, head.number - solid) }, (_, at) => solid + 1 + at);
+  return all.filter((block) => !clear.has(block));
 }
 
 export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
