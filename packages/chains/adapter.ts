@@ -26,7 +26,7 @@ export type ChainAdapter = Reading &
     readonly blockSeconds?: number;
     /** The contract that holds the escrows that it plans. */
     readonly contract: Contract;
-    /** Absent where a payee cannot give up its claim: Bitcoin's P2WSH. */
+    /** Absent where a payee cannot give up its claim by itself: Bitcoin. */
     readonly consent?: Consent;
     close(): Promise<void>;
   };

@@ -143,7 +143,7 @@ export type WalletFault =
   | 'declined'
   /** No answer in time. It may still sign. */
   | 'silent'
-  /** It has signed what no block takes any more: nothing was sent. */
+  /** It has signed what no block takes any more, and the SDK did not send it. */
   | 'late'
   | 'wrong_network'
   | 'wrong_account'

@@ -75,9 +75,10 @@ async function deliver(tx: Tx, deps: HandingOut, events: readonly Handed[]): Pro
     const webhookId = subscriber.id;
     const own = overtaken.filter((each) => each.webhookId === webhookId);
     const replacing = new Set(own.map(({ position }) => position));
-    let room = roomOf(subscriber);
     // The place of a price that was overtaken is the newer one's, whatever came between.
-    const taken = wanted.filter(({ id }) => replacing.has(id) || room-- > 0);
+    const others = wanted.filter(({ id }) => !replacing.has(id));
+    const admitted = new Set(others.slice(0, roomOf(subscriber)).map(({ id }) => id));
+    const taken = wanted.filter(({ id }) => replacing.has(id) || admitted.has(id));
     dropped += wanted.length - taken.length;
     for (const { topic, subject, id: position, at, payload } of taken) {
       const id = uuidv7(now, deps.randomBytes);

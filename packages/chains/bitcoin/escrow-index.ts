@@ -141,7 +141,7 @@ function spentEscrow(
     const address = known ?? (paid && index.byScript.get(bytesToHex(paid)));
     return address === undefined ? undefined : { address, by: 'key' };
   }
-  // Every script starts with IF, a leaf with SIZE or a push; none is longer.
+  // Every script starts with IF, a leaf with SIZE or a push, and is no longer than this.
   const ends = last.length === controlBytes ? items.slice(-2) : [last];
   if ((ends[0]?.length ?? 0) > 128) return undefined;
   return index.byEnd.get(endOf(ends));

@@ -1,4 +1,4 @@
-// PSBTs of escrows: what they spend, with which signatures, and the check against the terms. PURE.
+// PSBTs of escrows: their inputs and signatures, and the check against the terms. PURE.
 
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -228,7 +228,7 @@ function* madeAnew(
   throw bad(
     at,
     `is not the ${verb} of these terms: it must have version 2, ${lockTime}, sequence 0xfffffffd, ` +
-      `the ${branch}, and signatures in low-S DER with SIGHASH_ALL`,
+      `the ${branch}, and signatures in low-S DER with SIGHASH_ALL, or of BIP 340 in a leaf`,
   );
 }
 

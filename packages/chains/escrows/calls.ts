@@ -326,12 +326,12 @@ function readLeg(words: Words, { verb, token, to }: Payment, wanted: Wanted): Ca
   return { verb, escrow, secret: isClaim ? lock : null };
 }
 
-/** Twenty of one payment use 450 000 gas at most (contracts/escrows/gas.snapshot.json). */
+/** Twenty of one token use 424 000 gas by Amsterdam's rules (contracts/escrows/gas.snapshot.json). */
 export const mostInBatch = 20;
 
 type Settling = Exclude<Batch, { readonly verb: 'fund' }>;
 
-/** The gas that the contract gives the payment and the legs of one group: what takes more is left. */
+/** The gas that the contract gives the payment and the legs of one group. It leaves a group that takes more. */
 const groupGas = 200_000n;
 const legGas = 25_000n;
 

@@ -1,4 +1,4 @@
-// Trials in lanes that nobody has used: what they tell of a funding's money is true of any lane.
+// Trials in lanes that nobody has used. A funding's money behaves alike in any lane.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { EscrowTerms, Lane } from '@parley/core/terms.ts';

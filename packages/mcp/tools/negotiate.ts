@@ -226,8 +226,8 @@ const quoteTool = offerTool({
   name: 'quote',
   title: 'Quote a request',
   about:
-    'Offers an amount of the quote asset for all of a request. The taker may accept it; it ' +
-    'agrees nothing until you accept too. First call: a plan; second call with its digest.',
+    'Offers an amount of the quote asset for all of a request. The taker may accept it; the ' +
+    'swap is agreed once you accept too. First call: a plan; second call with its digest.',
   of: 'rfqId',
   on: async (desk, rfqId) => {
     await mustHaveScope(desk, 'maker');

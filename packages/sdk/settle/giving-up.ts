@@ -5,7 +5,7 @@
 import type { ReleaseMaterial } from '@parley/chains/interface/consent.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { releaseGate } from '@parley/core/gates.ts';
-import { ParleyApiError } from '../errors.ts';
+import { messageOf, ParleyApiError } from '../errors.ts';
 import { type GivenUp, keptNow, mayBeFunded } from '../stores/store.ts';
 import { verifyRelease } from '../verify-release.ts';
 import { snapshot } from './chains.ts';
@@ -100,7 +100,13 @@ export async function release(context: Context): Promise<void> {
   const input = { escrow: watchedOf(context.record, leg.leg), feeRateSatPerVbyte: null };
   const built = await consent.buildRelease({ ...input, isPublic: false }, context.limit());
   verifyRelease(built, leg.escrow.terms, sourceOf(context, leg.chain).view);
-  await asPersonWants(context, leg, 'release', () => signed(context, leg, built));
+  try {
+    await asPersonWants(context, leg, 'release', () => signed(context, leg, built));
+  } catch (error) {
+    // A wallet that signs it wrongly ends no run: the leg goes back from its timelock on.
+    context.signal?.throwIfAborted();
+    context.waits(leg, `leg ${leg.leg} is not released: ${messageOf(error)}`);
+  }
 }
 
 function leaveToTime({ releasing, waits }: Context, leg: SetLeg): void {

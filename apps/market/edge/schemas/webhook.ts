@@ -65,9 +65,9 @@ export const webhookEvents: Readonly<Record<WebhookTopic | 'ping', ReturnType<ty
     'A side has given the swap up, or released a leg; only for who names this event',
     {
       swapId: s.swapId,
-      status: s.oneOf(swapStatuses, 'of the swap now'),
       leg: s.oneOf(legNames, 'which would have paid that side'),
       given: s.flag('whether its signature is there: the leg is refunded with it', true),
+      status: s.oneOf(swapStatuses, 'of the swap now'),
     },
   ),
   'thread.accepted': event(

@@ -98,7 +98,11 @@ export async function signedTogether(
   const kept = new Map<string, readonly string[]>();
   const store: NonceStore = {
     put: async (id, secrets) => void kept.set(id, secrets),
-    take: async (id) => kept.get(id) ?? null,
+    take: async (id) => {
+      const secrets = kept.get(id) ?? null;
+      kept.delete(id);
+      return secrets;
+    },
   };
   const [own, other] = spend.verb === 'claim' ? [claimer, funder] : [funder, claimer];
   const asking = { terms, network, privateKey: own.privateKey };
