@@ -323,11 +323,22 @@ function swapCommands(root: CommandUnknownOpts, does: Does): void {
     .option('--leave-none', 'leaves no signed claims and refunds on Bitcoin with the market')
     .action(does(async () => (await load()).settle));
   root
-    .command('refund')
-    .summary('gives a swap up: funds nothing any more, and takes back what is yours')
+    .command('give-up')
+    .summary('gives a swap up and sends both coins back now, where the other side agrees')
     .description(
-      'Gives a swap up: funds nothing any more, and takes back what is yours. The payment of the\n' +
-        'other side is still claimed where its secret is public.',
+      'Gives a swap up: tells the other side, releases its coins, and takes back yours once it has\n' +
+        'released them, else from the timelock on, as on Bitcoin. You cannot take it back.',
+    )
+    .argument('<SWAP>')
+    .action(does(async () => (await load()).giveUp));
+  root
+    .command('refund')
+    .summary(
+      'leaves a swap without the market: funds nothing any more, and takes back what is yours',
+    )
+    .description(
+      'Leaves a swap without the market: funds nothing any more, and takes back what is yours from\n' +
+        'the timelock on. The payment of the other side is still claimed where its secret is public.',
     )
     .argument('<SWAP>')
     .option('--raw', 'prints the refund as text instead, for any node or wallet')

@@ -138,6 +138,17 @@ test('a swap that was given up is not asked about again', async () => {
   assert.match(again.out, /rescue from FILE --words/);
 });
 
+test('a swap is given up by one answer, and each settling after it goes on with that', async () => {
+  const store = await profileWith('six', [funded, fresh]);
+  const no = await settled('six', ['give-up', fresh], 'n');
+  assert.match(no.err, /"code":"declined"/);
+  const yes = await settled('six', ['give-up', fresh], 'y');
+  const again = await settled('six', ['settle', fresh]);
+  assert.deepEqual([yes.asked, again.asked], [1, 0]);
+  assert.doesNotMatch(again.err, /not_asked/);
+  assert.equal((await (await fileStore(store)).getSwap(funded))?.givenUp, undefined);
+});
+
 test('a swap accepted here and agreed since is in the list before it is begun', async () => {
   const { trade } = keptRecord('taker');
   const one = {

@@ -12,8 +12,9 @@ import { codeOf } from '@parley/sdk/errors.ts';
 import { fileStore } from '@parley/sdk/stores/file.ts';
 import type { Store } from '@parley/sdk/stores/store.ts';
 import { paperScene } from '@parley/sdk/testing/paper-scene.ts';
-import { timed } from '@parley/sdk/testing/timed.ts';
+import { limits } from '@parley/sdk/testing/timed.ts';
 import type { Session, Unlocked } from '@parley/trader/session.ts';
+import { giveUp } from '@parley/trader/swaps.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { afterEnd, afterProgress, createDriver, wordsOf } from './driver.ts';
 
@@ -113,46 +114,66 @@ test('a gate that nodes keep shut is among the doubts, by its leg where it names
   assert.deepEqual(words, ['nodes_disagree: they differ', 'leg b: nodes_disagree: they differ']);
 });
 
-timed('a gate that nodes keep shut is a doubt of the swap until they agree', async () => {
+/** A driver of the swap of a paper scene, whose nodes differ as long as `of` says so. */
+async function paperDriver(t: Pick<TestContext, 'after'>, of: { differ: boolean }) {
   const scene = await paperScene('taker');
-  const { trade, store, client, chains: own, now } = scene.input;
+  const { swapId: id, trade, store, client, chains: own, now } = scene.input;
   assert.ok(trade);
   await store.putTrade(trade);
-  const of = { differ: true };
   const mustAgree = async () => {
     if (of.differ) throw new ParleyError('sources_disagree', 'they differ', {});
   };
   const data = await mkdtemp(join(tmpdir(), 'parley-mcp-driver-'));
-  const listed = { id: scene.input.swapId, threadId: trade.threadId, status: 'agreed' };
+  const listed = { id, threadId: trade.threadId, status: 'agreed' };
+  const session = {
+    profile: { chains: {} },
+    now,
+    places: { data, ended: join(data, 'ended') },
+    source: async (chain: string) => {
+      const { source } = own[chain] ?? assert.fail(chain);
+      return { ...source, adapter: { ...source.adapter, mustAgree } };
+    },
+  } as unknown as Session;
   const driver = createDriver({
-    session: {
-      profile: { chains: {} },
-      now,
-      places: { data, ended: join(data, 'ended') },
-      source: async (chain: string) => {
-        const { source } = own[chain] ?? assert.fail(chain);
-        return { ...source, adapter: { ...source.adapter, mustAgree } };
-      },
-    } as unknown as Session,
+    session,
     own: { store, wallet: async (chain: string) => own[chain]?.wallet } as unknown as Unlocked,
     client: { ...client, swaps: async () => ({ swaps: [listed], nextCursor: null }) } as never,
     signal: new AbortController().signal,
     note: () => {},
   });
-  const until = (is: () => boolean) =>
+  t.after(async () => {
+    await driver.close();
+    await rm(data, { recursive: true });
+  });
+  const until = <T>(is: () => T | Promise<T>) =>
     waitUntil(async () => {
       await now?.();
       return is();
     });
+  return { driver, session, store, until, id };
+}
+
+test('a gate that nodes keep shut is a doubt of the swap until they agree', limits, async (t) => {
+  const of = { differ: true };
+  const { driver, until, id } = await paperDriver(t, of);
   const doubts = () =>
     driver
-      .of(listed.id)
+      .of(id)
       ?.doubts.map(({ untrusted }) => untrusted)
       .join();
-  await driver.drive(listed.id);
+  await driver.drive(id);
   await until(() => doubts() === 'nodes_disagree: they differ');
   of.differ = false;
   await until(() => doubts() === '');
-  await driver.close();
-  await rm(data, { recursive: true });
+});
+
+test('a swap that was given up is driven with that word', limits, async (t) => {
+  const { driver, session, store, until, id } = await paperDriver(t, { differ: false });
+  await giveUp(session, id);
+  await driver.drive(id);
+  const { funding, givenUp } = await until(async () => {
+    const record = await store.getSwap(id);
+    return record?.givenUp && record;
+  });
+  assert.deepEqual([givenUp?.byPerson, funding], [true, null]);
 });

@@ -24,6 +24,8 @@ export type Swap = {
   readonly trade: OwnTrade;
   /** The drive funds nothing: it was given up, or comes from a rescue. */
   readonly withoutMarket: boolean;
+  /** A person gives it up: both legs go back as soon as each side allows it. */
+  readonly givesUp?: boolean;
 };
 
 export type Driving = {
@@ -73,7 +75,7 @@ export async function alone<T>(own: Pick<Unlocked, 'store'>, work: () => Promise
 /** Resolves once the swap has ended or waits for a person. Throws the signal's reason. */
 export async function driveSwap(driving: Driving, swap: Swap, events: Events): Promise<Ended> {
   const { session, own, client, signal, rescue, payout, leaveNone } = driving;
-  const { swapId, trade, withoutMarket } = swap;
+  const { swapId, trade, withoutMarket, givesUp = false } = swap;
   const driven = await drive({
     signal,
     ready: async () => ({
@@ -83,6 +85,7 @@ export async function driveSwap(driving: Driving, swap: Swap, events: Events): P
       now: session.now,
       chains: await chainsOf(session, own, trade, payout),
       client: withoutMarket ? null : client,
+      givesUp: () => givesUp,
       ...(leaveNone && { scheduleClaims: false, scheduleRefunds: false }),
       onProgress: (progress) => {
         // An error that only reports the interruption is no news.

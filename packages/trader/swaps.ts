@@ -2,6 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { has } from '@parley/core/families.ts';
 import { makePrivateFolder } from '@parley/host/private-file.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
@@ -82,10 +83,14 @@ export async function dueSwaps(
   if (strange !== undefined) {
     throw needsYou('unknown_swap', `swap ${strange} is none of this profile: "parley swaps"`);
   }
-  const given = new Set(await namesIn(givenUpFolder(session)));
+  const refunds = new Set(await namesIn(refundFolder(session)));
+  const wishes = new Set(await namesIn(wishFolder(session)));
   const due = [...known]
     .filter(([id]) => isWanted(id))
-    .map(([swapId, trade]) => ({ swapId, trade, withoutMarket: given.has(swapId) }));
+    .map(([swapId, trade]) => {
+      const givesUp = wishes.has(swapId);
+      return { swapId, trade, givesUp, withoutMarket: refunds.has(swapId) && !givesUp };
+    });
   return { due, unread: unread.size };
 }
 
@@ -150,19 +155,35 @@ export async function fundingWords(
   return [...lines, `  into the escrow ${escrow}, by ${by}`];
 }
 
+const neverFunded = 'your leg was not funded, and never will be';
+
 export function refundWords(session: Session, record: SwapRecord | null): string[] {
-  if (record === null) return ['your leg was not funded, and never will be'];
+  if (record === null) return [neverFunded];
   const { trade, swap } = record;
   const from = deadlineOf(swap.deadlines.refundAt[givenLeg(trade.party)], session.now());
   return [
     mayBeFunded(record)
       ? `your funding comes back to ${trade.refundTo.address}, from ${from}`
-      : 'your leg was not funded, and never will be',
+      : neverFunded,
     'until then the other side may still claim it, by showing the secret',
   ];
 }
 
-const givenUpFolder = ({ places }: Session) => join(places.data, 'given-up');
+export function giveUpWords(session: Session, record: SwapRecord | null): string[] {
+  const sure =
+    'you cannot take it back; once the secret is public the swap is claimed all the same';
+  if (record === null || !mayBeFunded(record)) return [neverFunded, sure];
+  const { trade, swap } = record;
+  const leg = givenLeg(trade.party);
+  const from = deadlineOf(swap.deadlines.refundAt[leg], session.now());
+  const when = has(swap.legs[leg], 'coins')
+    ? `from ${from}, as Bitcoin waits for its timelock`
+    : `once the other side releases it, or from ${from}`;
+  return [`your funding comes back to ${trade.refundTo.address} ${when}`, sure];
+}
+
+const refundFolder = ({ places }: Session) => join(places.data, 'given-up');
+const wishFolder = ({ places }: Session) => join(places.data, 'wishes');
 
 /** The end of a swap that the store keeps nothing of. */
 export async function endUnfunded(session: Session, swapId: string) {
@@ -172,9 +193,14 @@ export async function endUnfunded(session: Session, swapId: string) {
   return outcome;
 }
 
-/** On disk when it resolves: the swap is never funded after that. */
+/** On disk when it resolves: the swap is never funded after that, and the market is not asked. */
+export async function giveUpAlone(session: Session, swapId: string): Promise<void> {
+  await writePrivate(join(refundFolder(session), `${swapId}.json`), '{}\n');
+}
+
+/** On disk when it resolves: each drive says so to the other side, and funds nothing. */
 export async function giveUp(session: Session, swapId: string): Promise<void> {
-  await writePrivate(join(givenUpFolder(session), `${swapId}.json`), '{}\n');
+  await writePrivate(join(wishFolder(session), `${swapId}.json`), '{}\n');
 }
 
 /** The names of the files in a folder, which is made where it is missing. */

@@ -195,6 +195,25 @@ test('a payment beyond the amount is put at risk by a second word alone', async 
   await page.close();
 });
 
+test('a swap is given up by a second word alone, and while that still brings coins back', async () => {
+  const page = await opened();
+  const word = page.getByRole('button', { name: 'Give up this swap and send both coins back now' });
+  await show(page, 'waits for the other');
+  await word.click();
+  await page.getByRole('dialog').getByText('You cannot take it back').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('body').getAttribute('data-gives-up'), null);
+  await word.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Give up this swap' }).click();
+  await page.locator('body[data-gives-up]').waitFor({ state: 'attached' });
+  for (const state of ['gives up', 'secret is out', 'claim in a pool', 'refunds', 'done']) {
+    await show(page, state);
+    assert.equal(await word.count(), 0, state);
+  }
+  await page.close();
+});
+
 test('the agreed account is connected on the screen of the swap, and no other one', async () => {
   const page = await opened();
   const evm = (name: string, privateKey: string) => ({

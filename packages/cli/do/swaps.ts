@@ -1,4 +1,4 @@
-// `parley swaps`, `settle` and `refund`: agreed swaps, and their end.
+// `parley swaps`, `settle`, `give-up` and `refund`: agreed swaps, and their end.
 
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
@@ -24,9 +24,11 @@ import {
   endedOf,
   endUnfunded,
   fundingWords,
-  giveUp,
+  giveUpAlone,
+  giveUpWords,
   isLate,
   type Kept,
+  giveUp as keepWish,
   marketSwaps,
   refundWords,
 } from '@parley/trader/swaps.ts';
@@ -76,7 +78,7 @@ async function parted(session: Session, { store }: Unlocked, due: readonly Swap[
   for (const swap of due) {
     const record = await store.getSwap(swap.swapId);
     const isBegun = record !== null && (mayBeFunded(record) || isLate(record, session.now()));
-    const isFree = swap.withoutMarket || record?.restored === true || isBegun;
+    const isFree = swap.withoutMarket || swap.givesUp || record?.restored === true || isBegun;
     (isFree ? free : fundings).push(swap);
   }
   return { free, fundings };
@@ -99,14 +101,11 @@ export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =
     const record = await own.store.getSwap(id);
     if (raw === true) return rawRefund(cli, session, own, id, record);
     return alone(own, async () => {
-      const client = await clientOf(cli, session);
-      const { due } = await dueSwaps(cli, session, own.store, client, [id]);
-      const [swap] = due;
-      if (swap === undefined) throw needsYou('unknown_swap', `swap ${id} is none of this profile`);
+      const { swap } = await dueSwap(cli, session, own, id);
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
       // A person who gave it up before is not asked again.
       if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
-      await giveUp(session, id);
+      await giveUpAlone(session, id);
       if (record === null) {
         // The store keeps nothing of it, so nothing of it was ever signed.
         const outcome = await endUnfunded(session, id);
@@ -116,6 +115,28 @@ export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =
       return driveAll(cli, session, own, [{ ...swap, withoutMarket: true }], { client: null });
     });
   });
+
+export const giveUp = (cli: Cli, id: string) =>
+  inSession(cli, async (session) => {
+    const own = await unlocked(cli, session);
+    return alone(own, async () => {
+      const { swap, client } = await dueSwap(cli, session, own, id);
+      const words = giveUpWords(session, await own.store.getSwap(id));
+      const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...words];
+      if (!swap.givesUp) await mustConfirm(cli, plan, 'Give it up, and send both coins back now?');
+      await keepWish(session, id);
+      const given = { ...swap, givesUp: true, withoutMarket: false };
+      return driveAll(cli, session, own, [given], { client });
+    });
+  });
+
+async function dueSwap(cli: Cli, session: Session, own: Unlocked, id: string) {
+  const client = await clientOf(cli, session);
+  const { due } = await dueSwaps(cli, session, own.store, client, [id]);
+  const [swap] = due;
+  if (swap === undefined) throw needsYou('unknown_swap', `swap ${id} is none of this profile`);
+  return { swap, client };
+}
 
 async function rawRefund(
   cli: Cli,

@@ -8,7 +8,14 @@ import { nameOfPinned } from '@parley/trader/assets.ts';
 import { coinsAt } from '@parley/trader/chains.ts';
 import { Failure } from '@parley/trader/failures.ts';
 import { chainsIn, sidesOf } from '@parley/trader/sides.ts';
-import { endUnfunded, fundingWords, giveUp, refundWords } from '@parley/trader/swaps.ts';
+import {
+  endUnfunded,
+  fundingWords,
+  giveUp,
+  giveUpAlone,
+  giveUpWords,
+  refundWords,
+} from '@parley/trader/swaps.ts';
 import { z } from 'zod';
 import { amountOf, type Desk, type Held } from '../desk.ts';
 import type { Spend } from '../ledger.ts';
@@ -51,8 +58,8 @@ export const settle = tradeTool({
   title: 'Drive a swap to its end',
   about:
     'Funds in turn, claims, or refunds when the other side stops: by the keys of this server, in ' +
-    'the background, until the swap has ended. "swap" shows how it goes. First call: a plan; ' +
-    'second call with its digest. Call it soon after both sides accepted.',
+    'the background, until it has ended. "swap" shows how it goes. First a plan, then its ' +
+    'digest. Call it soon after both accepted.',
   input: z.object({ swapId: shape.id, digest: shape.digest }),
   done: settleDone,
   output: shape.outcome(settleDone),
@@ -110,13 +117,17 @@ export const refund = tradeTool({
   name: 'refund',
   title: 'Give a swap up',
   about:
-    'Funds nothing of it any more, and takes back what was funded from the timelock on. It cannot ' +
-    'be settled after that. First call: a plan; second call with its digest.',
-  input: z.object({ swapId: shape.id, digest: shape.digest }),
+    'For good: funds nothing more, and takes your coins back from the timelock on. First a plan, ' +
+    'then its digest.',
+  input: z.object({
+    swapId: shape.id,
+    release: z.boolean().optional().describe('sends both coins back sooner, if both agree'),
+    digest: shape.digest,
+  }),
   done: refundDone,
   output: shape.outcome(refundDone),
   destructive: true,
-  prepare: async (desk, { swapId }) => {
+  prepare: async (desk, { swapId, release = false }) => {
     const { own, driver } = heldBy(desk);
     const record = await own.store.getSwap(swapId);
     // A swap that is kept needs nothing of the market.
@@ -125,14 +136,19 @@ export const refund = tradeTool({
     return {
       words: [
         `give up swap ${swapId}, which gives on ${gives}`,
-        ...refundWords(desk.session, record),
+        ...(release ? giveUpWords : refundWords)(desk.session, record),
       ],
-      order: { swapId, threadId: trade.threadId, refundTo: coinsAt(await own.wallet(gives)) },
+      order: {
+        swapId,
+        threadId: trade.threadId,
+        refundTo: coinsAt(await own.wallet(gives)),
+        release,
+      },
       act: async () => {
-        await giveUp(desk.session, swapId);
+        await (release ? giveUp : giveUpAlone)(desk.session, swapId);
         await driver.stop(swapId);
         // It may have got its record while it was stopped.
-        if ((await own.store.getSwap(swapId)) === null) {
+        if (!release && (await own.store.getSwap(swapId)) === null) {
           await endUnfunded(desk.session, swapId);
           return { swapId, driven: null, next: await nextOf(desk, swapId) };
         }

@@ -37,6 +37,7 @@ function drivingTo(
       isRefundLeft: false,
       isClaimLeft: false,
       isRestored: false,
+      isGivenUp: false,
       relay: null,
     },
     ready: async () => {

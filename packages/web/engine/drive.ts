@@ -38,6 +38,7 @@ export type Begun = {
   readonly isRefundLeft: boolean;
   readonly isClaimLeft: boolean;
   readonly isRestored: boolean;
+  readonly isGivenUp: boolean;
   readonly relay: Relayed | null;
   /** The events of former runs. */
   readonly history: readonly Happened[];
@@ -110,7 +111,7 @@ export function drive(parts: DriveParts) {
       parts.onStep(each, happened);
     };
     const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
-      const { swap, failures, byHand = false, left, restored, relay } = shown;
+      const { swap, failures, byHand = false, left, restored, relay, givenUp } = shown;
       const isRefundLeft = left?.refund !== undefined;
       const isClaimLeft = left?.claim !== undefined;
       const isRestored = restored === true;
@@ -120,6 +121,7 @@ export function drive(parts: DriveParts) {
         isRefundLeft,
         isClaimLeft,
         isRestored,
+        isGivenUp: givenUp?.byPerson === true,
         relay: relayedOf(relay),
       };
       set({ shown, swap, ...more, isVerified: true, problems });
@@ -263,6 +265,7 @@ function kindOf(code: string | null, error: unknown): ProblemKind {
 export function verbDone({ step }: Progress): Verb | null {
   if (step === 'funded') return 'fund';
   if (step === 'claimed') return 'claim';
+  if (step === 'released') return 'release';
   return step === 'refunded' ? 'refund' : null;
 }
 

@@ -1,5 +1,5 @@
-// The sender of the claim of a swap that this page settles: the own wallet where it has coins for
-// it, else the market. On paper chains.
+// A swap that this page settles: the sender of its claim is the own wallet where it has coins for
+// it, else the market; and a person gives it up. On paper chains.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -74,4 +74,14 @@ test('without coins the market is asked to send it', async (t) => {
   await until(async () => (await recordOf(scene)).relay?.txid);
   const relay = await until(async () => swaps.one(id)?.relay);
   assert.deepEqual([asked, relay.refused], [[id], null]);
+});
+
+test('a word to give a swap up is kept by the page that settles, and shows no secret', async (t) => {
+  const { scene, swaps, until, id } = await settling(t, { isPoor: false });
+  await swaps.giveUp(id);
+  await until(async () => swaps.one(id)?.isGivenUp);
+  const { givenUp, publicSecret } = await recordOf(scene);
+  assert.deepEqual([givenUp?.byPerson, publicSecret], [true, null]);
+  await until(async () => scene.wall > (swaps.one(id)?.deadlines.revealBy ?? Infinity));
+  assert.deepEqual([swaps.one(id)?.end, (await recordOf(scene)).publicSecret], [null, null]);
 });

@@ -83,6 +83,7 @@ const noPhrase = 'the rescue phrase is missing';
 const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 const claimsKey = (threadId: string) => `claims ${threadId}`;
+const givenUpKey = (swapId: string) => `given up ${swapId}`;
 
 export async function openSwaps(parts: SwapsParts) {
   const of: All = {
@@ -212,7 +213,8 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   const swap = { ...entry.expected, id: swapId };
   const history = await of.histories.of(swapId);
   const none = { isByHand: false, isRefundLeft: false, isClaimLeft: false, isRestored: false };
-  driveOne(of, { swapId, trade, swap, isVerified: false, ...none, relay: null, history });
+  const more = { isGivenUp: false, relay: null, history };
+  driveOne(of, { swapId, trade, swap, isVerified: false, ...none, ...more });
 }
 
 async function keepPayout(of: All, threadId: string, payout: string): Promise<void> {
@@ -290,8 +292,10 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   // A person with coins there tells the secret to the chain alone.
   const relay = 'without_gas';
   const scheduleClaims = (await of.parts.kept.get(claimsKey(trade.threadId))) !== 'none';
+  const isGivenUp = (await of.parts.kept.get(givenUpKey(swapId))) !== null;
+  const givesUp = () => isGivenUp;
   const own = { swapId, client, chains, store, scheduleClaims };
-  const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
+  const input: SettleInput = { ...own, now, pollMs, givesExtra, givesUp, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }
 
@@ -386,6 +390,11 @@ function opened(of: All) {
      * lost (`givesExtra` of settle). Until then the secret is not shown (problem `paid_too_much`).
      */
     giveExtra: (swapId: string, extra: BaseUnits) => tell({ kind: 'extra', swapId, extra }),
+    /** Not taken back: both coins go back as soon as the other side allows it (`givesUp` of settle). */
+    giveUp: async (swapId: string) => {
+      await parts.kept.change(givenUpKey(swapId), () => 'yes');
+      tell({ kind: 'again', swapId });
+    },
     /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
     payTo: (swapId: string, address: string) => payTo(of, swapId, address, tell),
     /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
@@ -458,11 +467,12 @@ function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
-  const { trade, swap, byHand = false, left, restored, relay } = record;
+  const { trade, swap, byHand = false, left, restored, relay, givenUp } = record;
   const isRefundLeft = left?.refund !== undefined;
   const isClaimLeft = left?.claim !== undefined;
   const kept = { isRefundLeft, isClaimLeft, relay: relayedOf(relay) };
-  const more = { isByHand: byHand, ...kept, history };
+  const isGivenUp = givenUp?.byPerson === true;
+  const more = { isByHand: byHand, ...kept, isGivenUp, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
 }
 

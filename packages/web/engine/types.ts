@@ -123,6 +123,8 @@ export type SwapView = {
   readonly end: Outcome | null;
   /** Brought back by phrase or rescue file: claimed and refunded, never funded. */
   readonly isRestored: boolean;
+  /** A person gives it up, and that is kept. */
+  readonly isGivenUp: boolean;
   /** Bitcoin: the person was told to pay the escrow, and may have done so at any time. */
   readonly isByHand: boolean;
   /** Bitcoin: the market keeps signed refunds of what is final. */

@@ -30,6 +30,7 @@ function toldOf(party: Party, more: Partial<Told> = {}): Told {
     isRefundLeft: false,
     isClaimLeft: false,
     isRestored: false,
+    isGivenUp: false,
     relay: null,
     lacks: null,
     payout: null,

@@ -53,6 +53,7 @@ export type Told = {
   readonly isClaimLeft: boolean;
   readonly relay: Relayed | null;
   readonly isRestored: boolean;
+  readonly isGivenUp: boolean;
   readonly lacks: 'phrase' | 'payout' | null;
   /** Bitcoin: where claim and refund are paid, in the place of the address of the key. */
   readonly payout: string | null;
@@ -86,6 +87,7 @@ export function viewOf(told: Told, now: UnixSeconds): SwapView {
     history: told.history,
     end: told.end,
     isRestored: told.isRestored,
+    isGivenUp: told.isGivenUp,
     isByHand: told.isByHand,
     isRefundLeft: told.isRefundLeft,
     isClaimLeft: told.isClaimLeft,
@@ -155,7 +157,7 @@ function isDue({ state }: Told, { verb, is }: Prompt): boolean {
 }
 
 function promptAsk({ swap }: Told, { verb, is, sinceMs }: Prompt, gives: LegName): Ask {
-  const leg = verb === 'claim' ? otherLeg(gives) : gives;
+  const leg = verb === 'claim' || verb === 'release' ? otherLeg(gives) : gives;
   const { chain, family } = swap.legs[leg];
   if (is === 'declined') return { kind: 'declined', leg, family, verb };
   if (is === 'needed') return { kind: 'sign', leg, chain, family, verb };

@@ -23,7 +23,7 @@ import type { FoundWallet } from '../../wallets/types.ts';
 import { useHere } from './here.tsx';
 import { Tx } from './legs.tsx';
 import type { Shown } from './shown.ts';
-import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
+import { askOf, mayGiveUp, type Seen, type Situation, sidesOf } from './situation.ts';
 
 export function Action() {
   const { seen, said } = useHere();
@@ -159,6 +159,7 @@ function hurry(family: Family): string | null {
 function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
   if (verb === 'claim') return 'settlement.ask.claim';
   if (verb === 'refund') return 'settlement.ask.refund';
+  if (verb === 'release') return 'settlement.ask.release';
   if (situation === 'cancelling') return 'settlement.ask.cancel';
   const isCoin = sidesOf(swap).own.asset.token === null;
   return isCoin ? 'settlement.ask.fund.native' : 'settlement.ask.fund.token';
@@ -205,6 +206,24 @@ function Extra() {
       </div>
       {waits && <p role="status">{text('settlement.extra.waiting', said.values)}</p>}
     </>
+  );
+}
+
+export function GiveUp() {
+  const { engine, seen, said } = useHere();
+  if (!mayGiveUp(seen.swap)) return null;
+  const isBitcoin = has(sidesOf(seen.swap).own, 'coins');
+  const sure = isBitcoin ? 'settlement.give_up.sure.bitcoin' : 'settlement.give_up.sure';
+  return (
+    <div className="actions">
+      <Confirm
+        title={text('settlement.give_up.title')}
+        what={<p>{text(sure, said.values)}</p>}
+        onConfirm={() => engine.swaps.giveUp(seen.swap.id)}
+      >
+        {text('settlement.give_up')}
+      </Confirm>
+    </div>
   );
 }
 

@@ -19,7 +19,7 @@ import { TellMe } from '../../parts/tell-me.tsx';
 import { chainName } from '../../parts/words.ts';
 import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { Action, useWalletPayment } from './action.tsx';
+import { Action, GiveUp, useWalletPayment } from './action.tsx';
 import { HereContext, useHere } from './here.tsx';
 import { Checks, Ended, Fates, History, Legs } from './legs.tsx';
 import { shown } from './shown.ts';
@@ -144,6 +144,7 @@ function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
         <Ended />
         <Checks />
         <History />
+        <GiveUp />
       </HereContext>
     </Screen>
   );

@@ -149,7 +149,7 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
 
 /** The swap does not go on: locked coins come back, and no more are paid in. */
 const isComingBack: readonly Situation[] = [
-  ...(['waits_for_refund', 'refund', 'refunding', 'paid_little'] as const),
+  ...(['waits_for_refund', 'giving_up', 'refund', 'refunding', 'paid_little'] as const),
 ];
 
 function legShown(

@@ -29,6 +29,7 @@ export const situations = [
   'fund',
   'fund_sent',
   'cancelling',
+  'giving_up',
   'other_funds',
   'other_collects',
   'other_is_late',
@@ -99,7 +100,7 @@ export function situationOf(seen: Seen): Situation {
     case 'cancelling':
       return 'cancelling';
     case 'giving_up':
-      return 'waits_for_refund';
+      return 'giving_up';
     case 'funded':
       return fundedOf(seen);
     case 'revealing':
@@ -247,6 +248,7 @@ export function clockOf(
     case 'paid_late':
     case 'paid_little':
     case 'waits_for_refund':
+    case 'giving_up':
     case 'other_is_late':
     case 'watching':
       return from(own.timelock);
@@ -260,6 +262,13 @@ function isPublic(swap: SwapView): boolean {
   const { own, other } = sidesOf(swap);
   const isShown = factsOf(own).secret ?? factsOf(other).secret ?? factsOf(other).claimed;
   return isShown !== null || swap.state === 'claiming';
+}
+
+/** Whether a person's word to give it up still brings coins back sooner. */
+export function mayGiveUp(swap: SwapView): boolean {
+  const { phase, state, isGivenUp } = swap;
+  if (phase === 'ended' || state === 'preparing' || isGivenUp) return false;
+  return !isPublic(swap) && state !== 'refunding' && state !== 'received';
 }
 
 export type Fate = {

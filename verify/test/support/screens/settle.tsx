@@ -103,6 +103,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       payments: async () => at?.payments ?? [],
       giveExtra: (_: string, extra: bigint) =>
         document.body.setAttribute('data-gives', String(extra)),
+      giveUp: async (id: string) => document.body.setAttribute('data-gives-up', id),
       raw: async () => {
         throw new RescueError('not_as_text', 'the secret is not public');
       },

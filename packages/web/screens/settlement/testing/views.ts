@@ -125,7 +125,13 @@ export const everyDoubt: readonly Doubt[] = [
   },
 ];
 
-const claimAsk: Ask = { kind: 'sign', leg: 'a', chain: usd.chain, family: 'evm', verb: 'claim' };
+const claimAsk = {
+  kind: 'sign',
+  leg: 'a',
+  chain: usd.chain,
+  family: 'evm',
+  verb: 'claim',
+} as const satisfies Ask;
 const tooMuch: Problem = { kind: 'settle', leg: 'a', code: 'paid_too_much', sentence: 'decide' };
 
 export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
@@ -207,6 +213,7 @@ export function seen(given: Given = {}): Seen {
     history: [],
     end: null,
     isRestored: false,
+    isGivenUp: false,
     isByHand: false,
     isRefundLeft: false,
     isClaimLeft: false,
@@ -327,6 +334,16 @@ const given: readonly (readonly [name: string, is: Situation, given: Given])[] =
     'cancels',
     'cancelling',
     { gives: 'USDX', state: 'cancelling', btc: 'final', at: counterpartyFundBy + 1 },
+  ],
+  [
+    'gives up',
+    'giving_up',
+    { gives: 'USDX', state: 'giving_up', ...both, isGivenUp: true, at: counterpartyFundBy },
+  ],
+  [
+    'gives up, and the wallet is asked',
+    'giving_up',
+    { state: 'giving_up', ...both, isGivenUp: true, asks: [{ ...claimAsk, verb: 'release' }] },
   ],
   ['waits for the other', 'other_funds', { state: 'funded', btc: 'final' }],
   [
