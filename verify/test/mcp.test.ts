@@ -229,7 +229,10 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   const signed = ['chain', 'family', 'sign', 'chainId', 'from', 'txs', 'escrow', 'validUntil'];
   assert.deepEqual(Object.keys(material), signed);
   assert.equal(material.from, own.refundTo);
-  await bob.trade('refund', { swapId });
+  await bob.trade('refund', { swapId, release: true });
+  const givenUp = async () =>
+    (await carol.refused('unsigned_transaction', { swapId, verb: 'fund' })).code;
+  await waitUntil(async () => (await givenUp()) === 'given_up');
   await readOnly(folder, key);
 });
 
