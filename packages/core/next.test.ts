@@ -143,6 +143,7 @@ const states = fc.record({
   shortRelease: releases,
   longHanded: handed,
   shortHanded: handed,
+  shortShown: fc.boolean(),
   consents: fc.boolean(),
   addresses: fc.boolean(),
   after: fc.integer({ min: 0, max: 200_000 }),

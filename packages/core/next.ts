@@ -4,7 +4,7 @@
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
 import type { UnixSeconds } from './nominal.ts';
-import { isGivenUp, isOut, releaseOf, takesRelease } from './release.ts';
+import { isGivenUp, isOut, isShown, releaseOf, takesRelease } from './release.ts';
 import {
   type Clocks,
   hasPassed,
@@ -155,6 +155,7 @@ function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: 
   if (swap.secret !== null || !takesRelease(other) || (release?.at ?? null) !== null) return [];
   const isSpent = (facts.claimed ?? facts.refunded) !== null;
   if (other.escrow === null || isSpent || isUnknown(facts)) return [];
+  if (isShown(other, clocks)) return [];
   // A side that gives up releases what may still come, unless nothing can come for nothing.
   const mayCome =
     release !== null && other.handed !== 'nothing' && (other.long || !isOut(own, clocks));

@@ -19,6 +19,22 @@ export function mustGoOn(swap: Pick<SwapState, 'legs'>): void {
   throw new ParleyError('given_up', sentence, {});
 }
 
+/** Throws `given_up`: a payee that gives its leg up shows no secret. */
+export function mustWant({ leg, release }: Pick<Leg, 'leg' | 'release'>): void {
+  if (release === null) return;
+  const sentence = `you have given leg ${leg} up: a claim now would reveal the secret`;
+  throw new ParleyError('given_up', sentence, { leg });
+}
+
+/**
+ * Whether the market was shown the secret by a claim of this leg, and no chain has shown it so far.
+ * Once the contract takes no claim any more, that costs nothing.
+ */
+export function isShown(leg: Leg, clocks: Clocks): boolean {
+  const isTaken = has(leg, 'lateClaims') || !hasPassed(leg, leg.timelock, clocks);
+  return leg.shown === true && isTaken;
+}
+
 /** Whether its chain has releases of its escrows. */
 export function takesRelease(leg: Pick<Leg, 'family'>): boolean {
   return has(leg, 'consents');

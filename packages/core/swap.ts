@@ -46,6 +46,8 @@ export type Leg = {
   readonly handed: 'nothing' | 'built' | 'sent';
   /** By its payee; null: it goes on. */
   readonly release: Release | null;
+  /** Whether the market gave or sent a claim of it that shows the secret. Absent: it did not. */
+  readonly shown?: boolean;
 };
 
 export type SwapState = {

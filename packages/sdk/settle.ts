@@ -33,7 +33,7 @@ import {
   type Owes,
   type SettleState,
 } from './settle/machine.ts';
-import { heardSecret } from './settle/market.ts';
+import { heardSecret, takeOwnWord } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import {
@@ -162,6 +162,7 @@ async function pass(context: Context): Promise<Outcome | null> {
     return (await takeStrayed(context, found)) ? poll(context) : found;
   });
   await trying(null, () => takeWish(context));
+  await trying(null, () => takeOwnWord(context));
   await trying(ownSides(context.record).gives, () => takeReleased(context));
   if (polled === null) {
     context.shows(new Map(), failures.map(failureOf));

@@ -464,6 +464,7 @@ create table legs (
   release_asked_at bigint,
   released_at bigint,
   release_signature text,
+  shown_at timestamp with time zone,
   constraint legs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id),
   constraint legs_family_check CHECK ((family = ANY (ARRAY['evm'::text, 'tron'::text, 'bitcoin'::text, 'solana'::text]))),
   constraint legs_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),

@@ -7,6 +7,7 @@ import { has } from '@parley/core/families.ts';
 import { fundBy, fundGate } from '@parley/core/gates.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { isOut } from '@parley/core/release.ts';
 import { lateWatchSeconds } from '@parley/core/remains.ts';
 import { type Clocks, hasPassed, pessimistic } from '@parley/core/swap.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
@@ -313,10 +314,13 @@ function isLeft(
 /** To give up: the leg that pays this side is released, or the market hears the wish alone. */
 function wordEffects({ record, isReleaseTried = false }: Facts, seen: Seen): Effect[] {
   if (isReleaseTried) return [];
-  const { gets } = ownSides(record);
+  const { gives, gets } = ownSides(record);
   const { givenUp } = record;
   const step = openSteps(record, seen).find(({ action }) => action === 'release');
-  if (step !== undefined) return [effect('release', gets, step.before)];
+  // With its own leg open a device releases for its person alone.
+  const { state, clocks } = seen;
+  const mayRelease = givenUp?.byPerson === true || isOut(state.legs[gives], clocks);
+  if (step !== undefined && mayRelease) return [effect('release', gets, step.before)];
   return givenUp !== undefined && givenUp.told === undefined ? [effect('tell_wish', gets)] : [];
 }
 

@@ -514,6 +514,8 @@ create table legs (
   release_asked_at bigint,
   released_at bigint,
   release_signature text,
+  -- A claim of it that shows the secret was first given or sent by the market then.
+  shown_at timestamptz,
   primary key (swap_id, leg)
 );
 

@@ -119,9 +119,15 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
       if (!input.body.relay) return builders.buildClaim(deps, request);
-      return relayed(app, deps, request, (desk, more) => desk.claim({ ...request, ...more }));
+      const relay = await relayed(app, deps, request, (desk, more) =>
+        desk.claim({ ...request, ...more }),
+      );
+      return { built: relay, shows: null };
     },
-    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+    run: async (tx, { params, prepared: { built, shows } }) => {
+      if (shows !== null) await builders.showSecret(tx, deps, { swapId: params.id, leg: shows });
+      return { status: 200, body: built };
+    },
     replay: async (_tx, { reply, body }) => {
       if (!body.relay) mustStillLive(deps, reply);
     },

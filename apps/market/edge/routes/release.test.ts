@@ -15,11 +15,13 @@ import {
   fundBoth,
   fundedDeal,
   legOf,
+  relay,
   sendOwn,
   startDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
-import { evm, must, newParty, type Party } from '../../settle/testing/world.ts';
+import { showSecret } from '../../settle/builders.ts';
+import { evm, must, newParty, type Party, signEvm } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
 const desk = await startDesk();
@@ -80,6 +82,55 @@ test('both legs of a swap that is given up are back at once, long before any tim
   await refundEarly(deal, 'taker');
   const { status, legs, next } = await swapOf(deal);
   assert.deepEqual([status, legs.b.status, next], ['refunded', 'refunded', []]);
+});
+
+/** As if the market had given out nothing of the swap. */
+const forget = (deal: Deal) =>
+  desk.deps.db.rows({
+    name: 'test_not_shown',
+    text: 'update legs set shown_at = null where swap_id = $1',
+    values: [deal.id],
+  });
+
+test('a claim that was given, sent or relayed with its secret keeps the leg from a release', async () => {
+  const mustKeep = async (deal: Deal, what: string) => {
+    assert.equal((await swapOf(deal)).secret, null, what);
+    refused(await releaseBy(deal, 'taker'), '409 not_releasable');
+    assert.deepEqual(await steps(deal), ['initiator claim a'], what);
+  };
+  const deal = await fundedDeal(desk);
+  const text = must(await releaseBy(await fundedDeal(desk), 'taker')).material;
+  const claim = () => deal.taker.post(legOf(deal, 'a', 'claim'), { secret: deal.secret });
+  const built = must(await claim());
+  await mustKeep(deal, 'given');
+  const signature = await signed(deal.taker, text);
+  refused(await releaseBy(deal, 'taker', { signature }), '409 not_releasable');
+
+  await forget(deal);
+  const evmClient = desk.client('evm-dev-2');
+  const { address } = deal.taker.evmAccount;
+  await desk.dev.faucet({ chain: 'evm-dev-2', address, amount: ether / 20n });
+  const [raw] = await signEvm({ ...desk, evmClient }, deal.taker.evmAccount, built);
+  // Another transaction has its nonce by then.
+  const chain = { ...built, txs: [{ to: address, data: '0x', value: '0' }] };
+  const [other] = await signEvm({ ...desk, evmClient }, deal.taker.evmAccount, chain);
+  await desk.rpc('evm-dev-2')('eth_sendRawTransaction', [other]);
+  await deepen(desk);
+  const sent = await deal.taker.post('/v1/tx/broadcast', { chain: 'evm-dev-2', signed: raw });
+  assert.match(JSON.stringify(sent.body), /nonce/);
+  await mustKeep(deal, 'refused by the node');
+
+  const relayed = await fundedDeal(desk);
+  must(await relay(relayed));
+  await mustKeep(relayed, 'relayed');
+});
+
+test('a claim that passed its gates before a wish leaves the market no more', async () => {
+  const deal = await fundedDeal(desk);
+  must(await releaseBy(deal, 'taker'));
+  const of = { swapId: deal.id, leg: 'a' } as const;
+  const leaving = desk.deps.db.transaction((tx) => showSecret(tx, desk.deps, of));
+  await assert.rejects(leaving, { code: 'given_up' });
 });
 
 test('a counterparty with its own leg open wishes, and releases nothing', async () => {
