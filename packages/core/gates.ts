@@ -221,7 +221,7 @@ export function releaseGate(swap: SwapState, name: LegName, clocks: Clocks): voi
   if (leg.escrow === null) throw unreleasable(name, 'it has no escrow yet');
   wishGate(swap, name, clocks);
   const own = swap.legs[otherLeg(name)];
-  if (!leg.long || isOut(own, clocks)) return;
+  if (!leg.long || isOut(own, clocks, 'was not sent')) return;
   const why = `your leg ${own.leg} may still be claimed: do it once its refund is at depth`;
   throw unreleasable(name, why);
 }

@@ -157,11 +157,10 @@ function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: 
   if (other.escrow === null || isSpent || isUnknown(facts)) return [];
   if (isShown(other, clocks)) return [];
   // A side that gives up releases what may still come, unless nothing can come for nothing.
-  const mayCome =
-    release !== null && other.handed !== 'nothing' && (other.long || !isOut(own, clocks));
+  const mayCome = release !== null && (other.long || !isOut(own, clocks, 'counts'));
   if ((facts.funded === null && !mayCome) || hasPassed(other, timelock, clocks)) return [];
   const isWanted = role === 'initiator' && release !== null;
-  // A funding that was handed out may have been sent by now.
+  // A funding of its own making may be on its way, and nobody was told.
   if (!isWanted && (fundable(swap, clocks, own) || !isOut(own, clocks, 'counts'))) return [];
   const why = `leg ${other.leg} will not be claimed: released, it goes back to its funder at once`;
   return [{ by: role, action: 'release', leg: other.leg, before: timelock, why }];

@@ -46,7 +46,7 @@ test('the initiator gives nothing up once the market was shown its secret', () =
 test('the counterparty releases the long leg only while its own cannot be taken', () => {
   const rows: readonly (readonly [string, Given, boolean, number?])[] = [
     ['was never funded', {}, true],
-    ['was handed out to be signed', { shortHanded: 'built' }, true],
+    ['is not known to be sent', { shortHanded: 'unknown' }, true],
     ['may have been sent', { shortHanded: 'sent' }, false],
     [
       'was not sent before its timelock',
@@ -144,8 +144,9 @@ test('a leg that nobody will be paid for is released without a wish', () => {
   assert.equal(brief(long), 'counterparty fund a');
   assert.equal(brief(long, counterpartyFundBy + 1), 'counterparty release b');
   assert.equal(brief({ ...long, longRelease: wish }), 'counterparty release b');
-  assert.equal(brief({ ...long, shortRelease: wish }), 'counterparty release b');
-  for (const shortHanded of ['built', 'sent'] as const) {
+  const both = 'initiator release a, counterparty release b';
+  assert.equal(brief({ ...long, shortRelease: wish }), both);
+  for (const shortHanded of ['unknown', 'sent'] as const) {
     const may = { ...long, longRelease: wish, shortHanded };
     assert.equal(brief(may), '');
     assert.equal(brief(may, refundAt.a), 'counterparty release b');

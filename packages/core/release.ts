@@ -46,15 +46,15 @@ export function releaseOf(leg: Pick<Leg, 'escrow' | 'release'>, escrow: string):
 }
 
 /**
- * Whether nothing of its funder is in the leg, or can come. `built`: a funding that was handed out
- * to be signed counts as one that may come.
+ * Whether nothing of its funder is in the leg, or can come. `unknown`: whether a funding that
+ * is not known counts as one that may come.
  */
-export function isOut(leg: Leg, clocks: Clocks, built: 'counts' | 'was not sent' = 'was not sent') {
+export function isOut(leg: Leg, clocks: Clocks, unknown: 'counts' | 'was not sent') {
   const { facts, handed, strayed, timelock } = leg;
   if (strayed || facts.balance > 0n) return false;
   const status = legStatus(facts);
   if (status !== 'unfunded') return status === 'refunded';
-  if (handed === 'nothing' || (handed === 'built' && built === 'was not sent')) return true;
+  if (handed === 'nothing' || (handed === 'unknown' && unknown === 'was not sent')) return true;
   // No contract opens an escrow whose timelock is past.
   return !has(leg, 'lateClaims') && hasPassed(leg, timelock, clocks);
 }

@@ -179,7 +179,6 @@ create table escrows (
   sent_at timestamp with time zone,
   kept boolean default false not null,
   authorized_at timestamp with time zone,
-  built_at timestamp with time zone,
   funding_seen_at timestamp with time zone,
   funding_deep_at timestamp with time zone,
   constraint escrows_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),

@@ -4,14 +4,12 @@ import assert from 'node:assert/strict';
 import {
   aboutToReveal,
   isOver,
-  leftAlone,
   type PaperScene,
   paperScene,
   recordOf,
   run,
   says,
   sent,
-  untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
@@ -46,17 +44,17 @@ timed('what another device gave up is told by this one no more, a moment before 
 });
 
 timed(
-  'what another device gave up is not funded, and heard while nothing is to be told',
+  'what another device gave up is not funded, and heard where nothing is to be told',
   async () => {
     const unfunded = await paperScene('taker');
     given(unfunded)();
     await run(unfunded, {}, () => isOver(unfunded));
     assert.equal(sent(unfunded, 'b', 'fund').length, 0);
-    const alone = await leftAlone('taker');
-    await untilMined(alone, 'b');
-    given(alone)();
-    await run(alone, {}, () => isOver(alone));
-    assert.equal((await recordOf(alone)).givenUp?.told, 'wish');
+    const late = await aboutToReveal();
+    late.wall = (await recordOf(late)).swap.deadlines.revealBy + 1;
+    given(late)();
+    await run(late, {}, () => isOver(late));
+    assert.equal((await recordOf(late)).givenUp?.told, 'wish');
   },
 );
 

@@ -312,14 +312,19 @@ function isLeft(
 }
 
 /** To give up: the leg that pays this side is released, or the market hears the wish alone. */
-function wordEffects({ record, isReleaseTried = false }: Facts, seen: Seen): Effect[] {
+function wordEffects(facts: Facts, seen: Seen): Effect[] {
+  const { record, isReleaseTried = false } = facts;
   if (isReleaseTried) return [];
   const { gives, gets } = ownSides(record);
   const { givenUp } = record;
   const step = openSteps(record, seen).find(({ action }) => action === 'release');
-  // With its own leg open a device releases for its person alone.
   const { state, clocks } = seen;
-  const mayRelease = givenUp?.byPerson === true || isOut(state.legs[gives], clocks);
+  const own = state.legs[gives];
+  const earliest = facts.legs[gives]?.evidence?.earliest ?? clocks[gives];
+  // With its own leg open a device of the initiator releases for its person alone.
+  const mayRelease =
+    isOut(own, { ...clocks, [gives]: earliest }, 'counts') ||
+    (own.long && givenUp?.byPerson === true);
   if (step !== undefined && mayRelease) return [effect('release', gets, step.before)];
   return givenUp !== undefined && givenUp.told === undefined ? [effect('tell_wish', gets)] : [];
 }

@@ -542,8 +542,6 @@ create table escrows (
   -- The text of an authorization for it was given, or a signature over one was seen, first. The leg
   -- does not move off until that signature can open nothing any more.
   authorized_at timestamptz,
-  -- Its funding was last built for its funder.
-  built_at timestamptz,
   -- Its funding was first seen, and first at depth; null: not yet.
   funding_seen_at timestamptz,
   funding_deep_at timestamptz,

@@ -8,7 +8,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { parseSecret } from '@parley/core/hashlock.ts';
 import type { Asking, Desk, Relayed } from '@parley/watchtower/port.ts';
 import type { FastifyInstance } from 'fastify';
-import { noteAuthorized, noteBuilt } from '../../db/escrows.ts';
 import { partyOf } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
@@ -74,8 +73,7 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
       if (prepared.relay !== null) return { status: 200, body: prepared.relay };
       const { built } = prepared;
       const about = { swapId: params.id, leg: params.leg, escrow: built.escrow };
-      const note = builders.authorizesFunding(built) ? noteAuthorized : noteBuilt;
-      await handOut(tx, deps, about, note);
+      await handOut(tx, deps, about, builders.authorizesFunding(built));
       return { status: 200, body: built };
     },
     // A stored funding whose escrow has moved since would send money to the former one.

@@ -202,35 +202,19 @@ test('from the first wish on nothing is built, sent or moved to fund the swap', 
   refused(await deal.taker.post(`/v1/swaps/${deal.id}/address`, moved), '409 given_up');
 });
 
-test('the long leg is released by a side that asked for no funding, and next says so to no other', async () => {
-  const long = async () => {
-    const deal = await agree(desk);
-    await desk.dev.faucet({ chain: evm, address: deal.taker.evmAccount.address, amount: ether });
-    await sendOwn(desk, deal.taker, must(await deal.taker.post(legOf(deal, 'b', 'fund'))));
-    await deepen(desk);
-    return deal;
-  };
-  const deal = await long();
+test('the long leg is released by a side that knows it has not funded, and next says so to none', async () => {
+  const deal = await agree(desk);
+  await desk.dev.faucet({ chain: evm, address: deal.taker.evmAccount.address, amount: ether });
+  await sendOwn(desk, deal.taker, must(await deal.taker.post(legOf(deal, 'b', 'fund'))));
+  await deepen(desk);
   assert.deepEqual(await steps(deal), ['counterparty fund a']);
   must(await releaseBy(deal, 'maker'));
-  assert.deepEqual(await steps(deal), ['counterparty release b']);
+  // A funding that it made without the market may be on its way.
+  assert.deepEqual(await steps(deal), []);
   await given(deal, 'maker');
   assert.deepEqual(await steps(deal), ['initiator refund b']);
   await refundEarly(deal, 'taker');
   assert.equal((await swapOf(deal)).status, 'refunded');
-
-  const asked = await long();
-  await desk.dev.faucet({
-    chain: 'evm-dev-2',
-    address: asked.maker.evmAccount.address,
-    amount: ether,
-  });
-  must(await asked.maker.post(legOf(asked, 'a', 'fund')));
-  must(await releaseBy(asked, 'maker'));
-  assert.deepEqual(await steps(asked), []);
-  // It knows best whether it has signed that funding.
-  await given(asked, 'maker');
-  assert.deepEqual(await steps(asked), ['initiator refund b']);
 });
 
 test('a funding that the market has sent keeps the other leg from being released', async () => {
