@@ -1,7 +1,7 @@
 // Drives one side of a swap to its end, by the customer's own trade, clock and chain sources alone.
 // The market builds fundings and relays, and nothing it says is believed. Every effect can be
-// repeated after a crash at any point. One thing rests on the market's word: whether another device of
-// the account gave the swap up. A lie there may cost a restored initiator whose lost device released.
+// repeated after a crash at any point. One thing rests on the market's word: whether another device
+// of the account gave the swap up. A lie there may cost an initiator whose other device released.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';

@@ -31,7 +31,7 @@ type Kept = Partial<SwapRecord>;
 type More = Partial<Pick<Facts, 'isReleaseTried' | 'mayBeGivenUp'>> & {
   readonly wall?: number;
   readonly family?: 'bitcoin';
-  /** Of the slowest node of leg a. */
+  /** The clock of the slowest node of leg a. */
   readonly earliest?: number;
 };
 

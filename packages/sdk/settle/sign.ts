@@ -141,7 +141,7 @@ async function keepSigned(
   }
 }
 
-/** Of a market that is asked while a reveal waits. */
+/** A reveal waits so long for the market's word. */
 const wordLimitMs = 5_000;
 
 /**
