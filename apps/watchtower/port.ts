@@ -162,6 +162,8 @@ export type Market = {
   mayFund(asking: FundAsking, signal: AbortSignal): Promise<Passed>;
   /** Until the end of the transaction the leg stays there. Throws `escrow_moved`. */
   pin(tx: Tx, of: Leg & { readonly escrow: string }): Promise<void>;
+  /** A claim that shows the secret leaves: from then on the leg is not released. Throws `given_up`. */
+  showSecret(tx: Tx, of: Leg): Promise<void>;
   /** For watchtowers of other processes, once the transaction has committed. */
   ringWatchtower(tx: Tx): Promise<void>;
   /** Reads and stores what the chain shows of the swap, after something was sent. */

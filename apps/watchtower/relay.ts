@@ -244,6 +244,7 @@ async function signAndKeep(
   return deps.db.transaction(async (tx) => {
     await mustHold(tx, deps, lease);
     if (verb === 'fund') await deps.market.pin(tx, { swapId, leg, escrow });
+    else if (wish.passed.state.secret === null) await deps.market.showSecret(tx, { swapId, leg });
     const { version, sealed } =
       secret === null ? { version: null, sealed: null } : sealSecret(deps, secret);
     const { id: jobId } = await insertAsked(tx, {

@@ -5,7 +5,7 @@ import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from
 import { has } from './families.ts';
 import { opens, type Secret } from './hashlock.ts';
 import type { UnixSeconds } from './nominal.ts';
-import { isOut, mustGoOn, takesRelease } from './release.ts';
+import { isOut, isShown, mustGoOn, mustWant, takesRelease } from './release.ts';
 import {
   type Clocks,
   hasPassed,
@@ -152,10 +152,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
   const leg = swap.legs[name];
   const status = legStatus(leg.facts);
   if (status === 'claimed' || status === 'refunded') mustNotBeSpent(name, leg.facts);
-  if (leg.release !== null) {
-    const sentence = `you have given leg ${name} up: a claim now would reveal the secret`;
-    throw new ParleyError('given_up', sentence, { leg: name });
-  }
+  mustWant(leg);
   mustNotStray(swap);
   mustBeKnown(swap);
   for (const each of [longOf(swap), shortOf(swap)]) {
@@ -203,24 +200,28 @@ export function refundGate(leg: Leg, timelock: UnixSeconds, clocks: Clocks): voi
   );
 }
 
-/** Whether a side may say that it will not go on: not once the secret is public. */
-export function wishGate(swap: SwapState, name: LegName): void {
-  mustNotBeSpent(name, swap.legs[name].facts);
+/** Whether a side may say that it will not go on: not once the secret is public, or was shown. */
+export function wishGate(swap: SwapState, name: LegName, clocks: Clocks): void {
+  const leg = swap.legs[name];
+  mustNotBeSpent(name, leg.facts);
   if (swap.secret !== null) throw unreleasable(name, 'the secret is public, so claim it');
+  if (isShown(leg, clocks)) {
+    throw unreleasable(name, 'its secret was shown to the market, so claim it');
+  }
 }
 
 /**
  * Whether the payee may release this leg; throws the first refusal that applies. The initiator may
- * at any time before its secret is public: without it nobody takes its own leg. The other side may
+ * at any time before its secret is shown: without it nobody takes its own leg. The other side may
  * once its own leg is back at depth, or was never funded and cannot be.
  */
 export function releaseGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   const leg = swap.legs[name];
   if (!takesRelease(leg)) throw unreleasable(name, `${leg.chain} has refunds by time alone`);
   if (leg.escrow === null) throw unreleasable(name, 'it has no escrow yet');
-  wishGate(swap, name);
+  wishGate(swap, name, clocks);
   const own = swap.legs[otherLeg(name)];
-  if (!leg.long || isOut(own, clocks)) return;
+  if (!leg.long || isOut(own, clocks, 'was not sent')) return;
   const why = `your leg ${own.leg} may still be claimed: do it once its refund is at depth`;
   throw unreleasable(name, why);
 }

@@ -130,7 +130,7 @@ const factsOf: fc.Arbitrary<EscrowFacts> = fc.constantFrom(
 );
 const wish = { askedAt: agreedAt, at: null, signature: null };
 const releases = fc.constantFrom(undefined, wish, { ...wish, at: agreedAt, signature: '0x01' });
-const handed = fc.constantFrom('nothing' as const, 'built' as const, 'sent' as const);
+const handed = fc.constantFrom('nothing' as const, 'unknown' as const, 'sent' as const);
 const states = fc.record({
   long: factsOf,
   short: factsOf,
@@ -143,6 +143,7 @@ const states = fc.record({
   shortRelease: releases,
   longHanded: handed,
   shortHanded: handed,
+  shortShown: fc.boolean(),
   consents: fc.boolean(),
   addresses: fc.boolean(),
   after: fc.integer({ min: 0, max: 200_000 }),

@@ -4,7 +4,7 @@
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
 import type { UnixSeconds } from './nominal.ts';
-import { isGivenUp, isOut, releaseOf, takesRelease } from './release.ts';
+import { isGivenUp, isOut, isShown, releaseOf, takesRelease } from './release.ts';
 import {
   type Clocks,
   hasPassed,
@@ -155,12 +155,12 @@ function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: 
   if (swap.secret !== null || !takesRelease(other) || (release?.at ?? null) !== null) return [];
   const isSpent = (facts.claimed ?? facts.refunded) !== null;
   if (other.escrow === null || isSpent || isUnknown(facts)) return [];
+  if (isShown(other, clocks)) return [];
   // A side that gives up releases what may still come, unless nothing can come for nothing.
-  const mayCome =
-    release !== null && other.handed !== 'nothing' && (other.long || !isOut(own, clocks));
+  const mayCome = release !== null && (other.long || !isOut(own, clocks, 'counts'));
   if ((facts.funded === null && !mayCome) || hasPassed(other, timelock, clocks)) return [];
   const isWanted = role === 'initiator' && release !== null;
-  // A funding that was handed out may have been sent by now.
+  // A funding of its own making may be on its way, and nobody was told.
   if (!isWanted && (fundable(swap, clocks, own) || !isOut(own, clocks, 'counts'))) return [];
   const why = `leg ${other.leg} will not be claimed: released, it goes back to its funder at once`;
   return [{ by: role, action: 'release', leg: other.leg, before: timelock, why }];

@@ -28,11 +28,25 @@ function brief(over: Given, at = now): string {
   return own.filter((each) => !each.includes(' wait ')).join(', ');
 }
 
+test('the initiator gives nothing up once the market was shown its secret', () => {
+  const given_ = { long: funded, short: funded, shortShown: true };
+  const { refundAt } = swap({}).deadlines;
+  const told = swap(given_);
+  assert.throws(() => wishGate(told, 'a', clocksAt(now)), refused('not_releasable'));
+  assert.throws(() => releaseGate(told, 'a', clocksAt(now)), refused('not_releasable'));
+  assert.equal(brief(given_), 'initiator claim a');
+  assert.equal(brief({ ...given_, shortRelease: wish }), '');
+  // No contract takes that claim any more.
+  releaseGate(told, 'a', clocksAt(refundAt.a));
+  // Its own leg is back, whatever the initiator was handed.
+  releaseGate(swap({ ...given_, short: refunded }), 'b', clocksAt(now));
+});
+
 /** The long leg is `b`: its payee is the counterparty, who funds `a`. */
 test('the counterparty releases the long leg only while its own cannot be taken', () => {
   const rows: readonly (readonly [string, Given, boolean, number?])[] = [
     ['was never funded', {}, true],
-    ['was handed out to be signed', { shortHanded: 'built' }, true],
+    ['is not known to be sent', { shortHanded: 'unknown' }, true],
     ['may have been sent', { shortHanded: 'sent' }, false],
     [
       'was not sent before its timelock',
@@ -75,11 +89,17 @@ test('nobody releases a leg that is spent, without an escrow, or with the secret
   for (const [leg, over, code] of rows) {
     assert.throws(() => releaseGate(swap(over), leg, clocksAt(now)), refused(code));
   }
-  assert.throws(() => wishGate(swap({ short: funded, secret }), 'a'), refused('not_releasable'));
-  assert.throws(() => wishGate(swap({ short: claimed }), 'a'), refused('already_claimed'));
+  assert.throws(
+    () => wishGate(swap({ short: funded, secret }), 'a', clocksAt(now)),
+    refused('not_releasable'),
+  );
+  assert.throws(
+    () => wishGate(swap({ short: claimed }), 'a', clocksAt(now)),
+    refused('already_claimed'),
+  );
   // The wish alone costs nothing.
-  wishGate(swap({ long: funded, short: funded }), 'b');
-  wishGate(swap({ addresses: false, consents: false }), 'b');
+  wishGate(swap({ long: funded, short: funded }), 'b', clocksAt(now));
+  wishGate(swap({ addresses: false, consents: false }), 'b', clocksAt(now));
 });
 
 test('from the first wish on nothing is funded, and its side shows no secret', () => {
@@ -124,8 +144,9 @@ test('a leg that nobody will be paid for is released without a wish', () => {
   assert.equal(brief(long), 'counterparty fund a');
   assert.equal(brief(long, counterpartyFundBy + 1), 'counterparty release b');
   assert.equal(brief({ ...long, longRelease: wish }), 'counterparty release b');
-  assert.equal(brief({ ...long, shortRelease: wish }), 'counterparty release b');
-  for (const shortHanded of ['built', 'sent'] as const) {
+  const both = 'initiator release a, counterparty release b';
+  assert.equal(brief({ ...long, shortRelease: wish }), both);
+  for (const shortHanded of ['unknown', 'sent'] as const) {
     const may = { ...long, longRelease: wish, shortHanded };
     assert.equal(brief(may), '');
     assert.equal(brief(may, refundAt.a), 'counterparty release b');

@@ -19,6 +19,22 @@ export function mustGoOn(swap: Pick<SwapState, 'legs'>): void {
   throw new ParleyError('given_up', sentence, {});
 }
 
+/** Throws `given_up`: a payee that gives its leg up shows no secret. */
+export function mustWant({ leg, release }: Pick<Leg, 'leg' | 'release'>): void {
+  if (release === null) return;
+  const sentence = `you have given leg ${leg} up: a claim now would reveal the secret`;
+  throw new ParleyError('given_up', sentence, { leg });
+}
+
+/**
+ * Whether the market was shown the secret by a claim of this leg, and no chain has shown it so far.
+ * Once the contract takes no claim any more, that costs nothing.
+ */
+export function isShown(leg: Leg, clocks: Clocks): boolean {
+  const isTaken = has(leg, 'lateClaims') || !hasPassed(leg, leg.timelock, clocks);
+  return leg.shown === true && isTaken;
+}
+
 /** Whether its chain has releases of its escrows. */
 export function takesRelease(leg: Pick<Leg, 'family'>): boolean {
   return has(leg, 'consents');
@@ -30,15 +46,15 @@ export function releaseOf(leg: Pick<Leg, 'escrow' | 'release'>, escrow: string):
 }
 
 /**
- * Whether nothing of its funder is in the leg, or can come. `built`: a funding that was handed out
- * to be signed counts as one that may come.
+ * Whether nothing of its funder is in the leg, or can come. `unknown`: whether a funding that
+ * is not known counts as one that may come.
  */
-export function isOut(leg: Leg, clocks: Clocks, built: 'counts' | 'was not sent' = 'was not sent') {
+export function isOut(leg: Leg, clocks: Clocks, unknown: 'counts' | 'was not sent') {
   const { facts, handed, strayed, timelock } = leg;
   if (strayed || facts.balance > 0n) return false;
   const status = legStatus(facts);
   if (status !== 'unfunded') return status === 'refunded';
-  if (handed === 'nothing' || (handed === 'built' && built === 'was not sent')) return true;
+  if (handed === 'nothing' || (handed === 'unknown' && unknown === 'was not sent')) return true;
   // No contract opens an escrow whose timelock is past.
   return !has(leg, 'lateClaims') && hasPassed(leg, timelock, clocks);
 }

@@ -42,10 +42,12 @@ export type Leg = {
   readonly facts: EscrowFacts;
   /** Whether an escrow it moved off holds a payment, which the same secret opens. */
   readonly strayed: boolean;
-  /** Whether its funding was handed out to be signed, or may have been sent. */
-  readonly handed: 'nothing' | 'built' | 'sent';
+  /** Whether its funding was sent: a funder knows of its own; others may not have been told. */
+  readonly handed: 'nothing' | 'unknown' | 'sent';
   /** By its payee; null: it goes on. */
   readonly release: Release | null;
+  /** Whether the market gave or sent a claim of it that shows the secret. Absent: it did not. */
+  readonly shown?: boolean;
 };
 
 export type SwapState = {

@@ -66,6 +66,7 @@ type Given = {
   shortRelease?: Release;
   longHanded?: Leg['handed'];
   shortHanded?: Leg['handed'];
+  shortShown?: boolean;
   /** Both legs on chains that have releases. */
   consents?: boolean;
 };
@@ -96,6 +97,7 @@ export function swapOf(given: Given = {}): SwapState {
       refundPubkey: null,
       escrow: addressOf(`escrow-${name}`),
       handed: (isLong ? given.longHanded : given.shortHanded) ?? 'nothing',
+      shown: !isLong && given.shortShown === true,
       release: (isLong ? given.longRelease : given.shortRelease) ?? null,
       strayed: (isLong ? given.longStrayed : given.shortStrayed) ?? false,
       facts: (isLong ? given.long : given.short) ?? nothingSeen,

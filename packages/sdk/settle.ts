@@ -1,6 +1,7 @@
 // Drives one side of a swap to its end, by the customer's own trade, clock and chain sources alone.
 // The market builds fundings and relays, and nothing it says is believed. Every effect can be
-// repeated after a crash at any point.
+// repeated after a crash at any point. One thing rests on the market's word: whether another device
+// of the account gave the swap up. A lie there may cost an initiator whose other device released.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -33,7 +34,7 @@ import {
   type Owes,
   type SettleState,
 } from './settle/machine.ts';
-import { heardSecret } from './settle/market.ts';
+import { heardSecret, takeOwnWord } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import {
@@ -162,6 +163,7 @@ async function pass(context: Context): Promise<Outcome | null> {
     return (await takeStrayed(context, found)) ? poll(context) : found;
   });
   await trying(null, () => takeWish(context));
+  await trying(null, () => takeOwnWord(context));
   await trying(ownSides(context.record).gives, () => takeReleased(context));
   if (polled === null) {
     context.shows(new Map(), failures.map(failureOf));

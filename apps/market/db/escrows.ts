@@ -49,12 +49,6 @@ export const noteAuthorized = none<[escrow: { chain: ChainKey; address: string; 
   update escrows set authorized_at = coalesce(authorized_at, :at)
     where chain = :chain and address = :address`;
 
-/** Notes that a funding of it was built, which its funder may sign and send at any time. */
-export const noteBuilt = none<[escrow: { chain: ChainKey; address: string; at: Date }]>(
-  'escrow_note_built',
-)`
-  update escrows set built_at = :at where chain = :chain and address = :address`;
-
 export function storedFacts(facts: EscrowFacts): StoredFacts {
   const rentLeft = storedRent(facts);
   return { ...bareFacts(facts), balance: facts.balance.toString(), ...(rentLeft && { rentLeft }) };

@@ -58,6 +58,10 @@ export const storeRelease = none<
       release_signature = coalesce(release_signature, :signature)
     where swap_id = :swapId and leg = :leg`;
 
+/** Notes that a claim which shows the secret leaves the market. The first time stays. */
+export const noteShown = none<[of: { swapId: string; leg: LegName; at: Date }]>('leg_note_shown')`
+  update legs set shown_at = coalesce(shown_at, :at) where swap_id = :swapId and leg = :leg`;
+
 /** A wallet of an account as settlement needs it. */
 export type PayableWallet = {
   readonly accountId: string;

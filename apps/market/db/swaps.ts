@@ -111,9 +111,9 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   ${columns(ofSchedule, 'r.', 'scheduledRefunds?.')},
   ${columns(ofSchedule, 'c.', 'scheduledClaims?.')},
   l.release_asked_at as "leg.release?.askedAt", l.released_at as "leg.release?.at",
-  l.release_signature as "leg.release?.signature",
+  l.release_signature as "leg.release?.signature", l.shown_at is not null as "leg.shown",
   (select case when bool_or(coalesce(h.sent_at, h.authorized_at) is not null) then 'sent'
-        when bool_or(h.built_at is not null) then 'built' else 'nothing' end
+        else 'unknown' end
       from escrows h where h.swap_id = l.swap_id and h.leg = l.leg) as "leg.handed",
   ${isByKeeper('l.chain', "e.facts -> 'claimed'")} as claimed,
   ${isByKeeper('l.chain', "e.facts -> 'refunded'")} as refunded,

@@ -15,7 +15,7 @@ import type { Steps } from '@parley/core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { isEmptied } from './builders.ts';
+import { isEmptied, showSecret } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
 import { mustAuthorize } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
@@ -55,15 +55,18 @@ export async function broadcast(
       const found = await swapAt(deps, chain, touch);
       if (found !== null) touched.push(found);
     }
+    const shown: Touched[] = [];
     try {
-      for (const each of touched) await passGates(deps, each, payer, signal);
+      for (const each of touched) {
+        if (await passGates(deps, each, payer, signal)) shown.push(each);
+      }
     } catch (refusal) {
       // A gate no longer keeps back a transaction that a node has.
       const asking = within(signal, chain, adapter.isKnown(transaction, signal));
       if (!(await asking.catch(() => false))) throw refusal;
       return { txid };
     }
-    return { txid: await send(deps, adapter, transaction, touched, signal) };
+    return { txid: await send(deps, adapter, transaction, { touched, shown }, signal) };
   } catch (error) {
     throw named(error, chain, txid);
   }
@@ -161,13 +164,14 @@ async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touche
   return row === null || swap === null ? null : { touch, row, swap };
 }
 
+/** Whether it shows a secret that was not public. */
 async function passGates(
   deps: Deps,
   { touch, row, swap }: Touched,
   payer: string | null,
   signal: AbortSignal,
-): Promise<void> {
-  if (touch.together) return;
+): Promise<boolean> {
+  if (touch.together) return false;
   switch (touch.verb) {
     case 'fund': {
       mustBeCurrent(swap, row);
@@ -175,7 +179,7 @@ async function passGates(
       const { state, clocks } = await readBothLegs(deps, swap, signal);
       fundGate(state, row.leg, clocks);
       await sourcesAgree(deps, swap, signal);
-      return;
+      return false;
     }
     case 'claim': {
       const { secret } = touch;
@@ -184,18 +188,19 @@ async function passGates(
         secret === null ? swap : await withBrought(deps, swap, { name: row.leg, secret }, signal);
       const { state, clocks, asks } = await readForClaim(deps, known, row.leg, signal);
       claimGate(state, row.leg, clocks);
-      if (state.secret !== null) return;
+      if (state.secret !== null) return false;
       const escrow = escrowOfRow(swap, row);
       const by = payer ?? escrow.terms.payout.address;
       await mayReveal(deps, swap, { escrow, payer: by, asks: asks[row.leg] }, signal);
-      return;
+      return true;
     }
     case 'refund': {
       const { state, clocks } = await readOneLeg(deps, swap, row.leg, signal);
       const leg = state.legs[row.leg];
-      if (isEmptied(leg, row.address) || releaseOf(leg, row.address) !== null) return;
-      if (touch.isReleased) return mustBeReleasable(deps, { row, swap }, signal);
-      refundGate(leg, row.terms.timelock, clocks);
+      if (isEmptied(leg, row.address) || releaseOf(leg, row.address) !== null) return false;
+      if (touch.isReleased) await mustBeReleasable(deps, { row, swap }, signal);
+      else refundGate(leg, row.terms.timelock, clocks);
+      return false;
     }
   }
 }
@@ -230,13 +235,17 @@ async function send(
   deps: Deps,
   adapter: ChainAdapter,
   transaction: ReadTransaction,
-  touched: readonly Touched[],
+  { touched, shown }: Readonly<Record<'touched' | 'shown', readonly Touched[]>>,
   signal: AbortSignal,
 ): Promise<string> {
   const { chain } = adapter;
   const fundings = touched.filter(({ touch }) => touch.verb === 'fund');
   for (const each of fundings) {
     await holdAddresses(deps, each, await isAuthorized(deps, adapter, each, signal));
+  }
+  // A node that refuses it has seen the secret all the same.
+  for (const { row, swap } of shown) {
+    await deps.db.transaction((tx) => showSecret(tx, deps, { swapId: swap.id, leg: row.leg }));
   }
   let txid: string;
   try {

@@ -25,13 +25,14 @@ import {
   refundGate,
 } from '@parley/core/gates.ts';
 import { parseSecret, type Secret } from '@parley/core/hashlock.ts';
-import { mustGoOn, releaseOf } from '@parley/core/release.ts';
+import { mustGoOn, mustWant, releaseOf } from '@parley/core/release.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
-import { type Swap, swapById } from '../db/swaps.ts';
+import { noteShown } from '../db/legs.ts';
+import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
@@ -232,11 +233,26 @@ export async function mayClaim(
   return { swap, name, secret, escrow, state, clocks };
 }
 
-/** The claim of the leg that pays the caller. */
+/**
+ * Notes, before it leaves the market, that a claim shows the secret: the leg is not released from
+ * then on. Throws `given_up` where it is released by now.
+ */
+export async function showSecret(
+  tx: Tx,
+  { now }: Pick<Deps, 'now'>,
+  { swapId, leg }: { readonly swapId: string; readonly leg: LegName },
+): Promise<void> {
+  const swap = await lockSwap(tx, swapId);
+  if (swap === null || swap.state.secret !== null) return;
+  mustWant(swap.state.legs[leg]);
+  await noteShown(tx, { swapId, leg, at: new Date(now()) });
+}
+
+/** The claim of the leg that pays the caller; `shows`: it has a secret that is not public. */
 export async function buildClaim(
   deps: Deps,
   request: BuildRequest & { readonly secret: Secret },
-): Promise<Built> {
+): Promise<{ readonly built: Built; readonly shows: LegName | null }> {
   const { signal, feeRateSatPerVbyte } = request;
   const asked = await claimAsked(deps.db, request);
   const { name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
@@ -249,7 +265,8 @@ export async function buildClaim(
   // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
   const late = clocks.wall >= leg.timelock;
   const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
-  return built(material, reveals ? state.deadlines.revealBy : onChain, clocks.wall, secret);
+  const gate = reveals ? state.deadlines.revealBy : onChain;
+  return { built: built(material, gate, clocks.wall, secret), shows: reveals ? name : null };
 }
 
 /** The refund of the caller's own leg, or of an escrow that it moved off. */

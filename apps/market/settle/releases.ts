@@ -40,7 +40,7 @@ export async function prepareRelease(deps: Deps, request: ReleaseRequest): Promi
   mustReceive(swap.state.legs[name], party);
   const live = await readBothLegs(deps, swap, signal);
   const { state, clocks } = live;
-  wishGate(state, name);
+  wishGate(state, name, clocks);
   const escrow = currentEscrow(swap, name);
   const wish = { name, escrow: escrow?.address ?? null, signature, live, material: null };
   const { consent } = adapterOf(deps, chain);
@@ -89,9 +89,9 @@ export async function keepRelease(
     const sentence = `leg ${name} has moved to ${leg.escrow}, away from ${escrow}: ask again`;
     throw new ParleyError('escrow_moved', sentence, { leg: name, was: escrow, is: leg.escrow });
   }
-  // A funding that was handed out meanwhile is known by now.
+  // A funding or claim that was handed out meanwhile is known by now.
   const state = stateNow(swap, live);
-  if (signature === null) wishGate(state, name);
+  if (signature === null) wishGate(state, name, live.clocks);
   else releaseGate(state, name, live.clocks);
   const at = Math.floor(nowMs / 1_000);
   const { release } = leg;

@@ -11,20 +11,20 @@ import { mustAuthorize } from './fund-ways.ts';
 import { adapterOf } from './preview.ts';
 
 /**
- * Notes that a funding of this escrow leaves the market. From one that is signed (`note`:
- * `noteAuthorized`) the leg stays. Throws `escrow_moved` where it has gone before.
+ * A funding of this escrow leaves the market. From one that is signed (`isSigned`) the leg stays.
+ * Throws `escrow_moved` where it has gone before.
  */
 export async function handOut(
   tx: Tx,
   deps: Deps,
   about: { readonly swapId: string; readonly leg: string; readonly escrow: string },
-  note: typeof noteAuthorized,
+  isSigned: boolean,
 ): Promise<void> {
   const swap = await lockSwap(tx, about.swapId);
   await mustStillBe(tx, about);
-  if (swap === null) return;
+  if (swap === null || !isSigned) return;
   const { chain } = swap.state.legs[about.leg as LegName];
-  await note(tx, { chain, address: about.escrow, at: new Date(deps.now()) });
+  await noteAuthorized(tx, { chain, address: about.escrow, at: new Date(deps.now()) });
 }
 
 type SignatureGiven = {
@@ -46,5 +46,5 @@ export async function takeSignature(deps: Deps, given: SignatureGiven): Promise<
   const adapter = adapterOf(deps, swap.state.legs[name].chain);
   if (adapter.ways === undefined || swap.tokens[name] === null) return;
   await mustAuthorize(deps, adapter, planned(swap, name), given.signature, given.signal);
-  await deps.db.transaction((tx) => handOut(tx, deps, given, noteAuthorized));
+  await deps.db.transaction((tx) => handOut(tx, deps, given, true));
 }

@@ -20,6 +20,7 @@ import {
   mayClaim,
   mayFund,
   mustStillBe,
+  showSecret,
 } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, sourcesAgree } from './live.ts';
@@ -65,6 +66,7 @@ export function marketOf(deps: Deps): Market {
       await lockSwap(tx, of.swapId);
       await mustStillBe(tx, of);
     },
+    showSecret: (tx, of) => showSecret(tx, deps, of),
     ringWatchtower: (tx) => notifyWork(tx, 'watchtower'),
     reconcile: async (swapId, chain, signal) => {
       await reconcile(deps, swapId, { chains: [chain], signal });

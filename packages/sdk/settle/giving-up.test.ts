@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Party } from '@parley/core/trade.ts';
+import type { Evidence } from '../evidence/judge.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { now } from '../testing/honest.ts';
 import { type Facts, next } from './machine.ts';
@@ -30,17 +31,21 @@ type Kept = Partial<SwapRecord>;
 type More = Partial<Pick<Facts, 'isReleaseTried' | 'mayBeGivenUp'>> & {
   readonly wall?: number;
   readonly family?: 'bitcoin';
+  /** The clock of the slowest node of leg a. */
+  readonly earliest?: number;
 };
 
 /** The state, and what is done in it. Leg a is the maker's, and short. */
 function does(party: Party, a: Shown, b: Shown, kept: Kept, more: More = {}): string {
-  const { wall = now, family = 'evm', ...facts } = more;
+  const { wall = now, family = 'evm', earliest = wall, ...facts } = more;
   const given: Given = { kept, familyB: family };
   const record = recordOf(party, given);
   const leg = (name: 'a' | 'b', shown: Shown) => {
     return { ...legWith(record, name, shows[shown]), isFresh: true };
   };
-  const legs = { a: leg('a', a), b: leg('b', b) };
+  const told = { agreed: true, doubts: [], strayed: null, marks: {}, earliest };
+  const evidence = told as unknown as Evidence;
+  const legs = { a: { ...leg('a', a), evidence }, b: leg('b', b) };
   const all = { record, legs, isMarketDue: false, ...facts };
   const { state, effects } = next('preparing', all, { wall, a: wall, b: wall });
   const acts = effects.filter((each) => each.do !== 'wait');
@@ -62,6 +67,8 @@ test('a person of the initiator gives up: it funds and tells nothing more, and r
     ['final', 'final', { ...funded, ...wish }, 'giving_up: release a'],
     ['final', 'final', { ...funded, ...wished }, 'giving_up: release a'],
     ['final', 'final', { ...funded, ...told }, 'giving_up: '],
+    // Another device gave the word.
+    ['final', 'final', { ...funded, givenUp: { ...auto.givenUp, told: 'wish' } }, 'giving_up: '],
     ['refunded', 'final', { ...funded, ...told }, 'giving_up: '],
     ['final', 'final', { ...funded, ...wish }, 'giving_up: ', { isReleaseTried: true }],
     // With the secret public it claims what the chain still gives.
@@ -94,6 +101,20 @@ test('a counterparty releases by itself what it will not be paid, and never with
     ['none', 'final', { byHand: true, ...wish }, 'giving_up: tell_wish b'],
     ['none', 'final', { ...brought, ...wish }, 'giving_up: tell_wish b'],
     ['pooled', 'final', { ...funded, ...wish }, 'giving_up: tell_wish b'],
+    [
+      'none',
+      'final',
+      { ...funded, ...wished },
+      'cancelling: release b, cancel_funding a',
+      { wall: refundAt.a },
+    ],
+    [
+      'none',
+      'final',
+      { ...funded, ...wished },
+      'cancelling: cancel_funding a',
+      { wall: refundAt.a, earliest: refundAt.a - 1 },
+    ],
     ['final', 'final', { ...funded, ...wish }, 'giving_up: tell_wish b'],
     ['final', 'final', { ...funded, ...wished }, 'giving_up: '],
     ['refundMined', 'final', { ...funded, ...wished }, 'refunding: '],

@@ -1,6 +1,7 @@
 // Giving a swap up. This side's word is kept before it leaves: from then on nothing is funded, and
-// no undecided secret is shown. The other side's release brings the own leg back before its
-// timelock.
+// no undecided secret is shown. Another device of the account may give that word: the market tells
+// it, and a market that lies only makes this side wait for its timelock. The other side's release
+// brings the own leg back before that.
 
 import type { ReleaseMaterial } from '@parley/chains/interface/consent.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -38,10 +39,7 @@ async function keepWord(context: Context, change: Partial<GivenUp>): Promise<voi
  */
 export async function takeReleased(context: Context): Promise<void> {
   const { record, heard } = context;
-  const { release, own } = heard;
-  if (own && record.restored === true && record.givenUp === undefined) {
-    await keepWord(context, { byPerson: true, told: own.at === null ? 'wish' : 'release' });
-  }
+  const { release } = heard;
   if (release === null) return;
   const isFree = !mayBeFunded(record) && record.restored !== true && record.publicSecret === null;
   if (isFree && record.givenUp === undefined) await keepWord(context, {});

@@ -131,6 +131,29 @@ timed('a store that is silent at the start is asked again', async () => {
   assert.equal(tellings(scene).at(-1), 'the store answers again');
 });
 
+timed('what a disk did not take is not written over a newer record that it took', async () => {
+  const disk = memoryStore();
+  let isFull = true;
+  const putSwap = async (record: SwapRecord) => {
+    if (isFull) throw new Error('full');
+    return disk.putSwap(record);
+  };
+  const store = { ...disk, putSwap };
+  const kept = keptStore({ store, swapId, limitMs: 20, signal: undefined, emit: () => {} });
+  const before = keptRecord('taker');
+  const refunding = { ...before, refund: { txid: 'aa', raw: '', keptAtMs: 1 } };
+  await kept.putSwap(before).catch(() => {});
+  isFull = false;
+  await kept.putSwap(before);
+  isFull = true;
+  await kept.putSwap(refunding);
+  isFull = false;
+  const givenUp = { keptAtMs: 1, byPerson: true };
+  await kept.putSwap({ ...refunding, givenUp });
+  await kept.writeAgain();
+  assert.deepEqual((await disk.getSwap(swapId))?.givenUp, givenUp);
+});
+
 timed('an unsent claim is written over, at once or when the store answers', async () => {
   const before = keptRecord('taker');
   const telling: SwapRecord = { ...before, publicSecret: '07'.repeat(32) };

@@ -97,6 +97,8 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
         throw error;
       }
     }
+    // An older one must not be written over it.
+    unwrittenOf(store).delete(swapId);
     latest = record;
     isDoubted = false;
   };

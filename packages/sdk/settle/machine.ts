@@ -7,6 +7,7 @@ import { has } from '@parley/core/families.ts';
 import { fundBy, fundGate } from '@parley/core/gates.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { isOut } from '@parley/core/release.ts';
 import { lateWatchSeconds } from '@parley/core/remains.ts';
 import { type Clocks, hasPassed, pessimistic } from '@parley/core/swap.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
@@ -311,12 +312,20 @@ function isLeft(
 }
 
 /** To give up: the leg that pays this side is released, or the market hears the wish alone. */
-function wordEffects({ record, isReleaseTried = false }: Facts, seen: Seen): Effect[] {
+function wordEffects(facts: Facts, seen: Seen): Effect[] {
+  const { record, isReleaseTried = false } = facts;
   if (isReleaseTried) return [];
-  const { gets } = ownSides(record);
+  const { gives, gets } = ownSides(record);
   const { givenUp } = record;
   const step = openSteps(record, seen).find(({ action }) => action === 'release');
-  if (step !== undefined) return [effect('release', gets, step.before)];
+  const { state, clocks } = seen;
+  const own = state.legs[gives];
+  const earliest = facts.legs[gives]?.evidence?.earliest ?? clocks[gives];
+  // With its own leg open a device of the initiator releases for its person alone.
+  const mayRelease =
+    isOut(own, { ...clocks, [gives]: earliest }, 'counts') ||
+    (own.long && givenUp?.byPerson === true);
+  if (step !== undefined && mayRelease) return [effect('release', gets, step.before)];
   return givenUp !== undefined && givenUp.told === undefined ? [effect('tell_wish', gets)] : [];
 }
 

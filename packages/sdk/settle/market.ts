@@ -4,7 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { type ChainKey, has } from '@parley/core/families.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
 import { codeOf, messageOf, ParleyApiError, SettleError } from '../errors.ts';
-import { mayBeFunded } from '../stores/store.ts';
+import { keptNow, mayBeFunded } from '../stores/store.ts';
 import type { Swap } from '../types.ts';
 import { inTime } from '../waiting.ts';
 import type { Context } from './context.ts';
@@ -103,6 +103,18 @@ export function noteReleases({ heard, record }: Context, { legs }: Pick<Swap, 'l
   const { gives, gets } = ownSides(record);
   heard.release = legs[gives].release ?? heard.release;
   heard.own = legs[gets].release ?? heard.own ?? null;
+}
+
+/** The word of another device, as the market has it. It binds this one until the secret is public. */
+export async function takeOwnWord(context: Context): Promise<void> {
+  const { record, heard } = context;
+  const { own } = heard;
+  if (!own || record.givenUp !== undefined || record.publicSecret !== null) return;
+  // That device releases; one that was restored takes its place.
+  const byPerson = record.restored === true;
+  const told = own.at === null ? 'wish' : 'release';
+  await context.keep({ givenUp: { ...keptNow({ byPerson }), told } });
+  context.emit('waiting', null, 'this swap was given up on another device of this account');
 }
 
 function isHex32(said: unknown): said is Secret {

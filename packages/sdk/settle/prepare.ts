@@ -15,7 +15,7 @@ import type { Swap } from '../types.ts';
 import { verifyAgain, verifySwap } from '../verify.ts';
 import { type Context, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
-import { asked, noteReleases } from './market.ts';
+import { asked, noteReleases, takeOwnWord } from './market.ts';
 import type { Seen } from './record.ts';
 
 /**
@@ -142,6 +142,8 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
   try {
     const swap = await asked(context, (how) => client.swap(context.swapId, how));
     noteReleases(context, swap);
+    // Before anything is funded in this pass.
+    await takeOwnWord(context);
     verified = verifyAgain(swap, record, context.chains);
   } catch (error) {
     mustPass(context, error);

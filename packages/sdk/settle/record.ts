@@ -92,7 +92,7 @@ function wordsOf(
   const { givenUp, released } = record;
   if (name !== ownSides(record).gives) {
     // The other side's, which may come at any time.
-    const handed = 'built';
+    const handed = 'unknown';
     if (givenUp === undefined) return { handed, release: null };
     const askedAt = Math.floor(givenUp.keptAtMs / 1_000);
     const at = givenUp.told === 'release' ? askedAt : null;

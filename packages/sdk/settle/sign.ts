@@ -22,7 +22,7 @@ import { byEachNode, snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, shows, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
-import { unquoted } from './market.ts';
+import { asked, noteReleases, takeOwnWord, unquoted } from './market.ts';
 import { claimPayerOf } from './owed.ts';
 import { legOf, type SetLeg, watchedOf } from './record.ts';
 
@@ -141,8 +141,29 @@ async function keepSigned(
   }
 }
 
+/** A reveal waits so long for the market's word. */
+const wordLimitMs = 5_000;
+
+/**
+ * Another device may have given the swap up a moment ago. A market that is silent is no reason to
+ * wait; to a device that claims by its own nodes it cannot bar what is given up from here on.
+ */
+async function mustGoOnElsewhere(context: Context): Promise<void> {
+  const { client, swapId, signal } = context;
+  if (client === null) return;
+  await asked(context, (how) => client.swap(swapId, how), wordLimitMs)
+    .then((swap) => noteReleases(context, swap))
+    .catch(() => {});
+  signal?.throwIfAborted();
+  await takeOwnWord(context);
+  if (context.record.givenUp === undefined) return;
+  const sentence = 'this swap is given up: a claim now would reveal the secret';
+  throw new ParleyError('given_up', sentence, { leg: payingLeg(context).leg });
+}
+
 /** The secret counts as public once this has succeeded, and not before. */
-export function putTelling(context: Context, change: Partial<SwapRecord>, still: Still) {
+export async function putTelling(context: Context, change: Partial<SwapRecord>, still: Still) {
+  await mustGoOnElsewhere(context);
   const { record, store } = context;
   return unquoted(() => store.putTelling({ ...record, ...change }, record, still));
 }

@@ -109,7 +109,7 @@ function viewOf({ legs, isShown, disks }: State, role: Role, broken: Rule | null
 const gates = {
   'keep funding': (swap, role, at) => fundGate(swap, funds[role], clocksAt(at)),
   'keep reveal': (swap, role, at) => claimGate(swap, pays[role], clocksAt(at)),
-  'give up': (swap, role) => wishGate(swap, pays[role]),
+  'give up': (swap, role, at) => wishGate(swap, pays[role], clocksAt(at)),
   'keep release': (swap, role, at) => releaseGate(swap, pays[role], clocksAt(at)),
 } as const satisfies Partial<Record<Own, (swap: SwapState, role: Role, at: number) => void>>;
 type Decision = keyof typeof gates;

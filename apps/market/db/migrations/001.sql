@@ -514,6 +514,8 @@ create table legs (
   release_asked_at bigint,
   released_at bigint,
   release_signature text,
+  -- A claim of it that shows the secret was first given or sent by the market then.
+  shown_at timestamptz,
   primary key (swap_id, leg)
 );
 
@@ -540,8 +542,6 @@ create table escrows (
   -- The text of an authorization for it was given, or a signature over one was seen, first. The leg
   -- does not move off until that signature can open nothing any more.
   authorized_at timestamptz,
-  -- Its funding was last built for its funder.
-  built_at timestamptz,
   -- Its funding was first seen, and first at depth; null: not yet.
   funding_seen_at timestamptz,
   funding_deep_at timestamptz,

@@ -8,7 +8,6 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { parseSecret } from '@parley/core/hashlock.ts';
 import type { Asking, Desk, Relayed } from '@parley/watchtower/port.ts';
 import type { FastifyInstance } from 'fastify';
-import { noteAuthorized, noteBuilt } from '../../db/escrows.ts';
 import { partyOf } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
@@ -74,8 +73,7 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
       if (prepared.relay !== null) return { status: 200, body: prepared.relay };
       const { built } = prepared;
       const about = { swapId: params.id, leg: params.leg, escrow: built.escrow };
-      const note = builders.authorizesFunding(built) ? noteAuthorized : noteBuilt;
-      await handOut(tx, deps, about, note);
+      await handOut(tx, deps, about, builders.authorizesFunding(built));
       return { status: 200, body: built };
     },
     // A stored funding whose escrow has moved since would send money to the former one.
@@ -119,9 +117,15 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
       if (!input.body.relay) return builders.buildClaim(deps, request);
-      return relayed(app, deps, request, (desk, more) => desk.claim({ ...request, ...more }));
+      const relay = await relayed(app, deps, request, (desk, more) =>
+        desk.claim({ ...request, ...more }),
+      );
+      return { built: relay, shows: null };
     },
-    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+    run: async (tx, { params, prepared: { built, shows } }) => {
+      if (shows !== null) await builders.showSecret(tx, deps, { swapId: params.id, leg: shows });
+      return { status: 200, body: built };
+    },
     replay: async (_tx, { reply, body }) => {
       if (!body.relay) mustStillLive(deps, reply);
     },
