@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { legStatus, nothingSeen } from '@parley/core/facts.ts';
+import { freshLane } from '@parley/core/testing.ts';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { claimedTopic, fundedTopic } from '../escrows/calls.ts';
 import type { Lie, Request } from '../testing/nodes.ts';
-import { claimCall, evmDeployment, refundCall } from './plan.ts';
+import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -98,6 +99,35 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
   const byState = await read(claimed, adapter);
   assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
   assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
+});
+
+test('a node without logs tells a claim from a refund whose lane is used again in the same block', async () => {
+  for (const verb of ['claim', 'refund'] as const) {
+    const { number } = freshLane();
+    const leg = await newLeg(chain, { lane: { number, counter: 1 } });
+    await fund(chain, leg);
+    if (verb === 'refund') await later(chain, 7_200);
+    const next = await newLeg(chain, { lane: { number, counter: 2 } });
+    const deployment = evmDeployment(31_337);
+    const settling =
+      verb === 'claim'
+        ? claimCall(leg.terms, deployment, leg.secret)
+        : refundCall(leg.terms, deployment);
+    const [funding] = fundCalls(next.terms, deployment, 0n);
+    await chain.client.setAutomine(false);
+    const sent: Hex[] = [];
+    for (const call of [settling, funding]) {
+      const { to, data, value } = call as { to: Hex; data: Hex; value: Hex };
+      const tx = { account: funder, to, data, value: BigInt(value), gas: 200_000n };
+      sent.push(await chain.client.sendTransaction(tx));
+    }
+    await mine();
+    await chain.client.setAutomine(true);
+    await mine(2);
+    const shown = await read(leg, await adapterOver(noLogs));
+    assert.equal((verb === 'claim' ? shown.claimed : shown.refunded)?.txid, sent[0]);
+    assert.equal(shown.secret, verb === 'claim' ? leg.secret : null);
+  }
 });
 
 test('in a crowd a look for a withheld claim asks for 300 receipts at most, and for none twice', async () => {

@@ -156,7 +156,7 @@ function endedUnseen(
   return (claimed ?? refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
 }
 
-/** The state says whether it was a claim or a refund; for an ended one only its logs do. */
+/** The state says whether it was a claim or a refund; for an ended one its logs or receipts do. */
 function settlingOf(
   { state }: EscrowState,
   { claim, refund }: History,
@@ -263,7 +263,9 @@ async function historyOf(
   }
   if (explains(history, now)) return history;
   const verb = verbOf(now);
-  const found = verb === null ? null : await changeOf(watch, known, verb, now, signal);
+  // A lane that is used again forgets how this one ended: the blocks tell it.
+  const verbs = verb === null ? (['claim', 'refund'] as const) : [verb];
+  const found = await changeOf(watch, known, verbs, now, signal);
   if (found !== null) {
     mark(known, found);
     return firsts(known, head.number);

@@ -157,7 +157,7 @@ async function isInNoBlock(
   ]);
   if (verb === null || isSettled(deep)) return false;
   for (let block = solid.number + 1; block <= head.number; block += 1) {
-    if ((await transactionIn(watch, escrow.address, block, verb, signal)) !== null) return false;
+    if ((await transactionIn(watch, escrow.address, block, [verb], signal)) !== null) return false;
   }
   return true;
 }
@@ -290,9 +290,9 @@ async function found(
 ): Promise<Found | null> {
   const { address: escrow } = watched;
   const inBlock = async (block: number): Promise<Found | null> => {
-    const txid = await transactionIn(watch, escrow, block, verb, signal);
-    if (txid === null) return null;
-    const made = { txid, block, isSolid: isSolid && block <= solid };
+    const deed = await transactionIn(watch, escrow, block, [verb], signal);
+    if (deed === null) return null;
+    const made = { txid: deed.txid, block, isSolid: isSolid && block <= solid };
     noteMade(watch, { escrow, verb }, made);
     return made;
   };
@@ -395,6 +395,20 @@ function factsOf(
   };
 }
 
+/** A claim that the lane has forgotten: its secret may be in the blocks alone. */
+async function searchEnded(watch: Watch, watched: WatchedEscrow, solid: Block): Promise<void> {
+  const { address: escrow } = watched;
+  const inBlock = async (block: number): Promise<Found | null> => {
+    const until = watch.closed.signal;
+    const deed = await transactionIn(watch, escrow, block, ['claim', 'refund'], until);
+    if (deed === null) return null;
+    const made = { txid: deed.txid, block, isSolid: false };
+    noteMade(watch, { escrow, verb: deed.verb }, made);
+    return made;
+  };
+  await searchDown(watch, watched, solid, inBlock);
+}
+
 // How it ended is not guessed: by the solid word, what was stored, and logs still in their blocks.
 async function endedFacts(
   watch: Watch,
@@ -436,6 +450,7 @@ async function endedFacts(
   const funded = shown && { ...shown, deep: shown.deep || wasFunded };
   const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
   const empty = deep.state === 'ended' || isSettled(deep);
+  if (empty && secret === null && !isProven(refund)) void begun(searchEnded(watch, watched, solid));
   const facts = { funded, claimed, refunded, secret, balance: 0n, empty };
   return isKnown ? facts : { ...facts, outcome: 'unknown' };
 }
