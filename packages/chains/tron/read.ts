@@ -92,6 +92,8 @@ export async function look(
   for (let tries = 1; ; tries += 1) {
     const moment = momentOf(watch.http);
     const together = { ...watch, http: moment };
+    // Before the words: a change that they do not show solid lies in a block above it.
+    if (!moment.isTogether) await headBlock(moment, 'solid', signal);
     const reading = begun(Promise.all(escrows.map((each) => wordsAt(together, each, signal))));
     const [only] = escrows.length === 1 && moment.isTogether ? escrows : [];
     if (only !== undefined) askAhead(together, only.terms, signal);
@@ -150,8 +152,9 @@ async function isInNoBlock(
   signal: AbortSignal,
 ): Promise<boolean> {
   const verb = verbOf(newest);
-  const [solid, head, deep] = await Promise.all([
-    headBlock(watch.http, 'solid', signal),
+  // Before the word: a change that it does not show lies in a block above it.
+  const solid = await headBlock(watch.http, 'solid', signal);
+  const [head, deep] = await Promise.all([
     headBlock(watch.http, 'head', signal),
     wordAt(watch, escrow, 'solid', signal),
   ]);

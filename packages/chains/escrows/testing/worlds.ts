@@ -61,10 +61,12 @@ export type World = {
   sign(text: TypedData, by?: 'anyone'): Promise<string>;
   /** The last of it, signed by somebody who may send it. */
   signed(material: Material): Promise<Signed>;
-  /** Sends it all, as the one whose transactions they are. */
-  perform(material: Material): Promise<void>;
+  /** Sends it all, as the one whose transactions they are; `gas`: of each, on EVM. */
+  perform(material: Material, gas?: bigint): Promise<void>;
 };
 
+/** Takes coins until it is called with data, and from then on all gas. */
+export const burning = '36600e575f54600a57005b600a565b60015f5500';
 /** Reverts whatever it is called with. */
 export const rejecting = '60006000fd';
 
@@ -126,10 +128,10 @@ export async function worldOfEvm(): Promise<World> {
       const rest = { type: 'eip1559', chainId: chain.chainId, gas: 10n ** 6n } as const;
       return anyone.signTransaction({ ...rest, to: to as Hex, data: data as Hex });
     },
-    perform: async (material) => {
+    perform: async (material, gas) => {
       if (material.sign !== 'evm-tx') throw new Error(`${material.sign} is of another chain`);
       const from = material.from === funder.address ? funder : anyone;
-      for (const call of material.txs) await send(chain, from, call);
+      for (const call of material.txs) await send(chain, from, { ...call, ...(gas && { gas }) });
     },
   };
 }
