@@ -29,6 +29,8 @@ type History = {
   readonly fund: Mark | null;
   readonly claim: Mark | null;
   readonly refund: Mark | null;
+  /** Its counter went to another escrow: it was never funded. */
+  readonly isVoid?: true;
 };
 
 const nothingTold: History = { fund: null, claim: null, refund: null };
@@ -114,6 +116,7 @@ async function readAt(
         };
   const { claim, refund } = settlingOf(now, history);
   if (now.state === 'ended' && claim === null && refund === null) {
+    if (history.isVoid && history.fund === null) return { ...nothingSeen, secret: secret() };
     return endedUnseen(watched, sight(history.fund, true), secret());
   }
   const wasSettled = deep === null || rankOf(deep) >= settledRank;
@@ -266,7 +269,8 @@ async function historyOf(
   // A lane that is used again forgets how this one ended: the blocks tell it.
   const verbs = verb === null ? (['claim', 'refund'] as const) : [verb];
   const found = await changeOf(watch, known, verbs, now, signal);
-  if (found !== null) {
+  if (found === 'void' && now.state === 'ended') return { ...history, isVoid: true };
+  if (found !== null && found !== 'void') {
     mark(known, found);
     return firsts(known, head.number);
   }

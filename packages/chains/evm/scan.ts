@@ -171,7 +171,7 @@ async function doneBy(
 
 /**
  * What any of these verbs did, by the block from which on its state is at least this one, or is
- * settled, where a node keeps states so old.
+ * settled, where a node keeps states so old. `void`: its counter went to another escrow.
  */
 export async function changeOf(
   watch: Watch,
@@ -179,11 +179,11 @@ export async function changeOf(
   verbs: readonly Verb[],
   state: EscrowState,
   signal: AbortSignal,
-): Promise<Mark | null> {
+): Promise<Mark | 'void' | null> {
   let left = mostReceipts;
   const { rpc, deployment } = watch;
   const { address, terms, since } = known.watched;
-  const firstOf = async (txs: Iterable<readonly [string, string]>): Promise<Mark | null> => {
+  const firstOf = async (txs: Iterable<readonly [string, string]>) => {
     for (const [txid, block] of txs) {
       const tried = `${verbs.join()} ${txid} ${block}`;
       if (known.cleared.has(tried)) continue;
@@ -197,6 +197,7 @@ export async function changeOf(
       if (receipt?.blockHash !== block) continue;
       const found = await doneBy(watch, known, { ...receipt, txid }, verbs, signal);
       if (found !== null) return found;
+      if (receipt.logs.some((log) => usesUp(watch, known, log))) return 'void';
       if (known.cleared.size < mostCleared) known.cleared.add(tried);
     }
     return null;
@@ -206,19 +207,41 @@ export async function changeOf(
   const { number: head } = await headBlock(rpc, signal);
   const first = await firstBlock(watch, since, signal);
   const rank = Math.min(rankOf(state), settledRank);
-  let pruned = -1;
+  let below: EscrowState | null = null;
   const number = await firstHeight(first, head, async (height) => {
     const then = await stateAt(rpc, deployment, terms, height, signal).catch(unlessRefused);
-    if (then === null) pruned = Math.max(pruned, height);
-    return then !== null && rankOf(then) >= rank;
+    const isThere = then !== null && rankOf(then) >= rank;
+    if (!isThere) below = then;
+    return isThere;
   });
+  const { state: before = null } = (below ?? {}) as Partial<EscrowState>;
+  if (before === 'void') return 'void';
   const block = await blockAt(rpc, number, true, signal);
   if (block === null) return null;
   // A secret in its calldata is learned, whatever the receipts tell.
   const named = block.txs.filter((tx) => touchesOf(watch, tx).has(address));
   // Above a state that is gone the change may be anywhere.
-  const others = pruned === number - 1 ? [] : block.txs;
+  const others = before === null ? [] : block.txs;
   return firstOf([...named, ...others].map(({ hash }) => [hash, block.hash] as const));
+}
+
+const lanePlaces = { payout: 1, refund: 2, lane: 7, counter: 8 } as const;
+
+/** Whether it is the funding of another escrow at this one's lane and counter. */
+function usesUp(watch: Watch, { watched }: Known, { topics, data, ...log }: Log): boolean {
+  const { address, terms } = watched;
+  const { lane } = terms;
+  const [topic, id] = topics;
+  if (lane === undefined || log.address !== deploymentOf(watch, terms).contract) return false;
+  if (topic !== fundedTopic || id === idOfEscrow(address)) return false;
+  const wordAt = (place: number) => BigInt(`0x0${data.slice(2 + 64 * place, 66 + 64 * place)}`);
+  const number = BigInt(`0x${lane.number}`);
+  const owner = number >> 95n === 1n ? 'payout' : 'refund';
+  return (
+    wordAt(lanePlaces.lane) === number &&
+    wordAt(lanePlaces.counter) === BigInt(lane.counter) &&
+    wordAt(lanePlaces[owner]) === BigInt(terms[owner].address)
+  );
 }
 
 /** A node's own no, as one gives that has pruned what it is asked for; not its silence. */
