@@ -68,7 +68,7 @@ export function keyOf({ terms, lane }: Escrow): bigint {
   return (BigInt(owner) << 96n) | lane;
 }
 
-const legBits = { amount: 144n, time: 40n } as const;
+export const legBits = { amount: 144n, time: 40n } as const;
 
 /** The leg that `claimMany` takes with the secret as `lock`, and `refundMany` with the hashlock.
  * Throws RangeError for what has no room in a leg: such an escrow is settled by itself. */

@@ -35,9 +35,10 @@ async function signed(nonce: number, fee: bigint, gas = 21_000n): Promise<Kept> 
 /** A record of a swap whose leg `a` pays this side; each to another receiver. */
 function record(id: string, more: Partial<SwapRecord> = {}): SwapRecord {
   const payout = { address: `0x${id.padStart(40, '0')}`, pubkey: null };
-  const terms = { token: null, payout, refund: payout, hashlock };
+  const timelock = clock + 10_000;
+  const terms = { token: null, payout, refund: payout, hashlock, amount: 1n, timelock };
   const escrow = { address: id, terms };
-  const a = { leg: 'a', chain, family: 'evm', timelock: clock + 10_000, escrow };
+  const a = { leg: 'a', chain, family: 'evm', timelock, escrow };
   const swap = { id, hashlock, legs: { a, b: { chain: 'bitcoin' } } };
   const none = { funding: null, claim: null, refund: null, publicSecret: secret };
   return { trade: { party: 'taker' }, swap, ...none, ...more } as never;
@@ -160,10 +161,28 @@ test('a claim from a batch that has reverted is in no other one', async () => {
 
 test('no batch may take more gas than a transaction of Ethereum has', async () => {
   const mostGas = evmTransactionGas;
-  const { input, store, offered } = side({ outcomes: ['succeeded'], gas: mostGas - 1n });
+  const { input, store, offered } = side({ outcomes: ['succeeded'], gas: mostGas + 1n });
   await store.putSwap(record('1'));
   await settleMany(input);
   assert.equal(parseTransaction(offered[0] as Hex).gas, mostGas);
+});
+
+test('a leg of more than a batch has room for is left to settle, and holds up no other', async () => {
+  const { input, store } = side({ outcomes: ['succeeded'] });
+  for (const [id, amount] of [
+    ['1', 2n ** 144n],
+    ['2', 2n ** 144n - 1n],
+  ] as const) {
+    const large = record(id);
+    const { a } = large.swap.legs;
+    const escrow = { ...a.escrow, terms: { ...a.escrow?.terms, amount } };
+    const legs = { ...large.swap.legs, a: { ...a, escrow } };
+    await store.putSwap({ ...large, swap: { ...large.swap, legs } } as never);
+  }
+  const { batches, left } = await settleMany(input);
+  assert.deepEqual(shown(batches), ['2 mined']);
+  const why = 'a batch has no room for its amount or times: settle looks after it';
+  assert.deepEqual(left, [{ swapId: '1', leg: 'a', why }]);
 });
 
 test('a secret that the paying chain itself has shown is public', async () => {

@@ -1,7 +1,7 @@
 // Claims and refunds of many swaps on one chain, in few transactions, with public secrets alone.
 // Spends that no batch settles are left to `settle` of their swap.
 
-import { inBatches, mostInBatch, paymentOf } from '@parley/chains/escrows/calls.ts';
+import { hasLeg, inBatches, mostInBatch, paymentOf } from '@parley/chains/escrows/calls.ts';
 import { evmTransactionGas } from '@parley/chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '@parley/chains/interface/batches.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
@@ -158,11 +158,16 @@ async function openItem(
   const secret = verb === 'claim' ? await publicSecret(context, record, name, facts) : null;
   if (verb === 'claim' && secret === null) return null;
   const { id: swapId } = record.swap;
-  const hasFailed = failed.has(keyOf(verb, swapId));
-  if (record[verb] === null && !hasFailed) return { record, leg, verb, secret };
-  const what = hasFailed ? 'its batch has reverted' : `its own ${verb} was sent`;
+  const what = whyAlone();
+  if (what === null) return { record, leg, verb, secret };
   left.push({ swapId, leg: name, why: `${what}: settle looks after it` });
   return null;
+
+  function whyAlone(): string | null {
+    if (failed.has(keyOf(verb, swapId))) return 'its batch has reverted';
+    if (record[verb] !== null) return `its own ${verb} was sent`;
+    return hasLeg(leg.escrow.terms) ? null : 'a batch has no room for its amount or times';
+  }
 }
 
 function factsOf(context: Context, record: SwapRecord, name: LegName): Promise<EscrowFacts> {
@@ -263,8 +268,6 @@ function batchOf(items: readonly Item[]): Batch {
   return { verb: 'claim', legs };
 }
 
-const gasSharePercent = 125n;
-
 /** Sent within its turn, so that the next nonce is chosen by a pool that shows it. */
 async function sent(
   context: Context,
@@ -294,8 +297,7 @@ async function sent(
     if (call === undefined)
       throw new SettleError('no_wallet', 'the batch has no transaction to sign');
     const taken = await takenNonces({ context, leg, wallet }, true);
-    const limit =
-      gas === null ? {} : { gas: smaller((gas * gasSharePercent) / 100n, evmTransactionGas) };
+    const limit = gas === null ? {} : { gas: smaller(gas, evmTransactionGas) };
     return wallet.sign(material.chainId, { ...call, ...limit }, context.limit(), taken);
   }
 }

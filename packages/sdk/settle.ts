@@ -19,8 +19,10 @@ import {
   contextOf,
   type Failure,
   ownLeg,
+  payingLeg,
   type SettleInput,
   sourceOf,
+  walletOf,
 } from './settle/context.ts';
 import { fund } from './settle/fund.ts';
 import { mostTries, release, takeReleased, takeWish, tellWish } from './settle/giving-up.ts';
@@ -248,8 +250,10 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   const isMarketDue = performance.now() - asking.lastAtMs > marketPollMs;
   const isRefundTried = context.refunding.isTried;
   const isReleaseTried = context.releasing.tries >= mostTries;
-  // Without a market a person decides by itself to go on with what it has restored.
-  const mayBeGivenUp = record.restored === true && client !== null && heard.own === undefined;
+  // Where the market is gone, a person decides by its wallet to go on with what it has restored.
+  const isPersons = walletOf(context, payingLeg(context).chain).asks !== undefined;
+  const isDecided = client === null || heard.own !== undefined || (heard.isSilent && isPersons);
+  const mayBeGivenUp = record.restored === true && !isDecided;
   const tried = { isRefundTried, isReleaseTried };
   return { record, legs: seen, isMarketDue, leaving, ...tried, mayBeGivenUp };
 }

@@ -2,7 +2,13 @@
 // Addresses are 20 bytes in hex with 0x. Pure.
 
 import { escrowsAbi } from '@parley/contracts/escrows/artifacts/abi.ts';
-import { type Escrow, escrowId, legOf, type Terms } from '@parley/contracts/escrows/ids.ts';
+import {
+  type Escrow,
+  escrowId,
+  legBits,
+  legOf,
+  type Terms,
+} from '@parley/contracts/escrows/ids.ts';
 import { maxAmount } from '@parley/core/amounts.ts';
 import { groupBy } from '@parley/core/engines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -339,9 +345,18 @@ export function gasEachOf(groups: readonly { readonly legs: readonly unknown[] }
   return groupGas + legGas * BigInt(Math.max(0, ...groups.map(({ legs }) => legs.length)));
 }
 
-/** The most that the last group of a batch may take, wherever its legs are put. */
-export function mostGroupGas({ legs }: Settling): bigint {
-  return gasEachOf([{ legs }]);
+/** All that its groups may take: each receiver decides anew what its own takes. */
+export function mostGroupsGas({ verb, legs }: Settling): bigint {
+  const all: readonly { readonly terms: EscrowTerms }[] = legs;
+  const byPayment = groupBy(all, ({ terms }) => paymentOf(terms, verb));
+  const groups = [...byPayment.values()].map((some) => ({ legs: some }));
+  return gasEachOf(groups) * BigInt(groups.length);
+}
+
+/** Whether a leg has room for such terms; others are settled alone. */
+export function hasLeg({ amount, timelock, fundBefore = 0 }: EscrowTerms): boolean {
+  const latest = BigInt(Math.max(timelock, fundBefore));
+  return amount >> legBits.amount === 0n && latest >> legBits.time === 0n;
 }
 
 export type Locked = { readonly escrow: Escrow; readonly lock: Hex };

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { legStatus } from '@parley/core/facts.ts';
 import { freshLane } from '@parley/core/testing.ts';
 import { refuses } from '../testing/refusals.ts';
-import { type Leg, read, rejecting, worlds } from './testing/worlds.ts';
+import { burning, type Leg, read, rejecting, worlds } from './testing/worlds.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
@@ -202,6 +202,23 @@ for (const [family, begin] of Object.entries(worlds)) {
         'claimed',
         'claimed',
       ]);
+    });
+
+    test('receivers that burn all gas once a batch is tried hold up none of the others', async () => {
+      const burners = [await world.put(burning), await world.put(burning)];
+      const hostile: Leg[] = [];
+      for (const burner of burners) hostile.push(await opened({ payout: to(burner) }));
+      const fine = await opened();
+      const legs = [...hostile, fine].map(({ terms, secret }) => ({ terms, secret }));
+      const adapter = await world.adapter();
+      const built = await adapter.buildBatch?.({ verb: 'claim', legs }, world.anyone, signal());
+      const { material, settles, gas } = built ?? assert.fail();
+      assert.equal(settles, 3);
+      for (const burner of burners) await world.tell(burner, '01');
+      await world.perform(material, gas ?? undefined);
+      await world.finalize();
+      const all = await Promise.all([...hostile, fine].map((each) => read(adapter, each)));
+      assert.deepEqual(all.map(legStatus), ['funded', 'funded', 'claimed']);
     });
   });
 }

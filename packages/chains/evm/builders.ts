@@ -3,6 +3,7 @@
 import { hashlockOf, type Secret } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { mostGroupsGas } from '../escrows/calls.ts';
 import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
 import { inOwnLane, unusedLane } from '../escrows/trial-lane.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
@@ -113,7 +114,9 @@ export async function buildBatch(
   const call = batchCall(batch, deployment);
   const trial = { rpc, from, mostGas: evmTransactionGas, offer: null };
   const { settles, gas } = await tryBatch(trial, batch, call, signal);
-  return { material: material(watch, call.to, [call]), settles: Number(settles), gas };
+  // A receiver may make its group take all that it may, and others still find theirs.
+  const most = gas + mostGroupsGas(batch);
+  return { material: material(watch, call.to, [call]), settles: Number(settles), gas: most };
 }
 
 /** One call for all of them: the contract takes all or none. */

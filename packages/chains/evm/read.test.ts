@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { legStatus, nothingSeen } from '@parley/core/facts.ts';
+import { freshLane } from '@parley/core/testing.ts';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { claimedTopic, fundedTopic } from '../escrows/calls.ts';
 import type { Lie, Request } from '../testing/nodes.ts';
-import { claimCall, evmDeployment, refundCall } from './plan.ts';
+import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -98,6 +99,68 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
   const byState = await read(claimed, adapter);
   assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
   assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
+});
+
+test('a node without logs tells a claim from a refund whose lane is used again in the same block', async () => {
+  for (const verb of ['claim', 'refund'] as const) {
+    const { number } = freshLane();
+    const leg = await newLeg(chain, { lane: { number, counter: 1 } });
+    await fund(chain, leg);
+    if (verb === 'refund') await later(chain, 7_200);
+    const next = await newLeg(chain, { lane: { number, counter: 2 } });
+    const deployment = evmDeployment(31_337);
+    const settling =
+      verb === 'claim'
+        ? claimCall(leg.terms, deployment, leg.secret)
+        : refundCall(leg.terms, deployment);
+    const [funding] = fundCalls(next.terms, deployment, 0n);
+    await chain.client.setAutomine(false);
+    const sent: Hex[] = [];
+    for (const call of [settling, funding]) {
+      const { to, data, value } = call as { to: Hex; data: Hex; value: Hex };
+      const tx = { account: funder, to, data, value: BigInt(value), gas: 200_000n };
+      sent.push(await chain.client.sendTransaction(tx));
+    }
+    await mine();
+    await chain.client.setAutomine(true);
+    await mine(2);
+    const shown = await read(leg, await adapterOver(noLogs));
+    assert.equal((verb === 'claim' ? shown.claimed : shown.refunded)?.txid, sent[0]);
+    assert.equal(shown.secret, verb === 'claim' ? leg.secret : null);
+    const hidden = await readThrough(leg, (request, forward) => {
+      const isIt = request.method === 'eth_getTransactionReceipt' && request.params[0] === sent[0];
+      return isIt ? { result: null } : noLogs(request, forward);
+    });
+    assert.deepEqual([hidden.outcome, hidden.secret], ['unknown', shown.secret]);
+  }
+});
+
+test('an escrow whose counter another one took and left in one block reads as unfunded', async () => {
+  const { number } = freshLane();
+  const legIn = (counter: number, amount: bigint) =>
+    newLeg(chain, { lane: { number, counter }, amount });
+  const leg = await legIn(1, 9n);
+  const other = await legIn(1, 1n);
+  const next = await legIn(2, 1n);
+  const deployment = evmDeployment(31_337);
+  await later(chain, 60);
+  await chain.client.setAutomine(false);
+  for (const call of [
+    ...fundCalls(other.terms, deployment, 0n),
+    claimCall(other.terms, deployment, other.secret),
+    ...fundCalls(next.terms, deployment, 0n),
+  ]) {
+    const { to, data, value } = call as { to: Hex; data: Hex; value: Hex };
+    const tx = { account: funder, to, data, value: BigInt(value), gas: 200_000n };
+    await chain.client.sendTransaction(tx);
+  }
+  await mine();
+  await chain.client.setAutomine(true);
+  await mine(2);
+  for (const lie of [noLogs, (_: Request, forward: () => Promise<unknown>) => forward()]) {
+    assert.deepEqual(await readThrough(leg, lie as Lie), nothingSeen);
+  }
+  assert.equal(legStatus(await readThrough(other, noLogs)), 'claimed');
 });
 
 test('in a crowd a look for a withheld claim asks for 300 receipts at most, and for none twice', async () => {

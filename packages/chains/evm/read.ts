@@ -29,6 +29,8 @@ type History = {
   readonly fund: Mark | null;
   readonly claim: Mark | null;
   readonly refund: Mark | null;
+  /** Its counter went to another escrow: it was never funded. */
+  readonly isVoid?: true;
 };
 
 const nothingTold: History = { fund: null, claim: null, refund: null };
@@ -114,6 +116,7 @@ async function readAt(
         };
   const { claim, refund } = settlingOf(now, history);
   if (now.state === 'ended' && claim === null && refund === null) {
+    if (history.isVoid && history.fund === null) return { ...nothingSeen, secret: secret() };
     return endedUnseen(watched, sight(history.fund, true), secret());
   }
   const wasSettled = deep === null || rankOf(deep) >= settledRank;
@@ -156,7 +159,7 @@ function endedUnseen(
   return (claimed ?? refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
 }
 
-/** The state says whether it was a claim or a refund; for an ended one only its logs do. */
+/** The state says whether it was a claim or a refund; for an ended one its logs or receipts do. */
 function settlingOf(
   { state }: EscrowState,
   { claim, refund }: History,
@@ -263,8 +266,11 @@ async function historyOf(
   }
   if (explains(history, now)) return history;
   const verb = verbOf(now);
-  const found = verb === null ? null : await changeOf(watch, known, verb, now, signal);
-  if (found !== null) {
+  // A lane that is used again forgets how this one ended: the blocks tell it.
+  const verbs = verb === null ? (['claim', 'refund'] as const) : [verb];
+  const found = await changeOf(watch, known, verbs, now, signal);
+  if (found === 'void' && now.state === 'ended') return { ...history, isVoid: true };
+  if (found !== null && found !== 'void') {
     mark(known, found);
     return firsts(known, head.number);
   }

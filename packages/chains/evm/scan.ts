@@ -4,7 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { LaunchReader } from '@parley/tokens/launches.ts';
 import { getAddress } from 'viem/utils';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
-import { type EscrowState, rankOf } from '../escrows/state.ts';
+import { type EscrowState, rankOf, settledRank } from '../escrows/state.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
@@ -24,9 +24,9 @@ import {
   refused,
   txOf,
 } from './node.ts';
-import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
+import { decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
 import { stateAt } from './state.ts';
-import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
+import { type Known, type Mark, noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
 
 /** Ranges read in one call: at 10 000 blocks each, a month of half-second blocks. */
 export const mostRequests = 600;
@@ -142,14 +142,14 @@ export async function confirmed(
   signal: AbortSignal,
 ): Promise<Mark | null> {
   const receipt = await receiptOf(watch.rpc, txid, signal);
-  return receipt === null ? null : doneBy(watch, known, { ...receipt, txid }, verb, signal);
+  return receipt === null ? null : doneBy(watch, known, { ...receipt, txid }, [verb], signal);
 }
 
 async function doneBy(
   watch: Watch,
   known: Known,
   receipt: Receipt & { readonly txid: string },
-  verb: Verb,
+  verbs: readonly Verb[],
   signal: AbortSignal,
 ): Promise<Mark | null> {
   if (!receipt.succeeded) return null;
@@ -157,57 +157,91 @@ async function doneBy(
   const { address } = known.watched;
   for (const log of receipt.logs) {
     if (noteLog(watch, log) !== address) continue;
-    const found = known.marks.get(`${verb} ${txid}`);
-    if (found !== undefined) return found;
+    for (const verb of verbs) {
+      const found = known.marks.get(`${verb} ${txid}`);
+      if (found !== undefined) return found;
+    }
   }
   const tx = await txOf(watch.rpc, txid, signal);
   const call = tx?.to ? decodeCall(tx.to, tx.input, watch.deployment) : null;
-  if (call?.verb !== verb || call.escrow !== address) return null;
+  if (call?.escrow !== address || !verbs.includes(call.verb)) return null;
   if (call.secret !== null) learn(watch, call.secret);
-  return { verb, txid, block: receipt.block, index: 0 };
+  return { verb: call.verb, txid, block: receipt.block, index: 0 };
 }
 
-/** By the block from which on its state is at least this one, where a node keeps states so old. */
+/**
+ * What any of these verbs did, by the block from which on its state is at least this one, or is
+ * settled, where a node keeps states so old. `void`: its counter went to another escrow.
+ */
 export async function changeOf(
   watch: Watch,
   known: Known,
-  verb: Verb,
+  verbs: readonly Verb[],
   state: EscrowState,
   signal: AbortSignal,
-): Promise<Mark | null> {
+): Promise<Mark | 'void' | null> {
   let left = mostReceipts;
-  const firstOf = async (txs: Iterable<readonly [string, string]>): Promise<Mark | null> => {
+  const { rpc, deployment } = watch;
+  const { address, terms, since } = known.watched;
+  const firstOf = async (txs: Iterable<readonly [string, string]>) => {
     for (const [txid, block] of txs) {
-      const tried = `${verb} ${txid} ${block}`;
+      const tried = `${verbs.join()} ${txid} ${block}`;
       if (known.cleared.has(tried)) continue;
-      if (left === 0) return null;
+      if (left === 0) {
+        // The next look goes on.
+        if (watch.known.has(address)) watch.owed.add(address);
+        return null;
+      }
       left -= 1;
-      const receipt = await receiptOf(watch.rpc, txid, signal);
+      const receipt = await receiptOf(rpc, txid, signal);
       if (receipt?.blockHash !== block) continue;
-      const found = await doneBy(watch, known, { ...receipt, txid }, verb, signal);
+      const found = await doneBy(watch, known, { ...receipt, txid }, verbs, signal);
       if (found !== null) return found;
+      if (receipt.logs.some((log) => usesUp(watch, known, log))) return 'void';
       if (known.cleared.size < mostCleared) known.cleared.add(tried);
     }
     return null;
   };
   const called = await firstOf(known.callers);
   if (called !== null) return called;
-  const { rpc, deployment } = watch;
-  const { address, terms, since } = known.watched;
   const { number: head } = await headBlock(rpc, signal);
   const first = await firstBlock(watch, since, signal);
+  const rank = Math.min(rankOf(state), settledRank);
+  let below: EscrowState | null = null;
   const number = await firstHeight(first, head, async (height) => {
     const then = await stateAt(rpc, deployment, terms, height, signal).catch(unlessRefused);
-    return then !== null && rankOf(then) >= rankOf(state);
+    const isThere = then !== null && rankOf(then) >= rank;
+    if (!isThere) below = then;
+    return isThere;
   });
+  const { state: before = null } = (below ?? {}) as Partial<EscrowState>;
+  if (before === 'void') return 'void';
   const block = await blockAt(rpc, number, true, signal);
   if (block === null) return null;
-  const named = block.txs.filter((tx) =>
-    callsIn(tx.input, calledBy(tx.to, deployment)).some(
-      (call) => call.verb === verb && call.escrow === address,
-    ),
+  // A secret in its calldata is learned, whatever the receipts tell.
+  const named = block.txs.filter((tx) => touchesOf(watch, tx).has(address));
+  // Above a state that is gone the change may be anywhere.
+  const others = before === null ? [] : block.txs;
+  return firstOf([...named, ...others].map(({ hash }) => [hash, block.hash] as const));
+}
+
+const lanePlaces = { payout: 1, refund: 2, lane: 7, counter: 8 } as const;
+
+/** Whether it is the funding of another escrow at this one's lane and counter. */
+function usesUp(watch: Watch, { watched }: Known, { topics, data, ...log }: Log): boolean {
+  const { address, terms } = watched;
+  const { lane } = terms;
+  const [topic, id] = topics;
+  if (lane === undefined || log.address !== deploymentOf(watch, terms).contract) return false;
+  if (topic !== fundedTopic || id === idOfEscrow(address)) return false;
+  const wordAt = (place: number) => BigInt(`0x0${data.slice(2 + 64 * place, 66 + 64 * place)}`);
+  const number = BigInt(`0x${lane.number}`);
+  const owner = number >> 95n === 1n ? 'payout' : 'refund';
+  return (
+    wordAt(lanePlaces.lane) === number &&
+    wordAt(lanePlaces.counter) === BigInt(lane.counter) &&
+    wordAt(lanePlaces[owner]) === BigInt(terms[owner].address)
   );
-  return firstOf([...named, ...block.txs].map(({ hash }) => [hash, block.hash] as const));
 }
 
 /** A node's own no, as one gives that has pruned what it is asked for; not its silence. */

@@ -19,6 +19,6 @@ export type BuiltBatch = {
   /** How many of them the contract would fund or settle now: it leaves those that are not open, are
    * overdue, or whose payment fails. */
   readonly settles: number;
-  /** EVM: the gas it takes now, without margin; null where approvals come before it. */
+  /** EVM: the most gas that it may take, or a funding now; null where approvals come before it. */
   readonly gas: bigint | null;
 };

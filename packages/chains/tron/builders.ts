@@ -3,7 +3,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { mostGroupGas } from '../escrows/calls.ts';
+import { mostGroupsGas } from '../escrows/calls.ts';
 import { mustBeUnfunded } from '../escrows/state.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
@@ -193,8 +193,8 @@ async function tryBatch(watch: Watch, batch: Settling, from: string, signal: Abo
   if (reason !== null) throw batchFails(watch.chain, batch, reason);
   const { output, energy } = trial;
   const settles = /^[0-9a-f]{64}$/i.test(output) ? BigInt(`0x${output}`) : 0n;
-  // The last group too has to find all that a group may take.
-  return { call, settles, energy: energy + mostGroupGas(batch) };
+  // A receiver may make its group take all that it may, and others still find theirs.
+  return { call, settles, energy: energy + mostGroupsGas(batch) };
 }
 
 async function held(watch: Watch, { terms }: WatchedEscrow, signal: AbortSignal) {

@@ -163,3 +163,19 @@ test("an escrow's outcome is solid although a later one waits for a block in its
     assert.deepEqual([facts.funded?.deep, facts.claimed, facts.outcome], [true, null, undefined]);
   }
 });
+
+test('a claim that gets solid while a node is asked view by view stays claimed', async () => {
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  await chain.solidify();
+  const claimTx = await claim(chain, leg);
+  const adapter = await adapterOver(async ({ path, body }, forward) => {
+    if (!path.endsWith('/triggerconstantcontract')) return forward();
+    // It runs no code of a contract that is never made.
+    if (body.contract_address === undefined) return { body: {} };
+    const said = await forward();
+    if (path.startsWith('walletsolidity/')) await chain.dev.mine(1);
+    return said;
+  });
+  assert.equal((await read(adapter, leg)).claimed?.txid, claimTx);
+});

@@ -100,6 +100,8 @@ export async function look(
   for (let tries = 1; ; tries += 1) {
     const moment = momentOf(watch.http);
     const together = { ...watch, http: moment };
+    // Before the words: a change that they do not show solid lies in a block above it.
+    if (!moment.isTogether) await headBlock(moment, 'solid', signal);
     const reading = begun(Promise.all(escrows.map((each) => wordsAt(together, each, signal))));
     const [only] = escrows.length === 1 && moment.isTogether ? escrows : [];
     if (only !== undefined) askAhead(together, only.terms, signal);
@@ -158,14 +160,15 @@ async function isInNoBlock(
   signal: AbortSignal,
 ): Promise<boolean> {
   const verb = verbOf(newest);
-  const [solid, head, deep] = await Promise.all([
-    headBlock(watch.http, 'solid', signal),
+  // Before the word: a change that it does not show lies in a block above it.
+  const solid = await headBlock(watch.http, 'solid', signal);
+  const [head, deep] = await Promise.all([
     headBlock(watch.http, 'head', signal),
     wordAt(watch, escrow, 'solid', signal),
   ]);
   if (verb === null || isSettled(deep)) return false;
   for (const block of blocksToSearch(watch, escrow.address, solid.number, head)) {
-    if ((await transactionIn(watch, escrow.address, block, verb, signal)) !== null) return false;
+    if ((await transactionIn(watch, escrow.address, block, [verb], signal)) !== null) return false;
   }
   return true;
 }
@@ -304,9 +307,9 @@ async function found(
 ): Promise<Found | null> {
   const { address: escrow } = watched;
   const inBlock = async (block: number): Promise<Found | null> => {
-    const txid = await transactionIn(watch, escrow, block, verb, signal);
-    if (txid === null) return null;
-    const made = { txid, block, isSolid: isSolid && block <= solid };
+    const deed = await transactionIn(watch, escrow, block, [verb], signal);
+    if (deed === null) return null;
+    const made = { txid: deed.txid, block, isSolid: isSolid && block <= solid };
     noteMade(watch, { escrow, verb }, made);
     return made;
   };
@@ -409,6 +412,20 @@ function factsOf(
   };
 }
 
+/** A claim that the lane has forgotten: its secret may be in the blocks alone. */
+async function searchEnded(watch: Watch, watched: WatchedEscrow, solid: Block): Promise<void> {
+  const { address: escrow } = watched;
+  const inBlock = async (block: number): Promise<Found | null> => {
+    const until = watch.closed.signal;
+    const deed = await transactionIn(watch, escrow, block, ['claim', 'refund'], until);
+    if (deed === null) return null;
+    const made = { txid: deed.txid, block, isSolid: false };
+    noteMade(watch, { escrow, verb: deed.verb }, made);
+    return made;
+  };
+  await searchDown(watch, watched, solid, inBlock);
+}
+
 // How it ended is not guessed: by the solid word, what was stored, and logs still in their blocks.
 async function endedFacts(
   watch: Watch,
@@ -450,6 +467,7 @@ async function endedFacts(
   const funded = shown && { ...shown, deep: shown.deep || wasFunded };
   const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
   const empty = deep.state === 'ended' || isSettled(deep);
+  if (empty && secret === null && !isProven(refund)) void begun(searchEnded(watch, watched, solid));
   const facts = { funded, claimed, refunded, secret, balance: 0n, empty };
   return isKnown ? facts : { ...facts, outcome: 'unknown' };
 }

@@ -90,27 +90,44 @@ function unavailable({ chain }: Watch, block: number, why: string): ParleyError 
   return new ParleyError('chain_unavailable', sentence, { chain, block });
 }
 
+export type Deed = { readonly verb: Verb; readonly txid: string };
+
 // By its log or, where the node keeps logs back, by having been that very call. Learns a secret.
 export async function transactionIn(
   watch: Watch,
   escrow: string,
   number: number,
-  verb: Verb,
+  verbs: readonly Verb[],
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Deed | null> {
   const block = await blockAt(watch.http, number, signal);
   if (block === null) return null;
-  const calls = ownCalls(watch, block, escrow, verb);
-  for (const txid of calls.slice(0, mostAsked)) {
+  const calls = verbs.flatMap((verb) => {
+    return ownCalls(watch, block, escrow, verb).map((txid) => ({ verb, txid }));
+  });
+  for (const { txid } of calls.slice(0, mostAsked)) {
     const info = await infoOf(watch.http, txid, 'head', signal);
-    if (info !== null && didIt(watch, info, escrow, verb)) return txid;
+    const deed = info && deedIn(watch, [info], escrow, verbs);
+    if (deed) return deed;
   }
   // By another contract, or without its log.
-  const infos = await infosOf(watch, block, signal);
-  const made = infos.find((info) => didIt(watch, info, escrow, verb));
-  if (made !== undefined) return made.txid;
-  if (verb === 'claim') for (const { rawData } of block.txs) touchesOf(watch, rawData);
+  const deed = deedIn(watch, await infosOf(watch, block, signal), escrow, verbs);
+  if (deed !== null) return deed;
+  if (verbs.includes('claim')) for (const { rawData } of block.txs) touchesOf(watch, rawData);
   return calls[0] ?? null;
+}
+
+function deedIn(
+  watch: Watch,
+  infos: readonly Info[],
+  escrow: string,
+  verbs: readonly Verb[],
+): Deed | null {
+  for (const info of infos) {
+    const verb = verbs.find((each) => didIt(watch, info, escrow, each));
+    if (verb !== undefined) return { verb, txid: info.txid };
+  }
+  return null;
 }
 
 export async function loggedIn(
@@ -123,7 +140,7 @@ export async function loggedIn(
   const block = await blockAt(watch.http, number, signal);
   if (block === null) return null;
   const infos = await infosOf(watch, block, signal);
-  return infos.find((info) => didIt(watch, info, escrow, verb))?.txid ?? null;
+  return deedIn(watch, infos, escrow, [verb])?.txid ?? null;
 }
 
 /** Successful transactions with this call inside, which may be a mere quotation. */

@@ -82,6 +82,7 @@ export function heardSecret(context: Context): Secret | null {
   heard.askedAtMs = Infinity;
   const answered = asked(context, (how) => client.swap(swapId, how)).then((swap) => {
     const { secret } = swap;
+    heard.isSilent = false;
     noteReleases(context, swap);
     if (secret === null) return;
     if (isHex32(secret) && opens(secret, record.swap.hashlock)) heard.secret = secret;
@@ -89,6 +90,7 @@ export function heardSecret(context: Context): Secret | null {
   });
   answered
     .catch((error: unknown) => {
+      heard.isSilent = true;
       if (!context.signal?.aborted)
         context.emit('market_refused', null, messageOf(error), null, codeOf(error));
     })

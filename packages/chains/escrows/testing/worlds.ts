@@ -43,8 +43,8 @@ export type World = {
   pass(seconds: number): Promise<void>;
   /** The contents of the newest block become final. */
   finalize(): Promise<void>;
-  /** `isBlind`: over a node that gives no logs. */
-  adapter(isBlind?: boolean): Promise<ChainAdapter>;
+  /** Over a node that gives no logs, or no old states and blocks either. */
+  adapter(lack?: 'logs' | 'past'): Promise<ChainAdapter>;
   /** Over a node whose requests are counted. */
   counted(asked: () => void): Promise<ChainAdapter>;
   /** Calldata to a contract, hex without 0x: from anybody and in a block, failed or not. */
@@ -61,10 +61,12 @@ export type World = {
   sign(text: TypedData, by?: 'anyone'): Promise<string>;
   /** The last of it, signed by somebody who may send it. */
   signed(material: Material): Promise<Signed>;
-  /** Sends it all, as the one whose transactions they are. */
-  perform(material: Material): Promise<void>;
+  /** Sends it all, as the one whose transactions they are; `gas`: of each, on EVM. */
+  perform(material: Material, gas?: bigint): Promise<void>;
 };
 
+/** Takes coins until it is called with data, and from then on all gas. */
+export const burning = '36600e575f54600a57005b600a565b60015f5500';
 /** Reverts whatever it is called with. */
 export const rejecting = '60006000fd';
 
@@ -94,12 +96,16 @@ export async function worldOfEvm(): Promise<World> {
     refund: (leg) => evm.refund(chain, leg),
     pass: (seconds) => evm.later(chain, seconds),
     finalize: () => mine(3),
-    adapter: async (isBlind = false) =>
-      isBlind
-        ? adapterOver(({ method }, forward) =>
-            method === 'eth_getLogs' ? { result: [] } : forward(),
-          )
-        : adapterOf(),
+    adapter: async (lack) => {
+      if (lack === undefined) return adapterOf();
+      const pruned = { error: { code: -32_000, message: 'missing trie node' } };
+      return adapterOver(({ method, params: [, at] }, forward) => {
+        if (method === 'eth_getLogs') return { result: [] };
+        // The head is asked for by its hash.
+        const isOld = method === 'eth_call' && typeof at === 'string' && at !== 'latest';
+        return isOld && lack === 'past' ? pruned : forward();
+      });
+    },
     counted: (asked) =>
       adapterOver((_, forward) => {
         asked();
@@ -122,10 +128,10 @@ export async function worldOfEvm(): Promise<World> {
       const rest = { type: 'eip1559', chainId: chain.chainId, gas: 10n ** 6n } as const;
       return anyone.signTransaction({ ...rest, to: to as Hex, data: data as Hex });
     },
-    perform: async (material) => {
+    perform: async (material, gas) => {
       if (material.sign !== 'evm-tx') throw new Error(`${material.sign} is of another chain`);
       const from = material.from === funder.address ? funder : anyone;
-      for (const call of material.txs) await send(chain, from, call);
+      for (const call of material.txs) await send(chain, from, { ...call, ...(gas && { gas }) });
     },
   };
 }
@@ -133,9 +139,14 @@ export async function worldOfEvm(): Promise<World> {
 export async function worldOfTron(): Promise<World> {
   const { chain, adapterOf, adapterOver } = await tronWorld();
   const { funder, anyone } = tron;
-  const blind = (): ChainAdapter => {
+  const lacking = (lack: 'logs' | 'past'): Promise<ChainAdapter> | ChainAdapter => {
     const sources = [{ url: chain.url, jsonRpcUrl: `${chain.url}/nowhere` }];
-    return tron.adapterOn(chain, [], { sources });
+    if (lack === 'logs') return tron.adapterOn(chain, [], { sources });
+    return adapterOver(({ path, body }, forward) => {
+      if (path.endsWith('jsonrpc')) return { status: 404, body: {} };
+      const isOld = path === 'wallet/getblockbynum' && body.num !== 0;
+      return isOld ? { body: {} } : forward();
+    });
   };
   return {
     funder: funder.address,
@@ -149,7 +160,7 @@ export async function worldOfTron(): Promise<World> {
     refund: (leg) => tron.refund(chain, leg),
     pass: chain.pass,
     finalize: chain.solidify,
-    adapter: async (isBlind = false) => (isBlind ? blind() : adapterOf()),
+    adapter: async (lack) => (lack === undefined ? adapterOf() : lacking(lack)),
     counted: (asked) =>
       adapterOver((_, forward) => {
         asked();
