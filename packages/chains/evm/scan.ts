@@ -170,8 +170,8 @@ async function doneBy(
 }
 
 /**
- * What any of these verbs did, by the block from which on its state is at least this one, or is
- * settled, where a node keeps states so old. `void`: its counter went to another escrow.
+ * The last of these verbs, by the block from which on its state is at least this one, or is settled,
+ * where a node keeps states so old. `void`: its counter went to another escrow.
  */
 export async function changeOf(
   watch: Watch,
@@ -187,11 +187,7 @@ export async function changeOf(
     for (const [txid, block] of txs) {
       const tried = `${verbs.join()} ${txid} ${block}`;
       if (known.cleared.has(tried)) continue;
-      if (left === 0) {
-        // The next look goes on.
-        if (watch.known.has(address)) watch.owed.add(address);
-        return null;
-      }
+      if (left === 0) return null;
       left -= 1;
       const receipt = await receiptOf(rpc, txid, signal);
       if (receipt?.blockHash !== block) continue;
