@@ -203,21 +203,20 @@ export async function changeOf(
   const { number: head } = await headBlock(rpc, signal);
   const first = await firstBlock(watch, since, signal);
   const rank = Math.min(rankOf(state), settledRank);
-  let below: EscrowState | null = null;
+  const below: { state: EscrowState['state'] | null } = { state: null };
   const number = await firstHeight(first, head, async (height) => {
     const then = await stateAt(rpc, deployment, terms, height, signal).catch(unlessRefused);
     const isThere = then !== null && rankOf(then) >= rank;
-    if (!isThere) below = then;
+    if (!isThere) below.state = then?.state ?? null;
     return isThere;
   });
-  const { state: before = null } = (below ?? {}) as Partial<EscrowState>;
-  if (before === 'void') return 'void';
+  if (below.state === 'void') return 'void';
   const block = await blockAt(rpc, number, true, signal);
   if (block === null) return null;
   // A secret in its calldata is learned, whatever the receipts tell.
   const named = block.txs.filter((tx) => touchesOf(watch, tx).has(address));
   // Above a state that is gone the change may be anywhere.
-  const others = before === null ? [] : block.txs;
+  const others = below.state === null ? [] : block.txs;
   return firstOf([...named, ...others].map(({ hash }) => [hash, block.hash] as const));
 }
 

@@ -50,7 +50,7 @@ const matrix: Readonly<Record<string, readonly RegExp[]>> = {
   LongReason: [
     /^transfer wait: a payment into the escrow of 10{21} units fails: it says "x{100,}$/,
   ],
-  Bytes32Names: [/^transfer wait: it cannot be tried: nobody was found who holds any of it$/],
+  Bytes32Names: [/^transfer wait: it cannot be tried: its chain shows no holder of it$/],
   ManyDecimals: [/^contract reject: it has 255 decimals; the most is 36$/, /^transfer wait/],
   Generous: [/^contract reject: it shows a balance of 5 for an address .* used$/, /^transfer wait/],
   Pausable: [/^pausable wait: its owner T\w{33} can stop all .* has paused\(\), pause\(\)/],
