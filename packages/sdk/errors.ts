@@ -63,6 +63,11 @@ export class ParleyApiError extends Error {
   get unreachable(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
+
+  /** No market answers there. One that refuses, or asks for patience, is there. */
+  get silent(): boolean {
+    return this.unreachable && this.status !== 429;
+  }
 }
 
 /** The market's answer is not what the customer's own terms come to. Never sign after this. */

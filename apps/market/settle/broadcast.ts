@@ -13,6 +13,7 @@ import { claimGate, fundGate, mustOpen, refundGate, releaseGate } from '@parley/
 import { mustGoOn, releaseOf } from '@parley/core/release.ts';
 import type { Steps } from '@parley/core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
+import { noteShown } from '../db/legs.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { isEmptied, showSecret } from './builders.ts';
@@ -64,11 +65,21 @@ export async function broadcast(
       // A gate no longer keeps back a transaction that a node has.
       const asking = within(signal, chain, adapter.isKnown(transaction, signal));
       if (!(await asking.catch(() => false))) throw refusal;
+      await noteKnown(deps, touched);
       return { txid };
     }
     return { txid: await send(deps, adapter, transaction, { touched, shown }, signal) };
   } catch (error) {
     throw named(error, chain, txid);
+  }
+}
+
+/** A claim that a node has shows its secret, whatever a gate says. */
+async function noteKnown(deps: Deps, touched: readonly Touched[]): Promise<void> {
+  const at = new Date(deps.now());
+  for (const { row, swap, touch } of touched) {
+    if (touch.verb !== 'claim' || swap.state.secret !== null) continue;
+    await deps.db.transaction((tx) => noteShown(tx, { swapId: swap.id, leg: row.leg, at }));
   }
 }
 

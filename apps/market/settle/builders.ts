@@ -248,6 +248,16 @@ export async function showSecret(
   await noteShown(tx, { swapId, leg, at: new Date(now()) });
 }
 
+/** A secret that came with a request is shown, whatever becomes of the request. */
+export async function hearSecret(
+  deps: Deps,
+  request: BuildRequest & { readonly secret: Secret },
+): Promise<void> {
+  const { swap, name } = await claimAsked(deps.db, request);
+  if (swap.state.secret !== null || swap.state.legs[name].long) return;
+  await deps.db.transaction((tx) => showSecret(tx, deps, { swapId: swap.id, leg: name }));
+}
+
 /** The claim of the leg that pays the caller; `shows`: it has a secret that is not public. */
 export async function buildClaim(
   deps: Deps,

@@ -1,6 +1,7 @@
 // Another device of the account gives the swap up, as an honest market tells it. On paper chains.
 
 import assert from 'node:assert/strict';
+import { ParleyApiError } from '../errors.ts';
 import {
   aboutToReveal,
   isOver,
@@ -66,4 +67,18 @@ timed('a market that is gone holds up no claim', async () => {
     () => sent(scene, 'a', 'claim').length > 0,
   );
   assert.ok(!says(scene, 'given up'));
+});
+
+timed('a market that refuses to tell is not one that is gone', async () => {
+  for (const status of [401, 429]) {
+    const scene = await aboutToReveal();
+    scene.stepSeconds = 300;
+    const swap = async () => {
+      throw new ParleyApiError({ status, code: 'refused', message: 'not now' });
+    };
+    const client = { ...scene.input.client, swap } as typeof scene.input.client;
+    await run(scene, { client }, () => isOver(scene));
+    assert.equal(sent(scene, 'a', 'claim').length, 0, `${status}`);
+    assert.equal(scene.endOf('b'), 'refunded');
+  }
 });

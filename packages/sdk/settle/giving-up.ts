@@ -64,18 +64,21 @@ export async function tellWish(context: Context): Promise<void> {
   await told(context, {});
 }
 
-async function told(context: Context, body: { readonly signature?: string }): Promise<void> {
+/** Whether the market takes it, or is gone. */
+async function told(context: Context, body: { readonly signature?: string }): Promise<boolean> {
   const { client, swapId, releasing } = context;
   const { leg } = payingLeg(context);
   releasing.tries += 1;
-  if (client === null) return;
+  if (client === null) return true;
   try {
     await asked(context, (how) => client.release(swapId, leg, body, how));
   } catch (error) {
     if (!(error instanceof ParleyApiError)) throw error;
-    return context.emit('market_refused', leg, error.message, null, error.code);
+    context.emit('market_refused', leg, error.message, null, error.code);
+    return error.silent;
   }
   await keepWord(context, { told: body.signature === undefined ? 'wish' : 'release' });
+  return true;
 }
 
 /** Releases the leg that pays this side. A person's wallet is asked by that person's wish alone. */
@@ -86,7 +89,10 @@ export async function release(context: Context): Promise<void> {
   const isWanted = asks === undefined || context.record.givenUp?.byPerson === true;
   if (consent === undefined || !isWanted) return leaveToTime(context, leg);
   const { givenUp } = context.record;
-  if (givenUp?.signature !== undefined) return told(context, { signature: givenUp.signature });
+  if (givenUp?.signature !== undefined) {
+    await told(context, { signature: givenUp.signature });
+    return;
+  }
   if (givenUp?.sent !== undefined && !overdue(context, leg, givenUp.sent)) {
     if (!due(context, leg, givenUp.sent)) return;
     context.releasing.tries += 1;
@@ -130,12 +136,15 @@ async function signed(context: Context, leg: SetLeg, built: ReleaseMaterial): Pr
     await consent?.checkRelease?.(leg.escrow.terms, signature, context.limit());
     await keepWord(context, { signature });
     context.emit('released', leg.leg, `gives leg ${leg.leg} back to its funder`);
-    return told(context, { signature });
+    await told(context, { signature });
+    return;
   }
+  // The market knows whether another device has shown the secret there.
+  const isKnown = context.record.givenUp?.told !== undefined;
+  if (!isKnown && !(await told(context, {}))) return;
   const how = { isPublic: false, hasFailed: false };
   const { sign } = await hand.signSpend(built, { verb: 'refund' }, how);
   const sent = keptNow(await sign());
-  if (context.record.givenUp?.told === undefined) await tellWish(context);
   await keepWord(context, { sent });
   context.emit('released', leg.leg, `sends leg ${leg.leg} back to its funder`, sent.txid);
   await sendWaiting(context, leg, sent, sendToAll);

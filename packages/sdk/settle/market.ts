@@ -90,7 +90,7 @@ export function heardSecret(context: Context): Secret | null {
   });
   answered
     .catch((error: unknown) => {
-      heard.isSilent = true;
+      heard.isSilent = error instanceof ParleyApiError && error.silent;
       if (!context.signal?.aborted)
         context.emit('market_refused', null, messageOf(error), null, codeOf(error));
     })
@@ -112,10 +112,9 @@ export async function takeOwnWord(context: Context): Promise<void> {
   const { record, heard } = context;
   const { own } = heard;
   if (!own || record.givenUp !== undefined || record.publicSecret !== null) return;
-  // That device releases; one that was restored takes its place.
-  const byPerson = record.restored === true;
+  // That device releases. A market that lies gains no release by this one.
   const told = own.at === null ? 'wish' : 'release';
-  await context.keep({ givenUp: { ...keptNow({ byPerson }), told } });
+  await context.keep({ givenUp: { ...keptNow({ byPerson: false }), told } });
   context.emit('waiting', null, 'this swap was given up on another device of this account');
 }
 

@@ -8,7 +8,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
 import { fundGate } from '@parley/core/gates.ts';
 import type { LegName } from '@parley/core/trade.ts';
-import { WalletError, type WalletFault } from '../errors.ts';
+import { ParleyApiError, WalletError, type WalletFault } from '../errors.ts';
 import {
   type AskedFunding,
   type Kept,
@@ -153,7 +153,11 @@ async function mustGoOnElsewhere(context: Context): Promise<void> {
   if (client === null) return;
   await asked(context, (how) => client.swap(swapId, how), wordLimitMs)
     .then((swap) => noteReleases(context, swap))
-    .catch(() => {});
+    .catch((error: unknown) => {
+      signal?.throwIfAborted();
+      // A market that refuses is there, and may know of a release.
+      if (!(error instanceof ParleyApiError && error.silent)) throw error;
+    });
   signal?.throwIfAborted();
   await takeOwnWord(context);
   if (context.record.givenUp === undefined) return;

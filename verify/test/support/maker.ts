@@ -221,7 +221,7 @@ async function dueAfterFees(
   return due;
 }
 
-/** Every transaction that its records name and a block has. */
+/** Every transaction that its records name and a block has, and claims that it signed beforehand. */
 async function doingsIn(folder: string, place: Place): Promise<Doings> {
   const doings = noDoings();
   const store = await fileStore(join(folder, 'store'));
@@ -246,6 +246,9 @@ async function doingsIn(folder: string, place: Place): Promise<Doings> {
         if (isThere) doings.sent[family].add(txid);
       }
     }
+    // A claim that was left with the market, which sent it.
+    const { claimed = null } = record.seen?.[b.escrow?.address ?? ''] ?? {};
+    if (record.left?.claim && claimed !== null) doings.sent[b.family].add(claimed.txid);
     if (a.family === 'solana' && a.escrow !== null) doings.escrows.add(a.escrow.address);
   }
   return doings;

@@ -116,6 +116,7 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     lasts: true,
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
+      await builders.hearSecret(deps, request);
       if (!input.body.relay) return builders.buildClaim(deps, request);
       const relay = await relayed(app, deps, request, (desk, more) =>
         desk.claim({ ...request, ...more }),

@@ -9,7 +9,7 @@ import {
   tronWallet,
 } from '@parley/market/edge/testing/signers.ts';
 import { found, type Inspection, passed } from '@parley/tokens/inspection.ts';
-import { rawOf, submit } from '../chain.ts';
+import { rawOf, releaseWord, submit } from '../chain.ts';
 import { signedClaims } from '../presigned.ts';
 import { type Party, sql } from '../world.ts';
 import type { World } from './copies.ts';
@@ -494,6 +494,23 @@ export async function leftClaims(world: World) {
   return { made, asked: { url, by: counterparty, body: { transactions } } };
 }
 
+/** Both legs are funded, and the initiator gives the short one up. */
+async function releasing(world: World, isSigned: boolean): Promise<Asked> {
+  const made = await fundBoth(world);
+  const leg = shortOf(made);
+  const { payoutAddress, escrow } = (await get(world, `/v1/swaps/${made.swapId}`, made.taker)).legs[
+    leg
+  ];
+  const url = `/v1/swaps/${made.swapId}/legs/${leg}/release`;
+  const body = isSigned ? { signature: releaseWord(`${payoutAddress}`, escrow) } : {};
+  return { url, by: made.initiator, body };
+}
+
+const releases = requests('POST /v1/swaps/{id}/legs/{leg}/release', {
+  'a wish': (world) => releasing(world, false),
+  signed: (world) => releasing(world, true),
+});
+
 const scheduled = [
   ...requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
     '': async (world) => (await signedRefunds(world)).asked,
@@ -516,5 +533,6 @@ export const requestRows: readonly Row[] = [
   addresses,
   builds,
   sends,
+  releases,
   scheduled,
 ].flat();
