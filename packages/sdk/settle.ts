@@ -251,9 +251,9 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   const isRefundTried = context.refunding.isTried;
   const isReleaseTried = context.releasing.tries >= mostTries;
   // Where the market is gone, a person decides by its wallet to go on with what it has restored.
-  const isPersons = walletOf(context, payingLeg(context).chain).asks !== undefined;
-  const isDecided = client === null || heard.own !== undefined || (heard.isSilent && isPersons);
-  const mayBeGivenUp = record.restored === true && !isDecided;
+  const isPersons = () => walletOf(context, payingLeg(context).chain).asks !== undefined;
+  const isUnsure = record.restored === true && client !== null && heard.own === undefined;
+  const mayBeGivenUp = isUnsure && !(heard.isSilent && isPersons());
   const tried = { isRefundTried, isReleaseTried };
   return { record, legs: seen, isMarketDue, leaving, ...tried, mayBeGivenUp };
 }

@@ -1,25 +1,32 @@
-// Another device of the account gives the swap up, as an honest market tells it. On paper chains.
+// The market tells that another device of the account, or the other side, gives the swap up. On
+// paper chains.
 
 import assert from 'node:assert/strict';
+import type { SpendInput } from '@parley/chains/interface/building.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import type { LegName } from '@parley/core/trade.ts';
 import { ParleyApiError } from '../errors.ts';
 import {
   aboutToReveal,
+  alter,
   isOver,
+  leftAlone,
   type PaperScene,
   paperScene,
   recordOf,
   run,
   says,
   sent,
+  untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
-/** With a market that tells this side's word from `give` on. */
-function given(scene: PaperScene, at: number | null = null) {
+/** With a market that tells from `give` on the word about leg `a`: this side's, unless it is `b`. */
+function given(scene: PaperScene, at: number | null = null, leg: LegName = 'a') {
   let isGiven = false;
   const release = { askedAt: scene.wall, at, signature: at === null ? null : '0x01' };
   scene.market.lie((swap) =>
-    isGiven ? { ...swap, legs: { ...swap.legs, a: { ...swap.legs.a, release } } } : swap,
+    isGiven ? { ...swap, legs: { ...swap.legs, [leg]: { ...swap.legs[leg], release } } } : swap,
   );
   const give = () => {
     isGiven = true;
@@ -82,3 +89,52 @@ timed('a market that refuses to tell is not one that is gone', async () => {
     assert.equal(scene.endOf('b'), 'refunded');
   }
 });
+timed("the other side's wish stops no initiator with both legs open", async () => {
+  const scene = await leftAlone('taker', 10);
+  await untilMined(scene, 'b');
+  given(scene, null, 'b')();
+  const { calls } = scene.market;
+  const before = calls.length;
+  scene.onStep = () => {
+    const isTold = calls.indexOf('taker swap', before) !== -1;
+    if (isTold) scene.theirsAt = Math.min(scene.theirsAt, scene.wall + 300);
+  };
+  await run(scene, {}, () => scene.endOf('a') !== null || isOver(scene));
+  assert.deepEqual([scene.endOf('a'), (await recordOf(scene)).givenUp], ['claimed', undefined]);
+});
+
+timed('a release that the contract does not take is told, and is not kept', async () => {
+  const scene = await leftAlone('taker', 10);
+  await untilMined(scene, 'b');
+  const checkRelease = async () => {
+    throw new ParleyError('bad_signature', 'the payee has not signed it', {});
+  };
+  alter(scene, 'b', () => ({ consent: { checkRelease } }));
+  given(scene, 1, 'b')();
+  const isHeard = () => says(scene, 'opens nothing') || says(scene, 'has released');
+  await run(scene, {}, () => isHeard() || isOver(scene));
+  assert.ok(says(scene, 'a release that opens nothing: the payee has not signed it'));
+  assert.equal((await recordOf(scene)).released, undefined);
+});
+
+timed(
+  "a release is used until the chain's clock is past the timelock, not the device's",
+  async () => {
+    const scene = await leftAlone('taker', 10);
+    await untilMined(scene, 'b');
+    const record = await recordOf(scene);
+    const released = { escrow: scene.watched.b.address, signature: '0x02' };
+    await scene.input.store.putSwap({ ...record, released });
+    scene.wall = scene.timelock('b') - 300;
+    const used: (string | undefined)[] = [];
+    alter(scene, 'b', ({ buildRefund }) => ({
+      buildRefund: (input: SpendInput, signal: AbortSignal) => {
+        used.push(input.release);
+        return buildRefund(input, signal);
+      },
+    }));
+    const now = async () => (await scene.input.now?.()) ?? 0;
+    await run(scene, { now: async () => (await now()) + 600 }, () => used.length > 0);
+    assert.equal(used[0], '0x02');
+  },
+);

@@ -100,6 +100,8 @@ test('a counterparty releases by itself what it will not be paid, and never with
     ['none', 'final', { ...funded, ...wish }, 'giving_up: tell_wish b'],
     ['none', 'final', { byHand: true, ...wish }, 'giving_up: tell_wish b'],
     ['none', 'final', { ...brought, ...wish }, 'giving_up: tell_wish b'],
+    // The lost device may have funded it.
+    ['none', 'none', { ...brought, ...wished }, 'giving_up: '],
     ['pooled', 'final', { ...funded, ...wish }, 'giving_up: tell_wish b'],
     [
       'none',

@@ -1,11 +1,17 @@
 // A store that is slow or silent before the secret is public, and before a refund.
 
 import assert from 'node:assert/strict';
+import { evmDeployment, releaseText } from '@parley/chains/evm/plan.ts';
+import type { SpendInput } from '@parley/chains/interface/building.ts';
+import { walletIn } from '../chains.ts';
+import type { ParleyClient } from '../client.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import { keptRecord, swapId } from '../testing/honest.ts';
+import { keptRecord, swapId, withChain } from '../testing/honest.ts';
 import {
   aboutToReveal,
+  alter,
+  isOver,
   leftAlone,
   type PaperScene,
   paperScene,
@@ -129,6 +135,39 @@ timed('a store that is silent at the start is asked again', async () => {
   await run(scene, { store: late }, () => scene.endOf('b') !== null);
   assert.equal(scene.endOf('b'), 'claimed');
   assert.equal(tellings(scene).at(-1), 'the store answers again');
+});
+
+timed('the word to give up is kept before the wallet and the market have it', async () => {
+  const scene = await aboutToReveal();
+  const { chains, client } = scene.input;
+  const { key, chainId } = scene.chains.a;
+  const noted: unknown[] = [];
+  const note = async (who: string) => {
+    const { byPerson, signature } = (await recordOf(scene)).givenUp ?? {};
+    noted.push([who, byPerson, signature]);
+  };
+  const buildRelease = async ({ escrow: { address, terms } }: SpendInput) => {
+    const typedData = releaseText(terms, evmDeployment(chainId));
+    return { chain: key, family: 'evm', sign: 'typed-data', typedData, escrow: address };
+  };
+  alter(scene, 'a', () => ({ consent: { buildRelease } }));
+  const signTypedData = async () => {
+    await note('wallet');
+    return '0x01';
+  };
+  const wallet = { ...walletIn(chains, key), signTypedData };
+  const release = async () => note('market');
+  const giving = {
+    givesUp: () => true,
+    chains: withChain(chains, key, { wallet }),
+    client: { ...client, release } as unknown as ParleyClient,
+  };
+  await run(scene, giving, () => noted.length > 2 || isOver(scene));
+  assert.deepEqual(noted, [
+    ['market', true, undefined],
+    ['wallet', true, undefined],
+    ['market', true, '0x01'],
+  ]);
 });
 
 timed('what a disk did not take is not written over a newer record that it took', async () => {

@@ -146,7 +146,7 @@ test('no wallet is asked where nothing is due, could be seen, or is in time', as
   const refusals: readonly (readonly [Given, RegExp])[] = [
     [{ asks: [] }, /no payment is due now/],
     [{ problems: [node] }, /the node is silent/],
-    [{ isHeldUp: true }, /not enough to begin by/],
+    [{ isHeldUp: true }, /too little to begin by/],
     [{ problems: [{ ...node, kind: 'terms', leg: null, sentence: 'not yours' }] }, /not yours/],
     [{ at: notAfter + 1 }, /the time to pay ended 1 s ago/],
     [{ payments: seen('funding') }, /1000000 sats have arrived already, by transaction 7e7e/],

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import type { ReleaseText } from '@parley/chains/interface/consent.ts';
+import { atAStretch } from '@parley/chains/interface/turns.ts';
 import {
   agree,
   claimOwn,
@@ -20,7 +21,9 @@ import {
   startDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
+import { broadcast } from '../../settle/broadcast.ts';
 import { showSecret } from '../../settle/builders.ts';
+import { keepRelease, prepareRelease } from '../../settle/releases.ts';
 import { evm, must, newParty, type Party, signEvm } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
@@ -131,6 +134,41 @@ test('a claim that passed its gates before a wish leaves the market no more', as
   const of = { swapId: deal.id, leg: 'a' } as const;
   const leaving = desk.deps.db.transaction((tx) => showSecret(tx, desk.deps, of));
   await assert.rejects(leaving, { code: 'given_up' });
+});
+
+test('a release that passed its gates before the claim was handed out is not kept', async () => {
+  const deal = await fundedDeal(desk);
+  const prepare = (signature: string | null) => {
+    const { accountId } = deal.taker;
+    const signal = AbortSignal.timeout(60_000);
+    return prepareRelease(desk.deps, { accountId, swapId: deal.id, leg: 'a', signature, signal });
+  };
+  const { material } = await prepare(null);
+  assert.equal(material?.sign, 'typed-data');
+  const prepared = await prepare(await signed(deal.taker, material));
+  must(await deal.taker.post(legOf(deal, 'a', 'claim'), { secret: deal.secret }));
+  const keeping = desk.deps.db.transaction((tx) => keepRelease(tx, desk.deps, deal.id, prepared));
+  await assert.rejects(keeping, { code: 'not_releasable' });
+  assert.equal((await swapOf(deal)).legs.a.release, null);
+});
+
+test('a funding that passed its gates before a wish leaves the market no more', async () => {
+  const deal = await agree(desk);
+  const { address } = deal.taker.evmAccount;
+  await desk.dev.faucet({ chain: evm, address, amount: ether });
+  const built = must(await deal.taker.post(legOf(deal, 'b', 'fund')));
+  const evmClient = desk.client(built.chain);
+  const [raw = ''] = await signEvm({ ...desk, evmClient }, deal.taker.evmAccount, built);
+  const { db } = desk.deps;
+  const wishesFirst: typeof db.transaction = async (work) => {
+    must(await releaseBy(deal, 'maker'));
+    return db.transaction(work);
+  };
+  const deps = { ...desk.deps, db: { ...db, transaction: wishesFirst } };
+  const signal = AbortSignal.timeout(60_000);
+  const sent = { chain: built.chain, signed: raw, inTurns: atAStretch, signal };
+  const sending = broadcast(deps, async () => {}, sent);
+  await assert.rejects(sending, { code: 'given_up' });
 });
 
 test('a counterparty with its own leg open wishes, and releases nothing', async () => {
