@@ -5,6 +5,7 @@ import { evmDeployment, releaseText } from '@parley/chains/evm/plan.ts';
 import type { SpendInput } from '@parley/chains/interface/building.ts';
 import { walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
+import type { SettleInput } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { keptRecord, swapId, withChain } from '../testing/honest.ts';
@@ -18,6 +19,7 @@ import {
   recordOf,
   run,
   sent,
+  untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 import { keptStore, StoreSilent } from './keeping.ts';
@@ -137,36 +139,45 @@ timed('a store that is silent at the start is asked again', async () => {
   assert.equal(tellings(scene).at(-1), 'the store answers again');
 });
 
-timed('the word to give up is kept before the wallet and the market have it', async () => {
-  const scene = await aboutToReveal();
+/** The calls that let the word leave, each with the word as it was kept by then. */
+async function leaving(scene: PaperScene, more: Pick<SettleInput, 'givesUp'>) {
   const { chains, client } = scene.input;
-  const { key, chainId } = scene.chains.a;
+  const { key, chainId } = scene.chains[scene.gets];
   const noted: unknown[] = [];
-  const note = async (who: string) => {
+  const note = async (to: string) => {
     const { byPerson, signature } = (await recordOf(scene)).givenUp ?? {};
-    noted.push([who, byPerson, signature]);
+    noted.push([to, byPerson, signature]);
+    return '0x01';
   };
   const buildRelease = async ({ escrow: { address, terms } }: SpendInput) => {
     const typedData = releaseText(terms, evmDeployment(chainId));
     return { chain: key, family: 'evm', sign: 'typed-data', typedData, escrow: address };
   };
-  alter(scene, 'a', () => ({ consent: { buildRelease } }));
-  const signTypedData = async () => {
-    await note('wallet');
-    return '0x01';
-  };
-  const wallet = { ...walletIn(chains, key), signTypedData };
-  const release = async () => note('market');
+  alter(scene, scene.gets, () => ({ consent: { buildRelease } }));
+  const wallet = { ...walletIn(chains, key), signTypedData: () => note('wallet') };
   const giving = {
-    givesUp: () => true,
+    ...more,
     chains: withChain(chains, key, { wallet }),
-    client: { ...client, release } as unknown as ParleyClient,
+    client: { ...client, release: () => note('market') } as unknown as ParleyClient,
   };
-  await run(scene, giving, () => noted.length > 2 || isOver(scene));
-  assert.deepEqual(noted, [
+  await run(scene, giving, () => noted.length === 3 || isOver(scene));
+  return noted;
+}
+
+timed('the word to give up is kept before the wallet and the market have it', async () => {
+  const wished = await leaving(await aboutToReveal(), { givesUp: () => true });
+  assert.deepEqual(wished, [
     ['market', true, undefined],
     ['wallet', true, undefined],
     ['market', true, '0x01'],
+  ]);
+  const late = await paperScene('maker', { theirsAt: Infinity });
+  await untilMined(late, 'b');
+  late.wall = (await recordOf(late)).swap.deadlines.counterpartyFundBy;
+  late.stepSeconds = 600;
+  assert.deepEqual(await leaving(late, {}), [
+    ['wallet', false, undefined],
+    ['market', false, '0x01'],
   ]);
 });
 

@@ -136,19 +136,22 @@ test('a claim that passed its gates before a wish leaves the market no more', as
   await assert.rejects(leaving, { code: 'given_up' });
 });
 
-test('a release that passed its gates before the claim was handed out is not kept', async () => {
+test('a wish or release that passed its gates before the claim was handed out is not kept', async () => {
   const deal = await fundedDeal(desk);
   const prepare = (signature: string | null) => {
     const { accountId } = deal.taker;
     const signal = AbortSignal.timeout(60_000);
     return prepareRelease(desk.deps, { accountId, swapId: deal.id, leg: 'a', signature, signal });
   };
-  const { material } = await prepare(null);
+  const wish = await prepare(null);
+  const { material } = wish;
   assert.equal(material?.sign, 'typed-data');
-  const prepared = await prepare(await signed(deal.taker, material));
+  const release = await prepare(await signed(deal.taker, material));
   must(await deal.taker.post(legOf(deal, 'a', 'claim'), { secret: deal.secret }));
-  const keeping = desk.deps.db.transaction((tx) => keepRelease(tx, desk.deps, deal.id, prepared));
-  await assert.rejects(keeping, { code: 'not_releasable' });
+  for (const each of [wish, release]) {
+    const keeping = desk.deps.db.transaction((tx) => keepRelease(tx, desk.deps, deal.id, each));
+    await assert.rejects(keeping, { code: 'not_releasable' });
+  }
   assert.equal((await swapOf(deal)).legs.a.release, null);
 });
 
