@@ -138,3 +138,13 @@ timed(
     assert.equal(used[0], '0x02');
   },
 );
+
+timed("a restored device releases nothing by the market's word", async () => {
+  const scene = await aboutToReveal();
+  await scene.input.store.putSwap({ ...(await recordOf(scene)), restored: true });
+  given(scene)();
+  scene.stepSeconds = 300;
+  await run(scene, {}, () => isOver(scene));
+  const { givenUp, publicSecret } = await recordOf(scene);
+  assert.deepEqual([givenUp?.byPerson, givenUp?.signature, publicSecret], [false, undefined, null]);
+});

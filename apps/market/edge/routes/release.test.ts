@@ -126,6 +126,11 @@ test('a claim that was given, sent or relayed with its secret keeps the leg from
   const relayed = await fundedDeal(desk);
   must(await relay(relayed));
   await mustKeep(relayed, 'relayed');
+
+  const early = await agree(desk);
+  const tells = early.taker.post(legOf(early, 'a', 'claim'), { secret: early.secret });
+  refused(await tells, '409 not_both_funded');
+  refused(await releaseBy(early, 'taker'), '409 not_releasable');
 });
 
 test('a claim that passed its gates before a wish leaves the market no more', async () => {
