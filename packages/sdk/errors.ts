@@ -64,9 +64,12 @@ export class ParleyApiError extends Error {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 
-  /** No market answers there. One that refuses, or asks for patience, is there. */
+  /**
+   * The market has no word on it: it is gone, or restored and does not know it. One that refuses, or
+   * asks for patience, may have one.
+   */
   get silent(): boolean {
-    return this.unreachable && this.status !== 429;
+    return (this.unreachable && this.status !== 429) || this.status === 404;
   }
 }
 

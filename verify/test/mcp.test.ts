@@ -138,7 +138,8 @@ async function funded(agent: Agent, swapId: string): Promise<string> {
 async function ended(agent: Agent, swapId: string): Promise<Answer> {
   return waitUntil(async () => {
     const { swap } = await agent.call('swap', { swapId, waitSeconds: 30 });
-    return swap.driven?.state === 'running' ? null : swap;
+    const { driven } = swap;
+    return driven === null || driven.state === 'running' ? null : swap;
   });
 }
 
