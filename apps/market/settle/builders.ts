@@ -258,11 +258,11 @@ export async function hearSecret(
   await deps.db.transaction((tx) => showSecret(tx, deps, { swapId: swap.id, leg: name }));
 }
 
-/** The claim of the leg that pays the caller; `shows`: it has a secret that is not public. */
+/** The claim of the leg that pays the caller, whose secret was heard (`hearSecret`). */
 export async function buildClaim(
   deps: Deps,
   request: BuildRequest & { readonly secret: Secret },
-): Promise<{ readonly built: Built; readonly shows: LegName | null }> {
+): Promise<Built> {
   const { signal, feeRateSatPerVbyte } = request;
   const asked = await claimAsked(deps.db, request);
   const { name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
@@ -276,7 +276,7 @@ export async function buildClaim(
   const late = clocks.wall >= leg.timelock;
   const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
   const gate = reveals ? state.deadlines.revealBy : onChain;
-  return { built: built(material, gate, clocks.wall, secret), shows: reveals ? name : null };
+  return built(material, gate, clocks.wall, secret);
 }
 
 /** The refund of the caller's own leg, or of an escrow that it moved off. */

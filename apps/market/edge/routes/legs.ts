@@ -118,15 +118,9 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
       const request = { ...buildRequest(input), secret: input.body.secret };
       await builders.hearSecret(deps, request);
       if (!input.body.relay) return builders.buildClaim(deps, request);
-      const relay = await relayed(app, deps, request, (desk, more) =>
-        desk.claim({ ...request, ...more }),
-      );
-      return { built: relay, shows: null };
+      return relayed(app, deps, request, (desk, more) => desk.claim({ ...request, ...more }));
     },
-    run: async (tx, { params, prepared: { built, shows } }) => {
-      if (shows !== null) await builders.showSecret(tx, deps, { swapId: params.id, leg: shows });
-      return { status: 200, body: built };
-    },
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply, body }) => {
       if (!body.relay) mustStillLive(deps, reply);
     },

@@ -293,18 +293,22 @@ export const fundBody = s.form('Fund', 'For the market to send a funding; else e
 const signedHex = (description: string, maxLength: number) =>
   s.bounded(description, '0200000000010142', maxLength);
 
-export const releaseBody = s.form('Release', 'Your signature; empty: what there is to sign.', {
-  signature: s.optional(
-    s.text(
-      'EVM, TRON: of `material`, 65 bytes in hex with 0x, or of a contract wallet',
-      s.examples.evmSignature,
-      {
-        // The words of a contract wallet with several owners.
-        maxLength: 8_192,
-      },
+export const releaseBody = s.form(
+  'Release',
+  'Your signature. An empty one asks for the text or transaction to sign.',
+  {
+    signature: s.optional(
+      s.text(
+        'EVM, TRON: of `material`, 65 bytes in hex with 0x, or of a contract wallet',
+        s.examples.evmSignature,
+        {
+          // The words of a contract wallet with several owners.
+          maxLength: 8_192,
+        },
+      ),
     ),
-  ),
-});
+  },
+);
 
 const releaseText = (family: 'evm' | 'tron', name: string) =>
   materialOf(name, family, 'typed-data', 'A text to sign.', { typedData });

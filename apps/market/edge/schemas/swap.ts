@@ -51,7 +51,7 @@ const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of th
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
-const rentLeft = s.group('Solana: what a claim or release left of the deposit of the funder', {
+const rentLeft = s.group("Solana: the rest of the funder's deposit, after a claim or release", {
   lamports: s.text('how much it left, in lamports', '655320'),
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
 });
