@@ -2,6 +2,8 @@
 // clients that leave, and a server that stops. Specification parts 5, 7 and 8, decisions 0 and 7.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
@@ -75,6 +77,23 @@ test('a shutdown lets a running request end and answers 503, with its budget, to
   const late = (await followed).slice((await followed).indexOf('HTTP/1.1 503'));
   assert.match(late, /^HTTP\/1\.1 503 [\s\S]*\{"error":"the server is shutting down"\}/);
   assert.match(late, /\r\nratelimit-remaining: \d+\r\n/i);
+});
+
+test('a shutdown waits for no request that does not come whole', { timeout: 20_000 }, async () => {
+  const own = await testEdge();
+  const at = await own.port();
+  const head = 'POST /v1/keys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+  const parts = ['', 'GET /v1/ke', `${head}content-length: 9\r\n\r\n{`];
+  const ended = parts.map(async (bytes) => {
+    const socket = connect(at, '127.0.0.1', () => socket.write(bytes));
+    socket.on('error', () => {}).resume();
+    await once(socket, 'connect');
+    return { over: once(socket, 'close') };
+  });
+  const open = await Promise.all(ended);
+  await sleep(100);
+  await own.app.close();
+  await Promise.all(open.map(({ over }) => over));
 });
 
 test('the log holds no key, no signature and no body', async () => {

@@ -62,6 +62,8 @@ import { type MissingPage, registerWeb, type Web } from './web/routes.ts';
 const headersTimeoutMs = 15_000;
 const requestTimeoutMs = 30_000;
 const slowClientCheckMs = 1_000;
+/** A request that is on its way as the server closes has so long to come whole. */
+const lateRequestMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that they close first.
 const keepAliveTimeoutMs = 72_000;
 // Past what clients are told. After a stall Node closes before it reads, and a request that came in
@@ -232,7 +234,11 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     state.closing = true;
     health.drain();
     // A connection whose last request ends from now on would otherwise stay open, idle.
-    sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
+    const closingAt = performance.now();
+    sweeping = setInterval(() => {
+      app.server.closeIdleConnections();
+      if (performance.now() - closingAt > lateRequestMs) connections?.endIncomplete();
+    }, 50);
   });
   app.addHook('onClose', async () => {
     clearInterval(sweeping);

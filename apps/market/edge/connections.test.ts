@@ -1,7 +1,7 @@
 // Connections by themselves: their grouping, the right to read, and how many a process can have.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import { nextEvent, waitUntil } from '@parley/verify/test/support/waiting.ts';
@@ -64,7 +64,7 @@ function emitting(settings: { connections: number; connectionsPerNetwork: number
     opened.push(socket);
     return socket.destroyed;
   };
-  const ask = (at: number) => server.emit('request', { socket: opened[at] });
+  const ask = (at: number) => server.emit('request', { socket: opened[at] }, new EventEmitter());
   return { isCut, opened, showedKey, ask, dropped: () => droppedOf(metrics) };
 }
 

@@ -3,6 +3,7 @@
 // have, and none whose other side does not read what it is sent. Where they run short, those go
 // that have shown no key.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Settings } from '../settings/config.ts';
@@ -74,6 +75,11 @@ type Needs = {
 export type Connections = {
   /** A key was shown from this address, and it was good. */
   showedKey(address: string): void;
+  /**
+   * Ends those on which no request is whole. A server that closes waits for them, and checks no
+   * limit of Node's any more.
+   */
+  endIncomplete(): void;
 };
 
 /** Sees to it until the server is closed. */
@@ -121,6 +127,7 @@ export function limitConnections(
     const { over, release } = counts.take(isProxy ? [] : sharesOf(remoteAddress));
     socket.once('close', () => {
       reading.delete(socket);
+      requests.delete(socket);
       strangers.remove(socket);
       release();
       makeRoom();
@@ -135,7 +142,17 @@ export function limitConnections(
     dropped('network');
     socket.destroy();
   });
-  server.on('request', ({ socket }: { readonly socket: Socket }) => strangers.asked(socket));
+  /** The last request of each, until it is answered; null: it speaks another protocol by now. */
+  const requests = new Map<Socket, IncomingMessage | null>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    strangers.asked(socket);
+    requests.set(socket, request);
+    response.once('close', () => {
+      if (requests.get(socket) === request) requests.delete(socket);
+    });
+  });
+  server.on('upgrade', ({ socket }: IncomingMessage) => requests.set(socket, null));
 
   const checkAll = () => {
     const now = performance.now();
@@ -157,6 +174,12 @@ export function limitConnections(
     showedKey: (address) => {
       const network = clientNetwork(address);
       if (known.add(network)) strangers.forget(network);
+    },
+    endIncomplete: () => {
+      for (const socket of reading.keys()) {
+        const request = requests.get(socket);
+        if (request !== null && request?.complete !== true) socket.destroy();
+      }
     },
   };
 }
