@@ -19,6 +19,8 @@ export type TextLimits = {
   readonly allowance: Allowance;
   /** The end of a permit: it must not be usable any later. */
   readonly latestDeadline: UnixSeconds;
+  /** The payee's, where the leg is in a lane of its own. */
+  readonly laneSignature?: string;
 };
 
 /** Throws VerificationError, and SettleError `no_source` where the source reads no domain. */

@@ -38,6 +38,7 @@ export const updateDestinations = none<
       refund: Destination | null;
       payoutForm: Destination['form'] | null;
       refundForm: Destination['form'] | null;
+      ownLane: boolean;
       escrow: string | null;
     },
   ]
@@ -45,6 +46,7 @@ export const updateDestinations = none<
   update legs set payout_address = :payout.address, payout_pubkey = :payout.pubkey,
     refund_address = :refund.address,
       refund_pubkey = :refund.pubkey, payout_form = :payoutForm, refund_form = :refundForm,
+      own_lane = :ownLane,
       escrow = :escrow
     where swap_id = :swapId and leg = :leg`;
 

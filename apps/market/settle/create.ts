@@ -96,7 +96,11 @@ async function createLeg(
   let terms: EscrowTerms | null = null;
   if (payout !== null && refund !== null) {
     const { hashlock } = agreement;
-    const user = { funder: refund.address, accountId: accounts[leg.leg] };
+    const user = {
+      as: 'funder',
+      owner: refund.address,
+      accountId: accounts[leg.leg],
+    } as const;
     const lane = await reserveLane(tx, adapter, user);
     const placed = lane === null ? {} : { fundBefore, lane };
     terms = { chain, hashlock, payout, refund, token, amount, timelock, ...placed };

@@ -87,15 +87,17 @@ async function correct(swap: Swap, party: 'maker' | 'taker', address: string): P
   );
 }
 
+const tagOf = ({ id: accountId }: Trader, as: 'funder' | 'payee' = 'funder') =>
+  laneTag({ as, accountId });
 const laneOf = (trader: Trader, index: number, counter = 1, at = contract) => {
-  const number = `${laneTag(trader.id)}${index.toString(16).padStart(8, '0')}`;
+  const number = `${tagOf(trader)}${index.toString(16).padStart(8, '0')}`;
   return { contract: at, number, counter };
 };
 const numberOf = (trader: Trader, index: number) => laneOf(trader, index).number;
 /** Which of its lanes the trader's next swap takes. */
 const next = async (of: Trader) => {
   const { number = '', counter } = (await agreed(of)).lanes.a ?? {};
-  assert.ok(number.startsWith(laneTag(of.id)));
+  assert.ok(number.startsWith(tagOf(of)));
   return [Number.parseInt(number.slice(-8), 16), counter];
 };
 
@@ -105,10 +107,13 @@ async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts }, at: new Date() });
 }
 
-test("lanes that the market gives are their funder's, whatever the account", () => {
-  const tags = Array.from({ length: 64 }, (_, at) => laneTag(`account ${at}`));
-  for (const number of tags) assert.equal(isOfPayee({ number }), false, number);
-  assert.equal(new Set(tags).size, tags.length);
+test('the lanes of a funder and of a payee are told apart, whatever the account', () => {
+  const accounts = Array.from({ length: 64 }, (_, at) => `account ${at}`);
+  for (const as of ['funder', 'payee'] as const) {
+    const tags = accounts.map((accountId) => laneTag({ as, accountId }));
+    for (const number of tags) assert.equal(isOfPayee({ number }), as === 'payee', number);
+    assert.equal(new Set(tags).size, tags.length);
+  }
 });
 
 const reread = async ({ id }: Swap) => (await swapById(deps.db, id)) as Swap;
@@ -128,7 +133,7 @@ test('each open escrow of an account has a lane of its own, by the account’s o
   // A party that names the address of somebody else as its funder takes none of his lanes.
   const named = await correct(await agreed(other), 'maker', maker.tron);
   assert.deepEqual(named.lanes.a, laneOf(other, 0));
-  assert.notEqual(laneTag(maker.id), laneTag(other.id));
+  assert.notEqual(tagOf(maker), tagOf(other));
 });
 
 test('the terms are funded before the leg’s fund-by, and the escrow follows from all of it', async () => {

@@ -10,6 +10,7 @@ import {
   evmDeployment,
   evmEscrow,
   fundCalls,
+  laneConsent,
   laneText,
   refundCall,
 } from '@parley/chains/evm/plan.ts';
@@ -154,6 +155,7 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
       open: [deployment.contract],
       contractFor: () => deployment.contract,
       consent: (terms) => laneText(terms, deployment),
+      mustOpen: (terms, signature) => void laneConsent(terms, deployment, signature),
       read: async () => [],
     },
     plan: (terms) => evmEscrow(terms, deployment),
