@@ -758,6 +758,7 @@ create table wallets (
   proven_at timestamp with time zone not null,
   waits_until timestamp with time zone,
   leaves_at timestamp with time zone,
+  lends boolean default false not null,
   constraint wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint wallets_family_check CHECK ((family = ANY (ARRAY['evm'::text, 'tron'::text, 'bitcoin'::text, 'solana'::text]))),
   constraint wallets_pkey PRIMARY KEY (family, address, standing),

@@ -14,7 +14,7 @@ import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { type EscrowRow, escrowsOfSwap, factsOf } from '../db/escrows.ts';
-import { updateDestinations, walletsToPay } from '../db/legs.ts';
+import { noteLends, updateDestinations, walletsToPay } from '../db/legs.ts';
 import { lockSwap, markNamedLate, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { swapOfCaller } from './access.ts';
@@ -134,6 +134,11 @@ export async function storeAddress(
   const is = { ...was, [side]: destination, ownLane: lends };
   const lane = await laneFor(tx, deps, swap, name, is);
   const moved = await moveLeg(tx, deps, swap, { name, is, lane });
+  const { accountId } = request;
+  if (has(leg, 'lanes') && side === 'payout') {
+    const { family } = leg;
+    await noteLends(tx, { accountId, family, address: destination.address, lends: ownLane });
+  }
   if (!isWhole(swap) && isWhole(moved) && isLate(moved, party, deps.now())) {
     await markNamedLate(tx, swap.id, party);
   }

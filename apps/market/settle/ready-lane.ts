@@ -11,6 +11,7 @@ import type { Leg } from '@parley/core/swap.ts';
 import type { Lane } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { type LaneRange, lockLanes } from '../db/lanes.ts';
+import { noteLends } from '../db/legs.ts';
 import { lockSwap, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { laneUsers, moveLeg, mustBeOpen, mustNotBeAwaited } from './addresses.ts';
@@ -142,6 +143,7 @@ async function moveTo(
     mustBeOpen(leg, leg.facts);
     await mustNotBeAwaited(tx, now, leg, deps.now());
     await mustNotBeAuthorized(tx, now, name, lifted);
+    const { payee } = laneUsers(now, name, destinationsOf(now, name));
     const range = rangeOf(adapter, lanes, user);
     await lockLanes(tx, range);
     const marginSeconds = adapter.policy.normal.settleSeconds;
@@ -149,6 +151,11 @@ async function moveTo(
     const usable = [...ownIn(range, lanes, had), ...free];
     const isFree = usable.some(({ number }) => number === lane.number);
     if (!isFree) return null;
+    // Nor is the next swap planned in a lane that is not signed for.
+    if (leg.laneAwaitedUntil !== undefined && payee !== null) {
+      const { accountId, owner: address } = payee;
+      await noteLends(tx, { accountId, family: leg.family, address, lends: false });
+    }
     const moved = await moveLeg(tx, deps, now, { name, is: destinationsOf(now, name), lane });
     return moved.state.legs[name].escrow;
   });

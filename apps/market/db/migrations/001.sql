@@ -40,6 +40,8 @@ create table wallets (
   waits_until timestamptz,
   -- A login wallet whose removal was asked for signs in, and is paid, until then.
   leaves_at timestamptz,
+  -- EVM, TRON: it lent a lane of its own when it was last paid, and does so in the next swap.
+  lends boolean not null default false,
   primary key (family, address, standing)
 );
 create index wallets_by_account on wallets (account_id);
