@@ -36,12 +36,7 @@ import { noteShown } from '../db/legs.ts';
 import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { legNamed, swapOfCaller } from './access.ts';
-import {
-  currentEscrow,
-  escrowOfRow,
-  openingOf,
-  termsOfLeg,
-} from './escrows.ts';
+import { currentEscrow, escrowOfRow, openingOf, termsOfLeg } from './escrows.ts';
 import { fundAlternatives } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';

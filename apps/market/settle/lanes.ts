@@ -49,11 +49,7 @@ export async function mustKnowContracts({ db, adapters }: Pick<Deps, 'db' | 'ada
 }
 
 /** In the contract that the next escrow goes to. */
-export function rangeOf(
-  { chain }: ChainAdapter,
-  lanes: Lanes,
-  user: LaneUser,
-): LaneRange {
+export function rangeOf({ chain }: ChainAdapter, lanes: Lanes, user: LaneUser): LaneRange {
   const { owner } = user;
   return { chain, contract: lanes.contractFor(owner), owner, tag: laneTag(user) };
 }

@@ -93,11 +93,7 @@ async function readyLane(
 }
 
 /** A lane of this user that the chain has ready. Throws `too_many_open` where none is. */
-async function otherLane(
-  { db }: Deps,
-  looking: Looking,
-  signal: AbortSignal,
-): Promise<Found> {
+async function otherLane({ db }: Deps, looking: Looking, signal: AbortSignal): Promise<Found> {
   const { adapter, lanes, had, user } = looking;
   const { chain, policy } = adapter;
   const { owner } = user;

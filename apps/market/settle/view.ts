@@ -45,7 +45,15 @@ export function swapView(
 }
 
 function legView(swap: Swap, name: LegName, party: Party) {
-  const { facts, strayed: _, handed: __, shown: ___, laneAwaitedUntil: ____, amount, ...leg } = swap.state.legs[name];
+  const {
+    facts,
+    strayed: _,
+    handed: __,
+    shown: ___,
+    laneAwaitedUntil: ____,
+    amount,
+    ...leg
+  } = swap.state.legs[name];
   const { funded, claimed, refunded, rentLeft = null, balance } = facts;
   return {
     ...leg,

@@ -21,7 +21,14 @@ import { costs, shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
-import { contractFor, type EvmDeployment, evmContract, evmEscrow, laneConsent, laneText } from './plan.ts';
+import {
+  contractFor,
+  type EvmDeployment,
+  evmContract,
+  evmEscrow,
+  laneConsent,
+  laneText,
+} from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
 import { hashAt, look, mustAgree } from './read.ts';
 import { checkNodes, lanesOf } from './state.ts';

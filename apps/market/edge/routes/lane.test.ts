@@ -146,7 +146,10 @@ test('the signature is the payout address’s, over this escrow, and the first o
   refused(await give(right, (await longOf(await dealt())).escrow), '400 unknown_escrow');
   must(await give(right));
   must(await give(right.toUpperCase().replace('0X', '0x')));
-  assert.deepEqual([(await longOf(deal)).laneSignature, must(await openBy(deal, 'maker')).material], [right, null]);
+  assert.deepEqual(
+    [(await longOf(deal)).laneSignature, must(await openBy(deal, 'maker')).material],
+    [right, null],
+  );
 });
 
 test('an unsigned lane is waited for only a while: the leg moves to one of its funder, for good', async () => {
@@ -181,7 +184,8 @@ test('a lane that its owner has used elsewhere is found out before anybody pays 
   await desk.dev.faucet({ chain: evm, address: evmAccount.address, amount: ether });
   await desk.dev.mine(evm, 1);
   const evmClient = desk.client(evm);
-  const [raw] = await signEvm({ ...desk, evmClient }, evmAccount, { chainId: 31_337, txs });
+  const calls = { chainId: 31_337, txs: txs as never };
+  const [raw] = await signEvm({ ...desk, evmClient }, evmAccount, calls);
   await desk.rpc(evm)('eth_sendRawTransaction', [raw]);
   await desk.dev.mine(evm, 1);
   refused(await funding(deal), '409 escrow_moved', /cannot take/);

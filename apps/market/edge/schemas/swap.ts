@@ -45,9 +45,13 @@ const scheduledClaims = s.nullable(
 
 const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of its owner', {
   contract: s.optional(s.text('which holds the word and the escrow', s.examples.contract)),
-  number: s.text("number of the word, 96 bits in hex; from 8… on it is the payee's", '00000000000000000000002a', {
-    pattern: '^[0-9a-f]{24}$',
-  }),
+  number: s.text(
+    "number of the word, 96 bits in hex; from 8… on it is the payee's",
+    '00000000000000000000002a',
+    {
+      pattern: '^[0-9a-f]{24}$',
+    },
+  ),
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
