@@ -57,10 +57,12 @@ export type PaperMarket = {
 type Paper = PaperSwap & {
   readonly counters: Record<LegName, number>;
   readonly lent: Partial<Record<LegName, string | null>>;
+  /** Legs whose funding was built: they stay in their lanes. */
+  readonly built: Set<LegName>;
 };
 
 export function paperMarket(given: PaperSwap): PaperMarket {
-  const paper: Paper = { ...given, counters: { a: 1, b: 1 }, lent: {} };
+  const paper: Paper = { ...given, counters: { a: 1, b: 1 }, lent: {}, built: new Set() };
   const left: Record<ScheduledVerb, readonly Bump[]> = { claim: [], refund: [] };
   const state = { dead: false, alter: (swap: Swap) => swap, keepsSpends: Infinity };
   const calls: string[] = [];
@@ -109,7 +111,8 @@ export function paperMarket(given: PaperSwap): PaperMarket {
       thread: async () => build('thread', async () => threadFor(paper, party)),
       setAddress: async (_: string, { chain, ownLane }: { chain: string; ownLane?: boolean }) =>
         build('address', async () => {
-          if (ownLane) paper.lent[paper.assets.a.chain === chain ? 'a' : 'b'] ??= null;
+          const leg = paper.assets.a.chain === chain ? 'a' : 'b';
+          if (ownLane && !paper.built.has(leg)) paper.lent[leg] ??= null;
           return state.alter(swapFor(paper, party));
         }),
       openLane: async (_: string, leg: LegName, { signature = '' }: { signature?: string }) =>
@@ -122,6 +125,7 @@ export function paperMarket(given: PaperSwap): PaperMarket {
           await mustHaveReadyLane(paper, leg, signal());
           const laneSignature = paper.lent[leg];
           if (laneSignature === null) throw new ParleyError('not_fundable_yet', 'it is not signed');
+          paper.built.add(leg);
           return of(leg).buildFund(
             { ...input(leg), ...(laneSignature && { laneSignature }) },
             signal(),
