@@ -69,11 +69,16 @@ export type Gauges = {
   readonly spentToday: Gauge<'chain'>;
 };
 
+export type PlannedEscrow = WatchedEscrow & {
+  /** The payee's, for a lane of its own. */
+  readonly laneSignature?: string;
+};
+
 /** One escrow as the market stores it, with the swap that it is of. */
 export type Case = {
   readonly swapId: string;
   readonly leg: LegName;
-  readonly escrow: WatchedEscrow;
+  readonly escrow: PlannedEscrow;
   readonly state: SwapState;
   /** The clock of its chain as last seen, Unix seconds; 0 = never. */
   readonly clock: number;
@@ -113,7 +118,7 @@ export type AskedLeg = {
 export type Passed = {
   readonly swapId: string;
   readonly leg: LegName;
-  readonly escrow: WatchedEscrow;
+  readonly escrow: PlannedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
 };

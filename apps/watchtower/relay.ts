@@ -34,6 +34,7 @@ import type {
   Gas,
   Parts,
   Passed,
+  PlannedEscrow,
   Relayed,
   Tx,
 } from './port.ts';
@@ -117,10 +118,14 @@ export async function relayFunding(deps: Parts, asking: FundAsking): Promise<Rel
   const passed = await deps.market.mayFund(asking, signal);
   const by = fundBy(passed.state, passed.state.legs[passed.leg]);
   mustHaveTime('fund', passed, { by, needs: fundingLeadSeconds });
-  const { terms } = passed.escrow;
-  const work = { verb: 'fund', terms, signature } as const;
+  const work = fundingWork(passed.escrow, signature);
   const about = { verb: 'fund', chain, escrow } as const;
   return relayed(deps, gas, asking, { ...about, work, passed, secret: null, signature });
+}
+
+export function fundingWork({ terms, laneSignature }: PlannedEscrow, signature: string) {
+  const work = { verb: 'fund', terms, signature } as const;
+  return laneSignature === undefined ? work : { ...work, laneSignature };
 }
 
 /** Chains with a key that takes requests. */

@@ -26,6 +26,7 @@ import { wasWanted } from './db/keys.ts';
 import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withOutcomes } from './outcomes.ts';
 import type { Gas, Parts, Tx } from './port.ts';
+import { fundingWork } from './relay.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import { fundsOf, signOrYield, signVoid } from './sign.ts';
 import { allowanceOf, isAskedFor } from './spending.ts';
@@ -253,7 +254,7 @@ function isForItsFee({ nonce, verb, shownAt }: Attempt, error: unknown): boolean
 function workOf({ job, escrow, about }: On, secret: Secret | null, reveals: boolean): GasWork {
   const { terms } = escrow;
   if (job.verb === 'refund') return { verb: 'refund', terms };
-  if (job.verb === 'fund') return { verb: 'fund', terms, signature: job.signature ?? '' };
+  if (job.verb === 'fund') return fundingWork(escrow, job.signature ?? '');
   if (secret === null) {
     const sentence = `the secret of ${about.state.hashlock} cannot be opened any more`;
     throw new ParleyError('wrong_secret', sentence, {});

@@ -103,6 +103,16 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
       { leg: other.leg },
     );
   }
+  if (awaitsLane(leg, clocks)) {
+    const left = (leg.laneAwaitedUntil ?? 0) - clocks.wall;
+    const sentence = `the payee of leg ${name} has ${left} s left to sign for its lane`;
+    throw new ParleyError('not_fundable_yet', sentence, { leg: name, left });
+  }
+}
+
+/** Whether the payee still has time to sign for its lane. Later the leg moves to the funder's. */
+export function awaitsLane(leg: Leg, { wall }: Clocks): boolean {
+  return wall < (leg.laneAwaitedUntil ?? 0);
 }
 
 function mustNotStray(swap: SwapState): void {

@@ -37,6 +37,21 @@ test('the path of a swap that settles', () => {
   }
 });
 
+test('a lane that its payee has yet to sign for is waited for up to a moment, and not longer', () => {
+  const until = agreedAt + 15;
+  const awaited = (given: Parameters<typeof swapOf>[0] = {}): SwapState => {
+    const swap = swapOf(given);
+    return { ...swap, legs: { ...swap.legs, b: { ...swap.legs.b, laneAwaitedUntil: until } } };
+  };
+  assert.equal(brief(awaited(), until - 1), 'initiator wait b, counterparty open_lane b');
+  assert.equal(brief(awaited(), until), 'initiator fund b, counterparty open_lane b');
+  const early = { code: 'not_fundable_yet', facts: { leg: 'b', left: 1 } };
+  assert.throws(() => fundGate(awaited(), 'b', clocksAt(until - 1)), early);
+  fundGate(awaited(), 'b', clocksAt(until));
+  assert.equal(brief(awaited({ long: funded }), until), 'initiator wait a, counterparty fund a');
+  assert.equal(brief(awaited(), awaited().deadlines.initiatorFundBy + 1), '');
+});
+
 test('the way back: each funder refunds its own leg from its own timelock on', () => {
   const both = swapOf({ long: funded, short: funded });
   const { a, b } = both.deadlines.refundAt;

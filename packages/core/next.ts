@@ -2,7 +2,7 @@
 // nothing.
 
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
-import { fundBy } from './gates.ts';
+import { awaitsLane, fundBy } from './gates.ts';
 import type { UnixSeconds } from './nominal.ts';
 import { isGivenUp, isOut, isShown, releaseOf, takesRelease } from './release.ts';
 import {
@@ -16,7 +16,15 @@ import {
 } from './swap.ts';
 import type { LegName, Role } from './trade.ts';
 
-export const actions = ['set_address', 'fund', 'claim', 'refund', 'release', 'wait'] as const;
+export const actions = [
+  'set_address',
+  'open_lane',
+  'fund',
+  'claim',
+  'refund',
+  'release',
+  'wait',
+] as const;
 export type Action = (typeof actions)[number];
 
 export type Step = {
@@ -48,6 +56,7 @@ function stepsOf(swap: SwapState, clocks: Clocks, role: Role): Step[] {
   const other = role === 'initiator' ? shortOf(swap) : longOf(swap);
   return [
     ...addresses(swap, clocks, role, own, other),
+    ...opening(swap, clocks, role, other),
     ...funding(swap, clocks, role, own),
     ...claiming(swap, clocks, role, other),
     ...refunding(clocks, role, own),
@@ -94,11 +103,22 @@ function addresses(swap: SwapState, clocks: Clocks, role: Role, own: Leg, other:
   return steps;
 }
 
+/** The payee's lane: to its owner, who signs for it. */
+function opening(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step[] {
+  if (other.laneAwaitedUntil === undefined || !fundable(swap, clocks, other)) return [];
+  const why = `sign for your lane, in which leg ${other.leg} costs its funder less`;
+  return [{ by: role, action: 'open_lane', leg: other.leg, before: fundBy(swap, other), why }];
+}
+
 function funding(swap: SwapState, clocks: Clocks, role: Role, own: Leg): Step[] {
   if (!fundable(swap, clocks, own)) return [];
   if (!addressesSet(swap.legs.a) || !addressesSet(swap.legs.b)) return [];
   const long = longOf(swap);
   if (!own.long && legStatus(long.facts) !== 'funded') return [];
+  if (awaitsLane(own, clocks)) {
+    const why = 'the other side has yet to sign for its lane';
+    return [{ by: role, action: 'wait', leg: own.leg, before: own.laneAwaitedUntil ?? null, why }];
+  }
   const why = own.long
     ? 'you fund first; the other side funds when yours is deep'
     : `leg ${long.leg} is funded and deep`;

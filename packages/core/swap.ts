@@ -39,6 +39,10 @@ export type Leg = {
   readonly refundForm?: Destination['form'] | null;
   readonly refundPubkey: string | null;
   readonly escrow: string | null;
+  /** EVM, TRON: whether the payee lends a lane of its own. */
+  readonly ownLane?: boolean;
+  /** Until when the funder waits for the payee's signature of its lane. Absent: none is missing. */
+  readonly laneAwaitedUntil?: UnixSeconds;
   readonly facts: EscrowFacts;
   /** Whether an escrow it moved off holds a payment, which the same secret opens. */
   readonly strayed: boolean;

@@ -144,6 +144,7 @@ function settlement({ ask, byId, list }: Asking) {
   const fundLeg = 'POST /v1/swaps/{id}/legs/{leg}/fund';
   const claimLeg = 'POST /v1/swaps/{id}/legs/{leg}/claim';
   const refundLeg = 'POST /v1/swaps/{id}/legs/{leg}/refund';
+  const ownLane = 'POST /v1/swaps/{id}/legs/{leg}/lane';
   const releaseLeg = 'POST /v1/swaps/{id}/legs/{leg}/release';
   // Bytes are typed as those who sign know them.
   const built = (answer: Promise<object>) => answer as Promise<Built>;
@@ -174,6 +175,12 @@ function settlement({ ask, byId, list }: Asking) {
       relayed(ask(claimLeg, how, { path: { id, leg }, body: { secret, relay: true } })),
     refund: (id: string, leg: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
       built(ask(refundLeg, how, { path: { id, leg }, query })),
+    /**
+     * The side that is paid signs for its lane (`open_lane`). Without a signature it answers what
+     * there is to sign.
+     */
+    openLane: (id: string, leg: LegName, body: Body<typeof ownLane> = {}, how: CallOptions = {}) =>
+      ask(ownLane, how, { path: { id, leg }, body }),
     /**
      * Gives the swap up. Without a signature it answers what there is to sign, and from then on
      * nothing of the swap is funded.

@@ -38,6 +38,7 @@ import {
 } from './settle/machine.ts';
 import { heardSecret, takeOwnWord } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
+import { openLane } from './settle/own-lane.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import {
   doubtsOf,
@@ -327,6 +328,8 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
       return leaveSpends(context, seen, 'claim');
     case 'reveal':
       return reveal(context, seen);
+    case 'open_lane':
+      return openLane(context);
     case 'raise_funding':
       return hand().raiseFunding();
     case 'fund':

@@ -19,6 +19,8 @@ export type TextLimits = {
   readonly allowance: Allowance;
   /** The end of a permit: it must not be usable any later. */
   readonly latestDeadline: UnixSeconds;
+  /** The payee's, where the leg is in a lane of its own. */
+  readonly laneSignature?: string | null;
 };
 
 /** Throws VerificationError, and SettleError `no_source` where the source reads no domain. */
@@ -36,7 +38,8 @@ export async function verifyTypedData(
     throw new VerificationError(`${field}.typedData.domain`, 'a domain of the token', 'some');
   }
   // A permit's number is the own node's to say: the market may be a block ahead.
-  const view = { separator, nonce: null, ...limits };
+  const { laneSignature, ...bounds } = limits;
+  const view = { separator, nonce: null, ...bounds, ...(laneSignature && { laneSignature }) };
   const problems = typedDataProblems(alternative, terms, deployment, view);
   if (problems.length === 0) return;
   throw new VerificationError(field, 'what these terms come to', problems.join('; '));

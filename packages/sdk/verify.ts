@@ -228,6 +228,8 @@ export type SaidLeg = Omit<
   | 'balance'
   | 'rentLeft'
   | 'release'
+  | 'ownLane'
+  | 'laneSignature'
   | 'formerEscrows'
 >;
 

@@ -29,9 +29,29 @@ export type EscrowRow = {
   readonly sentAt: Date | null;
   /** See noteAuthorized. */
   readonly authorizedAt: Date | null;
+  /** The payee's, for its lane. */
+  readonly laneSignature: string | null;
+  /** When a funding of it was first built. */
+  readonly builtAt: Date | null;
 };
 
-const read = columns('chain address swapId leg terms redeemScript facts done sentAt authorizedAt');
+const read = columns(
+  'chain address swapId leg terms redeemScript facts done sentAt authorizedAt laneSignature builtAt',
+);
+
+/** The payee's signature for its lane: the first stays. */
+export const keepLaneSignature = none<
+  [escrow: { chain: ChainKey; address: string; signature: string }]
+>('escrow_lane_signature')`
+  update escrows set lane_signature = coalesce(lane_signature, :signature)
+    where chain = :chain and address = :address`;
+
+/** Notes that a funding of it was built. The first time stays. */
+export const noteBuilt = none<[escrow: { chain: ChainKey; address: string; at: Date }]>(
+  'escrow_note_built',
+)`
+  update escrows set built_at = coalesce(built_at, :at)
+    where chain = :chain and address = :address`;
 
 /** Notes that a funding of it was handed to the chain; null takes the note back. */
 export const noteSent = none<[escrow: { chain: ChainKey; address: string; at: Date | null }]>(

@@ -18,16 +18,17 @@ type NewLeg = {
   readonly requiredConfirmations: number;
   readonly payout: Destination | null;
   readonly refund: Destination | null;
+  readonly ownLane: boolean;
   readonly escrow: string | null;
 };
 
 export const insertLeg = none<[leg: NewLeg]>('leg_insert')`
   insert into legs
       (swap_id, leg, chain, family, asset_id, token, amount, timelock, required_confirmations,
-       payout_address, payout_pubkey, refund_address, refund_pubkey, escrow)
+       payout_address, payout_pubkey, refund_address, refund_pubkey, own_lane, escrow)
     values (:swapId, :leg, :chain, :family, :assetId, :token, :amount, :timelock,
       :requiredConfirmations, :payout.address, :payout.pubkey, :refund.address, :refund.pubkey,
-      :escrow)`;
+      :ownLane, :escrow)`;
 
 export const updateDestinations = none<
   [
@@ -38,6 +39,7 @@ export const updateDestinations = none<
       refund: Destination | null;
       payoutForm: Destination['form'] | null;
       refundForm: Destination['form'] | null;
+      ownLane: boolean;
       escrow: string | null;
     },
   ]
@@ -45,6 +47,7 @@ export const updateDestinations = none<
   update legs set payout_address = :payout.address, payout_pubkey = :payout.pubkey,
     refund_address = :refund.address,
       refund_pubkey = :refund.pubkey, payout_form = :payoutForm, refund_form = :refundForm,
+      own_lane = :ownLane,
       escrow = :escrow
     where swap_id = :swapId and leg = :leg`;
 
@@ -62,6 +65,13 @@ export const storeRelease = none<
 export const noteShown = none<[of: { swapId: string; leg: LegName; at: Date }]>('leg_note_shown')`
   update legs set shown_at = coalesce(shown_at, :at) where swap_id = :swapId and leg = :leg`;
 
+/** Whether a wallet lends its lanes from now on. */
+export const noteLends = none<
+  [wallet: { accountId: string; family: Family; address: string; lends: boolean }]
+>('wallet_lends')`
+  update wallets set lends = :lends
+    where account_id = :accountId and family = :family and address = :address and lends <> :lends`;
+
 /** A wallet of an account as settlement needs it. */
 export type PayableWallet = {
   readonly accountId: string;
@@ -72,6 +82,8 @@ export type PayableWallet = {
   /** Is where the account is paid unless it names another. */
   readonly paid: boolean;
   readonly pubkey: string | null;
+  /** EVM, TRON: lends lanes of its own. */
+  readonly lends: boolean;
 };
 
 /** Wallets of these accounts, login ones first. */
@@ -87,7 +99,7 @@ export const walletsToPay = many<
       select *, coalesce(waits_until > $3, false) as waits from wallets
       where account_id = any($1) and family = any($2)
     )
-    select w.account_id as "accountId", w.family, w.address, w.pubkey,
+    select w.account_id as "accountId", w.family, w.address, w.pubkey, w.lends,
       w.authorised or (w.standing = 'login' or w.web) and not w.waits as receives,
       case when c.address is null then w.standing = 'login' and not w.waits
         else w.address = c.address

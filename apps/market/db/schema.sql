@@ -176,6 +176,8 @@ create table escrows (
   created_at timestamp with time zone not null,
   created_xact xid8 default pg_current_xact_id() not null,
   done boolean default false not null,
+  lane_signature text,
+  built_at timestamp with time zone,
   sent_at timestamp with time zone,
   kept boolean default false not null,
   authorized_at timestamp with time zone,
@@ -422,12 +424,12 @@ create table kept_replies (
 create table lanes (
   chain text not null,
   contract text not null,
-  funder text not null,
+  owner text not null,
   number text not null,
   counter integer not null,
   escrow text not null,
   constraint lanes_counter_check CHECK (((counter >= 1) AND (counter <= 1073741823))),
-  constraint lanes_pkey PRIMARY KEY (chain, contract, funder, number)
+  constraint lanes_pkey PRIMARY KEY (chain, contract, owner, number)
 );
 
 create table launchpads (
@@ -459,6 +461,7 @@ create table legs (
   refund_pubkey text,
   payout_form text,
   refund_form text,
+  own_lane boolean default false not null,
   escrow text,
   release_asked_at bigint,
   released_at bigint,
@@ -755,6 +758,7 @@ create table wallets (
   proven_at timestamp with time zone not null,
   waits_until timestamp with time zone,
   leaves_at timestamp with time zone,
+  lends boolean default false not null,
   constraint wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint wallets_family_check CHECK ((family = ANY (ARRAY['evm'::text, 'tron'::text, 'bitcoin'::text, 'solana'::text]))),
   constraint wallets_pkey PRIMARY KEY (family, address, standing),

@@ -1,10 +1,12 @@
 // Swaps with their legs: one statement reads everything a swap's state is made of.
 
+import { isOfPayee } from '@parley/chains/interface/lanes.ts';
 import type { ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
 import type { Deadlines } from '@parley/core/deadlines.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { Hashlock, Secret } from '@parley/core/hashlock.ts';
+import { laneGraceSeconds } from '@parley/core/limits.ts';
 import type { Rules } from '@parley/core/rules.ts';
 import type { SwapStatus } from '@parley/core/status.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
@@ -49,6 +51,8 @@ export type Swap = {
   readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
   /** The lanes of the current escrows, on chains that have lanes. */
   readonly lanes: { readonly a: Lane | null; readonly b: Lane | null };
+  /** The payees' signatures for them, where they are theirs. */
+  readonly laneSignatures: { readonly a: string | null; readonly b: string | null };
   /** Which legs' claim or refund, as last seen, the keeper sent. */
   readonly byKeeper: {
     readonly claimed: { readonly a: boolean; readonly b: boolean };
@@ -74,6 +78,7 @@ type Row = {
     | 'tokens'
     | 'redeemScripts'
     | 'lanes'
+    | 'laneSignatures'
     | 'byKeeper'
     | 'former'
     | 'scheduled'
@@ -81,11 +86,14 @@ type Row = {
   >;
   readonly state: Pick<SwapState, 'hashlock' | 'secret' | 'lapsed'>;
   readonly deadlines: Omit<Deadlines, 'refundAt'>;
-  readonly leg: Omit<Leg, 'funder' | 'long' | 'facts' | 'strayed'>;
+  readonly leg: Omit<Leg, 'funder' | 'long' | 'facts' | 'strayed' | 'laneAwaitedUntil'>;
   readonly facts: StoredFacts | null;
   readonly token: string | null;
   readonly redeemScript: string | null;
   readonly lane: Lane | null;
+  readonly laneSignature: string | null;
+  /** When the escrow was planned, Unix seconds. */
+  readonly plannedAt: number | null;
   readonly clock: number;
   readonly scheduledRefunds: ScheduledView | null;
   readonly scheduledClaims: ScheduledView | null;
@@ -99,7 +107,7 @@ const isByKeeper = (chain: string, verb: string) => `exists (select 1 from keepe
 
 const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt done revision';
 const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
-  refundAddress payoutPubkey refundPubkey payoutForm refundForm escrow`;
+  refundAddress payoutPubkey refundPubkey payoutForm refundForm ownLane escrow`;
 
 const ofSchedule = 'count lowestFeeRate highestFeeRate sentTxid';
 
@@ -107,7 +115,8 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   s.long_leg as "swap.long", ${columns('hashlock secret lapsed', 's.', 'state.')},
   ${columns('initiatorFundBy expiresAt counterpartyFundBy revealBy', 's.', 'deadlines.')},
   ${columns(ofLeg, 'l.', 'leg.')}, l.token, e.facts, e.redeem_script as "redeemScript",
-  e.terms -> 'lane' as lane, coalesce(h.clock, 0) as clock,
+  e.terms -> 'lane' as lane, e.lane_signature as "laneSignature",
+  floor(extract(epoch from e.created_at))::integer as "plannedAt", coalesce(h.clock, 0) as clock,
   ${columns(ofSchedule, 'r.', 'scheduledRefunds?.')},
   ${columns(ofSchedule, 'c.', 'scheduledClaims?.')},
   l.release_asked_at as "leg.release?.askedAt", l.released_at as "leg.release?.at",
@@ -200,6 +209,7 @@ function swapOf([a, b]: readonly Row[]): Swap {
     tokens: of(({ token }) => token),
     redeemScripts: of(({ redeemScript }) => redeemScript),
     lanes: of(({ lane }) => lane),
+    laneSignatures: of(({ laneSignature }) => laneSignature),
     byKeeper: {
       claimed: of(({ claimed }) => claimed),
       refunded: of(({ refunded }) => refunded),
@@ -214,11 +224,13 @@ function swapOf([a, b]: readonly Row[]): Swap {
 }
 
 function legOf(row: Row): Leg {
-  const { leg, swap, facts } = row;
+  const { leg, swap, facts, lane, laneSignature, plannedAt } = row;
+  const awaitsLane = lane !== null && isOfPayee(lane) && laneSignature === null;
   return {
     ...leg,
     funder: funderOf(leg.leg),
     long: leg.leg === swap.long,
+    ...(awaitsLane && { laneAwaitedUntil: (plannedAt ?? 0) + laneGraceSeconds }),
     facts: facts === null ? nothingSeen : factsOf(facts),
     strayed: formerOf(row).some((former) => holdsPayment(former.facts, leg.amount)),
   };

@@ -7,6 +7,7 @@ const goOn: ReadonlySet<string> = new Set([
   'buildFund',
   'buildClaim',
   'buildRefund',
+  'openLane',
   'releaseLeg',
   'scheduleRefunds',
   'scheduleClaims',

@@ -2,6 +2,7 @@
 // leg is funded moves its escrow; the former one is kept, followed and refundable.
 
 import { parsePublicKey } from '@parley/chains/bitcoin/keys.ts';
+import { isOfPayee } from '@parley/chains/interface/lanes.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, legStatus } from '@parley/core/facts.ts';
@@ -12,14 +13,14 @@ import type { Leg } from '@parley/core/swap.ts';
 import type { Destination, EscrowTerms, Lane } from '@parley/core/terms.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
-import { escrowsOfSwap, factsOf } from '../db/escrows.ts';
-import { updateDestinations, walletsToPay } from '../db/legs.ts';
+import { type EscrowRow, escrowsOfSwap, factsOf } from '../db/escrows.ts';
+import { noteLends, updateDestinations, walletsToPay } from '../db/legs.ts';
 import { lockSwap, markNamedLate, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
-import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
-import { isOpenTo, keepEscrow, reserveLane } from './lanes.ts';
+import { currentEscrow, type Destinations, destinationsOf, termsOfLeg } from './escrows.ts';
+import { isOpenTo, keepEscrow, type LaneUser, reserveLane } from './lanes.ts';
 import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
@@ -39,6 +40,8 @@ type AddressRequest = {
   readonly keySignature: string | null;
   /** Bitcoin: `p2tr` asks for an escrow of Taproot, which it is once both sides ask. */
   readonly form?: Destination['form'];
+  /** EVM, TRON: the payee lends a lane of its own. */
+  readonly ownLane?: boolean;
 };
 
 /** The facts found before the transaction: everything that needs a node. */
@@ -46,6 +49,7 @@ type PreparedAddress = {
   readonly leg: Leg['leg'];
   readonly party: Party;
   readonly destination: Destination;
+  readonly ownLane?: boolean;
   readonly lifted: Lifted;
 };
 
@@ -64,10 +68,14 @@ export async function prepareAddress(
   const text = has(leg, 'coins')
     ? parsePublicKey(request.address)
     : adapter.parseAddress(request.address);
-  const own = destinationsOf(swap, leg.leg)[sideOf(leg, party)];
+  const { ownLane = false } = request;
+  if (ownLane) mustLend(leg, party);
+  const now = destinationsOf(swap, leg.leg);
+  const own = now[sideOf(leg, party)];
+  const isOwn = own !== null && (own.pubkey ?? own.address) === text && own.form === request.form;
   const asItIs =
-    own !== null && (own.pubkey ?? own.address) === text && own.form === request.form
-      ? { leg: leg.leg, party, destination: own, lifted: null }
+    isOwn && (leg.funder === party || now.ownLane === ownLane)
+      ? { leg: leg.leg, party, destination: own, ownLane, lifted: null }
       : null;
   const escrow = currentEscrow(swap, leg.leg);
   if (escrow !== null) {
@@ -82,11 +90,17 @@ export async function prepareAddress(
     const trying = adapterOf(deps, each.chain).preflight(each, 'payout', signal);
     await within(signal, each.chain, trying);
   }
-  return { leg: leg.leg, party, destination, lifted };
+  return { leg: leg.leg, party, destination, ownLane, lifted };
 }
 
 function sideOf({ funder }: Leg, party: Party): 'refund' | 'payout' {
   return funder === party ? 'refund' : 'payout';
+}
+
+function mustLend(leg: Leg, party: Party): void {
+  if (has(leg, 'lanes') && leg.funder !== party) return;
+  const sentence = `a lane is lent on EVM and TRON, by the side that is paid, not by you on ${leg.chain}`;
+  throw new ParleyError('bad_field', sentence, { ownLane: true });
 }
 
 function isSame(one: Destination | null, other: Destination): boolean {
@@ -102,7 +116,7 @@ export async function storeAddress(
   tx: Tx,
   deps: Deps,
   request: Omit<AddressRequest, 'leg'>,
-  { leg: name, party, destination, lifted }: PreparedAddress,
+  { leg: name, party, destination, ownLane = false, lifted }: PreparedAddress,
 ): Promise<Swap> {
   const swap = await lockSwap(tx, request.swapId);
   if (swap === null || partyOf(swap, request.accountId) !== party) {
@@ -111,14 +125,20 @@ export async function storeAddress(
   const leg = swap.state.legs[name];
   const was = destinationsOf(swap, name);
   const side = sideOf(leg, party);
-  if (isSame(was[side], destination)) return swap;
+  const lends = side === 'refund' ? was.ownLane : ownLane;
+  if (isSame(was[side], destination) && was.ownLane === lends) return swap;
   mustBeOpen(leg, leg.facts);
   mustGoOn(swap.state);
   await mustNotBeAwaited(tx, swap, leg, deps.now());
   await mustNotBeAuthorized(tx, swap, name, lifted);
-  const is = { ...was, [side]: destination };
+  const is = { ...was, [side]: destination, ownLane: lends };
   const lane = await laneFor(tx, deps, swap, name, is);
   const moved = await moveLeg(tx, deps, swap, { name, is, lane });
+  const { accountId } = request;
+  if (has(leg, 'lanes') && side === 'payout') {
+    const { family } = leg;
+    await noteLends(tx, { accountId, family, address: destination.address, lends: ownLane });
+  }
   if (!isWhole(swap) && isWhole(moved) && isLate(moved, party, deps.now())) {
     await markNamedLate(tx, swap.id, party);
   }
@@ -137,24 +157,52 @@ function isLate({ state }: Swap, by: Party, nowMs: number): boolean {
   return nowMs / 1_000 > fundBy(state, waiting) - (counterpartyFundBy - expiresAt) / 2;
 }
 
-type Destinations = ReturnType<typeof destinationsOf>;
-
-/** The leg's own lane, while its funder stays and its contract takes new escrows. */
+/** The leg's own lane, while its owner stays and its contract takes new escrows. */
 async function laneFor(
   tx: Tx,
   deps: Deps,
   swap: Swap,
   name: LegName,
-  { payout, refund }: Destinations,
+  is: Destinations,
 ): Promise<Lane | null> {
-  if (payout === null || refund === null) return null;
-  const { chain, refundAddress, funder } = swap.state.legs[name];
+  const { funder, payee } = laneUsers(swap, name, is);
+  if (funder === null || payee === null) return null;
+  const leg = swap.state.legs[name];
   const own = swap.lanes[name];
-  const adapter = adapterOf(deps, chain);
-  const isKept = own !== null && refundAddress === refund.address;
-  if (isKept && adapter.lanes !== undefined && isOpenTo(adapter.lanes, own)) return own;
-  const accountId = funder === 'maker' ? swap.makerId : swap.takerId;
-  return reserveLane(tx, adapter, { funder: refund.address, accountId });
+  const adapter = adapterOf(deps, leg.chain);
+  const rows = await escrowsOfSwap(tx, swap.id);
+  const lends = is.ownLane && !rows.some((row) => wasUnsigned(row, leg));
+  if (own !== null && adapter.lanes !== undefined && isOpenTo(adapter.lanes, own)) {
+    const isPayees = isOfPayee(own);
+    const stays = isPayees
+      ? is.ownLane && leg.payoutAddress === payee.owner
+      : leg.refundAddress === funder.owner;
+    // Whoever has its funding may send it: a lane that costs less is not worth two escrows.
+    const isBuilt = rows.some((row) => row.address === leg.escrow && row.builtAt !== null);
+    const mayBeCheaper = !isPayees && lends && own.counter === 1 && !isBuilt;
+    if (stays && !mayBeCheaper) return own;
+  }
+  return reserveLane(tx, adapter, funder, lends ? payee : null);
+}
+
+/** Of a leg that moved off a lane which its payee did not sign for: it gets no other of the payee's. */
+function wasUnsigned({ leg: name, address, terms, laneSignature }: EscrowRow, leg: Leg): boolean {
+  const { lane } = terms;
+  const wasPayees = lane !== undefined && isOfPayee(lane) && laneSignature === null;
+  return wasPayees && name === leg.leg && address !== leg.escrow;
+}
+
+/** Whose lane a leg may take; null: that side has named no address. */
+export function laneUsers(
+  { state, makerId, takerId }: Swap,
+  name: LegName,
+  { payout, refund }: Pick<Destinations, 'payout' | 'refund'>,
+): Readonly<Record<LaneUser['as'], LaneUser | null>> {
+  const { funder } = state.legs[name];
+  const [pays, gets] = funder === 'maker' ? [makerId, takerId] : [takerId, makerId];
+  const user = (as: LaneUser['as'], accountId: string, at: Destination | null) =>
+    at && { as, owner: at.address, accountId };
+  return { funder: user('funder', pays, refund), payee: user('payee', gets, payout) };
 }
 
 /** Stores where the leg pays and its escrow, if it has one by now. */

@@ -29,13 +29,14 @@ import { mustGoOn, mustWant, releaseOf } from '@parley/core/release.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
+import type { PlannedEscrow } from '@parley/watchtower/port.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import { noteShown } from '../db/legs.ts';
 import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { legNamed, swapOfCaller } from './access.ts';
-import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
+import { currentEscrow, escrowOfRow, openingOf, termsOfLeg } from './escrows.ts';
 import { fundAlternatives } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
@@ -107,7 +108,7 @@ export function mustLive(
 export type Fundable = {
   readonly swap: Swap;
   readonly name: LegName;
-  readonly escrow: WatchedEscrow;
+  readonly escrow: PlannedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
   /** The questions of the poll that the gates went by. */
@@ -168,7 +169,8 @@ export async function buildFund(deps: Deps, request: FundRequest): Promise<Built
   const { name, escrow, state, clocks, asks } = await mayFund(deps, asked, signal);
   const leg = state.legs[name];
   const adapter = adapterOf(deps, leg.chain);
-  const building = asks.buildFund({ escrow, feeRateSatPerVbyte, allowance }, signal);
+  const input = { escrow, feeRateSatPerVbyte, allowance, ...openingOf(escrow) };
+  const building = asks.buildFund(input, signal);
   const made = built(await within(signal, leg.chain, building), fundBy(state, leg), clocks.wall);
   if (made.sign !== 'evm-tx') return made;
   const needsAllowance = made.txs.length > 1;
@@ -336,7 +338,7 @@ async function unlessSpent(
   }
 }
 
-export function planned(swap: Swap, name: LegName): WatchedEscrow {
+export function planned(swap: Swap, name: LegName): PlannedEscrow {
   const escrow = currentEscrow(swap, name);
   if (escrow !== null) return escrow;
   throw new ParleyError('addresses_missing', `leg ${name} has no escrow yet: set its addresses`, {

@@ -90,14 +90,23 @@ async function createLeg(
   const destination = (accountId: string): Destination | null =>
     destinationOfPayout(wallets, { accountId, adapter, network: deps.settings.network });
   const refund = destination(accounts[leg.leg]);
-  const payout = destination(accounts[otherLeg(leg.leg)]);
+  const payeeId = accounts[otherLeg(leg.leg)];
+  const payout = destination(payeeId);
+  const ownLane = wallets.some(
+    (each) => each.lends && each.accountId === payeeId && each.address === payout?.address,
+  );
   const timelock = times.refundAt[leg.leg];
   let escrow: Escrow | null = null;
   let terms: EscrowTerms | null = null;
   if (payout !== null && refund !== null) {
     const { hashlock } = agreement;
-    const user = { funder: refund.address, accountId: accounts[leg.leg] };
-    const lane = await reserveLane(tx, adapter, user);
+    const user = {
+      as: 'funder',
+      owner: refund.address,
+      accountId: accounts[leg.leg],
+    } as const;
+    const payee = { as: 'payee', owner: payout.address, accountId: payeeId } as const;
+    const lane = await reserveLane(tx, adapter, user, ownLane ? payee : null);
     const placed = lane === null ? {} : { fundBefore, lane };
     terms = { chain, hashlock, payout, refund, token, amount, timelock, ...placed };
     escrow = adapter.plan(terms);
@@ -110,6 +119,7 @@ async function createLeg(
     assetId: asset.id,
     payout,
     refund,
+    ownLane,
     escrow: escrow?.address ?? null,
   });
   if (escrow === null || terms === null) return;

@@ -10,8 +10,10 @@ import type { FundAlternative } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
 import { ParleyError } from '@parley/core/errors.ts';
+import type { PlannedEscrow } from '@parley/watchtower/port.ts';
 import { keepAbilities, keptAbilities } from '../db/token-abilities.ts';
 import type { Deps } from '../ports/deps.ts';
+import { openingOf } from './escrows.ts';
 
 /** How long a token that takes nothing is believed: it may learn to. */
 const nothingForMs = 24 * 60 * 60_000;
@@ -62,7 +64,7 @@ type WaysWanted = {
 export async function fundAlternatives(
   deps: Deps,
   adapter: ChainAdapter,
-  escrow: WatchedEscrow,
+  escrow: PlannedEscrow,
   wanted: WaysWanted,
   signal: AbortSignal,
 ): Promise<readonly FundAlternative[] | null> {
@@ -73,7 +75,7 @@ export async function fundAlternatives(
     ? signal
     : AbortSignal.any([signal, AbortSignal.timeout(deps.settings.chainTimeoutMs * tryingShare)]);
   const offered = (found: Found) => {
-    const input = { escrow, ...found, ...wanted };
+    const input = { escrow, ...found, ...wanted, ...openingOf(escrow) };
     return within(until, chain, ways.alternatives(input, until));
   };
   try {

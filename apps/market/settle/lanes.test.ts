@@ -15,7 +15,7 @@ import { clocksAt } from '@parley/core/testing.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import type { TestDeps } from '@parley/verify/test/support/deps.ts';
-import { escrowsOfSwap, updateEscrow } from '../db/escrows.ts';
+import { escrowsOfSwap, keepLaneSignature, updateEscrow } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { compareSwap } from '../doctor/compare.ts';
@@ -74,28 +74,41 @@ async function trader(): Promise<Trader> {
 }
 
 /** A swap in which the maker gives TRX. */
-const agreed = async ({ id: makerId }: Trader): Promise<Swap> =>
-  swapBetween(deps, trade, { makerId, takerId: (await trader()).id });
+const agreed = async ({ id: makerId }: Trader, taker?: Trader): Promise<Swap> =>
+  swapBetween(deps, trade, { makerId, takerId: (taker ?? (await trader())).id });
 
 /** Another destination for the TRX leg. */
-async function correct(swap: Swap, party: 'maker' | 'taker', address: string): Promise<Swap> {
+async function correct(
+  swap: Swap,
+  party: 'maker' | 'taker',
+  address: string,
+  ownLane = false,
+): Promise<Swap> {
   const accountId = party === 'maker' ? swap.makerId : swap.takerId;
   const request = { accountId, swapId: swap.id, chain, address, keySignature: null };
   const destination = { address, pubkey: null };
   return deps.db.transaction((tx) =>
-    storeAddress(tx, deps, request, { leg: 'a', party, destination, lifted: null }),
+    storeAddress(tx, deps, request, { leg: 'a', party, destination, ownLane, lifted: null }),
   );
 }
 
-const laneOf = (trader: Trader, index: number, counter = 1, at = contract) => {
-  const number = `${laneTag(trader.id)}${index.toString(16).padStart(8, '0')}`;
+const tagOf = ({ id: accountId }: Trader, as: 'funder' | 'payee' = 'funder') =>
+  laneTag({ as, accountId });
+const laneOf = (
+  trader: Trader,
+  index: number,
+  counter = 1,
+  at = contract,
+  as: 'funder' | 'payee' = 'funder',
+) => {
+  const number = `${tagOf(trader, as)}${index.toString(16).padStart(8, '0')}`;
   return { contract: at, number, counter };
 };
 const numberOf = (trader: Trader, index: number) => laneOf(trader, index).number;
 /** Which of its lanes the trader's next swap takes. */
 const next = async (of: Trader) => {
   const { number = '', counter } = (await agreed(of)).lanes.a ?? {};
-  assert.ok(number.startsWith(laneTag(of.id)));
+  assert.ok(number.startsWith(tagOf(of)));
   return [Number.parseInt(number.slice(-8), 16), counter];
 };
 
@@ -105,10 +118,13 @@ async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts }, at: new Date() });
 }
 
-test("lanes that the market gives are their funder's, whatever the account", () => {
-  const tags = Array.from({ length: 64 }, (_, at) => laneTag(`account ${at}`));
-  for (const number of tags) assert.equal(isOfPayee({ number }), false, number);
-  assert.equal(new Set(tags).size, tags.length);
+test('the lanes of a funder and of a payee are told apart, whatever the account', () => {
+  const accounts = Array.from({ length: 64 }, (_, at) => `account ${at}`);
+  for (const as of ['funder', 'payee'] as const) {
+    const tags = accounts.map((accountId) => laneTag({ as, accountId }));
+    for (const number of tags) assert.equal(isOfPayee({ number }), as === 'payee', number);
+    assert.equal(new Set(tags).size, tags.length);
+  }
 });
 
 const reread = async ({ id }: Swap) => (await swapById(deps.db, id)) as Swap;
@@ -128,7 +144,7 @@ test('each open escrow of an account has a lane of its own, by the account’s o
   // A party that names the address of somebody else as its funder takes none of his lanes.
   const named = await correct(await agreed(other), 'maker', maker.tron);
   assert.deepEqual(named.lanes.a, laneOf(other, 0));
-  assert.notEqual(laneTag(maker.id), laneTag(other.id));
+  assert.notEqual(tagOf(maker), tagOf(other));
 });
 
 test('the terms are funded before the leg’s fund-by, and the escrow follows from all of it', async () => {
@@ -257,4 +273,56 @@ test('a corrected payout keeps the lane; another funder has lanes of its own', a
   assert.deepEqual(left.lanes.a, laneOf(maker, 0, 1, elsewhere.deployment.contract));
   // The escrow of the former funder may still be funded.
   assert.equal((await next(maker))[0], 2);
+});
+
+const lentBy = (trader: Trader, index: number, counter = 1) =>
+  laneOf(trader, index, counter, contract, 'payee');
+
+test('a payee’s lane is taken where the funder’s next one is new, and used again all day', async () => {
+  const payee = await trader();
+  const funder = await trader();
+  const swap = await correct(await agreed(funder, payee), 'taker', payee.tron, true);
+  assert.deepEqual(swap.lanes.a, lentBy(payee, 0));
+  // From its beginning on, since this wallet has lent before.
+  const second = await agreed(await trader(), payee);
+  assert.deepEqual(second.lanes.a, lentBy(payee, 1));
+  await show(swap, ended);
+  assert.deepEqual((await agreed(await trader(), payee)).lanes.a, lentBy(payee, 0, 2));
+  const own = await agreed(funder);
+  await show(own, ended);
+  assert.deepEqual((await agreed(funder, payee)).lanes.a, { ...own.lanes.a, counter: 2 });
+});
+
+test('a lane whose signature is out is not given again before nothing can open it', async () => {
+  const payee = await trader();
+  const swap = await correct(await agreed(await trader(), payee), 'taker', payee.tron, true);
+  const escrow = swap.state.legs.a.escrow as string;
+  await keepLaneSignature(deps.db, { chain, address: escrow, signature: '0x11' });
+  const { number } = lentBy(payee, 0);
+  shown.set(number, { counter: 1, isOpen: true });
+  await assert.rejects(ready(await reread(swap)), { code: 'escrow_moved' });
+  const moved = await reread(swap);
+  assert.deepEqual([moved.lanes.a, moved.laneSignatures.a], [lentBy(payee, 1), null]);
+  shown.delete(number);
+  const given = async () => (await agreed(await trader(), payee)).lanes.a;
+  const last = fundBy(swap.state, swap.state.legs.a) + tronDevPolicy.normal.settleSeconds;
+  const at = (seconds: number) =>
+    storeHeads(deps.db, chain, { height: 1, hash: 'aa', clock: seconds }, new Date());
+  await at(last);
+  assert.deepEqual(await given(), lentBy(payee, 2));
+  await at(last + 1);
+  assert.deepEqual(await given(), lentBy(payee, 0));
+  await at(0);
+});
+
+test('agreements at the same moment take different lanes of one payee', async () => {
+  const payee = await trader();
+  await correct(await agreed(await trader(), payee), 'taker', payee.tron, true);
+  const funders = await Promise.all(Array.from({ length: 6 }, trader));
+  const swaps = await Promise.all(funders.map((each) => agreed(each, payee)));
+  const numbers = swaps.map(({ lanes }) => lanes.a?.number);
+  assert.deepEqual(
+    numbers.sort(),
+    [1, 2, 3, 4, 5, 6].map((at) => lentBy(payee, at).number),
+  );
 });

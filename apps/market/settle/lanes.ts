@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { Lanes } from '@parley/chains/interface/lanes.ts';
+import { type Lanes, laneOwner } from '@parley/chains/interface/lanes.ts';
 import { nothingSeen } from '@parley/core/facts.ts';
 import type { Escrow, EscrowTerms, Lane } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
@@ -13,13 +13,18 @@ import { insertEscrow, openInContracts } from '../db/escrows.ts';
 import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
 import type { Deps } from '../ports/deps.ts';
 
-/** The owner of lanes. */
-export type LaneUser = { readonly funder: string; readonly accountId: string };
+/** The owner of lanes, as the side of an escrow that it is. */
+export type LaneUser = {
+  readonly as: 'funder' | 'payee';
+  readonly owner: string;
+  readonly accountId: string;
+};
 
-/** 16 hex digits. The top bit is clear: such lanes are their funder's. */
-export function laneTag(accountId: string): string {
+/** 16 hex digits. The top bit is clear for a funder's lanes, and set for a payee's. */
+export function laneTag({ as, accountId }: Pick<LaneUser, 'as' | 'accountId'>): string {
   const digest = createHash('sha256').update(`lanes of ${accountId}`).digest();
-  digest.writeUInt8(digest.readUInt8() & 0x7f);
+  const first = digest.readUInt8() & 0x7f;
+  digest.writeUInt8(as === 'payee' ? first | 0x80 : first);
   return digest.toString('hex', 0, 8);
 }
 
@@ -44,12 +49,9 @@ export async function mustKnowContracts({ db, adapters }: Pick<Deps, 'db' | 'ada
 }
 
 /** In the contract that the next escrow goes to. */
-export function rangeOf(
-  { chain }: ChainAdapter,
-  lanes: Lanes,
-  { funder, accountId }: LaneUser,
-): LaneRange {
-  return { chain, contract: lanes.contractFor(funder), funder, tag: laneTag(accountId) };
+export function rangeOf({ chain }: ChainAdapter, lanes: Lanes, user: LaneUser): LaneRange {
+  const { owner } = user;
+  return { chain, contract: lanes.contractFor(owner), owner, tag: laneTag(user) };
 }
 
 /** Whether an escrow may still be planned in this lane, or its contract takes none any more. */
@@ -63,24 +65,33 @@ export function contractIn({ contracts: [first = ''] }: Lanes, { contract = firs
 }
 
 /**
- * A lane by what is stored, null where the chain has none. Asks no node: a counter may be behind
- * what the chain shows, which is read before a funding is built. Until the transaction ends
- * nobody else is given a lane of the range; `holdLane` keeps it.
+ * A lane by what is stored, null where the chain has none: the funder's, unless its next one is new
+ * state and the payee lends one of its own. Asks no node: a counter may be behind what the chain
+ * shows, which is read before a funding is built. Until the transaction ends nobody else is given
+ * a lane of the ranges; `holdLane` keeps it.
  */
 export async function reserveLane(
   tx: Tx,
   adapter: ChainAdapter,
-  user: LaneUser,
+  funder: LaneUser,
+  payee: LaneUser | null = null,
 ): Promise<Lane | null> {
   const { lanes, policy } = adapter;
   if (lanes === undefined) return null;
-  const range = rangeOf(adapter, lanes, user);
-  await lockLanes(tx, range);
-  const [lane] = await usableLanes(tx, range, {
-    marginSeconds: policy.normal.settleSeconds,
-    limit: 1,
-  });
-  return lane ?? null;
+  const users = payee === null ? [funder] : [funder, payee];
+  const ranges = users.map((each) => rangeOf(adapter, lanes, each));
+  // In one order everywhere, so that no two transactions wait for each other.
+  for (const each of ranges.toSorted((one, other) => (one.tag < other.tag ? -1 : 1))) {
+    await lockLanes(tx, each);
+  }
+  const marginSeconds = policy.normal.settleSeconds;
+  let found: Lane | null = null;
+  for (const each of ranges) {
+    const [lane = null] = await usableLanes(tx, each, { marginSeconds, limit: 1 });
+    found = lane;
+    if (lane !== null && lane.counter > 1) break;
+  }
+  return found;
 }
 
 /** Lanes that nobody has: free ones first, then new ones. */
@@ -114,8 +125,8 @@ export async function keepEscrow(
   const { address, redeemScript } = escrow;
   const facts = nothingSeen;
   await insertEscrow(tx, { chain, address, swapId, leg, terms, redeemScript, facts, at });
-  const { lane, refund } = terms;
+  const { lane } = terms;
   if (lanes === undefined || lane === undefined) return;
   const contract = contractIn(lanes, lane);
-  await holdLane(tx, { chain, contract, funder: refund.address, lane, escrow: address });
+  await holdLane(tx, { chain, contract, owner: laneOwner(terms), lane, escrow: address });
 }

@@ -3,7 +3,7 @@
 
 import type { LegName } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
-import { noteAuthorized } from '../db/escrows.ts';
+import { noteAuthorized, noteBuilt } from '../db/escrows.ts';
 import { lockSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { fundAsked, mustStillBe, planned } from './builders.ts';
@@ -22,9 +22,11 @@ export async function handOut(
 ): Promise<void> {
   const swap = await lockSwap(tx, about.swapId);
   await mustStillBe(tx, about);
-  if (swap === null || !isSigned) return;
+  if (swap === null) return;
   const { chain } = swap.state.legs[about.leg as LegName];
-  await noteAuthorized(tx, { chain, address: about.escrow, at: new Date(deps.now()) });
+  const escrow = { chain, address: about.escrow, at: new Date(deps.now()) };
+  await noteBuilt(tx, escrow);
+  if (isSigned) await noteAuthorized(tx, escrow);
 }
 
 type SignatureGiven = {

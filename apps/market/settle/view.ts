@@ -45,14 +45,24 @@ export function swapView(
 }
 
 function legView(swap: Swap, name: LegName, party: Party) {
-  const { facts, strayed: _, handed: __, shown: ___, amount, ...leg } = swap.state.legs[name];
+  const {
+    facts,
+    strayed: _,
+    handed: __,
+    shown: ___,
+    laneAwaitedUntil: ____,
+    amount,
+    ...leg
+  } = swap.state.legs[name];
   const { funded, claimed, refunded, rentLeft = null, balance } = facts;
   return {
     ...leg,
     amount: amount.toString(),
     status: legStatus(facts),
     outcome: facts.outcome ?? null,
+    ownLane: leg.ownLane ?? false,
     lane: swap.lanes[name],
+    laneSignature: swap.laneSignatures[name],
     redeemScript: swap.redeemScripts[name],
     fundTx: funded?.txid ?? null,
     claimTx: claimed?.txid ?? null,

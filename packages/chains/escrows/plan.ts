@@ -324,11 +324,11 @@ export function laneIn(word: bigint): LaneState {
   };
 }
 
-type OwnLanes = Pick<ReturnType<typeof planOf>, 'contractFor' | 'laneText'>;
+type OwnLanes = Pick<ReturnType<typeof planOf>, 'contractFor' | 'laneText' | 'laneConsent'>;
 
 export function lanesIn(
   deployment: Deployment,
-  { contractFor, laneText }: OwnLanes,
+  { contractFor, laneText, laneConsent }: OwnLanes,
   read: Lanes['read'],
 ): Lanes {
   return {
@@ -336,6 +336,7 @@ export function lanesIn(
     open: openContracts(deployment),
     contractFor: (funder) => contractFor(funder, deployment),
     consent: (terms) => laneText(terms, deployment),
+    mustOpen: (terms, signature) => void laneConsent(terms, deployment, signature),
     read,
   };
 }

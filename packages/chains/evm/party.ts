@@ -21,7 +21,14 @@ import { costs, shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
-import { contractFor, type EvmDeployment, evmContract, evmEscrow, laneText } from './plan.ts';
+import {
+  contractFor,
+  type EvmDeployment,
+  evmContract,
+  evmEscrow,
+  laneConsent,
+  laneText,
+} from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
 import { hashAt, look, mustAgree } from './read.ts';
 import { checkNodes, lanesOf } from './state.ts';
@@ -54,7 +61,7 @@ export function evmParty(options: EvmAdapterOptions) {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: lanesIn(deployment, { contractFor, laneText }, kit.opened(lanesOf(of.rpc))),
+    lanes: lanesIn(deployment, { contractFor, laneText, laneConsent }, kit.opened(lanesOf(of.rpc))),
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   const adapter: EvmAdapter = {

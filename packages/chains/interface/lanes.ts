@@ -28,6 +28,8 @@ export type Lanes = {
   contractFor(funder: string): string;
   /** Signed by the payout address, lets the funder open this escrow in a lane of the payee's. Pure. */
   consent(terms: EscrowTerms): TypedData;
+  /** Throws `bad_signature` unless it is the payee's over `consent`. Pure. */
+  mustOpen(terms: EscrowTerms, laneSignature: string): void;
   /** Lanes of one owner in a contract by their numbers (`Lane.number`), at most 100. */
   read(
     of: { readonly contract: string; readonly owner: string },

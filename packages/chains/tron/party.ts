@@ -17,7 +17,14 @@ import { changes } from './follow.ts';
 import type { Http } from './http.ts';
 import { checkNodes } from './identity.ts';
 import { tronNodes } from './node.ts';
-import { contractFor, laneText, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
+import {
+  contractFor,
+  laneConsent,
+  laneText,
+  type TronDeployment,
+  tronContract,
+  tronEscrow,
+} from './plan.ts';
 import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { hashAt, look, mustAgree } from './read.ts';
@@ -52,7 +59,7 @@ export function tronParty(options: TronAdapterOptions) {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: lanesIn(deployment, { contractFor, laneText }, kit.opened(lanesOf(of))),
+    lanes: lanesIn(deployment, { contractFor, laneText, laneConsent }, kit.opened(lanesOf(of))),
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   const adapter: TronAdapter = {

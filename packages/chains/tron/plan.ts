@@ -50,6 +50,7 @@ export const {
   callsIn,
   fundedIn,
   laneText,
+  laneConsent,
   releaseText,
   releaseIn,
   contractOf: tronContract,

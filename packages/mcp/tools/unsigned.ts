@@ -14,6 +14,7 @@ import { paymentsByEach } from '@parley/sdk/settle/extra.ts';
 import { preflight } from '@parley/sdk/settle/fund.ts';
 import { aloneOf, legOf, ownSides } from '@parley/sdk/settle/record.ts';
 import { fundingGate, mustAgree, unsignedSpend } from '@parley/sdk/settle/sign.ts';
+import { openingOf } from '@parley/sdk/settle/ways.ts';
 import { givenLeg } from '@parley/sdk/trade.ts';
 import type { Built } from '@parley/sdk/types.ts';
 import { mustFollowToday, mustTakeNew } from '@parley/sdk/verify.ts';
@@ -177,7 +178,8 @@ async function funding(desk: Desk, context: Context): Promise<Built> {
   await preflight(context, has(leg, 'approvals'));
   const built = await desk.client.fund(swapId, leg.leg);
   const limits = { validUntil: untilOf(context, 'fund'), outputs: null, now: await context.now() };
-  verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, limits);
+  const opening = await openingOf(context, desk.client, leg);
+  verifyMaterial(built, { verb: 'fund', ...opening }, leg.escrow.terms, view, limits);
   mustTakeNew(leg, view);
   await keepToFund(desk.watched, record.trade, record.swap);
   await still();

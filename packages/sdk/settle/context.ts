@@ -314,13 +314,15 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     /**
      * By the market's word: the secret, where it opens the hashlock, and the releases of the own leg
      * and, by this side, of the other one; undefined: it has not answered. `refused`: a signature
-     * that opens nothing. `isSilent`: it has not answered the last question.
+     * that opens nothing. `opening`: the payee's word for its lane. `isSilent`: it has not answered
+     * the last question.
      */
     heard: {
       secret: null as Secret | null,
       release: null as SwapLeg['release'],
       own: undefined as SwapLeg['release'] | undefined,
       refused: null as string | null,
+      opening: {} as { readonly laneSignature?: string },
       isSilent: false,
       askedAtMs: -Infinity,
     },

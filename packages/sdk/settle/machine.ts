@@ -38,6 +38,7 @@ export type Effect = {
     | 'schedule_claims'
     | 'reveal'
     | 'raise_funding'
+    | 'open_lane'
     | 'fund'
     | 'push_approval'
     | 'cancel_funding'
@@ -347,7 +348,8 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
   if (seen.doubt === undefined) {
-    return [...effects, ...wordEffects(facts, seen), ...mostUrgent(facts, seen)];
+    const lent = laneEffects(facts, seen);
+    return [...effects, ...lent, ...wordEffects(facts, seen), ...mostUrgent(facts, seen)];
   }
   // In the same words at each look: the doubt is emitted beside it, with its numbers.
   const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
@@ -355,6 +357,12 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const legs = unsure.join(' and ');
   const why = `no step begins or ends while the nodes of leg ${legs} are not sure`;
   return [...effects, { ...effect('wait', null), why }];
+}
+
+/** The funder of the other leg waits for the signature only for a while. */
+function laneEffects({ record }: Facts, seen: Seen): Effect[] {
+  const step = openSteps(record, seen).find(({ action }) => action === 'open_lane');
+  return step === undefined ? [] : [effect('open_lane', step.leg, step.before)];
 }
 
 /** Nodes that differ for a moment are no news. */
@@ -423,7 +431,7 @@ function mostUrgent({ record, mayBeGivenUp = false }: Facts, seen: Seen): Effect
   // The transaction that takes the late funding's nonce waits behind a waiting approval.
   const push = record.approval ? [effect('push_approval', gives)] : [];
   if (isLate(record, seen)) return [...push, effect('cancel_funding', gives)];
-  const [first] = open;
+  const [first] = open.filter(({ action }) => action !== 'open_lane');
   if (push.length > 0 || first === undefined) return [...raise, ...push];
   return [...raise, { ...effect('wait', first.leg, first.before), why: first.why }];
 }

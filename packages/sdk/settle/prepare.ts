@@ -16,6 +16,7 @@ import { verifyAgain, verifySwap } from '../verify.ts';
 import { type Context, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
 import { asked, noteReleases, takeOwnWord } from './market.ts';
+import { lenderOf } from './own-lane.ts';
 import type { Seen } from './record.ts';
 
 /**
@@ -97,13 +98,23 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
       said[`${kind}Address`] === wanted.address &&
       (said[`${kind}Pubkey`] ?? null) === wanted.pubkey &&
       (said[`${kind}Form`] ?? undefined) === wanted.form;
-    if (same) continue;
     const { view } = own[name];
+    const { wallet } = context.chains[view.chain] ?? {};
+    const ownLane = name !== gives && lenderOf(view.chain, wallet, wanted) !== null;
+    if (same && (!ownLane || said.ownLane)) continue;
     const { form } = wanted;
     const address = wanted.pubkey ?? wanted.address;
-    const input = { chain: view.chain, address, ...(form && { form }) };
+    const how = { ...(form && { form }), ...(ownLane && { ownLane }) };
+    const input = { chain: view.chain, address, ...how };
     const proven = { ...input, ...(await keyProof(context, client, wanted, view)) };
-    swap = await client.setAddress(context.swapId, proven, signalOf(context));
+    try {
+      swap = await client.setAddress(context.swapId, proven, signalOf(context));
+    } catch (error) {
+      // A lane of its own costs the other side less, and is no reason to stop.
+      if (!same || !(error instanceof ParleyApiError)) throw error;
+      context.emit('market_refused', name, error.message, null, error.code);
+      continue;
+    }
     context.emit('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
   }
   return swap;

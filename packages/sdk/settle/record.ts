@@ -1,5 +1,6 @@
 // Conclusions from a kept record alone, and from the record with the chains' state.
 
+import { isOfPayee } from '@parley/chains/interface/lanes.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import { type Family, has } from '@parley/core/families.ts';
@@ -67,9 +68,11 @@ export function legWith(
   strayed = false,
 ): Leg {
   const { escrow, ...leg } = legOf(record, name);
-  const { payout, refund } = escrow.terms;
+  const { payout, refund, lane } = escrow.terms;
+  const isLent = name === ownSides(record).gets && lane !== undefined && isOfPayee(lane);
   return {
     ...leg,
+    ...(isLent && record.laneOpened !== escrow.address && { laneAwaitedUntil: 0 }),
     facts,
     strayed,
     ...wordsOf(record, name, escrow.address),

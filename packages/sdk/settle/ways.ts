@@ -4,6 +4,7 @@
 import { signerOf } from '@parley/chains/escrows/typed-data.ts';
 import { sameAddress } from '@parley/chains/evm/address.ts';
 import { permitAlternative, signedCall } from '@parley/chains/evm/ways.ts';
+import { isOfPayee } from '@parley/chains/interface/lanes.ts';
 import type {
   AuthorizationAlternative,
   EvmCall,
@@ -16,7 +17,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
 import { has } from '@parley/core/families.ts';
 import { fundBy } from '@parley/core/gates.ts';
-import type { FundQuery } from '../client.ts';
+import type { FundQuery, ParleyClient } from '../client.ts';
 import { messageOf, ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { type Authorization, inPlaceOf, type Kept, keptNow } from '../stores/store.ts';
 import { signingOf, type TextLimits, verifyTypedData } from '../typed-data.ts';
@@ -50,7 +51,7 @@ export async function askToFund(
   context: Context,
   { sign }: Pick<FundQuery, 'sign'> = {},
 ): Promise<Built | null> {
-  const { client, allowance, asking } = context;
+  const { client, allowance, asking, heard } = context;
   const leg = ownLeg(context);
   const { leg: gives } = leg;
   if (client === null) {
@@ -64,7 +65,9 @@ export async function askToFund(
     const { view } = sourceOf(context, leg.chain);
     const validUntil = fundBy(context.record.swap, leg);
     const limits = { validUntil, outputs: null, now: await context.now() };
-    const wanted = { verb: 'fund', ...(allowance === undefined ? {} : { allowance }) } as const;
+    const how = allowance === undefined ? {} : { allowance };
+    heard.opening = await openingOf(context, client, leg);
+    const wanted = { verb: 'fund', ...how, ...heard.opening } as const;
     verifyMaterial(built, wanted, leg.escrow.terms, view, limits);
     mustTakeNew(leg, view);
     return built;
@@ -84,6 +87,19 @@ export async function askToFund(
     context.emit('market_refused', gives, error.message);
     return null;
   }
+}
+
+/** The payee's signature, where the leg is in a lane of its: after the build, so that it is there. */
+export async function openingOf(
+  context: Pick<Context, 'swapId' | 'signal'>,
+  client: Pick<ParleyClient, 'swap'>,
+  { leg, escrow }: SetLeg,
+): Promise<{ readonly laneSignature?: string }> {
+  const { lane } = escrow.terms;
+  if (lane === undefined || !isOfPayee(lane)) return {};
+  const { legs } = await asked(context, (how) => client.swap(context.swapId, how));
+  const { laneSignature } = legs[leg];
+  return typeof laneSignature === 'string' ? { laneSignature } : {};
 }
 
 /** Signs and keeps a funding, as what takes the place of the one before if there was any. */
@@ -107,7 +123,8 @@ function mustBeOwnText(
   limits: TextLimits,
 ): Promise<void> {
   const source = sourceOf(context, leg.chain);
-  return verifyTypedData(alternative, leg.escrow.terms, source, limits, context.limit());
+  const all = { ...limits, ...context.heard.opening };
+  return verifyTypedData(alternative, leg.escrow.terms, source, all, context.limit());
 }
 
 /** Throws `no_wallet` where the wallet has signed with another key, or by code. */
@@ -228,7 +245,9 @@ export async function permitCall(
     value: BigInt(message.value ?? 0),
     deadline: Number(message.deadline),
   };
-  const own = permitAlternative(terms, deployment, { permit: domain, authorization: null }, values);
+  const abilities = { permit: domain, authorization: null };
+  const { laneSignature } = context.heard.opening;
+  const own = permitAlternative(terms, deployment, abilities, values, laneSignature);
   const refuse = (why: string) => {
     context.waits(leg, `approves instead of a permit: ${why}`);
     return null;

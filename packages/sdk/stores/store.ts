@@ -144,6 +144,8 @@ export type SwapRecord = {
   readonly givenUp?: GivenUp;
   /** The other side's release of the own leg, for this escrow. */
   readonly released?: { readonly escrow: string; readonly signature: string };
+  /** The escrow whose lane this side has signed for, or will not sign for again. */
+  readonly laneOpened?: string;
   /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
   /** From a rescue: the lost device may have funded it, so nothing is signed to fund it here. */

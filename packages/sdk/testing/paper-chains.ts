@@ -10,6 +10,7 @@ import {
   evmDeployment,
   evmEscrow,
   fundCalls,
+  laneConsent,
   laneText,
   refundCall,
 } from '@parley/chains/evm/plan.ts';
@@ -154,6 +155,7 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
       open: [deployment.contract],
       contractFor: () => deployment.contract,
       consent: (terms) => laneText(terms, deployment),
+      mustOpen: (terms, signature) => void laneConsent(terms, deployment, signature),
       read: async () => [],
     },
     plan: (terms) => evmEscrow(terms, deployment),
@@ -172,8 +174,10 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
       asked(signal, () => {
         if (about !== 'funding' && chain.refusesPayout !== null) throw chain.refusesPayout;
       }),
-    buildFund: ({ escrow: { terms } }, signal) =>
-      asked(signal, () => built(terms, fundCalls(terms, deployment, 0n), terms.refund.address)),
+    buildFund: ({ escrow: { terms }, ...how }, signal) =>
+      asked(signal, () =>
+        built(terms, fundCalls(terms, deployment, 0n, how), terms.refund.address),
+      ),
     buildClaim: ({ escrow: { terms } }, secret, signal) =>
       asked(signal, () => built(terms, [claimCall(terms, deployment, secret)])),
     buildRefund: ({ escrow: { terms } }, signal) =>

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import { laneOwner } from '@parley/chains/interface/lanes.ts';
 import type { Signed } from '@parley/chains/interface/material.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import type { Bump, ScheduledVerb } from '@parley/chains/interface/scheduled.ts';
@@ -44,15 +45,24 @@ export type PaperMarket = {
   readonly calls: string[];
   /** Signed spends of that verb that it was last given. */
   left(verb: ScheduledVerb): readonly Bump[];
+  /** Puts a leg in a lane of its payee's, who has signed so; null: not yet. Absent: takes it out. */
+  lend(leg: LegName, laneSignature?: string | null): void;
+  /** Absent: the lane of this leg is its funder's. */
+  readonly lent: Partial<Record<LegName, string | null>>;
   /** From now on it keeps no more of them than so many. */
   keepsSpends(count: number): void;
 };
 
 /** With the counter of each leg's lane, where its chain has lanes. */
-type Paper = PaperSwap & { readonly counters: Record<LegName, number> };
+type Paper = PaperSwap & {
+  readonly counters: Record<LegName, number>;
+  readonly lent: Partial<Record<LegName, string | null>>;
+  /** Legs whose funding was built: they stay in their lanes. */
+  readonly built: Set<LegName>;
+};
 
 export function paperMarket(given: PaperSwap): PaperMarket {
-  const paper: Paper = { ...given, counters: { a: 1, b: 1 } };
+  const paper: Paper = { ...given, counters: { a: 1, b: 1 }, lent: {}, built: new Set() };
   const left: Record<ScheduledVerb, readonly Bump[]> = { claim: [], refund: [] };
   const state = { dead: false, alter: (swap: Swap) => swap, keepsSpends: Infinity };
   const calls: string[] = [];
@@ -99,11 +109,27 @@ export function paperMarket(given: PaperSwap): PaperMarket {
           return { swaps: [state.alter(swapFor(paper, party))], nextCursor: null };
         }),
       thread: async () => build('thread', async () => threadFor(paper, party)),
-      setAddress: async () => build('address', async () => state.alter(swapFor(paper, party))),
+      setAddress: async (_: string, { chain, ownLane }: { chain: string; ownLane?: boolean }) =>
+        build('address', async () => {
+          const leg = paper.assets.a.chain === chain ? 'a' : 'b';
+          if (ownLane && !paper.built.has(leg)) paper.lent[leg] ??= null;
+          return state.alter(swapFor(paper, party));
+        }),
+      openLane: async (_: string, leg: LegName, { signature = '' }: { signature?: string }) =>
+        build(`open ${leg}`, async () => {
+          of(leg).lanes?.mustOpen(termsOf(paper, leg), signature);
+          paper.lent[leg] = signature;
+        }),
       fund: async (_: string, leg: LegName) =>
         build(`fund ${leg}`, async () => {
           await mustHaveReadyLane(paper, leg, signal());
-          return of(leg).buildFund(input(leg), signal());
+          const laneSignature = paper.lent[leg];
+          if (laneSignature === null) throw new ParleyError('not_fundable_yet', 'it is not signed');
+          paper.built.add(leg);
+          return of(leg).buildFund(
+            { ...input(leg), ...(laneSignature && { laneSignature }) },
+            signal(),
+          );
         }),
       scheduleRefunds: async (
         _: string,
@@ -130,6 +156,11 @@ export function paperMarket(given: PaperSwap): PaperMarket {
       state.alter = alter;
     },
     calls,
+    lend: (leg, laneSignature) => {
+      if (laneSignature === undefined) delete paper.lent[leg];
+      else paper.lent[leg] = laneSignature;
+    },
+    lent: paper.lent,
     left: (verb) => left[verb],
     keepsSpends: (count) => {
       state.keepsSpends = count;
@@ -179,23 +210,24 @@ function termsOf(paper: Paper, leg: LegName): EscrowTerms {
   };
 }
 
-/** A lane of the funder's for itself, where the chain has lanes. */
+/** A lane for the leg alone, where the chain has lanes. */
 function placeOf(paper: Paper, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
   if (paper.sources[leg].adapter.lanes === undefined) return {};
   const fundBefore = fundBy({ deadlines: timesOf(paper) }, { long: leg === 'b' });
   const digest = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex');
-  const number = `0${digest.slice(0, 23)}`;
+  const number = `${paper.lent[leg] === undefined ? '0' : 'f'}${digest.slice(0, 23)}`;
   return { fundBefore, lane: { number, counter: paper.counters[leg] } };
 }
 
 /** Moves a leg that was never funded to what the chain's counter is at, and says so. */
 async function mustHaveReadyLane(paper: Paper, leg: LegName, signal: AbortSignal): Promise<void> {
   const { adapter } = paper.sources[leg];
-  const { lane, refund } = termsOf(paper, leg);
+  const terms = termsOf(paper, leg);
+  const { lane } = terms;
   if (adapter.lanes === undefined || lane === undefined) return;
-  const { address: funder } = refund;
-  const contract = adapter.lanes.contractFor(funder);
-  const [state] = await adapter.lanes.read({ contract, owner: funder }, [lane.number], signal);
+  const owner = laneOwner(terms);
+  const contract = adapter.lanes.contractFor(owner);
+  const [state] = await adapter.lanes.read({ contract, owner }, [lane.number], signal);
   const { funded } = await adapter.readEscrow(watchedOf(paper, leg), signal);
   if (funded !== null || state === undefined || state.counter < lane.counter) return;
   paper.counters[leg] = state.counter + 1;
@@ -257,5 +289,8 @@ function threadFor(paper: Paper, party: Party): Partial<Thread> {
 function legFor(paper: Paper, leg: LegName): SwapLeg {
   const { terms, requiredConfirmations: depth } = watchedOf(paper, leg);
   const escrow = paper.sources[leg].adapter.plan(terms);
-  return legShown(leg, terms, escrow, { assetId: paper.assets[leg].id, depth });
+  const { [leg]: laneSignature } = paper.lent;
+  const shown = legShown(leg, terms, escrow, { assetId: paper.assets[leg].id, depth });
+  const ownLane = laneSignature !== undefined;
+  return { ...shown, ownLane, laneSignature: laneSignature ?? null };
 }

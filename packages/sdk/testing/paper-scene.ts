@@ -64,12 +64,16 @@ type Moves = Pick<PaperScene, 'stepSeconds' | 'theirsAt'>;
  */
 export async function paperScene(
   party: Party,
-  of: Partial<Moves> & { readonly isToken?: boolean; readonly secret?: string } = {},
+  of: Partial<Moves> & {
+    readonly isToken?: boolean;
+    readonly secret?: string;
+    readonly ownKey?: `0x${string}`;
+    readonly theirKey?: `0x${string}`;
+  } = {},
 ): Promise<PaperScene> {
-  const { isToken = false, secret = randomBytes(32).toString('hex'), ...moves } = of;
+  const { isToken = false, secret = randomBytes(32).toString('hex'), ...given } = of;
+  const { ownKey = newKey(), theirKey = newKey(), ...moves } = given;
   const chains = paperChains(agreedAt);
-  const ownKey = newKey();
-  const theirKey = newKey();
   const own = { a: walletOn(chains.a, ownKey), b: walletOn(chains.b, ownKey) };
   const theirs = {
     a: walletOn(chains.a, theirKey, 'others'),
@@ -219,7 +223,10 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
   const { terms } = watched[gets];
   const isDue = wall >= scene.theirsAt;
   if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {
-    return send(gets, fundCalls(terms, evmDeployment(chains[gets].chainId), 0n).at(-1));
+    const { [gets]: laneSignature } = scene.market.lent;
+    if (laneSignature === null) return;
+    const how = laneSignature === undefined ? {} : { laneSignature };
+    return send(gets, fundCalls(terms, evmDeployment(chains[gets].chainId), 0n, how).at(-1));
   }
   // A secret that it learnt before it is public is worth most once its own leg has come back.
   const isBack = scene.isLeaked && own.refunded?.deep === true;

@@ -101,14 +101,19 @@ export function offering(
 ): { readonly input: SettleInput; readonly relay: Relay } {
   const relay: Relay = { given: [], does: 'send', alter: (each) => each };
   const market = scene.market.client(party);
-  const { terms } = scene.market.watched('a');
-  const owner = terms.refund.address;
+  const termsNow = () => scene.market.watched('a').terms;
+  const opening = () => {
+    const { a: laneSignature } = scene.market.lent;
+    return laneSignature ? { laneSignature } : {};
+  };
+  const owner = termsNow().refund.address;
   const source = sourceIn(input.chains, evmKey);
   const { ways } = source.adapter;
   if (ways === undefined) throw new Error('no source with ways');
   const never = new AbortController().signal;
   const fund = async (_: string, leg: 'a', { allowance = 'exact', sign }: FundQuery = {}) => {
     const built = (await market.fund('', leg)) as EvmMaterial;
+    const terms = termsNow();
     const held = await coin.read('allowance', [owner, deployment.contract]);
     const asked = {
       escrow: scene.market.watched('a'),
@@ -118,12 +123,13 @@ export function offering(
       needsAllowance: held < terms.amount,
       authorizes: sign !== undefined,
       deadline: terms.fundBefore ?? 0,
+      ...opening(),
     };
     const isOffered = relay.does !== 'refuse' || relay.given.length === 0;
     const offered = (await ways.alternatives(asked, never)) ?? [];
     return {
       ...built,
-      txs: fundCalls(terms, deployment, held, { allowance }),
+      txs: fundCalls(terms, deployment, held, { allowance, ...opening() }),
       alternatives: offered.map((each) =>
         relay.alter(each.way === 'permit' ? each : { ...each, relay: isOffered }),
       ),
@@ -145,7 +151,10 @@ export function offering(
       const message = 'the cap of fundings is used up';
       throw new ParleyApiError({ status: 409, code: 'relay_unavailable', message });
     }
-    const call = authorizationAlternative(terms, deployment, coin.abilities)?.call;
+    const { laneSignature } = opening();
+    const { abilities } = coin;
+    const own = authorizationAlternative(termsNow(), deployment, abilities, laneSignature);
+    const call = own?.call;
     if (call == null) throw new Error('no authorization');
     if (relay.does === 'send') sent ??= await submit(signedCall(call, given.signature));
     return { relayed: true, txid: sent ?? `0x${'00'.repeat(32)}` };

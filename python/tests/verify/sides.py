@@ -216,7 +216,9 @@ class Own:
         now, views = await self.side.ground.now(), self.side.ground.views
         assert verify_to_fund(shown, self.trade, kept, views, now=now) == kept
         built = await self.side.client.build_fund(self.swap_id, name)
-        await self._act(name, Fund(), built)
+        legs = (await self.side.client.get_swap(self.swap_id)).legs
+        lent = (legs.a if name == "a" else legs.b).lane_signature
+        await self._act(name, Fund(lane_signature=lent), built)
 
     async def claim(self, secret: str) -> None:
         name = other_leg(given_leg(self.trade.party))

@@ -40,6 +40,8 @@ create table wallets (
   waits_until timestamptz,
   -- A login wallet whose removal was asked for signs in, and is paid, until then.
   leaves_at timestamptz,
+  -- EVM, TRON: it lent a lane of its own when it was last paid, and does so in the next swap.
+  lends boolean not null default false,
   primary key (family, address, standing)
 );
 create index wallets_by_account on wallets (account_id);
@@ -508,6 +510,8 @@ create table legs (
   -- Bitcoin: which side asks for an escrow of Taproot.
   payout_form text check (payout_form = 'p2tr'),
   refund_form text check (refund_form = 'p2tr'),
+  -- EVM, TRON: the payee lends a lane of its own.
+  own_lane boolean not null default false,
   -- The current escrow; null until both destinations are known.
   escrow text,
   -- packages/core/release.ts: the payee will not go on, and its signature for the funder.
@@ -535,6 +539,10 @@ create table escrows (
   created_xact xid8 not null default pg_current_xact_id(),
   -- No longer followed.
   done boolean not null default false,
+  -- EVM, TRON: the payee's signature for its lane.
+  lane_signature text,
+  -- A funding of it was first built then: no lane is chosen anew.
+  built_at timestamptz,
   -- A funding of it was last handed to the chain then: its leg does not move for a while.
   sent_at timestamptz,
   -- The watchtower has taken it up.
@@ -555,18 +563,18 @@ create index escrows_to_refund on escrows (chain, ((terms ->> 'timelock')::bigin
 create index escrows_refundable on escrows (chain, ((terms ->> 'timelock')::bigint))
   where not done and facts ->> 'balance' <> '0';
 
--- The lanes of each funder in a contract that holds all escrows of its chain. A row outlives its
+-- The lanes of each owner in a contract that holds all escrows of its chain. A row outlives its
 -- swap: its counter only rises. A lane's state on the chain wins over it.
 create table lanes (
   chain text not null,
   contract text not null,
-  funder text not null,
+  owner text not null,
   -- 24 hex digits: 16 of the account, 8 of the index.
   number text not null,
   -- Of the escrow that has the lane.
   counter integer not null check (counter between 1 and 1073741823),
   escrow text not null,
-  primary key (chain, contract, funder, number)
+  primary key (chain, contract, owner, number)
 );
 
 -- Claims and refunds that a party signed beforehand, at rising fees, one ladder of each an escrow;

@@ -12,6 +12,7 @@ import { partyOf } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import * as builders from '../../settle/builders.ts';
+import { openLane } from '../../settle/own-lane.ts';
 import { keepRelease, prepareRelease } from '../../settle/releases.ts';
 import {
   prepareSchedule,
@@ -32,6 +33,7 @@ const tag = 'swaps';
 export function registerLegs(app: FastifyInstance, deps: Deps): void {
   buildFunding(app, deps);
   buildSpending(app, deps);
+  openLaneOf(app, deps);
   releaseLeg(app, deps);
   scheduleSpends(app, deps);
 }
@@ -136,6 +138,28 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
       builders.buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => mustStillLive(deps, reply),
+  });
+}
+
+function openLaneOf(app: FastifyInstance, deps: Deps): void {
+  command({ app, deps, tag }, 'POST /v1/swaps/:id/legs/:leg/lane', 'openLane', {
+    about:
+      'Sign for your lane, in which the leg that pays you is to be funded: its funder pays less ' +
+      'gas there (docs/funding.md).',
+    params: shapes.legParams,
+    body: shapes.laneBody,
+    replies: { 200: shapes.laneReply },
+    run: async (tx, { caller: { accountId }, params, body }) => {
+      const { signature, escrow } = body;
+      if ((signature === undefined) !== (escrow === undefined)) {
+        throw new HttpError('bad_field', '`signature` and `escrow` go together');
+      }
+      const given = signature === undefined || escrow === undefined ? null : { signature, escrow };
+      const asked = { accountId, swapId: params.id, leg: params.leg, given };
+      const { swap, material } = await openLane(tx, deps, asked);
+      const party = partyOf(swap, accountId) ?? 'maker';
+      return { status: 200, body: { swap: swapView(swap, party, deps.now()), material } };
+    },
   });
 }
 

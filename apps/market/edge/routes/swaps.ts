@@ -58,8 +58,9 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
     body: setAddress,
     replies: { 200: swapReply },
     before: async ({ caller: { accountId }, params, body, signal }) => {
-      const { chain, leg = null, address, keySignature = null, form } = body;
-      const request = { accountId, swapId: params.id, chain, leg, address, keySignature, form };
+      const { chain, leg = null, address, keySignature = null, form, ownLane = false } = body;
+      const told = { chain, leg, address, keySignature, form, ownLane };
+      const request = { accountId, swapId: params.id, ...told };
       return { request, address: await prepareAddress(deps, request, signal) };
     },
     run: async (tx, { prepared: { request, address } }) => {

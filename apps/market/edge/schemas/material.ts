@@ -313,6 +313,32 @@ export const releaseBody = s.form(
 const releaseText = (family: 'evm' | 'tron', name: string) =>
   materialOf(name, family, 'typed-data', 'A text to sign.', { typedData });
 
+export const laneBody = s.form(
+  'OpenLane',
+  'Your signature for your lane. An empty one asks for the text to sign.',
+  {
+    signature: s.optional(
+      s.text('of `material`, by the payout address: 65 bytes in hex', s.examples.evmSignature, {
+        maxLength: 1_024,
+      }),
+    ),
+    escrow: s.optional(s.bounded('what was signed for', s.exampleIn(s.escrow), 200)),
+  },
+);
+
+export const laneReply = s.model('LaneReply', 'The swap, and what opens the lane.', {
+  swap: swapSchema,
+  material: s.nullable(
+    s.named(
+      'LaneMaterial',
+      Type.Union([releaseText('evm', 'EvmLaneText'), releaseText('tron', 'TronLaneText')], {
+        description: 'A text to sign.',
+      }),
+    ),
+    'null: it is signed',
+  ),
+});
+
 export const releaseReply = s.model('ReleaseReply', 'The swap, and what releases its leg.', {
   swap: swapSchema,
   material: s.nullable(

@@ -43,11 +43,15 @@ const scheduledClaims = s.nullable(
   ),
 );
 
-const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of the funder', {
+const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of its owner', {
   contract: s.optional(s.text('which holds the word and the escrow', s.examples.contract)),
-  number: s.text('number of the word, 96 bits in hex', '00000000000000000000002a', {
-    pattern: '^[0-9a-f]{24}$',
-  }),
+  number: s.text(
+    "number of the word, 96 bits in hex; from 8… on it is the payee's",
+    '00000000000000000000002a',
+    {
+      pattern: '^[0-9a-f]{24}$',
+    },
+  ),
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
@@ -84,7 +88,11 @@ const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain
   ),
   timelock: s.unixSeconds('claims before, refunds from then on', 1_773_566_813),
   escrow: s.nullable(s.escrow, 'null until both addresses of the leg are known'),
+  ownLane: s.flag('EVM, TRON: the payee lends a lane of its own', false),
   lane: s.nullable(lane),
+  laneSignature: s.nullable(
+    s.text("the payee's signature, for a lane of its own", s.examples.evmSignature),
+  ),
   redeemScript: s.nullable(
     s.text(
       'Bitcoin: witness script, hex; of Taproot the output descriptor',
@@ -199,5 +207,11 @@ export const setAddress = s.form('SetAddress', 'Your address on one chain of the
   ),
   form: s.optional(
     s.oneOf(['p2tr'], 'Bitcoin: you sign leaves of Taproot by BIP 340; P2WSH unless both sides do'),
+  ),
+  ownLane: s.optional(
+    s.flag(
+      'EVM, TRON, where you are paid: you lend a lane of your own, and sign for it (`open_lane`)',
+      true,
+    ),
   ),
 });

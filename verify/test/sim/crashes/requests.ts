@@ -511,6 +511,14 @@ const releases = requests('POST /v1/swaps/{id}/legs/{leg}/release', {
   signed: (world) => releasing(world, true),
 });
 
+/** Chains of the simulation have no lanes: it is refused, and changes nothing. */
+const lanes = requests('POST /v1/swaps/{id}/legs/{leg}/lane', {
+  '': async (world) => {
+    const made = await agree(world);
+    return { url: `/v1/swaps/${made.swapId}/legs/${made.long}/lane`, by: made.counterparty };
+  },
+});
+
 const scheduled = [
   ...requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
     '': async (world) => (await signedRefunds(world)).asked,
@@ -533,6 +541,7 @@ export const requestRows: readonly Row[] = [
   addresses,
   builds,
   sends,
+  lanes,
   releases,
   scheduled,
 ].flat();
