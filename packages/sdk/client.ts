@@ -18,6 +18,26 @@ export type FundQuery = Omit<Query<'POST /v1/swaps/{id}/legs/{leg}/fund'>, 'feeR
 export type PageOptions = Query<'GET /v1/webhooks'>;
 export type { QuoteOfMany } from './generated.ts';
 
+type CosignOutput = { readonly txid: string; readonly vout: number; readonly amount: string };
+type Asked = {
+  readonly escrow: string;
+  readonly verb: 'claim' | 'refund';
+  readonly outputs: readonly CosignOutput[];
+  readonly feeSats: string;
+  readonly nonces: readonly string[];
+};
+type Answered = { readonly nonces: readonly string[]; readonly signatures: readonly string[] };
+export type CosignBody = {
+  readonly request?: Asked;
+  readonly answer?: Answered & { readonly id: string };
+};
+type Exchange = Asked & {
+  readonly id: string;
+  readonly at: number;
+  readonly answer: (Answered & { readonly at: number }) | null;
+};
+export type Exchanges = { readonly claim: Exchange | null; readonly refund: Exchange | null };
+
 /** Any text as an event: a newer market has more of them. */
 type Registration = { url: string; events?: readonly (WebhookEvent | (string & {}))[] };
 
@@ -184,6 +204,12 @@ function settlement({ ask, byId, list }: Asking) {
       body: Body<typeof releaseLeg> = {},
       how: CallOptions = {},
     ) => ask(releaseLeg, how, { path: { id, leg }, body }),
+    /** Bitcoin by Taproot: a spend that both sides sign; without a body what there is of it. */
+    cosign: (id: string, leg: LegName, body: CosignBody = {}, how: CallOptions = {}) =>
+      ask('POST /v1/swaps/{id}/legs/{leg}/cosign' as never, how, {
+        path: { id, leg },
+        body,
+      } as never) as Promise<unknown> as Promise<Exchanges>,
     /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-spends.ts` makes them. */
     scheduleRefunds: async (
       id: string,

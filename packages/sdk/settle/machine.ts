@@ -280,8 +280,9 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
   if (verb === 'claim' && record.publicSecret === null) return [];
   const shown = verb === 'claim' ? facts.claimed : facts.refunded;
   const kept = record[verb];
-  // Elsewhere the hand that looks after it raises it.
-  const waits = has(leg, 'coins') && kept !== null && isWaiting(shown, [kept.txid]);
+  // Elsewhere the hand that looks after it raises it. Before the timelock nobody refunds alone.
+  const mayReplace = has(leg, 'coins') && (verb === 'claim' || clock > timelock);
+  const waits = mayReplace && kept !== null && isWaiting(shown, [kept.txid]);
   const replace = waits ? [effect('replace', name)] : [];
   const open = openSteps(record, aloneOf(record, seen, wall));
   const step = open.find(({ action, leg: about }) => action === verb && about === name);
@@ -411,8 +412,11 @@ function mostUrgent({ record, mayBeGivenUp = false }: Facts, seen: Seen): Effect
   const find = (action: Step['action'], leg: LegName) =>
     open.find((step) => step.action === action && step.leg === leg);
   const claim = find('claim', gets);
-  if (claim && seen.state.secret === null && mayBeGivenUp) {
-    const why = 'the market has yet to say that this swap was not given up on another device';
+  if (claim && seen.state.secret === null && (mayBeGivenUp || record.refund !== null)) {
+    const why =
+      record.refund === null
+        ? 'the market has yet to say that this swap was not given up on another device'
+        : `the refund ${record.refund.txid} of leg ${gives} is out: it tells no secret`;
     return [{ ...effect('wait', gets), why }];
   }
   // A secret that was seen a moment ago is kept first.
