@@ -7,7 +7,7 @@ import { has } from '@parley/core/families.ts';
 import { fundBy, fundGate } from '@parley/core/gates.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
-import { isOut } from '@parley/core/release.ts';
+import { isOut, isTaproot } from '@parley/core/release.ts';
 import { lateWatchSeconds } from '@parley/core/remains.ts';
 import { type Clocks, hasPassed, pessimistic } from '@parley/core/swap.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
@@ -280,9 +280,10 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
   if (verb === 'claim' && record.publicSecret === null) return [];
   const shown = verb === 'claim' ? facts.claimed : facts.refunded;
   const kept = record[verb];
-  // Elsewhere the hand that looks after it raises it. Before the timelock nobody refunds alone.
-  const mayReplace = has(leg, 'coins') && (verb === 'claim' || clock > timelock);
-  const waits = mayReplace && kept !== null && isWaiting(shown, [kept.txid]);
+  // Elsewhere the hand that looks after it raises it. Before the timelock no leaf refunds.
+  const isByBoth = verb === 'refund' && isTaproot(leg) && clock <= timelock;
+  const isRaised = has(leg, 'coins') && !isByBoth;
+  const waits = isRaised && kept !== null && isWaiting(shown, [kept.txid]);
   const replace = waits ? [effect('replace', name)] : [];
   const open = openSteps(record, aloneOf(record, seen, wall));
   const step = open.find(({ action, leg: about }) => action === verb && about === name);
