@@ -154,6 +154,7 @@ test('a funder asks for a refund that the other side gave up, and not once the s
   assert.equal(await tends('refunded', 'final', funded, { isLetGo }), 'request');
   assert.equal(await tends('none', 'final', funded), '');
   assert.equal(await tends('none', 'none', funded, { isLetGo }), '');
+  assert.equal(await tends('none', 'pooled', funded, { isLetGo }), '');
   assert.equal(await tends('none', 'final', known, { isLetGo }), '');
   const sent = { txid: 'own', raw: '00' };
   assert.equal(await tends('none', 'final', { ...funded, claim: sent }, { isLetGo }), '');
@@ -167,8 +168,8 @@ test('a claim waits for the other side while there is time, and never again in t
     leg: legWith(recordOf('maker', known), 'b', shows.final),
     clock,
   });
-  const claims = async (clock: number, more: Partial<SettleInput> = {}) => {
-    const { context, bodies } = await sceneOf('maker', { kept: known, said: {}, more });
+  const claims = async (clock: number, more: Partial<SettleInput> = {}, kept = known) => {
+    const { context, bodies } = await sceneOf('maker', { kept, said: {}, more });
     const said = [
       await claimsTogether(context, at(clock)),
       await claimsTogether(context, at(clock)),
@@ -183,6 +184,9 @@ test('a claim waits for the other side while there is time, and never again in t
   assert.deepEqual(await claims(refundAt.b - needs - 1), [true, false, 1]);
   assert.deepEqual(await claims(now, { cosignWaitMs: 0 }), [false, false, 0]);
   assert.deepEqual(await claims(now, { client: null }), [false, false, 0]);
+  // A former run has waited.
+  const before = { ...known, claimAskedAtMs: Date.now() - 20_000 };
+  assert.deepEqual(await claims(now, {}, before), [false, false, 0]);
 });
 
 class Crash extends Error {}

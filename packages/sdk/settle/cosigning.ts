@@ -8,6 +8,7 @@ import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { CosignRequest, NonceStore } from '@parley/chains/bitcoin/musig.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
+import type { Millis } from '@parley/core/nominal.ts';
 import { hasPassed } from '@parley/core/swap.ts';
 import type { CosignBody, Exchanges, ParleyClient } from '../client.ts';
 import { messageOf } from '../errors.ts';
@@ -144,8 +145,8 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
   let why = 'the other side has not signed in time';
   try {
     if (claim.untilMs === null) {
-      const waitMs = context.cosignWaitMs ?? claimWaitMs;
-      claim.isOver = !(await hasTime(context, leg, clock, waitMs));
+      const waitMs = await leftToWait(context, leg, clock);
+      claim.isOver = waitMs <= 0;
       if (claim.isOver) return false;
       claim.untilMs = performance.now() + waitMs;
       claim.id = await askTogether(by, 'claim');
@@ -171,11 +172,18 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
   return false;
 }
 
-async function hasTime(context: Context, leg: SetLeg, clock: number, waitMs: number) {
+/** The wait counts from the first question: runs that end and begin again delay no claim. */
+async function leftToWait(context: Context, leg: SetLeg, clock: number): Promise<Millis> {
+  const { cosignWaitMs: waitMs = claimWaitMs, record } = context;
   const { high, reactSeconds } = sourceOf(context, leg.chain).view.policy;
   const needsSeconds = high.outageSeconds + reactSeconds + high.settleSeconds;
   const leftSeconds = leg.timelock - Math.max(clock, await context.now()) - needsSeconds;
-  return waitMs > 0 && leftSeconds * 1_000 > leastWaits * waitMs;
+  if (leftSeconds * 1_000 <= leastWaits * waitMs) return 0;
+  const { claimAskedAtMs = Date.now() } = record;
+  // A clock that was set back makes no wait longer.
+  const left = waitMs - Math.abs(Date.now() - claimAskedAtMs);
+  if (left > 0) await context.keep({ claimAskedAtMs });
+  return left;
 }
 
 /** Whether it is time to look again. */
@@ -192,8 +200,8 @@ export async function tendTogether(context: Context, seen: Seen): Promise<void> 
   const { gives, gets } = ownSides(context.record);
   const { state, clocks, doubt } = seen;
   const own = state.legs[gives];
-  const { claimed, refunded, balance } = own.facts;
-  const isOpen = (claimed ?? refunded) === null && balance > 0n;
+  const { funded, claimed, refunded, balance } = own.facts;
+  const isOpen = (claimed ?? refunded) === null && (funded?.confirmations ?? 0) > 0;
   if (!isOpen || hasPassed(own, own.timelock, clocks)) return;
   const leg = ownLeg(context);
   try {

@@ -130,7 +130,9 @@ async function releaseTogether(context: Context, leg: SetLeg): Promise<void> {
     await keepWord(context, {});
     return tellWish(context);
   }
-  context.releasing.tries += 1;
+  const { funded } = context.lastSeen.get(leg.leg)?.leg.facts ?? {};
+  // What no block has is not asked for yet.
+  if (funded?.confirmations !== 0) context.releasing.tries += 1;
   try {
     const { refund } = await exchanges(by);
     if (refund === null || refund.answer !== null) return;

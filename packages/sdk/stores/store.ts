@@ -114,6 +114,8 @@ export type SwapRecord = {
   readonly swap: VerifiedSwap;
   readonly funding: Kept | null;
   readonly claim: Kept | null;
+  /** Bitcoin: when the other side was first asked to sign it, for whom this side waits a moment. */
+  readonly claimAskedAtMs?: Millis;
   readonly refund: Kept | null;
   /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
   readonly authorization?: Authorization | null;
