@@ -206,7 +206,8 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     buildRefund: (input, signal) => build(context, input, 'refund', signal),
     planTogether: async (input, verb, signal) => {
       const { outputs, feeSats } = await planned(context, input, verb, 'key', signal);
-      return { verb, outputs, feeSats };
+      const named = outputs.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
+      return { verb, outputs: named, feeSats };
     },
     checkRequest: async ({ escrow, isPublic }, request, inTurns, signal) => {
       const { address, terms } = escrow;

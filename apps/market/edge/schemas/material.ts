@@ -345,11 +345,14 @@ const cosignFields = {
   verb: s.oneOf(['claim', 'refund'], 'claim: to the payee; refund: to the funder'),
   outputs: s.list(
     'the payments that it takes',
-    s.group('One of the escrow.', {
-      txid: s.as(s.hex32, 'transaction id of the payment'),
-      vout: s.int('which output of it', 0, { minimum: 0, maximum: 4_294_967_295 }),
-      amount: sats('how much it is'),
-    }),
+    s.input(
+      {
+        txid: s.as(s.hex32, 'transaction id of the payment'),
+        vout: s.int('which output of it', 0, { minimum: 0, maximum: 4_294_967_295 }),
+        amount: sats('how much it is'),
+      },
+      'One of the escrow.',
+    ),
     ofEach,
   ),
   feeSats: sats('what it pays'),
