@@ -16,7 +16,15 @@ import {
 } from './swap.ts';
 import type { LegName, Role } from './trade.ts';
 
-export const actions = ['set_address', 'fund', 'claim', 'refund', 'release', 'wait'] as const;
+export const actions = [
+  'set_address',
+  'fund',
+  'claim',
+  'refund',
+  'release',
+  'cosign',
+  'wait',
+] as const;
 export type Action = (typeof actions)[number];
 
 export type Step = {
@@ -31,8 +39,8 @@ export type Step = {
 };
 
 /**
- * Empty when nothing is left to do. Steps of escrows that a leg moved off apps/market/settle/view.ts
- * adds.
+ * Empty when nothing is left to do. Steps of escrows that a leg moved off, and of spends that both
+ * sides sign, apps/market/settle/view.ts adds.
  */
 export function nextSteps(swap: SwapState, clocks: Clocks): Step[] {
   const steps: Step[] = [];

@@ -18,26 +18,6 @@ export type FundQuery = Omit<Query<'POST /v1/swaps/{id}/legs/{leg}/fund'>, 'feeR
 export type PageOptions = Query<'GET /v1/webhooks'>;
 export type { QuoteOfMany } from './generated.ts';
 
-type CosignOutput = { readonly txid: string; readonly vout: number; readonly amount: string };
-type Asked = {
-  readonly escrow: string;
-  readonly verb: 'claim' | 'refund';
-  readonly outputs: readonly CosignOutput[];
-  readonly feeSats: string;
-  readonly nonces: readonly string[];
-};
-type Answered = { readonly nonces: readonly string[]; readonly signatures: readonly string[] };
-export type CosignBody = {
-  readonly request?: Asked;
-  readonly answer?: Answered & { readonly id: string };
-};
-type Exchange = Asked & {
-  readonly id: string;
-  readonly at: number;
-  readonly answer: (Answered & { readonly at: number }) | null;
-};
-export type Exchanges = { readonly claim: Exchange | null; readonly refund: Exchange | null };
-
 /** Any text as an event: a newer market has more of them. */
 type Registration = { url: string; events?: readonly (WebhookEvent | (string & {}))[] };
 
@@ -165,6 +145,7 @@ function settlement({ ask, byId, list }: Asking) {
   const claimLeg = 'POST /v1/swaps/{id}/legs/{leg}/claim';
   const refundLeg = 'POST /v1/swaps/{id}/legs/{leg}/refund';
   const releaseLeg = 'POST /v1/swaps/{id}/legs/{leg}/release';
+  const cosignLeg = 'POST /v1/swaps/{id}/legs/{leg}/cosign';
   // Bytes are typed as those who sign know them.
   const built = (answer: Promise<object>) => answer as Promise<Built>;
   const relayed = (answer: Promise<object>) => answer as Promise<RelayedClaim>;
@@ -204,12 +185,9 @@ function settlement({ ask, byId, list }: Asking) {
       body: Body<typeof releaseLeg> = {},
       how: CallOptions = {},
     ) => ask(releaseLeg, how, { path: { id, leg }, body }),
-    /** Bitcoin by Taproot: a spend that both sides sign; without a body what there is of it. */
-    cosign: (id: string, leg: LegName, body: CosignBody = {}, how: CallOptions = {}) =>
-      ask('POST /v1/swaps/{id}/legs/{leg}/cosign' as never, how, {
-        path: { id, leg },
-        body,
-      } as never) as Promise<unknown> as Promise<Exchanges>,
+    /** Taproot: asks for a spend by both sides, or answers; an empty body reads what there is. */
+    cosign: (id: string, leg: LegName, body: Body<typeof cosignLeg> = {}, how: CallOptions = {}) =>
+      ask(cosignLeg, how, { path: { id, leg }, body }),
     /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-spends.ts` makes them. */
     scheduleRefunds: async (
       id: string,
@@ -233,7 +211,7 @@ function settlement({ ask, byId, list }: Asking) {
 
 function webhooks({ ask, byId, list }: Asking) {
   return {
-    /** `events` empty or left out: all but `swap.release` and the `thread.` ones. The secret is told this once. */
+    /** `events` empty or left out: all but `swap.release`, `swap.cosign` and the `thread.` ones. The secret is told this once. */
     registerWebhook: (body: Registration, how: CallOptions = {}) =>
       ask('POST /v1/webhooks', how, { body: body as Body<'POST /v1/webhooks'> }),
     webhooks: list('GET /v1/webhooks'),

@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import type { Exchanges } from './client.ts';
 import type { SettleInput } from './settle.ts';
 import { type Crashing, throughCrashes } from './testing/crashing.ts';
 import type { Scene } from './testing/four-chains.ts';
+import type { Exchanges } from './testing/paper-market.ts';
 import { onChains, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 

@@ -8,6 +8,7 @@ const goOn: ReadonlySet<string> = new Set([
   'buildClaim',
   'buildRefund',
   'releaseLeg',
+  'cosign',
   'scheduleRefunds',
   'scheduleClaims',
   'broadcast',

@@ -9,10 +9,12 @@ import { bitcoinEscrow } from '@parley/chains/bitcoin/plan.ts';
 import type { Party } from '@parley/core/trade.ts';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
-import type { CosignBody, Exchanges, ParleyClient } from '../client.ts';
+import type { ParleyClient } from '../client.ts';
+import type { Cosign } from '../generated.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { bitcoinView, evmView, keptRecord, keys, now, swapId } from '../testing/honest.ts';
+import type { Exchanges } from '../testing/paper-market.ts';
 import { bitcoinWallet } from '../wallets/bitcoin.ts';
 import { contextOf, type SettleInput } from './context.ts';
 import { claimsTogether, tendTogether } from './cosigning.ts';
@@ -57,9 +59,9 @@ async function exchangeOf(verb: Verb) {
   const asked = await walletOf(party).cosigns?.ask(terms, { verb, ...spend }, forgets);
   assert.ok(asked && escrow);
   const outputs = asked.outputs.map((each) => ({ ...each, amount: each.amount.toString() }));
-  const { nonces } = asked;
+  const nonces = [...asked.nonces];
   const { address } = escrow;
-  return { id: '1', at: 0, verb, escrow: address, outputs, feeSats: '400', nonces, answer: null };
+  return { id: '1', at: '', verb, escrow: address, outputs, feeSats: '400', nonces, answer: null };
 }
 
 type Scene = {
@@ -70,13 +72,13 @@ type Scene = {
 
 /** A driver's memory of that record, in front of a market that says so, and a chain that plans. */
 async function sceneOf(party: Party, { kept, said, more = {} }: Scene) {
-  const bodies: CosignBody[] = [];
+  const bodies: Cosign[] = [];
   const client = {
-    cosign: async (_: string, __: string, body: CosignBody) => {
+    cosign: async (_: string, __: string, body: Cosign) => {
       bodies.push(body);
       const { request } = body;
-      const asked = request && { [request.verb]: { ...request, id: 'own', at: 0, answer: null } };
-      return { claim: null, refund: null, ...said, ...asked };
+      const asked = request && { [request.verb]: { ...request, id: 'own', at: '', answer: null } };
+      return { exchange: { claim: null, refund: null, ...said, ...asked } };
     },
   } as unknown as ParleyClient;
   const adapter: Partial<ChainAdapter> = { planTogether: async (_, verb) => ({ verb, ...spend }) };
@@ -141,7 +143,7 @@ test('a funder signs a claim once its own claim is in a block, and not before', 
   assert.equal(await tends('claimMined', 'final', known, { said, clock }), '');
   const other = { claim: { ...claim, escrow: 'bcrt1other' } };
   assert.equal(await tends('claimMined', 'final', known, { said: other }), '');
-  const answered = { claim: { ...claim, answer: { nonces: [], signatures: [], at: 0 } } };
+  const answered = { claim: { ...claim, answer: { nonces: [], signatures: [], at: '' } } };
   assert.equal(await tends('claimMined', 'final', known, { said: answered }), '');
   // A request of a refund is no claim, whatever the market calls it.
   const refund = await exchangeOf('refund');
@@ -222,15 +224,17 @@ async function refundThroughCrashes(falls: (where: string) => boolean) {
         return nonces;
       }),
   };
-  const cosign = async ({ request }: CosignBody): Promise<Exchanges> => {
+  const cosign = async ({ request }: Cosign) => {
     if (request !== undefined) {
       ids += 1;
-      refund = { ...request, id: `${ids}`, at: 0, answer: null };
+      const outputs = [...request.outputs];
+      const nonces = [...request.nonces];
+      refund = { ...request, outputs, nonces, id: `${ids}`, at: '', answer: null };
     }
-    return { claim: null, refund };
+    return { exchange: { claim: null, refund } };
   };
   const client = {
-    cosign: (_: string, __: string, body: CosignBody) => risky('asking', () => cosign(body)),
+    cosign: (_: string, __: string, body: Cosign) => risky('asking', () => cosign(body)),
     broadcast: async () => {},
   } as unknown as ParleyClient;
   /** The other side signs whatever is asked. */
@@ -239,7 +243,9 @@ async function refundThroughCrashes(falls: (where: string) => boolean) {
     const outputs = refund.outputs.map((each) => ({ ...each, amount: BigInt(each.amount) }));
     const request = { ...refund, outputs, feeSats: BigInt(refund.feeSats) };
     const signed = await walletOf('maker').cosigns?.answer(terms, request);
-    if (signed !== undefined) refund = { ...refund, answer: { ...signed, at: 0 } };
+    if (signed === undefined) return;
+    const nonces = [...signed.nonces];
+    refund = { ...refund, answer: { nonces, signatures: [...signed.signatures], at: '' } };
   };
   const adapter = {
     planTogether: async (_: unknown, verb: Verb) => ({ verb, ...spend }),

@@ -5,13 +5,15 @@
 // leaf after some seconds, and a refund from the timelock on.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { CosignRequest, NonceStore } from '@parley/chains/bitcoin/musig.ts';
+import type { NonceStore } from '@parley/chains/bitcoin/musig.ts';
+import type { CosignRequest } from '@parley/chains/interface/cosigning.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import { hasPassed } from '@parley/core/swap.ts';
-import type { CosignBody, Exchanges, ParleyClient } from '../client.ts';
+import type { CallOptions, ParleyClient } from '../client.ts';
 import { messageOf } from '../errors.ts';
+import type { Cosign, CosignReply, CosignExchange as Exchange } from '../generated.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import type { Cosigns } from '../wallets/wallet.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
@@ -20,8 +22,7 @@ import { asked } from './market.ts';
 import { type LegSeen, ownSides, type Seen, type SetLeg, watchedOf } from './record.ts';
 import { due } from './send.ts';
 
-type Verb = 'claim' | 'refund';
-type Exchange = NonNullable<Exchanges[Verb]>;
+type Verb = CosignRequest['verb'];
 
 export type Cosigner = {
   readonly context: Context;
@@ -78,11 +79,12 @@ function askerOf(context: Context, leg: SetLeg, verb: Verb): Asker | null {
 }
 
 /** What the market has of this leg. */
-export function exchanges(
+export async function exchanges(
   { context, client, leg }: Cosigner,
-  body: CosignBody = {},
-): Promise<Exchanges> {
-  return asked(context, (how) => client.cosign(context.swapId, leg.leg, body, how), limitMs);
+  body: Cosign = {},
+): Promise<CosignReply['exchange']> {
+  const ask = (how: CallOptions) => client.cosign(context.swapId, leg.leg, body, how);
+  return (await asked(context, ask, limitMs)).exchange;
 }
 
 /** Resolves to the id that the market gave the request. */

@@ -14,8 +14,9 @@ import { hashlockOf } from '@parley/core/hashlock.ts';
 import { type Destination, type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { ChainSource } from '../chains.ts';
-import type { CosignBody, Exchanges, ParleyClient } from '../client.ts';
+import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
+import type { Cosign, CosignExchange, CosignReply } from '../generated.ts';
 import type { OwnTrade, PinnedAsset } from '../trade.ts';
 import type { Swap, SwapLeg, Thread } from '../types.ts';
 import { legShown, swapShown } from './honest.ts';
@@ -50,7 +51,7 @@ export type PaperMarket = {
   lieOfCosigning(alter: (said: Exchanges, party: Party) => Exchanges): void;
 };
 
-type Exchange = NonNullable<Exchanges['claim']>;
+export type Exchanges = CosignReply['exchange'];
 
 /** With the counter of each leg's lane, where its chain has lanes. */
 type Paper = PaperSwap & { readonly counters: Record<LegName, number> };
@@ -74,7 +75,7 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     }
     return state.alter({ ...swap, legs });
   };
-  const cosign = (verb: 'claim' | 'refund', change: Partial<Exchange>) => {
+  const cosign = (verb: 'claim' | 'refund', change: Partial<CosignExchange>) => {
     state.exchanges = { ...state.exchanges, [verb]: { ...state.exchanges[verb], ...change } };
   };
   const calls: string[] = [];
@@ -139,16 +140,22 @@ export function paperMarket(given: PaperSwap): PaperMarket {
       ) => build(`claims ${leg}`, () => keep('claim', leg, transactions)),
       release: async (_: string, leg: LegName) =>
         build(`release ${leg}`, async () => void released.add(leg)),
-      cosign: async (_: string, leg: LegName, { request, answer }: CosignBody) =>
+      cosign: async (_: string, leg: LegName, { request, answer }: Cosign) =>
         build(`cosign ${leg} ${request ? 'request' : answer ? 'answer' : ''}`, async () => {
           if (request !== undefined) {
-            cosign(request.verb, { ...request, id: crypto.randomUUID(), at: 0, answer: null });
+            const id = crypto.randomUUID();
+            const outputs = [...request.outputs];
+            const nonces = [...request.nonces];
+            cosign(request.verb, { ...request, outputs, nonces, id, at: '', answer: null });
           }
           const { claim, refund } = state.exchanges;
           const about = [claim, refund].find((each) => each !== null && each.id === answer?.id);
           if (answer !== undefined && !about) throw new ParleyError('nothing_there', 'no request');
-          if (answer !== undefined && about) cosign(about.verb, { answer: { ...answer, at: 0 } });
-          return state.alterCosigning(state.exchanges, party);
+          if (answer !== undefined && about) {
+            const nonces = [...answer.nonces];
+            cosign(about.verb, { answer: { nonces, signatures: [...answer.signatures], at: '' } });
+          }
+          return { exchange: state.alterCosigning(state.exchanges, party) };
         }),
       broadcast: async (chain: string, signed: Signed) =>
         build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),

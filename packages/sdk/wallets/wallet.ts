@@ -1,8 +1,12 @@
 // The customer's wallet on one chain, as settle needs it. Keys never leave it; no function here
 // sends.
 
-import type { CosignAnswer, CosignRequest, NonceStore } from '@parley/chains/bitcoin/musig.ts';
-import type { SpendTogether } from '@parley/chains/interface/cosigning.ts';
+import type { NonceStore } from '@parley/chains/bitcoin/musig.ts';
+import type {
+  CosignAnswer,
+  CosignRequest,
+  SpendTogether,
+} from '@parley/chains/interface/cosigning.ts';
 import type {
   EvmCall,
   SolanaMaterial,
