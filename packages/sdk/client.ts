@@ -186,12 +186,8 @@ function settlement({ ask, byId, list }: Asking) {
       how: CallOptions = {},
     ) => ask(releaseLeg, how, { path: { id, leg }, body }),
     /** Taproot: asks for a spend by both sides, or answers; an empty body reads what there is. */
-    cosign: (
-      id: string,
-      leg: LegName,
-      body: Body<typeof cosignLeg> = {},
-      how: CallOptions = {},
-    ) => ask(cosignLeg, how, { path: { id, leg }, body }),
+    cosign: (id: string, leg: LegName, body: Body<typeof cosignLeg> = {}, how: CallOptions = {}) =>
+      ask(cosignLeg, how, { path: { id, leg }, body }),
     /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-spends.ts` makes them. */
     scheduleRefunds: async (
       id: string,
