@@ -24,11 +24,11 @@ import { lockSwap, type Swap, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { planned } from './builders.ts';
-import { type Live, readBothLegs, sourcesAgree } from './live.ts';
+import { type Live, readBothLegs, readForClaim, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 import { stateNow } from './releases.ts';
 
-/** Of one verb of a leg, in the life of its swap: a claim that sticks is replaced six times. */
+/** Of one verb of a leg, in the life of its swap: fees may rise while the other side is away. */
 export const mostRequests = 20;
 
 export type CosignBody = {
@@ -71,14 +71,17 @@ export async function prepareCosigning(deps: Deps, asked: Asked): Promise<Prepar
   if (answer !== null && body.request !== undefined) {
     throw new ParleyError('bad_field', 'give a `request` or an `answer`, not both');
   }
-  const request = answer === null ? body.request : await current(deps.db, swap, name, answer.id);
+  const rows = await cosigningsOf(deps.db, { swapId: swap.id, leg: name });
+  const request = answer === null ? body.request : current(rows, name, answer.id).request;
   if (request === undefined) return { name, given: null };
   const { verb } = request;
   const isPayees = (verb === 'claim') === (answer === null);
   (isPayees ? mustReceive : mustFund)(swap.state.legs[name], party);
-  const { address, terms, ...escrow } = planned(swap, name);
-  if (request.escrow !== address) throw moved(name, request.escrow, address);
-  const live = await readBothLegs(deps, swap, signal);
+  const escrow = planned(swap, name);
+  if (request.escrow !== escrow.address) throw moved(name, request.escrow, escrow.address);
+  const live = await (verb === 'claim'
+    ? readForClaim(deps, swap, name, signal)
+    : readBothLegs(deps, swap, signal));
   const { checkRequest, checkAnswer } = adapterOf(deps, chain);
   if (checkRequest === undefined || checkAnswer === undefined) {
     throw new ParleyError('bad_chain', `on ${chain} nothing is signed by both sides`, { chain });
@@ -86,7 +89,7 @@ export async function prepareCosigning(deps: Deps, asked: Asked): Promise<Prepar
   const read = requestOf(request);
   if (answer === null) {
     askGate(live.state, name, verb);
-    const input = { escrow: { address, terms, ...escrow }, isPublic: live.state.secret !== null };
+    const input = { escrow, isPublic: live.state.secret !== null };
     await within(signal, chain, checkRequest(input, read, inTurns, signal));
     const id = idOf(request);
     return { name, given: { id, verb, answer, request, live } };
@@ -96,14 +99,14 @@ export async function prepareCosigning(deps: Deps, asked: Asked): Promise<Prepar
   if (verb === 'refund' && leg.long) await sourcesAgree(deps, swap, signal);
   const { id, nonces, signatures } = answer;
   const exchange = { request: read, answer: { nonces, signatures } };
-  await checkAnswer(terms, exchange, inTurns, signal);
+  await checkAnswer(escrow.terms, exchange, inTurns, signal);
   return { name, given: { id, verb, answer: exchange.answer, request, live } };
 }
 
 /** Throws `nothing_there` where another one is in its place, or none. */
-async function current(tx: Tx, { id: swapId }: Swap, leg: LegName, id: string) {
-  const found = (await cosigningsOf(tx, { swapId, leg })).find((each) => each.id === id);
-  if (found !== undefined) return found.request;
+function current(rows: readonly Cosigning[], leg: LegName, id: string): Cosigning {
+  const found = rows.find((each) => each.id === id);
+  if (found !== undefined) return found;
   const sentence = `leg ${leg} has no request ${id} now: read the newest one, and answer that`;
   throw new ParleyError('nothing_there', sentence, { leg });
 }
@@ -154,7 +157,7 @@ export async function keepCosigning(
     await putRequest(tx, { swapId, leg, id, request: plain(request), at });
   } else {
     answerGate(state, leg, verb, live.clocks);
-    if ((await current(tx, swap, leg, id)) && former?.answer) return exchangesOf(tx, swapId, leg);
+    if (current(before, leg, id).answer !== null) return exchangesOf(tx, swapId, leg);
     await putAnswer(tx, { swapId, leg, id, answer, at });
     if (verb === 'refund') {
       const seconds = Math.floor(at.getTime() / 1_000);
@@ -162,7 +165,7 @@ export async function keepCosigning(
     }
   }
   await touchSwap(tx, swapId, at);
-  const payload = { swapId, status: swap.status, leg, verb, answered: answer !== null };
+  const payload = { swapId: swap.id, status: swap.status, leg, verb, answered: answer !== null };
   await insertOutbox(
     tx,
     [swap.makerId, swap.takerId].map((accountId) => ({
