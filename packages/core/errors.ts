@@ -186,7 +186,8 @@ const codes = {
     // A side will not go on: fund nothing, show no secret, and take back your leg once the other
     // side has released it (docs/lifecycle.md#giving-up).
     'given_up',
-    // A release could cost you now, or the chain has none; the sentence says why.
+    // A release, or a spend that you sign with the other side, could cost you now, or the chain has
+    // none; the sentence says why.
     'not_releasable',
     // Wait until the initiator's leg is funded at depth.
     'not_fundable_yet',

@@ -18,6 +18,7 @@ export const webhookTopics = [
   'swap.half_settled',
   'swap.reorged',
   'swap.release',
+  'swap.cosign',
   ...threadTopics,
 ] as const;
 export type WebhookTopic = (typeof webhookTopics)[number];

@@ -236,6 +236,38 @@ export function releaseGate(swap: SwapState, name: LegName, clocks: Clocks): voi
   throw unreleasable(name, why);
 }
 
+/** Whether the side that a leg would pay may ask the other one to sign with it. */
+export function askGate(swap: SwapState, name: LegName, verb: 'claim' | 'refund'): void {
+  const leg = swap.legs[name];
+  mustNotBeSpent(name, leg.facts);
+  if (verb === 'claim') mustBePublic(swap, name);
+  else if (leg.release === null) throw unreleasable(name, 'its payee has not given it up');
+}
+
+/** Whether the other side may sign: the funder a claim, the payee a refund. */
+export function answerGate(
+  swap: SwapState,
+  name: LegName,
+  verb: 'claim' | 'refund',
+  clocks: Clocks,
+): void {
+  if (verb === 'refund') {
+    releaseGate(swap, name, clocks);
+    return;
+  }
+  const leg = swap.legs[name];
+  mustNotBeSpent(name, leg.facts);
+  mustBePublic(swap, name);
+  if (hasPassed(leg, leg.timelock, clocks)) {
+    throw unreleasable(name, 'its timelock has passed, so its funder may refund it');
+  }
+}
+
+/** Without the secret the funder has no claim of its own. */
+function mustBePublic({ secret }: SwapState, name: LegName): void {
+  if (secret === null) throw unreleasable(name, 'the secret is not public');
+}
+
 function unreleasable(leg: LegName, why: string): ParleyError {
   return new ParleyError('not_releasable', `leg ${leg} cannot be released: ${why}`, { leg });
 }

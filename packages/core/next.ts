@@ -23,6 +23,7 @@ export const actions = [
   'claim',
   'refund',
   'release',
+  'cosign',
   'wait',
 ] as const;
 export type Action = (typeof actions)[number];
@@ -39,8 +40,8 @@ export type Step = {
 };
 
 /**
- * Empty when nothing is left to do. Steps of escrows that a leg moved off apps/market/settle/view.ts
- * adds.
+ * Empty when nothing is left to do. Steps of escrows that a leg moved off, and of spends that both
+ * sides sign, apps/market/settle/view.ts adds.
  */
 export function nextSteps(swap: SwapState, clocks: Clocks): Step[] {
   const steps: Step[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { type EscrowFacts, nothingSeen } from './facts.ts';
-import { claimGate, fundGate, releaseGate, wishGate } from './gates.ts';
+import { answerGate, askGate, claimGate, fundGate, releaseGate, wishGate } from './gates.ts';
 import { nextSteps } from './next.ts';
 import { releaseOf } from './release.ts';
 import { agreedAt, clocksAt, deep, facts, secret, seen, swapOf } from './testing.ts';
@@ -169,4 +169,45 @@ test('a released leg is refunded by its funder alone, and only while it holds so
   const steps = (short: EscrowFacts) => brief({ long: funded, short, ...given_ });
   assert.equal(steps(facts({ funded: seen() })), 'counterparty refund a');
   assert.equal(steps(nothingSeen), 'counterparty release b');
+});
+
+/** The long leg is on Bitcoin. */
+function taproot(over: Given) {
+  const forms = { payoutForm: 'p2tr', refundForm: 'p2tr' } as const;
+  const made = swapOf(over);
+  return { ...made, legs: { ...made.legs, b: { ...made.legs.b, ...forms } } };
+}
+
+test('both sides sign a claim once the secret is public, and a refund once its payee gave it up', () => {
+  const free = { longRelease: wish, short: refunded };
+  const public_ = { short: claimed, secret };
+  const rows: readonly (readonly ['claim' | 'refund', Given, string | null, string | null])[] = [
+    ['claim', {}, 'not_releasable', 'not_releasable'],
+    ['claim', public_, null, null],
+    ['claim', { ...public_, long: refunding }, 'already_refunded', 'already_refunded'],
+    ['claim', { ...public_, long: claimed }, 'already_claimed', 'already_claimed'],
+    ['refund', { short: refunded }, 'not_releasable', null],
+    ['refund', free, null, null],
+    ['refund', { ...free, short: funded }, null, 'not_releasable'],
+    ['refund', { ...free, secret }, null, 'not_releasable'],
+    ['refund', { ...free, long: refunding }, 'already_refunded', 'already_refunded'],
+  ];
+  for (const [verb, over, asks, answers] of rows) {
+    const made = taproot({ long: funded, ...over });
+    const gates = [
+      [asks, () => askGate(made, 'b', verb)],
+      [answers, () => answerGate(made, 'b', verb, clocksAt(now))],
+    ] as const;
+    for (const [code, pass] of gates) {
+      if (code === null) pass();
+      else assert.throws(pass, refused(code), `${verb} ${JSON.stringify(over, String)}`);
+    }
+  }
+  const late = taproot({ long: funded, ...public_ });
+  const { timelock } = late.legs.b;
+  answerGate(late, 'b', 'claim', clocksAt(timelock));
+  const signing = () => answerGate(late, 'b', 'claim', clocksAt(timelock + 1));
+  assert.throws(signing, refused('not_releasable'));
+  const half = swapOf({ long: funded, ...free });
+  assert.throws(() => answerGate(half, 'b', 'refund', clocksAt(now)), refused('not_releasable'));
 });

@@ -35,9 +35,16 @@ export function isShown(leg: Leg, clocks: Clocks): boolean {
   return leg.shown === true && isTaken;
 }
 
-/** Whether its chain has releases of its escrows. */
-export function takesRelease(leg: Pick<Leg, 'family'>): boolean {
-  return has(leg, 'consents');
+type Forms = Pick<Leg, 'payoutForm' | 'refundForm'>;
+
+/** Bitcoin: whether its escrow has the key of both sides. */
+export function isTaproot({ payoutForm, refundForm }: Forms): boolean {
+  return payoutForm === 'p2tr' && refundForm === 'p2tr';
+}
+
+/** Whether its payee may release it: by the chain's contract, or with the key of both sides. */
+export function takesRelease(leg: Pick<Leg, 'family'> & Forms): boolean {
+  return has(leg, 'consents') || isTaproot(leg);
 }
 
 /** The signature with which this escrow of the leg is refunded now; null: there is none. */

@@ -67,8 +67,8 @@ type Given = {
   longHanded?: Leg['handed'];
   shortHanded?: Leg['handed'];
   shortShown?: boolean;
-  /** Both legs on chains that have releases. */
-  consents?: boolean;
+  /** Both legs have releases: by contracts, or the long one by the keys of both sides. */
+  consents?: boolean | 'p2tr';
 };
 
 export function swapOf(given: Given = {}): SwapState {
@@ -81,7 +81,9 @@ export function swapOf(given: Given = {}): SwapState {
   const addressOf = (name: string) => (given.addresses === false ? null : name);
   const leg = (name: LegName): Leg => {
     const isLong = name === longLeg;
+    const isTogether = isLong && given.consents === 'p2tr';
     return {
+      ...(isTogether && { payoutForm: 'p2tr', refundForm: 'p2tr' }),
       leg: name,
       chain: isLong ? 'bitcoin' : 'ethereum',
       family: isLong && given.consents !== true ? 'bitcoin' : 'evm',

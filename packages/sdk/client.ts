@@ -146,6 +146,7 @@ function settlement({ ask, byId, list }: Asking) {
   const refundLeg = 'POST /v1/swaps/{id}/legs/{leg}/refund';
   const ownLane = 'POST /v1/swaps/{id}/legs/{leg}/lane';
   const releaseLeg = 'POST /v1/swaps/{id}/legs/{leg}/release';
+  const cosignLeg = 'POST /v1/swaps/{id}/legs/{leg}/cosign';
   // Bytes are typed as those who sign know them.
   const built = (answer: Promise<object>) => answer as Promise<Built>;
   const relayed = (answer: Promise<object>) => answer as Promise<RelayedClaim>;
@@ -191,6 +192,9 @@ function settlement({ ask, byId, list }: Asking) {
       body: Body<typeof releaseLeg> = {},
       how: CallOptions = {},
     ) => ask(releaseLeg, how, { path: { id, leg }, body }),
+    /** Taproot: asks for a spend by both sides, or answers; an empty body reads what there is. */
+    cosign: (id: string, leg: LegName, body: Body<typeof cosignLeg> = {}, how: CallOptions = {}) =>
+      ask(cosignLeg, how, { path: { id, leg }, body }),
     /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-spends.ts` makes them. */
     scheduleRefunds: async (
       id: string,
@@ -214,7 +218,7 @@ function settlement({ ask, byId, list }: Asking) {
 
 function webhooks({ ask, byId, list }: Asking) {
   return {
-    /** `events` empty or left out: all but `swap.release` and the `thread.` ones. The secret is told this once. */
+    /** `events` empty or left out: all but `swap.release`, `swap.cosign` and the `thread.` ones. The secret is told this once. */
     registerWebhook: (body: Registration, how: CallOptions = {}) =>
       ask('POST /v1/webhooks', how, { body: body as Body<'POST /v1/webhooks'> }),
     webhooks: list('GET /v1/webhooks'),

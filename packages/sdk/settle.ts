@@ -24,6 +24,7 @@ import {
   sourceOf,
   walletOf,
 } from './settle/context.ts';
+import { dropNonces, tendTogether } from './settle/cosigning.ts';
 import { fund } from './settle/fund.ts';
 import { mostTries, release, takeReleased, takeWish, tellWish } from './settle/giving-up.ts';
 import { handOf } from './settle/hands/of.ts';
@@ -101,7 +102,10 @@ export async function settle(input: SettleInput): Promise<Outcome> {
     for (;;) {
       context.signal?.throwIfAborted();
       const outcome = await pass(context);
-      if (outcome !== null) return outcome;
+      if (outcome !== null) {
+        await dropNonces(context);
+        return outcome;
+      }
       await (input.pause ?? sleep)(context.pollMs, context.signal);
     }
   } finally {
@@ -191,6 +195,7 @@ async function pass(context: Context): Promise<Outcome | null> {
     await runTogether(context, seen, together, owes);
     return state === 'settled' ? endOf(context, () => shows(state)) : null;
   });
+  if (seen !== null && outcome === null) await tendTogether(context, seen);
   context.shows(polled.legs, failures.map(failureOf));
   if (outcome !== null) return outcome;
   await waitOn(context, failures, isClaiming(context, polled));

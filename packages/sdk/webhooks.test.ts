@@ -26,6 +26,7 @@ test('a webhook can be registered for every event of the market, and for no othe
     'swap.half_settled': null,
     'swap.reorged': null,
     'swap.release': null,
+    'swap.cosign': null,
     'thread.accepted': null,
     'thread.proposed': null,
     'thread.closed': null,

@@ -29,7 +29,11 @@ export type Handed = {
 };
 
 /** Those that nobody is told of without naming them: the specification knows none of them. */
-export const namedOnly: ReadonlySet<string> = new Set([...threadTopics, 'swap.release']);
+export const namedOnly: ReadonlySet<string> = new Set([
+  ...threadTopics,
+  'swap.release',
+  'swap.cosign',
+]);
 
 /** The first two are what the index is of. */
 export const forWebhooks = `account_id is not null and topic <> 'key.created'

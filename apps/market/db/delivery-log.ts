@@ -59,6 +59,7 @@ const ofSwaps = [
   'swap.half_settled',
   'swap.reorged',
   'swap.release',
+  'swap.cosign',
 ];
 
 /**

@@ -51,13 +51,21 @@ export const updateDestinations = none<
       escrow = :escrow
     where swap_id = :swapId and leg = :leg`;
 
-/** The wish, and with a signature the release: the first of each stays. */
+/** The wish, and once it is given the release: the first of each stays. */
 export const storeRelease = none<
-  [release: { swapId: string; leg: LegName; at: UnixSeconds; signature: string | null }]
+  [
+    release: {
+      swapId: string;
+      leg: LegName;
+      at: UnixSeconds;
+      isGiven: boolean;
+      /** null: given by a spend that both sides sign. */
+      signature: string | null;
+    },
+  ]
 >('leg_release')`
   update legs set release_asked_at = coalesce(release_asked_at, :at),
-      released_at = case when :signature::text is null then released_at
-        else coalesce(released_at, :at) end,
+      released_at = case when :isGiven then coalesce(released_at, :at) else released_at end,
       release_signature = coalesce(release_signature, :signature)
     where swap_id = :swapId and leg = :leg`;
 

@@ -120,6 +120,22 @@ create table chain_heads (
   constraint chain_heads_pkey PRIMARY KEY (chain)
 );
 
+create table cosignings (
+  swap_id uuid not null,
+  leg text not null,
+  verb text not null,
+  id text not null,
+  request jsonb not null,
+  asked_at timestamp with time zone not null,
+  answer jsonb,
+  answered_at timestamp with time zone,
+  requests integer default 1 not null,
+  constraint cosignings_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
+  constraint cosignings_pkey PRIMARY KEY (swap_id, leg, verb),
+  constraint cosignings_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id),
+  constraint cosignings_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'refund'::text])))
+);
+
 create table deliveries (
   id uuid not null,
   webhook_id uuid not null,

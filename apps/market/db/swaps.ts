@@ -63,6 +63,8 @@ export type Swap = {
   readonly scheduled: Readonly<
     Record<ScheduledVerb, Readonly<Record<LegName, ScheduledView | null>>>
   >;
+  /** Spends that a side was asked to sign with the other one, and has not. */
+  readonly toCosign: Readonly<Record<LegName, readonly ScheduledVerb[]>>;
   /** Clocks of the legs' chains as last seen, Unix seconds; 0 = never seen. */
   readonly chainClocks: { readonly a: number; readonly b: number };
 };
@@ -82,6 +84,7 @@ type Row = {
     | 'byKeeper'
     | 'former'
     | 'scheduled'
+    | 'toCosign'
     | 'chainClocks'
   >;
   readonly state: Pick<SwapState, 'hashlock' | 'secret' | 'lapsed'>;
@@ -97,6 +100,7 @@ type Row = {
   readonly clock: number;
   readonly scheduledRefunds: ScheduledView | null;
   readonly scheduledClaims: ScheduledView | null;
+  readonly toCosign: readonly ScheduledVerb[];
   readonly claimed: boolean;
   readonly refunded: boolean;
   readonly former: readonly (Omit<FormerEscrow, 'leg' | 'facts'> & Facts)[] | null;
@@ -121,6 +125,8 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   ${columns(ofSchedule, 'c.', 'scheduledClaims?.')},
   l.release_asked_at as "leg.release?.askedAt", l.released_at as "leg.release?.at",
   l.release_signature as "leg.release?.signature", l.shown_at is not null as "leg.shown",
+  array(select k.verb from cosignings k
+      where k.swap_id = l.swap_id and k.leg = l.leg and k.answer is null) as "toCosign",
   (select case when bool_or(coalesce(h.sent_at, h.authorized_at) is not null) then 'sent'
         else 'unknown' end
       from escrows h where h.swap_id = l.swap_id and h.leg = l.leg) as "leg.handed",
@@ -219,6 +225,7 @@ function swapOf([a, b]: readonly Row[]): Swap {
       claim: of(({ scheduledClaims }) => scheduledClaims),
       refund: of(({ scheduledRefunds }) => scheduledRefunds),
     },
+    toCosign: of(({ toCosign }) => toCosign),
     chainClocks: of(({ clock }) => clock),
   };
 }

@@ -9,6 +9,7 @@ const goOn: ReadonlySet<string> = new Set([
   'buildRefund',
   'openLane',
   'releaseLeg',
+  'cosign',
   'scheduleRefunds',
   'scheduleClaims',
   'broadcast',

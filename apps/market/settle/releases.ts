@@ -52,7 +52,8 @@ export async function prepareRelease(deps: Deps, request: ReleaseRequest): Promi
     if (signature !== null || !(error instanceof ParleyError)) throw error;
     return wish;
   }
-  if (escrow === null || consent === undefined) return wish;
+  if (escrow === null || (consent === undefined && signature === null)) return wish;
+  if (consent === undefined) throw signsTogether(name, chain);
   if (signature !== null) {
     if (consent.checkRelease === undefined) throw sendsItself(name, chain);
     await within(signal, chain, consent.checkRelease(escrow.terms, signature, signal));
@@ -72,6 +73,11 @@ export async function prepareRelease(deps: Deps, request: ReleaseRequest): Promi
 
 function sendsItself(leg: LegName, chain: string): ParleyError {
   const sentence = `on ${chain} nothing is signed for others: send the transaction of {} yourself`;
+  return new ParleyError('not_releasable', sentence, { leg });
+}
+
+function signsTogether(leg: LegName, chain: string): ParleyError {
+  const sentence = `on ${chain} both sides sign the refund: answer the request of POST …/cosign`;
   return new ParleyError('not_releasable', sentence, { leg });
 }
 
@@ -97,7 +103,7 @@ export async function keepRelease(
   const { release } = leg;
   const isNews = release === null || (signature !== null && release.at === null);
   if (!isNews) return swap;
-  await storeRelease(tx, { swapId, leg: name, at, signature });
+  await storeRelease(tx, { swapId, leg: name, at, isGiven: signature !== null, signature });
   await touchSwap(tx, swapId, new Date(nowMs));
   await insertOutbox(
     tx,
@@ -112,7 +118,7 @@ export async function keepRelease(
 }
 
 /** The stored state, with the facts that were read. */
-function stateNow({ state }: Swap, { state: read }: Live): SwapState {
+export function stateNow({ state }: Swap, { state: read }: Live): SwapState {
   const of = (name: LegName) => {
     const { facts, strayed } = read.legs[name];
     return { ...state.legs[name], facts, strayed };

@@ -8,6 +8,7 @@ import {
   unknownOutcome,
 } from '@parley/core/facts.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
+import { isTaproot } from '@parley/core/release.ts';
 import { type Clocks, hasPassed, type Leg } from '@parley/core/swap.ts';
 import { type LegName, type Party, roleOf } from '@parley/core/trade.ts';
 import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
@@ -30,6 +31,7 @@ export function swapView(
     ...formerSteps(swap, clocks),
     ...rentSteps(swap, clocks),
     ...depositedSteps(swap, party),
+    ...cosignSteps(swap, clocks),
   ];
   const shown = { id, threadId, rfqId, status, hashlock, secret, makerId, takerId, deadlines };
   return {
@@ -38,7 +40,7 @@ export function swapView(
     role: roleOf(party, swap.long),
     initiatorUserId: swap.initiator === 'maker' ? makerId : takerId,
     legs: { a: legView(swap, 'a', party), b: legView(swap, 'b', party) },
-    next: withWarnings([...nextSteps(state, clocks), ...beside], warnings),
+    next: withWarnings([...nextSteps(state, clocks).map(cosigned(swap)), ...beside], warnings),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };
@@ -161,3 +163,29 @@ function depositedSteps({ state: { legs, secret }, scheduled, long }: Swap, part
     return [{ by: roleOf(party, long), action: 'wait', leg: leg.leg, before: leg.timelock, why }];
   });
 }
+
+/** To the funder of a leg whose claim it may sign, once the secret is public. */
+function cosignSteps({ state: { legs, secret }, toCosign, long }: Swap, clocks: Clocks): Step[] {
+  return [legs.a, legs.b].flatMap((leg): Step[] => {
+    const { leg: name, facts, timelock: before } = leg;
+    const isOpen = (facts.claimed ?? facts.refunded) === null && !hasPassed(leg, before, clocks);
+    if (secret === null || !isOpen || !toCosign[name].includes('claim')) return [];
+    const why = `the secret is public: signed by both sides, the claim of leg ${name} is smaller`;
+    return [{ by: roleOf(leg.funder, long), action: 'cosign', leg: name, before, why }];
+  });
+}
+
+/** A leg of Taproot is released by the payee's answer to its funder. */
+const cosigned =
+  ({ state: { legs }, toCosign }: Swap) =>
+  (step: Step): Step => {
+    const leg = step.action === 'release' && step.leg !== null ? legs[step.leg] : null;
+    if (leg === null || leg.release === null || !isTaproot(leg)) return step;
+    const { leg: name } = leg;
+    if (toCosign[name].includes('refund')) {
+      const why = `leg ${name} goes back at once if you sign the refund that its funder asks for`;
+      return { ...step, action: 'cosign', why };
+    }
+    const why = `leg ${name} goes back at once when its funder asks you to sign its refund`;
+    return { ...step, action: 'wait', why };
+  };

@@ -38,6 +38,7 @@ import {
   refundDeadline,
 } from './fees.ts';
 import { createFollower, type Follower, follow, type Log, unfollow } from './follower.ts';
+import { checkingAnswer, checkingRequest } from './musig.ts';
 import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
@@ -61,7 +62,15 @@ import { type Both, followBoth, followChanges, look } from './read.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { scheduledSpends } from './signed-spends.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
-import { claimable, refundable, rivals, type Spent, spend } from './spending.ts';
+import {
+  checkTogether,
+  claimable,
+  refundable,
+  rivals,
+  type Spent,
+  spend,
+  untaken,
+} from './spending.ts';
 import { stuckFunding } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
@@ -197,7 +206,20 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     buildRefund: (input, signal) => build(context, input, 'refund', signal),
     planTogether: async (input, verb, signal) => {
       const { outputs, feeSats } = await planned(context, input, verb, 'key', signal);
-      return { verb, outputs, feeSats };
+      const named = outputs.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
+      return { verb, outputs: named, feeSats };
+    },
+    checkRequest: async ({ escrow, isPublic }, request, inTurns, signal) => {
+      const { address, terms } = escrow;
+      const { history } = await historyBy(context)(escrow, signal);
+      const isClaim = request.verb === 'claim';
+      const payments = isClaim ? [claimable(history, terms, address)] : untaken(history);
+      const own = isClaim && isPublic ? publicClaimBounds(bounds) : bounds;
+      checkTogether(request, { terms, network, payments, bounds: own });
+      await inTurns(checkingRequest({ terms, network }, request), signal);
+    },
+    checkAnswer: async (terms, { request, answer }, inTurns, signal) => {
+      await inTurns(checkingAnswer({ terms, network }, request, answer), signal);
     },
     readSigned: (signed, signal, care) => readSigned(context, signed, signal, care),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),

@@ -15,8 +15,9 @@ import {
   Session,
 } from '@scure/btc-signer/musig2.js';
 import fc from 'fast-check';
+import type { CosignRequest } from '../interface/cosigning.ts';
 import { refuses } from '../testing/refusals.ts';
-import { answer, ask, type CosignRequest, finish, type NonceStore } from './musig.ts';
+import { answer, ask, finish, type NonceStore } from './musig.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { buildSpend, destination, escrowBytes } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';

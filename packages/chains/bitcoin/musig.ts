@@ -11,26 +11,16 @@ import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
+import { atOnce, type Steps } from '@parley/core/steps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { RawTx } from '@scure/btc-signer';
 import { deterministicSign, nonceAggregate, nonceGen, Session } from '@scure/btc-signer/musig2.js';
-import { equalBytes, tagSchnorr } from '@scure/btc-signer/utils.js';
-import type { SpendTogether } from '../interface/cosigning.ts';
+import { tagSchnorr } from '@scure/btc-signer/utils.js';
+import type { CosignAnswer, CosignRequest, SpendTogether } from '../interface/cosigning.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { buildSpend, escrowBytes, taprootOf, unsigned } from './plan.ts';
 import type { Assembled } from './signed-psbt.ts';
 import { mostInputs } from './spending.ts';
-
-export type CosignRequest = SpendTogether & {
-  /** Public ones, one for each output: 66 bytes in hex. */
-  readonly nonces: readonly string[];
-};
-
-export type CosignAnswer = {
-  readonly nonces: readonly string[];
-  /** Partial, one for each output: 32 bytes in hex. */
-  readonly signatures: readonly string[];
-};
 
 /** Where the asking side keeps secret nonces. */
 export type NonceStore = {
@@ -40,12 +30,10 @@ export type NonceStore = {
   readonly take: (id: string) => Promise<readonly string[] | null>;
 };
 
+type Place = { readonly terms: EscrowTerms; readonly network: BitcoinNetwork };
+
 /** A side with its key. */
-export type Cosigner = {
-  readonly terms: EscrowTerms;
-  readonly network: BitcoinNetwork;
-  readonly privateKey: Uint8Array;
-};
+export type Cosigner = Place & { readonly privateKey: Uint8Array };
 
 type Cosigning = {
   /** By BIP 341, one for each output. */
@@ -58,7 +46,7 @@ type Cosigning = {
 };
 
 function cosigning(
-  { terms, network }: Cosigner,
+  { terms, network }: Place,
   { verb, outputs, feeSats }: SpendTogether,
 ): Cosigning {
   if (outputs.length > mostInputs) {
@@ -149,6 +137,47 @@ function reading<T>(at: number, work: () => T): T {
   }
 }
 
+/** Throws `bad_signature` on nonces that are none. */
+export function* checkingRequest(place: Place, request: CosignRequest): Steps<void> {
+  const { hashes } = cosigning(place, request);
+  mustHave('nonces', request.nonces, hashes.length, nonceHex);
+  for (const [at, nonce] of request.nonces.entries()) {
+    reading(at, () => nonceAggregate([hexToBytes(nonce)]));
+    yield;
+  }
+}
+
+/** Throws `bad_signature` unless the answer is of this request. It needs no secret. */
+export function* checkingAnswer(
+  place: Place,
+  request: CosignRequest,
+  given: CosignAnswer,
+): Steps<{ readonly sessions: readonly Session[]; readonly isFirst: boolean }> {
+  const { hashes, keys, tweak } = cosigning(place, request);
+  mustHave('nonces', request.nonces, hashes.length, nonceHex);
+  mustHave('nonces', given.nonces, hashes.length, nonceHex);
+  mustHave('partial signatures', given.signatures, hashes.length, signatureHex);
+  const { pubkey } = place.terms[asks[request.verb]];
+  const isFirst = bytesToHex(keys[0] ?? tweak) === pubkey?.toLowerCase();
+  const sessions: Session[] = [];
+  for (const [at, hash] of hashes.entries()) {
+    const both = [request.nonces[at] ?? '', given.nonces[at] ?? ''].map((each) => hexToBytes(each));
+    if (!isFirst) both.reverse();
+    const session = reading(at, () => {
+      return new Session(nonceAggregate(both), keys, hash, [tweak], [true]);
+    });
+    const theirs = hexToBytes(given.signatures[at] ?? '');
+    if (!session.partialSigVerify(theirs, both, isFirst ? 1 : 0)) {
+      throw refused(
+        `input ${at}: the partial signature is not of this transaction and these nonces`,
+      );
+    }
+    sessions.push(session);
+    yield;
+  }
+  return { sessions, isFirst };
+}
+
 /**
  * The transaction, ready to be sent. Throws `bad_signature` while the answer is wrong, with the
  * nonces kept for a right one. Nonces that are gone are `nothing_there`: ask anew.
@@ -160,30 +189,18 @@ export async function finish(
   store: NonceStore,
 ): Promise<Assembled> {
   const { verb, outputs, feeSats, nonces } = request;
-  const key = mustBe(own, asks[verb]);
-  const { hashes, keys, tweak, key: together } = cosigning(own, request);
-  mustHave('nonces', nonces, hashes.length, nonceHex);
-  mustHave('nonces', given.nonces, hashes.length, nonceHex);
-  mustHave('partial signatures', given.signatures, hashes.length, signatureHex);
-  const isFirst = equalBytes(keys[0] ?? key, key);
-  const inOrder = <T>(mine: T, theirs: T): [T, T] => (isFirst ? [mine, theirs] : [theirs, mine]);
-  const sessions = hashes.map((hash, at) => {
-    const both = inOrder(nonces[at] ?? '', given.nonces[at] ?? '').map((each) => hexToBytes(each));
-    const session = reading(at, () => {
-      return new Session(nonceAggregate(both), keys, hash, [tweak], [true]);
-    });
-    const theirs = hexToBytes(given.signatures[at] ?? '');
-    if (session.partialSigVerify(theirs, both, isFirst ? 1 : 0)) return { session, theirs };
-    throw refused(`input ${at}: the partial signature is not of this transaction and these nonces`);
-  });
+  mustBe(own, asks[verb]);
+  const { hashes, key: together } = cosigning(own, request);
+  const { sessions, isFirst } = atOnce(checkingAnswer(own, request, given));
   const secrets = await store.take(idOf(hashes, nonces));
   if (secrets === null) {
     throw new ParleyError('nothing_there', 'the nonces of this cosigning are used or unknown');
   }
-  const witnesses = sessions.map(({ session, theirs }, at) => {
+  const witnesses = sessions.map((session, at) => {
     const mine = session.sign(hexToBytes(secrets[at] ?? ''), own.privateKey);
-    const signature = session.partialSigAgg(inOrder(mine, theirs));
-    if (schnorr.verify(signature, hashes[at] ?? key, together)) return [signature];
+    const both = [mine, hexToBytes(given.signatures[at] ?? '')];
+    const signature = session.partialSigAgg(isFirst ? both : both.reverse());
+    if (schnorr.verify(signature, hashes[at] ?? together, together)) return [signature];
     throw refused(`input ${at}: the signatures do not come to one of the escrow's key`);
   });
   const { tx } = unsigned(own.terms, own.network, verb, outputs, feeSats, 'key');

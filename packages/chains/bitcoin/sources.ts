@@ -4,6 +4,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import type { ChainPolicy } from '@parley/core/policy.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import type { Cosigning } from '../interface/cosigning.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { nodeOrder } from '../nodes/heads.ts';
@@ -95,7 +96,7 @@ export function agreementOf(
 
 /** An adapter that reads by one source, and asks the others what that may have missed. */
 export type Led = ChainAdapter &
-  Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledSpends' | 'planTogether'>>;
+  Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledSpends' | keyof Cosigning>>;
 
 const turned = [
   'changes',
@@ -108,6 +109,7 @@ const turned = [
   'buildClaim',
   'buildRefund',
   'planTogether',
+  'checkRequest',
   'isKnown',
   'stuckFunding',
   'checkAmount',

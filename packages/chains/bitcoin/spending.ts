@@ -3,6 +3,7 @@
 import { larger, smaller } from '@parley/core/amounts.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { SpendTogether } from '../interface/cosigning.ts';
 import { type EscrowHistory, fundingPayment, type Payment } from './escrow-facts.ts';
 import {
   boundedFee,
@@ -182,4 +183,31 @@ function worthSpending(request: SpendRequest, rate: number): Payment[] {
   const value = worth.reduce((sum, { amount }) => sum + amount, 0n);
   const pays = value - leastFee(bounds, vsize(worth.length)) >= dustSats[kind];
   return pays ? worth : worthAt(bounds.floorSatPerVbyte);
+}
+
+type Together = Pick<SpendRequest, 'terms' | 'network' | 'payments' | 'bounds'>;
+
+/**
+ * Whether a spend of both sides takes some of these payments, each once, at a fee that no claim or
+ * refund by one side exceeds. Throws `bad_field`, `bad_fee_rate`.
+ */
+export function checkTogether(
+  { verb, outputs, feeSats }: SpendTogether,
+  { terms, network, payments, bounds }: Together,
+): void {
+  const nameOf = ({ txid, vout, amount }: EscrowOutput) => `${txid}:${vout} of ${amount} sats`;
+  const left = new Set(payments.map(nameOf));
+  for (const output of outputs) {
+    const name = nameOf(output);
+    if (left.delete(name)) continue;
+    const sentence = `the output ${name} is none that this ${verb} may take, or is named twice`;
+    throw new ParleyError('bad_field', sentence, { verb });
+  }
+  const value = outputs.reduce((sum, { amount }) => sum + amount, 0n);
+  const vsize = vsizeOf(terms, network, verb, outputs.length, 'key');
+  const least = leastFee(bounds, vsize);
+  const most = mostFee(bounds, vsize, value);
+  if (feeSats >= least && feeSats <= most) return;
+  const sentence = `the fee of ${vsize} vbytes and ${value} sats may be from ${least} to ${most} sats; got ${feeSats}`;
+  throw new ParleyError('bad_fee_rate', sentence, { least, most, got: feeSats });
 }

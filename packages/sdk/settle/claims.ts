@@ -14,6 +14,7 @@ import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import { byEachNode, refreshed, snapshot } from './chains.ts';
 import { asPersonWants, type Context, ownLeg, payingLeg, sourceOf, walletOf } from './context.ts';
+import { claimsTogether } from './cosigning.ts';
 import { mustHoldNoMore } from './extra.ts';
 import type { Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -68,11 +69,12 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
 }
 
 /** Claims with a public secret, by what the chain that pays shows. */
-export async function claim(context: Context, { leg: { facts } }: LegSeen): Promise<void> {
+export async function claim(context: Context, seen: LegSeen): Promise<void> {
+  const { facts } = seen.leg;
   const { publicSecret: secret, claim: kept } = context.record;
   if (secret === null) return;
   if (kept !== null) await resend(context, 'claim', kept);
-  else if (isClaimedForUs(context, facts)) return;
+  else if (isClaimedForUs(context, facts) || (await claimsTogether(context, seen))) return;
   const byMarket = () => relayClaim(context, facts, secret);
   const isAsked = asksMarket(context, null);
   if (kept !== null && !isAsked) return;

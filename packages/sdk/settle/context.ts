@@ -123,6 +123,11 @@ export type SettleInput = {
   /** EVM: the amount of an approval or a permit; default `exact`. */
   readonly allowance?: Allowance;
   /**
+   * Bitcoin by Taproot: how long the funder has to sign a claim with this side, before this side
+   * claims alone; default 20 s. 0: it claims alone at once.
+   */
+  readonly cosignWaitMs?: number;
+  /**
    * EVM and TRON: how long a claim or refund is left to `settleMany`. One short of time is not.
    * Default 0.
    */
@@ -327,6 +332,14 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
       askedAtMs: -Infinity,
     },
     releasing: { tries: 0 },
+    /**
+     * Spends that both sides sign. Of a claim: until when this run waits; null: it has not asked.
+     * Of a refund: for what balance it was asked.
+     */
+    cosigning: {
+      claim: { id: '', untilMs: null as number | null, isOver: false },
+      refund: { id: '', balance: 0n, tries: 0 },
+    },
     /** -Infinity before anything is funded. `doubted`: the build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
     /** Chains whose claims the market says that it sends. */

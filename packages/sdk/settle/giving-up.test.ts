@@ -31,17 +31,20 @@ type Kept = Partial<SwapRecord>;
 type More = Partial<Pick<Facts, 'isReleaseTried' | 'mayBeGivenUp'>> & {
   readonly wall?: number;
   readonly family?: 'bitcoin';
+  /** Leg b has the form that both sides spend together. */
+  readonly form?: 'p2tr';
   /** The clock of the slowest node of leg a. */
   readonly earliest?: number;
 };
 
 /** The state, and what is done in it. Leg a is the maker's, and short. */
 function does(party: Party, a: Shown, b: Shown, kept: Kept, more: More = {}): string {
-  const { wall = now, family = 'evm', earliest = wall, ...facts } = more;
+  const { wall = now, family = 'evm', earliest = wall, form, ...facts } = more;
   const given: Given = { kept, familyB: family };
   const record = recordOf(party, given);
   const leg = (name: 'a' | 'b', shown: Shown) => {
-    return { ...legWith(record, name, shows[shown]), isFresh: true };
+    const forms = name === 'b' && form ? { payoutForm: form, refundForm: form } : {};
+    return { ...legWith(record, name, shows[shown]), ...forms, isFresh: true };
   };
   const told = { agreed: true, doubts: [], strayed: null, marks: {}, earliest };
   const evidence = told as unknown as Evidence;
@@ -86,6 +89,18 @@ test('the initiator gives nothing up by itself while both legs are open', () => 
   assert.equal(does('taker', 'final', 'final', funded, late), 'funded: ');
 });
 
+const together = { family: 'bitcoin', form: 'p2tr' } as const;
+
+test('an initiator whose refund is signed by both tells no secret, and nobody raises that refund', () => {
+  const out = { ...funded, refund: { txid: 'own', raw: '00' } };
+  assert.equal(
+    does('taker', 'final', 'final', funded, together),
+    'revealing: schedule_refunds b, reveal a',
+  );
+  assert.equal(does('taker', 'final', 'final', out, together), 'revealing: ');
+  assert.equal(does('taker', 'none', 'refundPooled', out, together), 'refunding: ');
+});
+
 test('a counterparty releases by itself what it will not be paid, and never with its own leg open', () => {
   const late = { wall: counterpartyFundBy + 1 };
   const rows: readonly (readonly [Shown, Shown, Kept, string, More?])[] = [
@@ -93,6 +108,13 @@ test('a counterparty releases by itself what it will not be paid, and never with
     ['none', 'final', {}, 'waiting_to_fund: release b', late],
     ['none', 'final', {}, 'settled: ', { ...late, isReleaseTried: true }],
     ['none', 'final', {}, 'settled: ', { ...late, family: 'bitcoin' }],
+    [
+      'none',
+      'final',
+      {},
+      'waiting_to_fund: schedule_claims b, release b',
+      { ...late, ...together },
+    ],
     ['none', 'final', auto, 'giving_up: release b'],
     ['none', 'none', auto, 'giving_up: release b'],
     ['none', 'final', told, 'settled: '],
@@ -119,6 +141,16 @@ test('a counterparty releases by itself what it will not be paid, and never with
     ],
     ['final', 'final', { ...funded, ...wish }, 'giving_up: tell_wish b'],
     ['final', 'final', { ...funded, ...wished }, 'giving_up: '],
+    ['final', 'final', { ...funded, ...wished }, 'giving_up: schedule_claims b', together],
+    ['refundMined', 'final', { ...funded, ...wished }, 'refunding: schedule_claims b', together],
+    [
+      'refunded',
+      'final',
+      { ...funded, ...wished },
+      'refunding: schedule_claims b, release b',
+      together,
+    ],
+    ['refunded', 'refundPooled', { ...funded, ...wished }, 'settled: ', together],
     ['refundMined', 'final', { ...funded, ...wished }, 'refunding: '],
     // Its own leg is back at depth.
     ['refunded', 'final', funded, 'refunding: release b'],

@@ -11,6 +11,7 @@ import { type GivenUp, keptNow, mayBeFunded } from '../stores/store.ts';
 import { verifyRelease } from '../verify-release.ts';
 import { snapshot } from './chains.ts';
 import { asPersonWants, type Context, ownLeg, payingLeg, sourceOf, walletOf } from './context.ts';
+import { answerTogether, cosignerOf, exchanges, isDue } from './cosigning.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
 import { ownSides, type SetLeg, watchedOf } from './record.ts';
@@ -84,6 +85,7 @@ async function told(context: Context, body: { readonly signature?: string }): Pr
 /** Releases the leg that pays this side. A person's wallet is asked by that person's wish alone. */
 export async function release(context: Context): Promise<void> {
   const leg = payingLeg(context);
+  if (leg.escrow.terms.form === 'p2tr') return releaseTogether(context, leg);
   const { consent } = sourceOf(context, leg.chain).adapter;
   const { asks } = walletOf(context, leg.chain);
   const isWanted = asks === undefined || context.record.givenUp?.byPerson === true;
@@ -108,6 +110,36 @@ export async function release(context: Context): Promise<void> {
     await asPersonWants(context, leg, 'release', () => signed(context, leg, built));
   } catch (error) {
     // A wallet that signs it wrongly ends no run: the leg goes back from its timelock on.
+    context.signal?.throwIfAborted();
+    context.waits(leg, `leg ${leg.leg} is not released: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Bitcoin by Taproot: the wish is told, so that the funder asks this side to sign its refund. It may
+ * ask again, until the refund is seen: a process that ends forgets what it asked.
+ */
+async function releaseTogether(context: Context, leg: SetLeg): Promise<void> {
+  const by = cosignerOf(context, leg);
+  const isTold = context.record.givenUp?.told !== undefined;
+  if (by === null && context.record.givenUp !== undefined && !isTold) await tellWish(context);
+  if (by === null) return leaveToTime(context, leg);
+  if (!isDue(context, `releasing ${leg.leg}`)) return;
+  if (!isTold) {
+    await mayRelease(context);
+    await keepWord(context, {});
+    return tellWish(context);
+  }
+  const { funded } = context.lastSeen.get(leg.leg)?.leg.facts ?? {};
+  // What no block has is not asked for yet.
+  if (funded?.confirmations !== 0) context.releasing.tries += 1;
+  try {
+    const { refund } = await exchanges(by);
+    if (refund === null || refund.answer !== null) return;
+    await mayRelease(context);
+    await answerTogether(by, 'refund', refund);
+    context.emit('released', leg.leg, `signs that leg ${leg.leg} goes back to its funder`);
+  } catch (error) {
     context.signal?.throwIfAborted();
     context.waits(leg, `leg ${leg.leg} is not released: ${messageOf(error)}`);
   }

@@ -3,7 +3,7 @@
 
 import { withResolvers } from '@parley/core/engines.ts';
 import { messageOf } from '../errors.ts';
-import { type Store, type SwapRecord, writeKept } from '../stores/store.ts';
+import { type Store, type SwapNonces, type SwapRecord, writeKept } from '../stores/store.ts';
 
 /** The store gave no answer in time: whether it has done what it was asked is not known. */
 export class StoreSilent extends Error {}
@@ -186,6 +186,8 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
         return withHeld([swapId]);
       }
     },
+    // What is not on disk for certain must not sign.
+    ...noncesOf(store, strictly),
     // Its own waits have a limit, and say what they are for.
     ...(store.lock === undefined ? {} : { lock: (name, until) => lockOf(store, name, until) }),
     writeAgain: async () => {
@@ -197,6 +199,17 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
 
 function isSame(one: SwapRecord | null, other: SwapRecord | null): boolean {
   return one === other || (one !== null && other !== null && writeKept(one) === writeKept(other));
+}
+
+type Strictly = <T>(ask: () => Promise<T>) => Promise<T>;
+
+function noncesOf(store: Store, strictly: Strictly): Partial<SwapNonces> {
+  const { putNonces, takeNonces } = store;
+  if (putNonces === undefined || takeNonces === undefined) return {};
+  return {
+    putNonces: (id, nonces) => strictly(() => putNonces.call(store, id, nonces)),
+    takeNonces: (id) => strictly(() => takeNonces.call(store, id)),
+  };
 }
 
 const lockOf = async (store: Store, name: string, until: AbortSignal) =>

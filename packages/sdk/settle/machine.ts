@@ -7,7 +7,7 @@ import { has } from '@parley/core/families.ts';
 import { fundBy, fundGate } from '@parley/core/gates.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
-import { isOut } from '@parley/core/release.ts';
+import { isOut, isTaproot } from '@parley/core/release.ts';
 import { lateWatchSeconds } from '@parley/core/remains.ts';
 import { type Clocks, hasPassed, pessimistic } from '@parley/core/swap.ts';
 import { type LegName, otherLeg } from '@parley/core/trade.ts';
@@ -281,8 +281,10 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
   if (verb === 'claim' && record.publicSecret === null) return [];
   const shown = verb === 'claim' ? facts.claimed : facts.refunded;
   const kept = record[verb];
-  // Elsewhere the hand that looks after it raises it.
-  const waits = has(leg, 'coins') && kept !== null && isWaiting(shown, [kept.txid]);
+  // Elsewhere the hand that looks after it raises it. Before the timelock no leaf refunds.
+  const isByBoth = verb === 'refund' && isTaproot(leg) && clock <= timelock;
+  const isRaised = has(leg, 'coins') && !isByBoth;
+  const waits = isRaised && kept !== null && isWaiting(shown, [kept.txid]);
   const replace = waits ? [effect('replace', name)] : [];
   const open = openSteps(record, aloneOf(record, seen, wall));
   const step = open.find(({ action, leg: about }) => action === verb && about === name);
@@ -419,8 +421,11 @@ function mostUrgent({ record, mayBeGivenUp = false }: Facts, seen: Seen): Effect
   const find = (action: Step['action'], leg: LegName) =>
     open.find((step) => step.action === action && step.leg === leg);
   const claim = find('claim', gets);
-  if (claim && seen.state.secret === null && mayBeGivenUp) {
-    const why = 'the market has yet to say that this swap was not given up on another device';
+  if (claim && seen.state.secret === null && (mayBeGivenUp || record.refund !== null)) {
+    const why =
+      record.refund === null
+        ? 'the market has yet to say that this swap was not given up on another device'
+        : `the refund ${record.refund.txid} of leg ${gives} is out: it tells no secret`;
     return [{ ...effect('wait', gets), why }];
   }
   // A secret that was seen a moment ago is kept first.

@@ -17,6 +17,7 @@ export type DbRange = object;
 export type DbStore = {
   get(key: string): DbRequest;
   put(value: unknown, key: string): DbRequest;
+  delete(key: string): DbRequest;
   createIndex(name: string, path: string): void;
   index(name: string): { getAllKeys(range: DbRange): DbRequest<string[]> };
   getAllKeys(): DbRequest<string[]>;

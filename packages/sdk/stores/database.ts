@@ -23,6 +23,8 @@ export type Database = {
   read<T>(folder: string, ask: (entries: DbStore) => DbRequest<T>): Promise<T>;
   /** `next` gets the held entry; its null leaves that, and its error is thrown. */
   write(folder: string, key: string, next: (held: Entry | null) => Entry | null): Promise<void>;
+  /** The entry, which is gone when it resolves: of several callers one gets it. */
+  take(folder: string, key: string): Promise<Entry | null>;
   /** Throws where the database is not to be used any more. */
   mustBeOpen(): void;
   /** Lets go of the database if a newer version waits for it and nothing holds that up. */
@@ -90,6 +92,15 @@ export async function openDatabase(browser: Browser, layout: Layout): Promise<Da
           if (refused !== null) throw new Refused(refused.why);
           throw (error as Error).name === 'QuotaExceededError' ? full(name, size, error) : error;
         });
+      }),
+    take: (folder, key) =>
+      over(name, async () => {
+        const transaction = begin(folder, 'readwrite');
+        const entries = transaction.objectStore(folder);
+        const held = entries.get(key);
+        entries.delete(key);
+        await completed(transaction);
+        return (held.result as Entry | undefined) ?? null;
       }),
     mustBeOpen,
     giveWay,

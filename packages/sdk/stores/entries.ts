@@ -3,7 +3,14 @@
 import { type Hashlock, opens, type Secret } from '@parley/core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
-import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
+import {
+  type Nonces,
+  readKept,
+  type Store,
+  type SwapNonces,
+  type SwapRecord,
+  writeKept,
+} from './store.ts';
 
 /** A disk's clock, or a clock that was set, beside the machine's. */
 export const clockSlackMs = 60_000;
@@ -61,7 +68,7 @@ function held<T extends SwapRecord | OwnTrade>(
   throw new SettleError('bad_record', sentence, { cause });
 }
 
-export type Folder = 'secrets' | 'trades' | 'swaps';
+export type Folder = 'secrets' | 'trades' | 'swaps' | 'nonces';
 
 /** Texts by folder and name, wherever they are kept. */
 export type Entries = {
@@ -71,9 +78,11 @@ export type Entries = {
    * Returns when the text survives a power cut.
    */
   put(folder: Folder, name: string, next: (held: string | null) => string | null): Promise<void>;
+  /** Returns when it is gone for ever. One of several callers gets the text. */
+  take(folder: Folder, name: string): Promise<string | null>;
 };
 
-export function storeOver({ get, put }: Entries): Omit<Store, 'swapIds'> {
+export function storeOver({ get, put, take }: Entries): Omit<Store, 'swapIds'> & SwapNonces {
   return {
     putSecret: async (hashlock, secret) =>
       put('secrets', named(hashlock), (held) => newSecret(held, hashlock, secret)),
@@ -82,5 +91,10 @@ export function storeOver({ get, put }: Entries): Omit<Store, 'swapIds'> {
     getTrade: async (id) => heldTrade(await get('trades', named(id)), id),
     putSwap: async (record) => put('swaps', named(record.swap.id), () => writeKept(record)),
     getSwap: async (id) => heldSwap(await get('swaps', named(id)), id),
+    putNonces: async (id, nonces) => put('nonces', named(id), () => writeKept(nonces)),
+    takeNonces: async (id) => {
+      const text = await take('nonces', named(id));
+      return text === null ? null : readKept<Nonces>(text);
+    },
   };
 }

@@ -1,6 +1,6 @@
 // A store in a folder, one file a record. Secrets are never overwritten.
 
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -8,15 +8,16 @@ import { sleep } from '@parley/chains/nodes/turn.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import { nullIfMissing } from '@parley/host/missing-file.ts';
 import { makePrivateFolder, syncFolder, writePrivately } from '@parley/host/private-file.ts';
-import { clockSlackMs, type Entries, idShape, storeOver } from './entries.ts';
-import type { Store } from './store.ts';
+import { clockSlackMs, type Entries, type Folder, idShape, storeOver } from './entries.ts';
+import type { Store, SwapNonces } from './store.ts';
 
 /** Between two tries to have a lock. */
 const lockPauseMs = 50;
 
-export async function fileStore(dir: string): Promise<Store> {
+export async function fileStore(dir: string): Promise<Store & SwapNonces> {
   const swaps = join(dir, 'swaps');
-  const folders = [dir, join(dir, 'secrets'), join(dir, 'trades'), swaps];
+  const kinds = ['secrets', 'trades', 'nonces'] satisfies Folder[];
+  const folders = [dir, swaps, ...kinds.map((kind) => join(dir, kind))];
   const get: Entries['get'] = (folder, name) =>
     readFile(join(dir, folder, name), 'utf8').catch(nullIfMissing);
   for (const each of folders) await makePrivateFolder(each);
@@ -29,6 +30,20 @@ export async function fileStore(dir: string): Promise<Store> {
         if (text !== null) return writePrivately(join(dir, folder, name), text);
         // Its writing may have failed after it had its name.
         await syncFolder(join(dir, folder));
+      },
+      take: async (folder, name) => {
+        const from = join(dir, folder, name);
+        const taken = join(dir, folder, `.${process.pid}.${crypto.randomUUID()}`);
+        try {
+          // One of two processes moves it.
+          await rename(from, taken);
+          await syncFolder(join(dir, folder));
+          return await readFile(taken, 'utf8');
+        } catch (error) {
+          return nullIfMissing(error as NodeJS.ErrnoException);
+        } finally {
+          await rm(taken, { force: true });
+        }
       },
     }),
     swapIds: async (sinceMs) => {

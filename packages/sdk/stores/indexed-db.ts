@@ -6,11 +6,12 @@ import { StoreError } from '../errors.ts';
 import type { Browser, Db, DbStore, Locks } from './browser.ts';
 import { type Database, openDatabase } from './database.ts';
 import { clockSlackMs, type Entries, type Folder, storeOver } from './entries.ts';
-import type { Store, StoreLock } from './store.ts';
+import type { Store, StoreLock, SwapNonces } from './store.ts';
 
 const upgrades: readonly ((db: Db) => void)[] = [
   (db) => {
-    for (const folder of ['secrets', 'trades'] satisfies Folder[]) db.createObjectStore(folder);
+    const folders = ['secrets', 'trades', 'nonces'] satisfies Folder[];
+    for (const folder of folders) db.createObjectStore(folder);
     db.createObjectStore('swaps' satisfies Folder).createIndex('keptAtMs', 'keptAtMs');
   },
 ];
@@ -30,12 +31,13 @@ export type StoreHealth = {
   readonly leftBytes: number | null;
 };
 
-export type BrowserStore = Store & {
-  lock: NonNullable<Store['lock']>;
-  health(): Promise<StoreHealth>;
-  /** Calls fail from then on, but for locks that are held. */
-  close(): void;
-};
+export type BrowserStore = Store &
+  SwapNonces & {
+    lock: NonNullable<Store['lock']>;
+    health(): Promise<StoreHealth>;
+    /** Calls fail from then on, but for locks that are held. */
+    close(): void;
+  };
 
 /**
  * Throws StoreError: `unsupported` without Web Locks (they want https or localhost) or strict
@@ -60,7 +62,11 @@ export async function indexedDbStore(name: string): Promise<BrowserStore> {
     });
   };
   return {
-    ...storeOver({ get: textsOf(database), put }),
+    ...storeOver({
+      get: textsOf(database),
+      put,
+      take: async (folder, key) => (await database.take(folder, key))?.text ?? null,
+    }),
     swapIds: (sinceMs) =>
       database.read('swaps', (swaps) =>
         sinceMs === undefined ? swaps.getAllKeys() : keptSince(browser, swaps, sinceMs),

@@ -114,6 +114,8 @@ export type SwapRecord = {
   readonly swap: VerifiedSwap;
   readonly funding: Kept | null;
   readonly claim: Kept | null;
+  /** Bitcoin: when the other side was first asked to sign it, for whom this side waits a moment. */
+  readonly claimAskedAtMs?: Millis;
   readonly refund: Kept | null;
   /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
   readonly authorization?: Authorization | null;
@@ -176,12 +178,30 @@ export type TradeStore = {
   getTrade(threadId: string): Promise<OwnTrade | null>;
 };
 
+/** Secret nonces of one request to sign together, and the id of what they are for. */
+export type Nonces = { readonly id: string; readonly secrets: readonly string[] };
+
+/**
+ * A nonce that signs twice shows the key. Copies of a store, such as backups, must not hold them.
+ */
+export type SwapNonces = {
+  /** Returns when they survive a power cut, in the place of those before. */
+  putNonces(swapId: string, nonces: Nonces): Promise<void>;
+  /**
+   * Returns when they are there no more, whatever comes: one of several callers gets them, and the
+   * others null.
+   */
+  takeNonces(swapId: string): Promise<Nonces | null>;
+};
+
 /** Ends by itself with its process, however that ends. */
 export type StoreLock = { release(): Promise<void> };
 
 export type Store = SecretStore &
   TradeStore &
-  SwapStore & {
+  SwapStore &
+  /** Absent: this side never asks the other one to sign with it, and answers all the same. */
+  Partial<SwapNonces> & {
     /** For a store of several processes. null when another still has it as the signal aborts. */
     lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
   };

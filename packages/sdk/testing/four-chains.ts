@@ -39,6 +39,8 @@ type Instead = {
   readonly maker?: EvmWallet;
   readonly secret?: string;
   readonly bitcoin?: Wallets['bitcoin'];
+  /** Asked for by both. */
+  readonly form?: 'p2tr';
 };
 
 export type FourChains = {
@@ -177,15 +179,16 @@ function newScene(from: {
   const { secret = randomBytes(32).toString('hex'), maker = parties.maker.evm } = instead;
   const { bitcoin = parties.taker.bitcoin } = instead;
   const id = crypto.randomUUID();
+  const form = instead.form && { form: instead.form };
   const walletsOf = {
-    taker: { ...parties.taker, bitcoin },
-    maker: { ...parties.maker, evm: maker },
+    taker: { ...parties.taker, bitcoin: { ...bitcoin, ...form } },
+    maker: { ...parties.maker, bitcoin: { ...parties.maker.bitcoin, ...form }, evm: maker },
   };
   const home = (party: Party) => ({ a: destination(party, 'a'), b: destination(party, 'b') });
   const destination = (party: Party, leg: LegName) => {
     const wallet: Wallet = walletsOf[party][place.coins[coins[leg]].family];
-    const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
-    return { address: wallet.address, pubkey };
+    if (wallet.family !== 'bitcoin') return { address: wallet.address, pubkey: null };
+    return { address: wallet.address, pubkey: wallet.pubkey, ...form };
   };
   const asset = (leg: LegName) => {
     const { name, chain, token: usual } = place.coins[coins[leg]];

@@ -12,11 +12,12 @@ import { deadlines } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
-import type { Destination, EscrowTerms } from '@parley/core/terms.ts';
+import { type Destination, type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { ChainSource } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
+import type { Cosign, CosignExchange, CosignReply } from '../generated.ts';
 import type { OwnTrade, PinnedAsset } from '../trade.ts';
 import type { Swap, SwapLeg, Thread } from '../types.ts';
 import { legShown, swapShown } from './honest.ts';
@@ -51,7 +52,11 @@ export type PaperMarket = {
   readonly lent: Partial<Record<LegName, string | null>>;
   /** From now on it keeps no more of them than so many. */
   keepsSpends(count: number): void;
+  /** Changes what it says of spends that both sides sign. */
+  lieOfCosigning(alter: (said: Exchanges, party: Party) => Exchanges): void;
 };
+
+export type Exchanges = CosignReply['exchange'];
 
 /** With the counter of each leg's lane, where its chain has lanes. */
 type Paper = PaperSwap & {
@@ -64,7 +69,25 @@ type Paper = PaperSwap & {
 export function paperMarket(given: PaperSwap): PaperMarket {
   const paper: Paper = { ...given, counters: { a: 1, b: 1 }, lent: {}, built: new Set() };
   const left: Record<ScheduledVerb, readonly Bump[]> = { claim: [], refund: [] };
-  const state = { dead: false, alter: (swap: Swap) => swap, keepsSpends: Infinity };
+  const state = {
+    dead: false,
+    alter: (swap: Swap) => swap,
+    keepsSpends: Infinity,
+    exchanges: { claim: null, refund: null } as Exchanges,
+    alterCosigning: (said: Exchanges, _: Party) => said,
+  };
+  const released = new Set<LegName>();
+  const shown = (party: Party) => {
+    const swap = swapFor(paper, party);
+    const legs = { ...swap.legs };
+    for (const leg of released) {
+      legs[leg] = { ...legs[leg], release: { askedAt: 0, at: null, signature: null } };
+    }
+    return state.alter({ ...swap, legs });
+  };
+  const cosign = (verb: 'claim' | 'refund', change: Partial<CosignExchange>) => {
+    state.exchanges = { ...state.exchanges, [verb]: { ...state.exchanges[verb], ...change } };
+  };
   const calls: string[] = [];
   const reach = (name: string) => {
     if (state.dead) {
@@ -103,17 +126,17 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     const of = (leg: LegName) => paper.sources[leg].adapter;
     return {
       baseUrl: 'http://paper.invalid',
-      swap: async () => build('swap', async () => state.alter(swapFor(paper, party))),
+      swap: async () => build('swap', async () => shown(party)),
       swaps: async () =>
         build('swaps', async () => {
-          return { swaps: [state.alter(swapFor(paper, party))], nextCursor: null };
+          return { swaps: [shown(party)], nextCursor: null };
         }),
       thread: async () => build('thread', async () => threadFor(paper, party)),
       setAddress: async (_: string, { chain, ownLane }: { chain: string; ownLane?: boolean }) =>
         build('address', async () => {
           const leg = paper.assets.a.chain === chain ? 'a' : 'b';
           if (ownLane && !paper.built.has(leg)) paper.lent[leg] ??= null;
-          return state.alter(swapFor(paper, party));
+          return shown(party);
         }),
       openLane: async (_: string, leg: LegName, { signature = '' }: { signature?: string }) =>
         build(`open ${leg}`, async () => {
@@ -141,6 +164,25 @@ export function paperMarket(given: PaperSwap): PaperMarket {
         leg: LegName,
         { transactions }: { readonly transactions: readonly string[] },
       ) => build(`claims ${leg}`, () => keep('claim', leg, transactions)),
+      release: async (_: string, leg: LegName) =>
+        build(`release ${leg}`, async () => void released.add(leg)),
+      cosign: async (_: string, leg: LegName, { request, answer }: Cosign) =>
+        build(`cosign ${leg} ${request ? 'request' : answer ? 'answer' : ''}`, async () => {
+          if (request !== undefined) {
+            const id = crypto.randomUUID();
+            const outputs = [...request.outputs];
+            const nonces = [...request.nonces];
+            cosign(request.verb, { ...request, outputs, nonces, id, at: '', answer: null });
+          }
+          const { claim, refund } = state.exchanges;
+          const about = [claim, refund].find((each) => each !== null && each.id === answer?.id);
+          if (answer !== undefined && !about) throw new ParleyError('nothing_there', 'no request');
+          if (answer !== undefined && about) {
+            const nonces = [...answer.nonces];
+            cosign(about.verb, { answer: { nonces, signatures: [...answer.signatures], at: '' } });
+          }
+          return { exchange: state.alterCosigning(state.exchanges, party) };
+        }),
       broadcast: async (chain: string, signed: Signed) =>
         build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),
     } as unknown as ParleyClient;
@@ -164,6 +206,9 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     left: (verb) => left[verb],
     keepsSpends: (count) => {
       state.keepsSpends = count;
+    },
+    lieOfCosigning: (alter) => {
+      state.alterCosigning = alter;
     },
   };
 }
@@ -198,11 +243,14 @@ function timesOf(paper: Paper) {
 
 function termsOf(paper: Paper, leg: LegName): EscrowTerms {
   const funder = funderOf(leg);
+  const payout = paper.homes[funder === 'maker' ? 'taker' : 'maker'][leg];
+  const refund = paper.homes[funder][leg];
   return {
     chain: paper.assets[leg].chain,
     hashlock: hashlockOf(paper.secret),
-    payout: paper.homes[funder === 'maker' ? 'taker' : 'maker'][leg],
-    refund: paper.homes[funder][leg],
+    payout,
+    refund,
+    ...formOf(payout, refund),
     token: paper.assets[leg].token,
     amount: paper.amounts[leg],
     timelock: timesOf(paper).refundAt[leg],

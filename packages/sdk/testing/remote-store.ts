@@ -54,6 +54,8 @@ export async function remoteStore(page: Page, name: string): Promise<BrowserStor
     getTrade: got('getTrade'),
     putSwap: (record) => done('putSwap', record),
     getSwap: got('getSwap'),
+    putNonces: (...args) => done('putNonces', ...args),
+    takeNonces: got('takeNonces'),
     swapIds: got('swapIds'),
     health: got('health'),
     lock: (what, signal) => remoteLock(page, slot, what, signal),

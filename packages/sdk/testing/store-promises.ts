@@ -167,6 +167,39 @@ const storePromises: readonly StorePromise[] = [
     },
   },
   {
+    name: 'nonces are given once, the last of a swap alone, and to one of many that take them',
+    keeps: async (store) => {
+      const { putNonces, takeNonces } = store;
+      assert.ok(putNonces && takeNonces);
+      const of = (at: number) => ({ id: `${at}`, secrets: ['5e'.repeat(97), `${at}`] });
+      assert.equal(await takeNonces(swapId), null);
+      await putNonces(swapId, of(1));
+      await putNonces(otherId, of(2));
+      await putNonces(swapId, of(3));
+      const taken = await Promise.all(Array.from({ length: 9 }, () => takeNonces(swapId)));
+      assert.deepEqual(
+        taken.filter((each) => each !== null),
+        [of(3)],
+      );
+      assert.equal(await takeNonces(swapId), null);
+      await putNonces(swapId, of(4));
+      assert.deepEqual(await takeNonces(swapId), of(4));
+      assert.deepEqual(await takeNonces(otherId), of(2));
+    },
+  },
+  {
+    name: 'whoever opens the same store takes nonces that nobody else has then',
+    needs: ['another'],
+    keeps: async (store, tried) => {
+      await store.putNonces?.(swapId, { id: '1', secrets: ['5e'] });
+      const second = await tried.again();
+      const taken = await Promise.all([second, store].map((each) => each.takeNonces?.(swapId)));
+      assert.deepEqual(taken.filter((each) => each !== null).length, 1);
+      const third = await tried.again();
+      assert.equal(await third.takeNonces?.(swapId), null);
+    },
+  },
+  {
     name: 'swaps kept last before a moment may be left out, and others never',
     needs: ['times'],
     keeps: async (store, { backdate }) => {

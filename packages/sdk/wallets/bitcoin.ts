@@ -2,7 +2,7 @@
 // For bots, demos, tests, and as the key of an app whose people pay by hand.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import {
   boundedFee,
   defaultFeeBounds,
@@ -11,6 +11,7 @@ import {
   mostFee,
 } from '@parley/chains/bitcoin/fees.ts';
 import { signLeaves, signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { answer, ask, finish } from '@parley/chains/bitcoin/musig.ts';
 import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
@@ -26,7 +27,7 @@ import { SettleError } from '../errors.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import type { Coin, CoinSource } from './coins.ts';
-import type { BitcoinCoins, BitcoinKey, NoCoins } from './wallet.ts';
+import type { BitcoinCoins, BitcoinKey, Cosigns, NoCoins } from './wallet.ts';
 
 export type BitcoinWalletOptions = {
   /** 64 hex. */
@@ -74,10 +75,20 @@ export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (Bitco
       signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,
     signSighashes: async (hashes) => signSighashes(privateKey, hashes),
     signLeaves: async (hashes) => signLeaves(privateKey, hashes),
+    cosigns: cosigning(privateKey, network),
   };
   if (source === undefined) return key;
   const own = { privateKey, script, source: bounded(source), spent: new Set<string>() };
   return { ...key, ...coinsOfKey(own, address, network) };
+}
+
+function cosigning(privateKey: Uint8Array, network: BitcoinNetwork): Cosigns {
+  const by = (terms: EscrowTerms) => ({ terms, network, privateKey });
+  return {
+    ask: (terms, spend, store) => ask(by(terms), spend, store, () => randomBytes(32)),
+    answer: async (terms, request) => answer(by(terms), request),
+    finish: (terms, request, given, store) => finish(by(terms), request, given, store),
+  };
 }
 
 /** As the form of the escrow wants them. Throws SettleError `no_wallet`. */

@@ -1,6 +1,12 @@
 // The customer's wallet on one chain, as settle needs it. Keys never leave it; no function here
 // sends.
 
+import type { NonceStore } from '@parley/chains/bitcoin/musig.ts';
+import type {
+  CosignAnswer,
+  CosignRequest,
+  SpendTogether,
+} from '@parley/chains/interface/cosigning.ts';
 import type {
   EvmCall,
   SolanaMaterial,
@@ -18,6 +24,7 @@ import type {
   SolanaAddress,
   TronAddress,
 } from '@parley/core/nominal.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Kept } from '../stores/store.ts';
 import type { Signing } from '../words.ts';
 
@@ -133,6 +140,21 @@ export type BitcoinKey = {
   readonly form?: 'p2tr';
   /** The same by BIP 340, of Taproot leaves. */
   signLeaves?(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
+  /** Signs spends of Taproot escrows with the other side. Absent: it spends them by leaves alone. */
+  readonly cosigns?: Cosigns;
+};
+
+/** chains/bitcoin/musig.ts with the wallet's key. */
+export type Cosigns = {
+  ask(terms: EscrowTerms, spend: SpendTogether, store: NonceStore): Promise<CosignRequest>;
+  /** Gives the coins away: whether it may is the caller's rule. */
+  answer(terms: EscrowTerms, request: CosignRequest): Promise<CosignAnswer>;
+  finish(
+    terms: EscrowTerms,
+    request: CosignRequest,
+    given: CosignAnswer,
+    store: NonceStore,
+  ): Promise<Kept>;
 };
 
 /** The coins that fund an escrow. */

@@ -13,9 +13,12 @@ const sides: readonly Sides['honest'][] = [
   ['initiator', 'counterparty'],
 ];
 
-for (const honest of sides) {
-  test(`no order lets a rule-follower end with neither: ${honest.join(' and ')}`, (t) => {
-    const { nodes, steps, isWhole, fault } = explore(modelOf({ honest, broken: null }), all);
+const ways = [true, 'p2tr'] as const satisfies Sides['consents'][];
+for (const [honest, consents] of sides.flatMap((each) => ways.map((way) => [each, way] as const))) {
+  const how = consents === 'p2tr' ? ', the long leg of Taproot' : '';
+  test(`no order lets a rule-follower end with neither: ${honest.join(' and ')}${how}`, (t) => {
+    const model = modelOf({ consents, honest, broken: null });
+    const { nodes, steps, isWhole, fault } = explore(model, all);
     assert.equal(fault, null, JSON.stringify(fault));
     assert.ok(isWhole, `more than ${all} states`);
     const ends = nodes.map(({ state: { legs } }) => `${legs.a.deep} ${legs.b.deep}`);
@@ -27,7 +30,7 @@ for (const honest of sides) {
 test('the checker finds each rule of a side that is broken', () => {
   const missed = Object.keys(rules).filter((broken) =>
     sides.every((honest) => {
-      const { fault } = explore(modelOf({ honest, broken: broken as Rule }), all);
+      const { fault } = explore(modelOf({ consents: true, honest, broken: broken as Rule }), all);
       return fault === null;
     }),
   );
@@ -36,7 +39,7 @@ test('the checker finds each rule of a side that is broken', () => {
 
 /** Whether both legs can be back at depth before the clock goes on. */
 function comesBack(state: State): boolean {
-  const model = modelOf({ honest: ['initiator', 'counterparty'], broken: null });
+  const model = modelOf({ consents: 'p2tr', honest: ['initiator', 'counterparty'], broken: null });
   const { nodes } = explore(
     {
       ...model,
@@ -51,7 +54,7 @@ function comesBack(state: State): boolean {
 }
 
 test('two sides that give up have both legs back before any timelock', () => {
-  const model = modelOf({ honest: ['initiator', 'counterparty'], broken: null });
+  const model = modelOf({ consents: 'p2tr', honest: ['initiator', 'counterparty'], broken: null });
   const given = explore(model, all)
     .nodes.map(({ state }) => state)
     .filter(

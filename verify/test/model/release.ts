@@ -58,6 +58,8 @@ export const rules = {
 export type Rule = keyof typeof rules;
 
 export type Sides = {
+  /** How the long leg is released: by its contract, or on Bitcoin by an answer of its payee. */
+  readonly consents: true | 'p2tr';
   readonly honest: readonly Role[];
   readonly broken: Rule | null;
 };
@@ -88,7 +90,11 @@ function factsOf({ top, deep: buried }: OnChain, isShallowEnough: boolean) {
 }
 
 /** The swap as a side sees it: its chains and its disk. The market keeps the other's words back. */
-function viewOf({ legs, isShown, disks }: State, role: Role, broken: Rule | null): SwapState {
+function viewOf(
+  { legs, isShown, disks }: State,
+  role: Role,
+  { consents, broken }: Sides,
+): SwapState {
   const { funding, revealing, givenUp, releasing } = disks[role];
   const isSent = funding && broken !== 'funding';
   const handed = isSent ? 'sent' : 'nothing';
@@ -97,7 +103,7 @@ function viewOf({ legs, isShown, disks }: State, role: Role, broken: Rule | null
   const isKnown = isShown || (revealing && broken !== 'reveal');
   const own = isGivenUp ? { [pays[role] === 'a' ? 'shortRelease' : 'longRelease']: word } : {};
   return swapOf({
-    consents: true,
+    consents,
     short: factsOf(legs.a, broken === 'depth'),
     long: factsOf(legs.b, broken === 'depth'),
     [funds[role] === 'a' ? 'shortHanded' : 'longHanded']: handed,
@@ -117,14 +123,23 @@ type Decision = keyof typeof gates;
 const decided = new Map<string, boolean>();
 
 /** Whether the gate lets this side decide so now. */
-function passes(state: State, role: Role, what: Decision, broken: Rule | null): boolean {
+function passes(state: State, role: Role, what: Decision, sides: Sides): boolean {
   const { time, legs, isShown, disks } = state;
-  const key = JSON.stringify([what, role, broken, time, legs, isShown, disks[role]]);
+  const key = JSON.stringify([
+    what,
+    role,
+    sides.broken,
+    sides.consents,
+    time,
+    legs,
+    isShown,
+    disks[role],
+  ]);
   const known = decided.get(key);
   if (known !== undefined) return known;
   let isFree = true;
   try {
-    gates[what](viewOf(state, role, broken), role, instants[time] as number);
+    gates[what](viewOf(state, role, sides), role, instants[time] as number);
   } catch {
     isFree = false;
   }
@@ -132,11 +147,12 @@ function passes(state: State, role: Role, what: Decision, broken: Rule | null): 
   return isFree;
 }
 
-function ofHonest(state: State, role: Role, broken: Rule | null): Action['does'][] {
+function ofHonest(state: State, role: Role, sides: Sides): Action['does'][] {
+  const { broken } = sides;
   const { time, sent, released, isShown } = state;
   const { funding, revealing, givenUp, releasing } = state.disks[role];
   const gets = pays[role];
-  const may = (what: Decision) => passes(state, role, what, broken);
+  const may = (what: Decision) => passes(state, role, what, sides);
   const all: Action['does'][] = [];
   if (!funding && may('keep funding')) all.push('keep funding');
   if (funding && !sent[funds[role]]) all.push('send funding');
@@ -194,7 +210,7 @@ function actionsOf(state: State, sides: Sides): Action[] {
   }
   for (const by of ['initiator', 'counterparty'] as const) {
     const isHonest = sides.honest.includes(by);
-    const own = isHonest ? ofHonest(state, by, sides.broken) : ofRival(state, by);
+    const own = isHonest ? ofHonest(state, by, sides) : ofRival(state, by);
     for (const does of own) all.push({ does, leg: pays[by], by });
   }
   return all;

@@ -29,12 +29,20 @@ export type SimTransaction = {
   readonly fee: number;
   /** Of a refund before the timelock: the payee's consent. */
   readonly release?: string;
+  /** Of Taproot: what both sides have signed. */
+  readonly together?: string;
   /** For an operator's gas key: its place in a row, and after when no block takes it. */
   readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
 };
 
 /** A payee's consent, as its key signs it. */
 export const releaseWord = (payout: string, escrow: string) => `${payout} gives up ${escrow}`;
+
+type Spend = Pick<SimTransaction, 'verb' | 'escrow' | 'coins' | 'fee'>;
+
+/** What both sides of a Taproot escrow sign: all that a signature commits to. */
+export const togetherWord = ({ verb, escrow, coins, fee }: Spend) =>
+  `both ${verb} ${escrow} with ${coins.join()} for ${fee}`;
 
 /** How it travels: JSON in hex, whose hash is its id. */
 export const rawOf = (transaction: SimTransaction): string =>
@@ -234,6 +242,7 @@ function fault(chain: SimChain, tx: SimTransaction, { height, time }: At): strin
   if (unspent.length === 0) return 'nothing is there';
   const inputs = chain.family === 'bitcoin' ? tx.coins : [];
   if (inputs.some((coin) => !unspent.some(({ txid }) => txid === coin))) return missingInput;
+  if (terms.form === 'p2tr' && tx.together === togetherWord(tx)) return null;
   if (tx.verb === 'claim') {
     if (hash('sha256', Buffer.from(tx.secret ?? '', 'hex')) !== terms.hashlock) return 'bad secret';
     if (chain.family === 'bitcoin') return tx.by === terms.payout.pubkey ? null : 'not the claimer';

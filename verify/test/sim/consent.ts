@@ -1,5 +1,5 @@
 // Releases of simulated chains: the payee's word, as a text to sign, or on Solana in a transaction
-// of its own.
+// of its own. On Bitcoin both sides sign, and no partial signature is checked.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { Consent } from '@parley/chains/interface/consent.ts';
@@ -15,12 +15,11 @@ type Building = {
   readonly build: (escrow: WatchedEscrow, word: string, signal: AbortSignal) => Promise<Material>;
 };
 
-/** Absent on Bitcoin. */
 export function consentOn(
   { chain, family }: SimChain,
   { plan, build }: Building,
-): Pick<ChainAdapter, 'consent'> {
-  if (family === 'bitcoin') return {};
+): Pick<ChainAdapter, 'consent' | 'checkRequest' | 'checkAnswer'> {
+  if (family === 'bitcoin') return { checkRequest: async () => {}, checkAnswer: async () => {} };
   const checkRelease: Consent['checkRelease'] = async (terms, signature) => {
     if (signature === releaseWord(terms.payout.address, plan(terms).address)) return;
     throw new ParleyError('bad_signature', 'the payee has not signed this', {});

@@ -114,8 +114,9 @@ function bitcoinFacts(
   const spendOf = (payment: string): EscrowSpend | null => {
     const found = seen.find(({ tx }) => isSpend(tx) && takes(chain, tx, payment));
     if (found === undefined) return null;
-    const by = secretIn(chain, found.tx) === null ? 'refund' : 'claim';
-    return { txid: found.txid, height: found.height, by };
+    const { tx } = found;
+    const isClaim = tx.together === undefined ? secretIn(chain, tx) !== null : tx.verb === 'claim';
+    return { txid: found.txid, height: found.height, by: isClaim ? 'claim' : 'refund' };
   };
   const payments = seen
     .filter(({ tx }) => tx.verb === 'fund')

@@ -577,6 +577,25 @@ create table lanes (
   primary key (chain, contract, owner, number)
 );
 
+-- A claim or refund of a Taproot escrow that both sides sign: the newest request of each, and its
+-- answer.
+create table cosignings (
+  swap_id uuid not null references swaps (id),
+  leg text not null check (leg in ('a', 'b')),
+  verb text not null check (verb in ('claim', 'refund')),
+  -- SHA-256 of the request.
+  id text not null,
+  -- { escrow, verb, outputs, feeSats, nonces }: public ones.
+  request jsonb not null,
+  asked_at timestamptz not null,
+  -- { nonces, signatures }.
+  answer jsonb,
+  answered_at timestamptz,
+  -- Requests so far.
+  requests integer not null default 1,
+  primary key (swap_id, leg, verb)
+);
+
 -- Claims and refunds that a party signed beforehand, at rising fees, one ladder of each an escrow;
 -- sent when due.
 create table scheduled_spends (

@@ -12,6 +12,7 @@ import { partyOf } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import * as builders from '../../settle/builders.ts';
+import { keepCosigning, prepareCosigning } from '../../settle/cosigning.ts';
 import { openLane } from '../../settle/own-lane.ts';
 import { keepRelease, prepareRelease } from '../../settle/releases.ts';
 import {
@@ -35,6 +36,7 @@ export function registerLegs(app: FastifyInstance, deps: Deps): void {
   buildSpending(app, deps);
   openLaneOf(app, deps);
   releaseLeg(app, deps);
+  cosign(app, deps);
   scheduleSpends(app, deps);
 }
 
@@ -182,6 +184,28 @@ function releaseLeg(app: FastifyInstance, deps: Deps): void {
     replay: async (_tx, { reply }) => {
       const { material } = reply.body as Awaited<ReturnType<typeof prepareRelease>>;
       if (material !== null) builders.mustLive(material, Math.floor(deps.now() / 1_000));
+    },
+  });
+}
+
+function cosign(app: FastifyInstance, deps: Deps): void {
+  const { processorTime, reserve } = app.edge;
+  command({ app, deps, tag }, 'POST /v1/swaps/:id/legs/:leg/cosign', 'cosign', {
+    about:
+      'Taproot: sign a claim or refund with the other side. The side that it pays asks, and the ' +
+      'other one answers: docs/chains.md#spends-that-both-sides-sign.',
+    params: shapes.legParams,
+    body: shapes.cosignBody,
+    replies: { 200: shapes.cosignReply },
+    anew: true,
+    before: ({ caller: { accountId }, client, params: { id, leg }, body, signal }) => {
+      const isParty = () => reserve(accountId, id.toLowerCase(), client);
+      const inTurns = processorTime.meter({ accountId, client, isParty });
+      return prepareCosigning(deps, { accountId, swapId: id, leg, body, inTurns, signal });
+    },
+    run: async (tx, { params, prepared }) => {
+      const exchange = await keepCosigning(tx, deps, params.id, prepared);
+      return { status: 200, body: { exchange } };
     },
   });
 }

@@ -353,6 +353,66 @@ export const releaseReply = s.model('ReleaseReply', 'The swap, and what releases
   ),
 });
 
+const nonce = s.text(
+  'a public nonce of BIP 327: 66 bytes in hex',
+  `02${'79be'.repeat(16)}`.repeat(2),
+  {
+    pattern: '^[0-9a-f]{132}$',
+  },
+);
+const partialSignature = s.text('a partial signature: 32 bytes in hex', s.examples.hashlock, {
+  pattern: '^[0-9a-f]{64}$',
+});
+const ofEach = { minItems: 1, maxItems: mostInputs };
+const nonces = s.list('one an output, in their order', nonce, ofEach);
+const signatures = s.list('one an output, in their order', partialSignature, ofEach);
+const cosignFields = {
+  escrow: s.bounded('which it spends: the one of the leg now', s.exampleIn(s.escrow), 200),
+  verb: s.oneOf(['claim', 'refund'], 'claim: to the payee; refund: to the funder'),
+  outputs: s.list(
+    'the payments that it takes',
+    s.input(
+      {
+        txid: s.as(s.hex32, 'transaction id of the payment'),
+        vout: s.int('which output of it', 0, { minimum: 0, maximum: 4_294_967_295 }),
+        amount: sats('how much it is'),
+      },
+      'One of the escrow.',
+    ),
+    ofEach,
+  ),
+  feeSats: sats('what it pays'),
+  nonces,
+};
+const exchange = s.nullable(
+  s.model('CosignExchange', 'A spend of both sides, and how far it is.', {
+    id: s.as(s.hex32, 'SHA-256 of the request'),
+    ...cosignFields,
+    at: s.instant('when it was asked for'),
+    answer: s.nullable(
+      s.group('the other side has signed', {
+        nonces,
+        signatures,
+        at: s.instant('when it did'),
+      }),
+    ),
+  }),
+);
+
+export const cosignBody = s.form('Cosign', 'A request or an answer; empty: what there is.', {
+  request: s.optional(s.input(cosignFields, 'by the side that the spend pays')),
+  answer: s.optional(
+    s.input(
+      { id: s.as(s.hex32, 'of the request'), nonces, signatures },
+      'by the other side, of the request that there is',
+    ),
+  ),
+});
+
+export const cosignReply = s.model('CosignReply', 'The newest of each spend.', {
+  exchange: s.group('by verb; null: none was asked for', { claim: exchange, refund: exchange }),
+});
+
 export const scheduleClaimsBody = s.form('ScheduleClaims', 'Claims that you have signed.', {
   transactions: s.list(
     'signed claims of one escrow in hex, the lowest fee first, each with an empty item in the ' +

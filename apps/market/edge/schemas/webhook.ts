@@ -70,6 +70,17 @@ export const webhookEvents: Readonly<Record<WebhookTopic | 'ping', ReturnType<ty
       status: s.oneOf(swapStatuses, 'of the swap now'),
     },
   ),
+  'swap.cosign': event(
+    'swap.cosign',
+    'A side asks the other one to sign a spend with it, or that one has; only for who names this event',
+    {
+      swapId: s.swapId,
+      leg: s.oneOf(legNames, 'whose escrow it spends'),
+      verb: s.oneOf(['claim', 'refund'], 'which spend'),
+      answered: s.flag('whether the other side has signed', true),
+      status: s.oneOf(swapStatuses, 'of the swap now'),
+    },
+  ),
   'thread.accepted': event(
     'thread.accepted',
     'The other side accepted the price of a thread; only for who names this event',

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { feeAt } from '@parley/chains/bitcoin/fees.ts';
-import { signSighashes } from '@parley/chains/bitcoin/keys.ts';
+import { signLeaves, signSighashes } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { buildSpend, type EscrowOutput, type Verb, vsizeOf } from '@parley/chains/bitcoin/plan.ts';
 import { parseTx } from '@parley/chains/bitcoin/raw-transaction.ts';
@@ -17,7 +17,8 @@ const network = bitcoinNetworks.regtest;
 
 async function termsOfLong(world: World, deal: Deal): Promise<EscrowTerms> {
   const rows = await escrowsOfSwap(world.deps.db, deal.id);
-  const row = rows.find((each) => each.leg === deal.long);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  const row = rows.find(({ address }) => address === escrow);
   assert.ok(row);
   return termsOf(row.terms);
 }
@@ -55,7 +56,8 @@ export async function ladderOf(
   const { btcKey } = verb === 'refund' ? deal.initiator : deal.counterparty;
   return rates.map((rate) => {
     const built = buildSpend(terms, network, verb, outputs, feeAt(vsize, rate));
-    const signaturesHex = signSighashes(btcKey, built.sighashHexes);
+    const sign = terms.form === 'p2tr' ? signLeaves : signSighashes;
+    const signaturesHex = sign(btcKey, built.sighashHexes);
     return assemble({ psbtBase64: built.psbtBase64, signaturesHex }, verb);
   });
 }

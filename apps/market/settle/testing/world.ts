@@ -318,6 +318,23 @@ export async function agree(
   return { id, secret, hashlock, initiator, counterparty, long, short, sats, amount, asset };
 }
 
+/** The leg on Bitcoin, after a side has named its key, and asked for a form or not. */
+export async function askForm(deal: Deal, name: 'initiator' | 'counterparty', how = {}) {
+  const { pubkey: address } = deal[name];
+  const path = `/v1/swaps/${deal.id}/address`;
+  const answer = must(await deal[name].post(path, { chain: bitcoin, address, ...how }));
+  return answer.swap.legs[deal.long];
+}
+
+/** An agreed swap whose leg on Bitcoin is of Taproot. */
+export async function agreeTaproot(world: World): Promise<Deal> {
+  const deal = await agree(world);
+  for (const name of ['initiator', 'counterparty'] as const) {
+    await askForm(deal, name, { form: 'p2tr' });
+  }
+  return deal;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
 export function must(answer: Answer): any {
   if (answer.status >= 300) {

@@ -367,10 +367,10 @@ const walletOf = (party: Party, on: string, at = 0) => {
 };
 
 /** Where a party of a swap is paid. */
-const addressing = ({ swapId }: Agreed, by: Party, chain: string, at = 0): Asked => ({
+const addressing = ({ swapId }: Agreed, by: Party, chain: string, at = 0, how = {}): Asked => ({
   url: `/v1/swaps/${swapId}/address`,
   by,
-  body: { chain, address: walletOf(by, chain, at) },
+  body: { chain, address: walletOf(by, chain, at), ...how },
 });
 
 const addresses = requests('POST /v1/swaps/{id}/address', {
@@ -519,6 +519,36 @@ const lanes = requests('POST /v1/swaps/{id}/legs/{leg}/lane', {
   },
 });
 
+/** The funded long leg is of Taproot, its payee has given it up, and its funder asks for it. */
+async function asking(world: World) {
+  const made = await agree(world);
+  for (const by of [made.maker, made.taker]) {
+    await must(world, addressing(made, by, 'sim-bitcoin', 0, { form: 'p2tr' }));
+  }
+  await settleLeg(world, made, 'fund', made.long);
+  const { swapId, long, initiator, counterparty, taker } = made;
+  const path = `/v1/swaps/${swapId}/legs/${long}`;
+  await must(world, { url: `${path}/release`, by: counterparty });
+  const {
+    escrow,
+    amount,
+    fundTx: txid,
+  } = (await get(world, `/v1/swaps/${swapId}`, taker)).legs[long];
+  const spend = { verb: 'refund', outputs: [{ txid, vout: 0, amount }], feeSats: '200' };
+  const body = { request: { escrow, ...spend, nonces: ['02'.repeat(66)] } };
+  return { made, asked: { url: `${path}/cosign`, by: initiator, body } };
+}
+
+const cosigned = requests('POST /v1/swaps/{id}/legs/{leg}/cosign', {
+  'a request': async (world) => (await asking(world)).asked,
+  'an answer': async (world) => {
+    const { made, asked } = await asking(world);
+    const { id } = (await must(world, asked)).exchange.refund;
+    const answer = { id, nonces: ['03'.repeat(66)], signatures: ['04'.repeat(32)] };
+    return { url: asked.url, by: made.counterparty, body: { answer } };
+  },
+});
+
 const scheduled = [
   ...requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
     '': async (world) => (await signedRefunds(world)).asked,
@@ -543,5 +573,6 @@ export const requestRows: readonly Row[] = [
   sends,
   lanes,
   releases,
+  cosigned,
   scheduled,
 ].flat();

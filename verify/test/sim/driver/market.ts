@@ -5,6 +5,7 @@ import { fundBy } from '@parley/core/gates.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { ParleyApiError } from '@parley/sdk/errors.ts';
+import type { Cosign } from '@parley/sdk/generated.ts';
 import { legShown, swapShown } from '@parley/sdk/testing/honest.ts';
 import type { Swap } from '@parley/sdk/types.ts';
 import { materialOf } from '../material.ts';
@@ -12,6 +13,7 @@ import { unsignedFunding } from '../node.ts';
 import { type Alive, offer } from './nodes.ts';
 import { escrowOf } from './plans.ts';
 import { later, nowMs, nowSeconds } from './time.ts';
+import { keepExchange } from './together.ts';
 import { keepWord, wordFor } from './words.ts';
 import { count, legNames, type Person, termsOf, type World } from './world.ts';
 
@@ -92,6 +94,18 @@ export function marketFor(world: World, person: Person, alive: Alive): ParleyCli
         world.news += 1;
         count(world, signature === null ? 'wish' : 'release');
         return { swap: swapFor(world, person), material: null };
+      }),
+    cosign: (_: string, leg: LegName, body: Cosign, how: How = {}) =>
+      asked(how, () => {
+        const known = chains.a.shown.size + chains.b.shown.size > 0;
+        const { request } = body;
+        const isOpen = request?.verb === 'claim' ? known : market.words[leg] !== null;
+        if (request && !isOpen && market.kind !== 'lying') {
+          throw refusal(409, 'not_releasable', 'not now');
+        }
+        if (!keepExchange(world, leg, body)) throw refusal(409, 'nothing_there', 'no such request');
+        const isHidden = person.kind !== 'rival' && market.wordLie === 'hides';
+        return { exchange: isHidden ? { claim: null, refund: null } : market.exchanges[leg] };
       }),
     broadcast: (chain: string, raw: string, how: How = {}) =>
       asked(how, () => {

@@ -235,6 +235,13 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     buildClaim: ({ escrow }, secret, signal) => asked(signal, spend('claim', escrow, secret)),
     buildRefund: ({ escrow, release }, signal) =>
       asked(signal, spend('refund', escrow, null, release)),
+    planTogether: (input, verb, signal) =>
+      asked(signal, (view) => {
+        const payments = paymentsIn(view, input.escrow, verb);
+        const outputs = payments.map(({ txid, amount }) => ({ txid, vout: 0, amount }));
+        const coins = payments.map(({ txid }) => txid);
+        return { verb, outputs, feeSats: BigInt(feeToReplace(chain, coins)) };
+      }),
     ...consentOn(chain, {
       plan: escrowOf,
       build: (escrow, word, signal) => asked(signal, spend('refund', escrow, null, word)),
@@ -265,20 +272,30 @@ type Spending = {
 /** It names a coin or a block that never was. */
 const vain = 'vain-';
 
-function builtSpend(
-  { world }: NodeParts,
+function paymentsIn(
   { chain, height }: View,
   { address, terms }: WatchedEscrow,
-  { verb, secret, isVain, release }: Spending,
+  verb: 'claim' | 'refund',
 ) {
   const unspent = heldIn(chain, address).filter(
     (each) => each.height <= height && (each.spentBy === null || each.spentBy.height > height),
   );
   const isBitcoin = chain.family === 'bitcoin';
   const payments = isBitcoin ? takenBy(chain, verb, unspent, terms) : unspent;
-  if (payments.length === 0) {
-    throw new ParleyError('nothing_there', `${address} holds no payment`, { escrow: address });
-  }
+  if (payments.length > 0) return payments;
+  throw new ParleyError('nothing_there', `${address} holds no payment`, { escrow: address });
+}
+
+function builtSpend(
+  { world }: NodeParts,
+  view: View,
+  watched: WatchedEscrow,
+  { verb, secret, isVain, release }: Spending,
+) {
+  const { chain } = view;
+  const { address, terms } = watched;
+  const isBitcoin = chain.family === 'bitcoin';
+  const payments = paymentsIn(view, watched, verb);
   // On Solana the payee sends its release.
   const isPayees = verb === 'claim' || (release !== undefined && chain.family === 'solana');
   const to = isPayees ? terms.payout : terms.refund;
@@ -326,6 +343,8 @@ export function offer(world: World, chain: SimChain, raw: string): string {
   return txid;
 }
 
+const never = () => Promise.reject(new Error('a node plans what both sign'));
+
 /** Over all nodes: reads and builds by the one that answered last, offers what is sent to each. */
 export function inTurn(nodes: readonly ChainAdapter[]): ChainAdapter {
   const [first] = nodes;
@@ -368,6 +387,8 @@ export function inTurn(nodes: readonly ChainAdapter[]): ChainAdapter {
   return {
     ...first,
     ...asksNodes,
+    planTogether: (input, verb, signal) =>
+      asking((node) => (node.planTogether ?? never)(input, verb, signal)),
     broadcast,
     heads: (signal) => asking((node) => node.heads(signal)),
     look: (escrows, signal) => asking((node) => node.look(escrows, signal)),

@@ -24,6 +24,8 @@ export const rules = {
   early: 'no refund is sent before its timelock, unless it is released',
   word: 'who has given up funds nothing and tells no secret',
   release: 'a leg is released when the own one is back, or by a person',
+  claim: 'both sign a claim once its secret is public',
+  nonce: 'no nonce signs twice',
   back: 'without faults what is given up is back at once',
   end: 'an end is what the chains show',
   ends: 'every run ends once its faults do',
@@ -61,8 +63,8 @@ export function checkSent(world: World, person: Person, raw: string): void {
   const early = world.times.refundAt[gives] - own.driftSeconds - clockToleranceSeconds;
   // The rent that a claim left is fetched at once.
   const isHeld = holdsAny(world.chains[gives], tx.escrow);
-  const isReleased = tx.release !== undefined;
-  if (isReleased && tx.by === tx.release?.split(' gives up ')[0]) checkReleased(world, person);
+  const isReleased = tx.release !== undefined || tx.together !== undefined;
+  if (tx.by === tx.release?.split(' gives up ')[0]) checkReleased(world, person);
   if (tx.verb === 'refund' && isHeld && !isReleased && nowSeconds() < early) {
     violate(world, rules.early, `${early - nowSeconds()} s too early`);
   }
@@ -103,6 +105,12 @@ export function checkReleased(world: World, person: Person): void {
   }
   if (!person.hasReleased) tell(world, `the ${person.role} releases leg ${person.gets}`);
   person.hasReleased = true;
+}
+
+/** Before an answer to the other side is signed. */
+export function checkCosigned(world: World, person: Person, verb: 'claim' | 'refund'): void {
+  if (verb === 'refund') checkReleased(world, person);
+  else if (isJudged(world, person) && !isShown(world)) violate(world, rules.claim, person.role);
 }
 
 /** Two hours: each side looks, waits for the depth, and looks again. */

@@ -25,6 +25,7 @@ import { type Alive, inTurn, nodeAdapter, offer } from './nodes.ts';
 import { checkEnd, checkSent, isAtRisk } from './oracle.ts';
 import { simEvm, simTron } from './plans.ts';
 import { later, nowMs, nowSeconds, wait } from './time.ts';
+import { cosignsOf } from './together.ts';
 import {
   count,
   destinationOf,
@@ -84,6 +85,13 @@ function storeFor(person: Person, alive: Alive): Store {
       }),
     getSwap: (id) => alive(async () => recordIn(kept.swaps, id)),
     swapIds: () => alive(async () => [...kept.swaps.keys()]),
+    putNonces: (id, nonces) => alive(async () => void kept.nonces.set(id, nonces)),
+    takeNonces: (id) =>
+      alive(async () => {
+        const nonces = kept.nonces.get(id) ?? null;
+        kept.nonces.delete(id);
+        return nonces;
+      }),
   };
 }
 
@@ -120,7 +128,8 @@ function inputFor(world: World, person: Person, life: Life): SettleInput {
   for (const leg of legNames) {
     const { chain, family } = world.chains[leg];
     const home = destinationOf(person.party, leg, family, 0);
-    const wallet = { family, ...home, world, person } as unknown as Wallet;
+    const cosigns = cosignsOf(world, person);
+    const wallet = { family, ...home, world, person, cosigns } as unknown as Wallet;
     chains[chain] = { source: sourceFor(world, person, leg, alive), wallet };
   }
   const market = marketFor(world, person, alive);
@@ -235,7 +244,7 @@ function restored(person: Person, { swapId }: World): Person['kept'] {
   const { trade, swap, former } = record;
   const none = { funding: null, claim: null, refund: null, publicSecret: null };
   const again: SwapRecord = { trade, swap, ...none, restored: true, ...(former && { former }) };
-  return { ...kept, swaps: new Map([[swapId, writeKept(again)]]) };
+  return { ...kept, nonces: new Map(), swaps: new Map([[swapId, writeKept(again)]]) };
 }
 
 function comeBack(world: World, person: Person): void {

@@ -17,6 +17,7 @@ import { live } from './party.ts';
 import { plansAreOf } from './plans.ts';
 import { rivalActs } from './rival.ts';
 import { beginTime, nowMs, runUntil } from './time.ts';
+import { planTogether, rivalCosigns } from './together.ts';
 import { planWords } from './words.ts';
 import {
   amountOf,
@@ -125,6 +126,7 @@ function personFor(world: World, party: Party, kind: Kind): Person {
     byHand: chains[gives].family === 'bitcoin' && !world.calm && chance.hits(0.3),
     kept: {
       secrets: new Map(isInitiator ? [[hashlock, secret]] : []),
+      nonces: new Map(),
       swaps: new Map(),
       trades: new Map(),
     },
@@ -153,6 +155,7 @@ function marketFor(chance: Chance, calm: boolean, hasRival: boolean): Market {
     lie: null,
     words: { a: null, b: null },
     wordLie: null,
+    exchanges: { a: { claim: null, refund: null }, b: { claim: null, refund: null } },
   };
 }
 
@@ -162,6 +165,7 @@ function openWorld(seed: number): World {
   beginTime(epoch * 1_000);
   const chains = chainsFor(chance);
   plansAreOf([chains.a, chains.b]);
+  planTogether(seed);
   const kinds = kindsFor(chance, calm);
   const hasRival = Object.values(kinds).includes('rival');
   const secret = chance.hex(32);
@@ -186,6 +190,7 @@ function openWorld(seed: number): World {
     violations: [],
     news: 0,
     isTold: false,
+    used: new Set<string>(),
     excuse: null,
     isHealed: false,
     after: { a: [], b: [], told: [] },
@@ -219,6 +224,7 @@ export async function simulateDriver(seed: number): Promise<Done> {
     if (!calm) planFaults(world);
     planMore(world);
     planWords(world);
+    rivalCosigns(world);
     for (const person of people) {
       if (person.kind === 'rival') rivalActs(world, person);
       else running.push(live(world, person, deathsOf(world, person)));

@@ -2,10 +2,11 @@
 // true. Times are virtual (time.ts).
 
 import type { Family } from '@parley/core/families.ts';
-import type { Destination, EscrowTerms } from '@parley/core/terms.ts';
+import { type Destination, type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '@parley/core/trade.ts';
+import type { CosignReply } from '@parley/sdk/generated.ts';
 import type { Outcome } from '@parley/sdk/settle.ts';
-import { readKept, type SwapRecord } from '@parley/sdk/stores/store.ts';
+import { type Nonces, readKept, type SwapRecord } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '@parley/sdk/trade.ts';
 import type { SwapLeg } from '@parley/sdk/types.ts';
 import { minedAbout, type SimChain, tipOf } from '../chain.ts';
@@ -68,6 +69,7 @@ export type Kind = 'driver' | 'absent' | 'sleepy' | 'rival';
 
 export type Kept = {
   readonly secrets: Map<string, string>;
+  readonly nonces: Map<string, Nonces>;
   readonly swaps: Map<string, string>;
   readonly trades: Map<string, string>;
 };
@@ -121,7 +123,11 @@ export type Market = {
   /** By the payee of each leg, and its lie of them. */
   readonly words: Record<LegName, SwapLeg['release']>;
   wordLie: 'hides' | 'wish' | 'nonsense' | null;
+  /** By the leg that both sides spend. */
+  readonly exchanges: Record<LegName, Exchanges>;
 };
+
+export type Exchanges = CosignReply['exchange'];
 
 export type World = {
   readonly seed: number;
@@ -144,6 +150,8 @@ export type World = {
   news: number;
   /** Whether somebody was given the secret by its holder. */
   isTold: boolean;
+  /** Nonces that have signed. */
+  readonly used: Set<string>;
   /** Done once when a leg is first funded, and when a secret is first sent anywhere. */
   readonly after: Record<'a' | 'b' | 'told', (() => void)[]>;
   /** Beyond what the rules promise: a block at depth was taken back. */
@@ -173,7 +181,13 @@ export function destinationOf(
 ): Destination {
   const name = `${party} ${leg} ${index}`;
   if (family !== 'bitcoin') return { address: name, pubkey: null };
-  return { address: `pays ${name}`, pubkey: name };
+  return { address: `pays ${name}`, pubkey: name, ...asked };
+}
+
+/** Of the seed that is run: whether both sides ask for Taproot on Bitcoin. */
+let asked: Pick<Destination, 'form'> = {};
+export function asksFor(form: Pick<Destination, 'form'>): void {
+  asked = form;
 }
 
 const amounts: Readonly<Record<LegName, bigint>> = { a: 600_000n, b: 1_000_000n };
@@ -196,14 +210,17 @@ export function termsOf(
   const number = `0${leg.repeat(23)}`;
   // Only the side that is not cheated has other addresses: the sign of `moved` says whose.
   const of = (party: Party) => (moved !== 0 && moved > 0 === (party === funder) ? moved : 0);
+  const payout = destinationOf(payee, leg, family, Math.abs(of(payee)));
+  const refund = destinationOf(funder, leg, family, Math.abs(of(funder)));
   return {
     chain,
     hashlock,
     token: null,
     amount: amounts[leg],
     timelock: times.refundAt[leg],
-    payout: destinationOf(payee, leg, family, Math.abs(of(payee))),
-    refund: destinationOf(funder, leg, family, Math.abs(of(funder))),
+    payout,
+    refund,
+    ...formOf(payout, refund),
     ...(isLane ? { fundBefore, lane: { number, counter } } : {}),
   };
 }
