@@ -74,6 +74,8 @@ export type SettleInput = {
   readonly trade?: OwnTrade;
   /** null: the market is gone; claims and refunds need none. */
   readonly client: ParleyClient | null;
+  /** The market that a claim is announced to before it shows the secret; default `client`. */
+  readonly announcer?: Pick<ParleyClient, 'announceClaim'> | null;
   readonly chains: Chains;
   readonly store: Store;
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;

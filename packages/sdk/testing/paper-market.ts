@@ -11,6 +11,7 @@ import { deadlines } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
+import { mustWant } from '@parley/core/release.ts';
 import type { Destination, EscrowTerms } from '@parley/core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { ChainSource } from '../chains.ts';
@@ -115,6 +116,13 @@ export function paperMarket(given: PaperSwap): PaperMarket {
         leg: LegName,
         { transactions }: { readonly transactions: readonly string[] },
       ) => build(`claims ${leg}`, () => keep('claim', leg, transactions)),
+      announceClaim: async (_: string, leg: LegName) =>
+        build(`announce ${leg}`, async () => {
+          const swap = state.alter(swapFor(paper, party));
+          const { release } = swap.legs[leg];
+          mustWant({ leg, release: release ?? null });
+          return swap;
+        }),
       broadcast: async (chain: string, signed: Signed) =>
         build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),
     } as unknown as ParleyClient;

@@ -75,6 +75,7 @@ test('both legs of a swap that is given up are back at once, long before any tim
     await deal.taker.post(legOf(deal, 'a', 'claim'), { secret: deal.secret }),
     '409 given_up',
   );
+  refused(await announce(deal), '409 given_up');
   refused(await deal.maker.post(legOf(deal, 'a', 'refund')), '409 too_early_to_refund');
   await given(deal, 'taker');
   assert.deepEqual(await steps(deal), ['counterparty refund a']);
@@ -86,6 +87,9 @@ test('both legs of a swap that is given up are back at once, long before any tim
   const { status, legs, next } = await swapOf(deal);
   assert.deepEqual([status, legs.b.status, next], ['refunded', 'refunded', []]);
 });
+
+const announce = (deal: Deal, by: Side = 'taker') =>
+  deal[by].post(legOf(deal, pays[by], 'claim/announce'));
 
 /** As if the market had given out nothing of the swap. */
 const forget = (deal: Deal) =>
@@ -122,6 +126,10 @@ test('a claim that was given, sent or relayed with its secret keeps the leg from
   const sent = await deal.taker.post('/v1/tx/broadcast', { chain: 'evm-dev-2', signed: raw });
   assert.match(JSON.stringify(sent.body), /nonce/);
   await mustKeep(deal, 'refused by the node');
+
+  const announced = await fundedDeal(desk);
+  must(await announce(announced));
+  await mustKeep(announced, 'announced');
 
   const relayed = await fundedDeal(desk);
   must(await relay(relayed));

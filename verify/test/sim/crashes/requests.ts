@@ -511,6 +511,14 @@ const releases = requests('POST /v1/swaps/{id}/legs/{leg}/release', {
   signed: (world) => releasing(world, true),
 });
 
+const announced = requests('POST /v1/swaps/{id}/legs/{leg}/claim/announce', {
+  '': async (world) => {
+    const made = await fundBoth(world);
+    const url = `/v1/swaps/${made.swapId}/legs/${shortOf(made)}/claim/announce`;
+    return { url, by: made.initiator };
+  },
+});
+
 const scheduled = [
   ...requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
     '': async (world) => (await signedRefunds(world)).asked,
@@ -534,5 +542,6 @@ export const requestRows: readonly Row[] = [
   builds,
   sends,
   releases,
+  announced,
   scheduled,
 ].flat();
