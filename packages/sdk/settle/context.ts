@@ -326,7 +326,8 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
       isSilent: false,
       askedAtMs: -Infinity,
     },
-    releasing: { tries: 0 },
+    /** `triedAt`: Unix seconds. */
+    releasing: { tries: 0, triedAt: 0 },
     /** -Infinity before anything is funded. `doubted`: the build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
     /** Chains whose claims the market says that it sends. */

@@ -175,3 +175,19 @@ timed("a restored device releases nothing by the market's word", async () => {
   const { givenUp, publicSecret } = await recordOf(scene);
   assert.deepEqual([givenUp?.byPerson, givenUp?.signature, publicSecret], [false, undefined, null]);
 });
+
+timed('a word that the market does not take is given again after ever longer pauses', async () => {
+  const scene = await paperScene('maker', { theirsAt: Infinity });
+  await untilMined(scene, 'a');
+  scene.stepSeconds = 1;
+  const triedAt: number[] = [];
+  const release = async () => {
+    triedAt.push(scene.wall);
+    throw new ParleyApiError({ status: 503, code: 'unavailable', message: 'not now' });
+  };
+  const client = { ...scene.input.client, release } as unknown as ParleyClient;
+  await run(scene, { client, givesUp: () => true }, () => triedAt.length === 6 || isOver(scene));
+  const pauses = triedAt.slice(1).map((at, tries) => at - (triedAt[tries] ?? 0));
+  assert.equal(pauses.length, 5);
+  for (const [tries, pause] of pauses.entries()) assert.ok(pause >= 2 ** (tries + 1), `${pauses}`);
+});
