@@ -176,9 +176,10 @@ export async function finish(
     if (session.partialSigVerify(theirs, both, isFirst ? 1 : 0)) return { session, theirs };
     throw refused(`input ${at}: the partial signature is not of this transaction and these nonces`);
   });
-  const secrets = await store.take(idOf(hashes, nonces));
+  const id = idOf(hashes, nonces);
+  const secrets = await store.take(id);
   if (secrets === null) {
-    throw new ParleyError('nothing_there', 'the nonces of this cosigning are used or unknown');
+    throw new ParleyError('nothing_there', `the nonces of cosigning ${id} are used or unknown`);
   }
   const witnesses = sessions.map(({ session, theirs }, at) => {
     const mine = session.sign(hexToBytes(secrets[at] ?? ''), own.privateKey);

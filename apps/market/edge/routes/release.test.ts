@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import type { ReleaseText } from '@parley/chains/interface/consent.ts';
 import { atAStretch } from '@parley/chains/interface/turns.ts';
+import { ParleyError } from '@parley/core/errors.ts';
 import {
   agree,
   claimOwn,
@@ -166,6 +167,24 @@ test('a wish or release that passed its gates before the claim was handed out is
     await assert.rejects(keeping, { code: 'not_releasable' });
   }
   assert.equal((await swapOf(deal)).legs.a.release, null);
+});
+
+test('a chain that is silent is no reason to give nothing to sign', async () => {
+  const deal = await agree(desk);
+  const prepared = async (code: 'chain_unavailable' | 'sources_disagree') => {
+    const mustAgree = async () => {
+      throw new ParleyError(code, 'not now');
+    };
+    const adapters = new Map(
+      [...desk.deps.adapters].map(([key, adapter]) => [key, { ...adapter, mustAgree }]),
+    );
+    const { accountId } = deal.maker;
+    const asked = { accountId, swapId: deal.id, leg: 'b', signature: null };
+    const signal = AbortSignal.timeout(60_000);
+    return prepareRelease({ ...desk.deps, adapters }, { ...asked, signal });
+  };
+  await assert.rejects(prepared('chain_unavailable'), { code: 'chain_unavailable' });
+  assert.equal((await prepared('sources_disagree')).material, null);
 });
 
 test('a funding that passed its gates before a wish leaves the market no more', async () => {
