@@ -1,6 +1,6 @@
 // A payee's consent to a refund before the timelock, and the question to its code.
 
-import { releasing } from '../escrows/consent.ts';
+import { releasing } from '../escrows/releasing.ts';
 import { eachSource } from '../nodes/sources.ts';
 import { trialOf } from './energy.ts';
 import { deploymentOf, releaseIn, releaseText, tronEscrow } from './plan.ts';

@@ -183,37 +183,40 @@ timed('the word to give up is kept before the wallet and the market have it', as
   ]);
 });
 
-timed('a release that is sent is signed once the market has the word, and not if it refuses', async () => {
-  for (const isRefused of [false, true]) {
-    const scene = await aboutToReveal();
-    const { chains, client } = scene.input;
-    const { key, chainId } = scene.chains.a;
-    const noted: string[] = [];
-    // As on Solana: what releases is a transaction.
-    const buildRelease = async ({ escrow: { address, terms } }: SpendInput) => {
-      const txs = [refundCall(terms, evmDeployment(chainId))];
-      return { chain: key, family: 'evm', sign: 'evm-tx', chainId, txs, escrow: address };
-    };
-    alter(scene, 'a', () => ({ consent: { buildRelease } }));
-    const wallet = walletIn(chains, key) as EvmWallet;
-    const sign: EvmWallet['sign'] = async (...asked) => {
-      noted.push('wallet');
-      return wallet.sign(...asked);
-    };
-    const release = async () => {
-      noted.push('market');
-      if (!isRefused) return;
-      throw new ParleyApiError({ status: 409, code: 'not_releasable', message: 'it was shown' });
-    };
-    const giving = {
-      givesUp: () => true,
-      chains: withChain(chains, key, { wallet: { ...wallet, sign } }),
-      client: { ...client, release } as unknown as ParleyClient,
-    };
-    await run(scene, giving, () => noted.length === 2 || isOver(scene));
-    assert.deepEqual(noted, isRefused ? ['market', 'market'] : ['market', 'wallet']);
-  }
-});
+timed(
+  'a release that is sent is signed once the market has the word, and not if it refuses',
+  async () => {
+    for (const isRefused of [false, true]) {
+      const scene = await aboutToReveal();
+      const { chains, client } = scene.input;
+      const { key, chainId } = scene.chains.a;
+      const noted: string[] = [];
+      // As on Solana: what releases is a transaction.
+      const buildRelease = async ({ escrow: { address, terms } }: SpendInput) => {
+        const txs = [refundCall(terms, evmDeployment(chainId))];
+        return { chain: key, family: 'evm', sign: 'evm-tx', chainId, txs, escrow: address };
+      };
+      alter(scene, 'a', () => ({ consent: { buildRelease } }));
+      const wallet = walletIn(chains, key) as EvmWallet;
+      const sign: EvmWallet['sign'] = async (...asked) => {
+        noted.push('wallet');
+        return wallet.sign(...asked);
+      };
+      const release = async () => {
+        noted.push('market');
+        if (!isRefused) return;
+        throw new ParleyApiError({ status: 409, code: 'not_releasable', message: 'it was shown' });
+      };
+      const giving = {
+        givesUp: () => true,
+        chains: withChain(chains, key, { wallet: { ...wallet, sign } }),
+        client: { ...client, release } as unknown as ParleyClient,
+      };
+      await run(scene, giving, () => noted.length === 2 || isOver(scene));
+      assert.deepEqual(noted, isRefused ? ['market', 'market'] : ['market', 'wallet']);
+    }
+  },
+);
 
 timed('what a disk did not take is not written over a newer record that it took', async () => {
   const disk = memoryStore();
