@@ -292,6 +292,11 @@ export const refusalKinds = Object.fromEntries(
   Object.entries(codes).flatMap(([kind, own]) => own.map((code) => [code, kind])),
 ) as Record<RefusalCode, RefusalKind>;
 
+/** Unix seconds as people and programs both read it. */
+export function at(seconds: number): string {
+  return `${seconds} (${new Date(seconds * 1000).toISOString()})`;
+}
+
 /** A fact of a refusal, as it is logged. Never a secret, a signature or a key. */
 export type Fact = string | number | bigint | boolean | null;
 

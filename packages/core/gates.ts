@@ -1,6 +1,6 @@
 // When a leg may be funded, claimed and refunded: one set of gates for builders, broadcast and SDK.
 
-import { ParleyError } from './errors.ts';
+import { at, type Fact, ParleyError } from './errors.ts';
 import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { has } from './families.ts';
 import { opens, type Secret } from './hashlock.ts';
@@ -16,11 +16,6 @@ import {
   shortOf,
 } from './swap.ts';
 import { type LegName, otherLeg, type Party } from './trade.ts';
-
-/** Unix seconds as people and programs both read it. */
-function at(seconds: UnixSeconds): string {
-  return `${seconds} (${new Date(seconds * 1000).toISOString()})`;
-}
 
 /** Last moment to send this leg's funding. */
 export function fundBy(
@@ -232,8 +227,12 @@ export function releaseGate(swap: SwapState, name: LegName, clocks: Clocks): voi
   wishGate(swap, name, clocks);
   const own = swap.legs[otherLeg(name)];
   if (!leg.long || isOut(own, clocks, 'was not sent')) return;
-  const why = `your leg ${own.leg} may still be claimed: do it once its refund is at depth`;
-  throw unreleasable(name, why);
+  const { facts, requiredConfirmations: required } = own;
+  const confirmations = facts.refunded?.confirmations ?? 0;
+  const why =
+    `your leg ${own.leg} may still be claimed: do it once its refund is at depth; it is ` +
+    `${legStatus(facts)}, and its refund has ${confirmations} of ${required} confirmations`;
+  throw unreleasable(name, why, { confirmations, required });
 }
 
 /** Whether the side that a leg would pay may ask the other one to sign with it. */
@@ -268,6 +267,7 @@ function mustBePublic({ secret }: SwapState, name: LegName): void {
   if (secret === null) throw unreleasable(name, 'the secret is not public');
 }
 
-function unreleasable(leg: LegName, why: string): ParleyError {
-  return new ParleyError('not_releasable', `leg ${leg} cannot be released: ${why}`, { leg });
+function unreleasable(leg: LegName, why: string, more: Readonly<Record<string, Fact>> = {}) {
+  const sentence = `leg ${leg} cannot be released: ${why}`;
+  return new ParleyError('not_releasable', sentence, { leg, ...more });
 }

@@ -177,7 +177,8 @@ function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: 
   const isSpent = (facts.claimed ?? facts.refunded) !== null;
   if (other.escrow === null || isSpent || isUnknown(facts)) return [];
   if (isShown(other, clocks)) return [];
-  // A side that gives up releases what may still come, unless nothing can come for nothing.
+  // A side that gives up releases a leg whose funding may still come. That of the short leg comes
+  // only after the own, long one.
   const mayCome = release !== null && (other.long || !isOut(own, clocks, 'counts'));
   if ((facts.funded === null && !mayCome) || hasPassed(other, timelock, clocks)) return [];
   const isWanted = role === 'initiator' && release !== null;

@@ -2,7 +2,7 @@
 // their funder at once. A release gives up the payee's own claim and nothing else, so only an
 // untimely one costs: one of a leg whose other leg may still be taken.
 
-import { ParleyError } from './errors.ts';
+import { at, ParleyError } from './errors.ts';
 import { legStatus } from './facts.ts';
 import { has } from './families.ts';
 import { type Clocks, hasPassed, type Leg, type SwapState } from './swap.ts';
@@ -13,17 +13,22 @@ export function isGivenUp({ legs }: Pick<SwapState, 'legs'>): boolean {
 }
 
 /** Throws `given_up`: from the first wish on nothing may be funded. */
-export function mustGoOn(swap: Pick<SwapState, 'legs'>): void {
-  if (!isGivenUp(swap)) return;
-  const sentence = 'a side has given the swap up: fund nothing, and take back what is released';
-  throw new ParleyError('given_up', sentence, {});
+export function mustGoOn({ legs }: Pick<SwapState, 'legs'>): void {
+  const { leg, release } = legs.a.release === null ? legs.b : legs.a;
+  if (release === null) return;
+  const { askedAt } = release;
+  const sentence =
+    `the payee of leg ${leg} gave the swap up at ${at(askedAt)}: fund nothing, and take back ` +
+    'what is released';
+  throw new ParleyError('given_up', sentence, { leg, askedAt });
 }
 
 /** Throws `given_up`: a payee that gives its leg up shows no secret. */
 export function mustWant({ leg, release }: Pick<Leg, 'leg' | 'release'>): void {
   if (release === null) return;
-  const sentence = `you have given leg ${leg} up: a claim now would reveal the secret`;
-  throw new ParleyError('given_up', sentence, { leg });
+  const { askedAt } = release;
+  const sentence = `you gave leg ${leg} up at ${at(askedAt)}: a claim now would reveal the secret`;
+  throw new ParleyError('given_up', sentence, { leg, askedAt });
 }
 
 /**

@@ -171,6 +171,12 @@ function settlement({ ask, byId, list }: Asking) {
     ) => relayed(ask(fundLeg, how, { path: { id, leg }, body: { ...signed, relay: true } })),
     claim: (id: string, leg: LegName, secret: Secret, how: CallOptions = {}) =>
       built(ask(claimLeg, how, { path: { id, leg }, body: { secret } })),
+    /**
+     * Before a claim that is made and sent elsewhere shows the secret: from then on no device of
+     * yours gives the leg up. Throws `given_up` where one has.
+     */
+    announceClaim: async (id: string, leg: LegName, how: CallOptions = {}) =>
+      (await ask(`${claimLeg}/announce`, how, { path: { id, leg } })).swap,
     /** The market sends the claim. It has the secret from this call on, whatever it answers. */
     relayClaim: (id: string, leg: LegName, secret: Secret, how: CallOptions = {}) =>
       relayed(ask(claimLeg, how, { path: { id, leg }, body: { secret, relay: true } })),

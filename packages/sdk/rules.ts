@@ -1,6 +1,6 @@
 // Under which rules a swap is agreed, and where the market's differ from the customer's own.
 
-import { bitcoinContract } from '@parley/chains/bitcoin/escrow-script.ts';
+import { bitcoinContract } from '@parley/chains/bitcoin/escrow-tree.ts';
 import { evmContract } from '@parley/chains/evm/plan.ts';
 import { solanaContract } from '@parley/chains/solana/contract.ts';
 import { tronContract } from '@parley/chains/tron/plan.ts';

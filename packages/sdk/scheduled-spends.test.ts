@@ -234,7 +234,18 @@ timed(
     const claims = { ...file.claims, transactions: [...rest, first] };
     const wrong = watchClaims({ ...watching, file: { ...file, claims } });
     await assert.rejects(wrong, { code: 'bad_fee_rate' });
-    assert.throws(() => readWatchFile('{}'), { code: 'bad_file' });
+    const { claims: listed, ...others } = JSON.parse(text) as Record<string, object>;
+    const altered = (change: object) =>
+      JSON.stringify({ ...others, claims: { ...listed, ...change } });
+    for (const [bad, why] of [
+      ['{', /no JSON/],
+      ['null', /`format`/],
+      [JSON.stringify(others), /`claims\.transactions`/],
+      [altered({ transactions: ['00', 1] }), /`claims\.transactions`/],
+      [altered({ escrow: {} }), /`claims\.escrow\.address`/],
+    ] as const) {
+      assert.throws(() => readWatchFile(bad), { code: 'bad_file', message: why });
+    }
     await mining(false);
     const watched = watchClaims({ ...watching, file });
     const taker = running(taking);

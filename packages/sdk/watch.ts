@@ -61,15 +61,47 @@ export async function watchFileOf(
   return writeKept(file);
 }
 
-/** Throws RescueError `bad_file`. */
+const isText = (value: unknown) => typeof value === 'string';
+const isNumber = (value: unknown) => typeof value === 'number';
+
+const escrowFields = {
+  chain: isText,
+  'escrow.address': isText,
+  'escrow.terms.hashlock': isText,
+  'escrow.terms.timelock': isNumber,
+  'escrow.terms.amount': (value: unknown) => typeof value === 'bigint',
+  'escrow.terms.payout.address': isText,
+  'escrow.terms.refund.address': isText,
+  'escrow.requiredConfirmations': isNumber,
+  'escrow.since': isNumber,
+};
+
+const isField: Readonly<Record<string, (value: unknown) => boolean>> = {
+  format: (value) => value === format,
+  swapId: isText,
+  'claims.transactions': (value) => Array.isArray(value) && value.every(isText),
+  ...Object.fromEntries(
+    ['claims', 'shown'].flatMap((on) =>
+      Object.entries(escrowFields).map(([field, is]) => [`${on}.${field}`, is]),
+    ),
+  ),
+};
+
+/** Throws RescueError `bad_file`, with the first field that is wrong. */
 export function readWatchFile(text: string): WatchFile {
+  const no = (why: string, cause?: unknown) =>
+    new RescueError('bad_file', `this is no file of signed claims: ${why}`, { cause });
+  let file: object;
   try {
-    const file = readKept<{ readonly format?: string }>(text);
-    if (file.format === format) return file as WatchFile;
-  } catch {
-    // Said below.
+    file = readKept(text);
+  } catch (error) {
+    throw no('it is no JSON', error);
   }
-  throw new RescueError('bad_file', 'this is no file of signed claims');
+  for (const [path, is] of Object.entries(isField)) {
+    const value = path.split('.').reduce<unknown>((at, name) => Object(at)[name], file);
+    if (!is(value)) throw no(`\`${path}\` is missing or wrong`);
+  }
+  return file as WatchFile;
 }
 
 export type WatchInput = {

@@ -85,6 +85,7 @@ export async function driveSwap(driving: Driving, swap: Swap, events: Events): P
       now: session.now,
       chains: await chainsOf(session, own, trade, payout),
       client: withoutMarket ? null : client,
+      announcer: client,
       givesUp: () => givesUp,
       ...(leaveNone && { scheduleClaims: false, scheduleRefunds: false }),
       onProgress: (progress) => {

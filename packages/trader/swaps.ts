@@ -193,7 +193,7 @@ export async function endUnfunded(session: Session, swapId: string) {
   return outcome;
 }
 
-/** On disk when it resolves: the swap is never funded after that, and the market is not asked. */
+/** On disk when it resolves: the swap is never funded after that, and the market hears of its claim alone. */
 export async function giveUpAlone(session: Session, swapId: string): Promise<void> {
   await writePrivate(join(refundFolder(session), `${swapId}.json`), '{}\n');
 }

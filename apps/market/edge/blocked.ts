@@ -6,6 +6,7 @@ const goOn: ReadonlySet<string> = new Set([
   'setAddress',
   'buildFund',
   'buildClaim',
+  'announceClaim',
   'buildRefund',
   'openLane',
   'releaseLeg',

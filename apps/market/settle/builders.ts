@@ -28,7 +28,7 @@ import { parseSecret, type Secret } from '@parley/core/hashlock.ts';
 import { mustGoOn, mustWant, releaseOf } from '@parley/core/release.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { type LegName, otherLeg } from '@parley/core/trade.ts';
+import { type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { PlannedEscrow } from '@parley/watchtower/port.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
@@ -248,6 +248,20 @@ export async function showSecret(
   if (swap === null || swap.state.secret !== null) return;
   mustWant(swap.state.legs[leg]);
   await noteShown(tx, { swapId, leg, at: new Date(now()) });
+}
+
+/** The same for a claim that is made elsewhere, whose secret the market is not told. */
+export async function announceClaim(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  request: Pick<BuildRequest, 'accountId' | 'swapId' | 'leg'>,
+): Promise<{ swap: Swap; party: Party }> {
+  const mine = await swapOfCaller(tx, request.swapId, request.accountId);
+  const { swap, party } = mine;
+  const leg = legNamed(swap, request.leg);
+  mustReceive(leg, party);
+  if (!leg.long) await showSecret(tx, deps, { swapId: swap.id, leg: leg.leg });
+  return mine;
 }
 
 /** A secret that came with a request is shown, whatever becomes of the request. */

@@ -3,7 +3,7 @@
 
 import type { ReleaseMaterial } from '@parley/chains/interface/consent.ts';
 import { within } from '@parley/chains/nodes/time-limit.ts';
-import { ParleyError } from '@parley/core/errors.ts';
+import { ParleyError, type RefusalCode } from '@parley/core/errors.ts';
 import { mustReceive, releaseGate, wishGate } from '@parley/core/gates.ts';
 import type { SwapState } from '@parley/core/swap.ts';
 import type { LegName } from '@parley/core/trade.ts';
@@ -32,6 +32,9 @@ type Prepared = {
   readonly material: (ReleaseMaterial & { readonly validUntil: number }) | null;
 };
 
+/** A wish is taken all the same, and nothing is given to sign. */
+const refusals: readonly RefusalCode[] = ['not_releasable', 'sources_disagree'];
+
 /** Reads both chains, and checks what is given. Throws `not_releasable` where nobody gains. */
 export async function prepareRelease(deps: Deps, request: ReleaseRequest): Promise<Prepared> {
   const { signal, signature } = request;
@@ -49,7 +52,8 @@ export async function prepareRelease(deps: Deps, request: ReleaseRequest): Promi
     // The own leg is back by what these chains show.
     if (state.legs[name].long) await sourcesAgree(deps, swap, signal);
   } catch (error) {
-    if (signature !== null || !(error instanceof ParleyError)) throw error;
+    const isRefusal = error instanceof ParleyError && refusals.includes(error.code);
+    if (signature !== null || !isRefusal) throw error;
     return wish;
   }
   if (escrow === null || (consent === undefined && signature === null)) return wish;
@@ -72,7 +76,9 @@ export async function prepareRelease(deps: Deps, request: ReleaseRequest): Promi
 }
 
 function sendsItself(leg: LegName, chain: string): ParleyError {
-  const sentence = `on ${chain} nothing is signed for others: send the transaction of {} yourself`;
+  const sentence =
+    `on ${chain} a release is a transaction, and no signature of its own: ask without one, then ` +
+    'sign the transaction of the answer and send it';
   return new ParleyError('not_releasable', sentence, { leg });
 }
 

@@ -251,7 +251,7 @@ contract BatchTest is Base {
         }
     }
 
-    /// A group is one payment: what cannot be paid together is left together.
+    /// A group is one payment: its escrows are paid together, or left together.
     function test_a_group_is_paid_whole_or_left_whole() public {
         Blacklisting blocked = new Blacklisting();
         Escrow[] memory all = new Escrow[](3);

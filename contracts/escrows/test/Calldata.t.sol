@@ -127,7 +127,7 @@ contract CalldataTest is Base {
                 bad[end - uint8(it.narrow[i + 1])] = 0x01;
                 (bool dirty, uint256 answered) = send(bad, it.value);
                 vm.assertFalse(dirty, "refused");
-                // what funds must not come to hash such words; nobody consented to the fifth's
+                // a funding must not come to hash such words; the fifth fails for want of a consent
                 if (verb < FUNDINGS && verb != 5) vm.assertEq(answered, 0, "by the decoder");
             }
             (bool clean,) = send(it.data, it.value);

@@ -199,7 +199,7 @@ contract ConsentTest is Base {
         }
     }
 
-    /// Whatever lies in memory behind a short answer, here the zeros of a funder and a lane.
+    /// Memory behind a short answer is none of it: here the zeros of a funder and a lane.
     function test_less_than_a_word_is_no_consent() public {
         (Wallet wallet, Escrow memory e) = (new Wallet(), native());
         e.terms.payout = address(wallet);

@@ -24,7 +24,7 @@ import {
   takeTouched,
   type WatchedBytes,
 } from './escrow-index.ts';
-import { bitcoinContract } from './escrow-script.ts';
+import { bitcoinContract } from './escrow-tree.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import {
   type Conflict,

@@ -6,11 +6,9 @@
 //
 // SIZE 32: a secret of another length would fit this chain only (safety.md, escrows 1). Pure.
 
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type Hashlock, opens, type Secret } from '@parley/core/hashlock.ts';
-import { type Contract, digestHead } from '@parley/core/rules.ts';
 import { Script, ScriptNum } from '@scure/btc-signer';
 import { parsePublicKey } from './keys.ts';
 
@@ -119,15 +117,3 @@ export function findSecret(items: Iterable<Uint8Array>, hashlock: Hashlock): Sec
   }
   return null;
 }
-
-const sample = escrowScript({
-  hashlock: '11'.repeat(32),
-  claimer: `02${'22'.repeat(32)}`,
-  funder: `03${'33'.repeat(32)}`,
-  timelock: 1_800_000_000,
-});
-
-export const bitcoinContract: Contract = {
-  address: null,
-  version: digestHead(bytesToHex(sha256(sample))),
-};

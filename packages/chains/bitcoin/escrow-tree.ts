@@ -7,9 +7,11 @@
 // Both are miniscript, so one descriptor holds the whole: Bitcoin Core gives its address from it, and
 // signs its leaves. Keys in leaves are x-only. Pure.
 
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { Hashlock } from '@parley/core/hashlock.ts';
 import { remembered } from '@parley/core/remembered.ts';
+import { type Contract, digestHead } from '@parley/core/rules.ts';
 import { p2tr, Script, ScriptNum, TaprootControlBlock } from '@scure/btc-signer';
 import { keyAggExport, keyAggregate, sortKeys } from '@scure/btc-signer/musig2.js';
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
@@ -19,8 +21,8 @@ import {
   tagSchnorr,
   taprootTweakPubkey,
 } from '@scure/btc-signer/utils.js';
-import { type EscrowScript, lockTimeOf } from './escrow-script.ts';
-import type { BitcoinNetwork } from './networks.ts';
+import { type EscrowScript, escrowScript, lockTimeOf } from './escrow-script.ts';
+import { type BitcoinNetwork, bitcoinNetworks } from './networks.ts';
 
 /** `key`: x-only, 64 hex. */
 export type Leaf =
@@ -122,3 +124,19 @@ export function scriptOfLeaf(leaf: Uint8Array, control: Uint8Array): Uint8Array 
     return null;
   }
 }
+
+const sample: EscrowScript = {
+  hashlock: '11'.repeat(32),
+  claimer: `02${'22'.repeat(32)}`,
+  funder: `03${'33'.repeat(32)}`,
+  timelock: 1_800_000_000,
+};
+
+export const bitcoinContract: Contract = {
+  address: null,
+  /** Of both forms. A getter: the key of both parties takes a while, the first time. */
+  get version() {
+    const { script } = escrowTree(sample, bitcoinNetworks.mainnet);
+    return digestHead(bytesToHex(sha256(concatBytes(escrowScript(sample), script))));
+  },
+};

@@ -192,9 +192,10 @@ export async function finish(
   mustBe(own, asks[verb]);
   const { hashes, key: together } = cosigning(own, request);
   const { sessions, isFirst } = atOnce(checkingAnswer(own, request, given));
-  const secrets = await store.take(idOf(hashes, nonces));
+  const id = idOf(hashes, nonces);
+  const secrets = await store.take(id);
   if (secrets === null) {
-    throw new ParleyError('nothing_there', 'the nonces of this cosigning are used or unknown');
+    throw new ParleyError('nothing_there', `the nonces of cosigning ${id} are used or unknown`);
   }
   const witnesses = sessions.map((session, at) => {
     const mine = session.sign(hexToBytes(secrets[at] ?? ''), own.privateKey);

@@ -3,10 +3,9 @@
 
 import { ParleyError } from '@parley/core/errors.ts';
 import { type Hex, serializeSignature } from 'viem';
-import { encodeFunctionData, parseAbi } from 'viem/utils';
 import type { TypedData } from '../interface/material.ts';
 import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
-import { digestOf, parseSignature, signerOf } from './typed-data.ts';
+import { parseSignature, signerOf } from './typed-data.ts';
 
 /** More than owners' signatures and passkeys take. */
 const mostBytes = 8_192;
@@ -41,17 +40,4 @@ function keyOf(text: TypedData, bytes: Hex): string | null {
 function serialized(bytes: Hex): Hex {
   const { v, r, s } = parseSignature(bytes);
   return serializeSignature({ v: BigInt(v), r, s });
-}
-
-/** The question to a payee's code, and its yes: the whole word, as the contract compares it. */
-export function codeQuestion(text: TypedData, bytes: Hex): Hex {
-  const abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
-  return encodeFunctionData({ abi, args: [digestOf(text), bytes] });
-}
-
-export const codeYes = BigInt(`0x1626ba7e${'0'.repeat(56)}`);
-
-export function notReleased(payout: string): ParleyError {
-  const sentence = `the release is not signed by ${payout}, nor taken by a contract there`;
-  return new ParleyError('bad_signature', sentence);
 }

@@ -5,7 +5,9 @@ import escrowsPinned from '@parley/contracts/escrows/deployment.json' with { typ
 import { contractId } from '@parley/core/rules.ts';
 import { policies } from '@parley/core/testing.ts';
 import { bitcoinAdapter } from '../bitcoin/adapter.ts';
-import { bitcoinContract, escrowScript } from '../bitcoin/escrow-script.ts';
+import { escrowScript } from '../bitcoin/escrow-script.ts';
+import { bitcoinContract, escrowTree } from '../bitcoin/escrow-tree.ts';
+import { bitcoinNetworks } from '../bitcoin/networks.ts';
 import { evmAdapter } from '../evm/adapter.ts';
 import { parseEvmAddress } from '../evm/address.ts';
 import { evmContract } from '../evm/plan.ts';
@@ -25,20 +27,22 @@ test('EVM: where the contract is, and the head of the digest of its init code', 
   assert.equal(contractId(moved), `${parseEvmAddress(elsewhere)}:${version}`);
 });
 
-test('Bitcoin: the digest of the script template, on every network', () => {
+test('Bitcoin: the digest of the templates of both forms, on every network', () => {
   const options = { source: { coreUrl: nowhere }, now: () => 0 };
   for (const network of ['mainnet', 'testnet', 'regtest'] as const) {
     const { contract } = bitcoinAdapter({ chain: 'x', network, ...options });
     assert.deepEqual(contract, bitcoinContract);
   }
-  const script = escrowScript({
+  const sample = {
     hashlock: '11'.repeat(32),
     claimer: `02${'22'.repeat(32)}`,
     funder: `03${'33'.repeat(32)}`,
     timelock: 1_800_000_000,
-  });
-  const template = createHash('sha256').update(script).digest('hex').slice(0, 16);
+  };
+  const { script } = escrowTree(sample, bitcoinNetworks.mainnet);
+  const both = createHash('sha256').update(escrowScript(sample)).update(script);
+  const template = both.digest('hex').slice(0, 16);
   // Pinned: another template is another version, which customers have to hear of.
   assert.deepEqual(bitcoinContract, { address: null, version: template });
-  assert.equal(template, 'de42437f68dda518');
+  assert.equal(template, '5b8ed66669d4635d');
 });

@@ -220,12 +220,7 @@ test('without an index the secret of an old claim is searched in the blocks, and
   await adapter.changes(signal());
   const early = await adapter.readEscrow(leg.escrow, signal());
   assert.deepEqual([early.claimed?.deep, early.claimed?.txid], [true, 'unknown']);
-  let touched: readonly string[] = [];
-  while (touched.length === 0) {
-    await sleep(50);
-    ({ touched } = await adapter.changes(signal()));
-  }
-  assert.deepEqual(touched, [leg.escrow.address]);
+  await waitUntil(async () => (await touchedBy(adapter)).includes(leg.escrow.address));
   const late = await adapter.readEscrow(leg.escrow, signal());
   assert.deepEqual([late.secret, late.claimed?.txid], [leg.secret, claimTx]);
 });

@@ -20,6 +20,7 @@ import {
 import { tableOf } from '@parley/trader/show.ts';
 import { driveAll } from '../drive.ts';
 import { type Typed, typedWords } from './account.ts';
+import { clientOf } from './swaps.ts';
 
 const mostFileBytes = 4_194_304;
 
@@ -64,7 +65,8 @@ async function rescued(cli: Cli, session: Session, name: string, given: From): P
       return `${swapId}: ${wordsOf(session, trade)}, claimed to ${at[0]}, refunded to ${at[1]}`;
     });
     await mustConfirm(cli, plan, 'Claim and refund these? Nothing is funded');
-    return driveAll(cli, session, own, due, { client: null, payout });
+    const client = await clientOf(cli, session);
+    return driveAll(cli, session, own, due, { client, payout });
   });
 }
 

@@ -57,7 +57,7 @@ export const settle = (cli: Cli, wanted: readonly string[], { leaveNone }: Settl
   });
 
 /** null: no account is signed in. Claims and refunds need no market. */
-async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null> {
+export async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null> {
   const withoutIt = (why: string) => {
     note(cli, `${why}: this program funds nothing, claims and refunds go on`);
     return null;
@@ -101,7 +101,7 @@ export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =
     const record = await own.store.getSwap(id);
     if (raw === true) return rawRefund(cli, session, own, id, record);
     return alone(own, async () => {
-      const { swap } = await dueSwap(cli, session, own, id);
+      const { swap, client } = await dueSwap(cli, session, own, id);
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
       // A person who gave it up before is not asked again.
       if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
@@ -112,7 +112,7 @@ export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =
         answer(cli, outcome, `${id}  given up before anything moved`);
         return statuses.not_received;
       }
-      return driveAll(cli, session, own, [{ ...swap, withoutMarket: true }], { client: null });
+      return driveAll(cli, session, own, [{ ...swap, withoutMarket: true }], { client });
     });
   });
 

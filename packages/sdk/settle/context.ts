@@ -74,6 +74,8 @@ export type SettleInput = {
   readonly trade?: OwnTrade;
   /** null: the market is gone; claims and refunds need none. */
   readonly client: ParleyClient | null;
+  /** The market that a claim is announced to before it shows the secret; default `client`. */
+  readonly announcer?: Pick<ParleyClient, 'announceClaim'> | null;
   readonly chains: Chains;
   readonly store: Store;
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
@@ -331,7 +333,8 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
       isSilent: false,
       askedAtMs: -Infinity,
     },
-    releasing: { tries: 0 },
+    /** `triedAt`: Unix seconds. */
+    releasing: { tries: 0, triedAt: 0 },
     /**
      * Spends that both sides sign. Of a claim: until when this run waits; null: it has not asked.
      * Of a refund: for what balance it was asked.

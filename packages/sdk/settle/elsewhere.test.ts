@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { SpendInput } from '@parley/chains/interface/building.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { LegName } from '@parley/core/trade.ts';
+import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import {
   aboutToReveal,
@@ -44,8 +45,7 @@ timed('what another device gave up is told by this one no more, a moment before 
     );
     const { givenUp, publicSecret } = await recordOf(scene);
     assert.deepEqual([sent(scene, 'a', 'claim').length, publicSecret], [0, null]);
-    assert.equal(givenUp?.told, at === null ? 'wish' : 'release');
-    assert.equal(givenUp.byPerson, false);
+    assert.equal(givenUp?.byPerson, false);
     assert.equal(givenUp.signature, undefined, 'released by itself with its own leg open');
     assert.equal(scene.endOf('b'), 'refunded');
   }
@@ -60,11 +60,38 @@ timed(
     assert.equal(sent(unfunded, 'b', 'fund').length, 0);
     const late = await aboutToReveal();
     late.wall = (await recordOf(late)).swap.deadlines.revealBy + 1;
-    given(late)();
+    given(late, 1)();
     await run(late, {}, () => isOver(late));
-    assert.equal((await recordOf(late)).givenUp?.told, 'wish');
+    assert.equal((await recordOf(late)).givenUp?.told, 'release');
   },
 );
+
+timed('a claim is announced before its secret is kept as public, or sent', async () => {
+  const scene = await aboutToReveal();
+  const { client } = scene.input;
+  const before: unknown[] = [];
+  const announceClaim = async (...asked: Parameters<ParleyClient['announceClaim']>) => {
+    const { publicSecret } = await recordOf(scene);
+    before.push([publicSecret, sent(scene, 'a', 'claim').length]);
+    return client?.announceClaim(...asked);
+  };
+  await run(
+    scene,
+    { client: { ...client, announceClaim } as ParleyClient },
+    () => sent(scene, 'a', 'claim').length > 0,
+  );
+  assert.deepEqual(before, [[null, 0]]);
+});
+
+timed('a side that goes on without the market announces its claim to it', async () => {
+  const scene = await aboutToReveal();
+  const announcer = scene.input.client;
+  given(scene)();
+  scene.stepSeconds = 300;
+  await run(scene, { client: null, announcer }, () => isOver(scene));
+  assert.equal(sent(scene, 'a', 'claim').length, 0);
+  assert.equal(scene.endOf('b'), 'refunded');
+});
 
 timed('a market that is gone holds up no claim', async () => {
   const scene = await aboutToReveal();
@@ -80,10 +107,10 @@ timed('a market that refuses to tell is not one that is gone', async () => {
   for (const status of [401, 429]) {
     const scene = await aboutToReveal();
     scene.stepSeconds = 300;
-    const swap = async () => {
+    const announceClaim = async () => {
       throw new ParleyApiError({ status, code: 'refused', message: 'not now' });
     };
-    const client = { ...scene.input.client, swap } as typeof scene.input.client;
+    const client = { ...scene.input.client, announceClaim } as typeof scene.input.client;
     await run(scene, { client }, () => isOver(scene));
     assert.equal(sent(scene, 'a', 'claim').length, 0, `${status}`);
     assert.equal(scene.endOf('b'), 'refunded');
@@ -147,4 +174,20 @@ timed("a restored device releases nothing by the market's word", async () => {
   await run(scene, {}, () => isOver(scene));
   const { givenUp, publicSecret } = await recordOf(scene);
   assert.deepEqual([givenUp?.byPerson, givenUp?.signature, publicSecret], [false, undefined, null]);
+});
+
+timed('a word that the market does not take is given again after ever longer pauses', async () => {
+  const scene = await paperScene('maker', { theirsAt: Infinity });
+  await untilMined(scene, 'a');
+  scene.stepSeconds = 1;
+  const triedAt: number[] = [];
+  const release = async () => {
+    triedAt.push(scene.wall);
+    throw new ParleyApiError({ status: 503, code: 'unavailable', message: 'not now' });
+  };
+  const client = { ...scene.input.client, release } as unknown as ParleyClient;
+  await run(scene, { client, givesUp: () => true }, () => triedAt.length === 6 || isOver(scene));
+  const pauses = triedAt.slice(1).map((at, tries) => at - (triedAt[tries] ?? 0));
+  assert.equal(pauses.length, 5);
+  for (const [tries, pause] of pauses.entries()) assert.ok(pause >= 2 ** (tries + 1), `${pauses}`);
 });

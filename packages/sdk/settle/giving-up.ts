@@ -18,8 +18,20 @@ import { ownSides, type SetLeg, watchedOf } from './record.ts';
 import { due, overdue, sendToAll, sendWaiting } from './send.ts';
 import { mustAgree } from './sign.ts';
 
-/** Tries to release. The leg goes back from its timelock on all the same. */
-export const mostTries = 20;
+/**
+ * Tries to release, each after twice the pause: 17 minutes in all. The leg goes back from its
+ * timelock on all the same.
+ */
+export const mostTries = 10;
+
+/** By the own clock; one that was set back makes no pause longer. */
+function rests({ releasing, lastWall }: Context): boolean {
+  const { tries, triedAt } = releasing;
+  const wall = lastWall() ?? 0;
+  if (tries > 0 && Math.abs(wall - triedAt) < 2 ** tries) return true;
+  releasing.triedAt = wall;
+  return false;
+}
 
 /** A person's wish is kept. It comes too late once the secret is public. */
 export async function takeWish(context: Context): Promise<void> {
@@ -62,7 +74,7 @@ export async function takeReleased(context: Context): Promise<void> {
 
 /** Tells the market, which lets nothing be funded from then on. */
 export async function tellWish(context: Context): Promise<void> {
-  await told(context, {});
+  if (!rests(context)) await told(context, {});
 }
 
 /** Whether the market takes it, or is gone. */
@@ -84,6 +96,7 @@ async function told(context: Context, body: { readonly signature?: string }): Pr
 
 /** Releases the leg that pays this side. A person's wallet is asked by that person's wish alone. */
 export async function release(context: Context): Promise<void> {
+  if (rests(context)) return;
   const leg = payingLeg(context);
   if (leg.escrow.terms.form === 'p2tr') return releaseTogether(context, leg);
   const { consent } = sourceOf(context, leg.chain).adapter;

@@ -1,10 +1,11 @@
 // A store that is slow or silent before the secret is public, and before a refund.
 
 import assert from 'node:assert/strict';
-import { evmDeployment, releaseText } from '@parley/chains/evm/plan.ts';
+import { evmDeployment, refundCall, releaseText } from '@parley/chains/evm/plan.ts';
 import type { SpendInput } from '@parley/chains/interface/building.ts';
 import { walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
@@ -22,6 +23,7 @@ import {
   untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
+import type { EvmWallet } from '../wallets/wallet.ts';
 import { keptStore, StoreSilent } from './keeping.ts';
 
 const hangs = () => new Promise<never>(() => {});
@@ -180,6 +182,41 @@ timed('the word to give up is kept before the wallet and the market have it', as
     ['market', false, '0x01'],
   ]);
 });
+
+timed(
+  'a release that is sent is signed once the market has the word, and not if it refuses',
+  async () => {
+    for (const isRefused of [false, true]) {
+      const scene = await aboutToReveal();
+      const { chains, client } = scene.input;
+      const { key, chainId } = scene.chains.a;
+      const noted: string[] = [];
+      // As on Solana: what releases is a transaction.
+      const buildRelease = async ({ escrow: { address, terms } }: SpendInput) => {
+        const txs = [refundCall(terms, evmDeployment(chainId))];
+        return { chain: key, family: 'evm', sign: 'evm-tx', chainId, txs, escrow: address };
+      };
+      alter(scene, 'a', () => ({ consent: { buildRelease } }));
+      const wallet = walletIn(chains, key) as EvmWallet;
+      const sign: EvmWallet['sign'] = async (...asked) => {
+        noted.push('wallet');
+        return wallet.sign(...asked);
+      };
+      const release = async () => {
+        noted.push('market');
+        if (!isRefused) return;
+        throw new ParleyApiError({ status: 409, code: 'not_releasable', message: 'it was shown' });
+      };
+      const giving = {
+        givesUp: () => true,
+        chains: withChain(chains, key, { wallet: { ...wallet, sign } }),
+        client: { ...client, release } as unknown as ParleyClient,
+      };
+      await run(scene, giving, () => noted.length === 2 || isOver(scene));
+      assert.deepEqual(noted, isRefused ? ['market', 'market'] : ['market', 'wallet']);
+    }
+  },
+);
 
 timed('what a disk did not take is not written over a newer record that it took', async () => {
   const disk = memoryStore();

@@ -4,7 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { type ChainKey, has } from '@parley/core/families.ts';
 import { opens, type Secret } from '@parley/core/hashlock.ts';
 import { codeOf, messageOf, ParleyApiError, SettleError } from '../errors.ts';
-import { keptNow, mayBeFunded } from '../stores/store.ts';
+import { type GivenUp, keptNow, mayBeFunded } from '../stores/store.ts';
 import type { Swap } from '../types.ts';
 import { inTime } from '../waiting.ts';
 import type { Context } from './context.ts';
@@ -109,11 +109,17 @@ export function noteReleases({ heard, record }: Context, { legs }: Pick<Swap, 'l
 
 /** The word of another device, as the market has it. It binds this one until the secret is public. */
 export async function takeOwnWord(context: Context): Promise<void> {
-  const { record, heard } = context;
-  const { own } = heard;
-  if (!own || record.givenUp !== undefined || record.publicSecret !== null) return;
-  // That device releases. A market that lies gains no release by this one.
-  const told = own.at === null ? 'wish' : 'release';
+  const { own } = context.heard;
+  if (own) await keepOwnWord(context, own.at === null ? 'wish' : 'release');
+}
+
+/** That device releases. A market that lies gains no release by this one. */
+export async function keepOwnWord(
+  context: Context,
+  told: NonNullable<GivenUp['told']>,
+): Promise<void> {
+  const { givenUp, publicSecret } = context.record;
+  if (givenUp !== undefined || publicSecret !== null) return;
   await context.keep({ givenUp: { ...keptNow({ byPerson: false }), told } });
   context.emit('waiting', null, 'this swap was given up on another device of this account');
 }

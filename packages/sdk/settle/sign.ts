@@ -22,7 +22,7 @@ import { byEachNode, snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, shows, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
-import { asked, noteReleases, takeOwnWord, unquoted } from './market.ts';
+import { asked, keepOwnWord, takeOwnWord, unquoted } from './market.ts';
 import { claimPayerOf } from './owed.ts';
 import { legOf, type SetLeg, watchedOf } from './record.ts';
 
@@ -145,29 +145,32 @@ async function keepSigned(
 const wordLimitMs = 5_000;
 
 /**
- * Another device may have given the swap up a moment ago. A market that is silent is no reason to
- * wait; to a device that claims by its own nodes it cannot bar what is given up from here on.
+ * Another device may have given the swap up a moment ago; once this one has announced its claim,
+ * the market lets none do so. A market that is silent is no reason to wait.
  */
-async function mustGoOnElsewhere(context: Context): Promise<void> {
-  const { client, swapId, signal } = context;
-  if (client === null) return;
-  await asked(context, (how) => client.swap(swapId, how), wordLimitMs)
-    .then((swap) => noteReleases(context, swap))
-    .catch((error: unknown) => {
-      signal?.throwIfAborted();
-      // A market that refuses is there, and may know of a release.
-      if (!(error instanceof ParleyApiError && error.silent)) throw error;
-    });
+async function announce(context: Context): Promise<void> {
+  const { client, announcer = client, swapId, signal } = context;
+  if (announcer === null) return;
+  const { leg } = payingLeg(context);
+  try {
+    await asked(context, (how) => announcer.announceClaim(swapId, leg, how), wordLimitMs);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof ParleyApiError)) throw error;
+    if (error.code === 'given_up') await keepOwnWord(context, 'wish');
+    // A market that refuses is there, and may know of a release.
+    else if (!error.silent) throw error;
+  }
   signal?.throwIfAborted();
   await takeOwnWord(context);
   if (context.record.givenUp === undefined) return;
   const sentence = 'this swap is given up: a claim now would reveal the secret';
-  throw new ParleyError('given_up', sentence, { leg: payingLeg(context).leg });
+  throw new ParleyError('given_up', sentence, { leg });
 }
 
 /** The secret counts as public once this has succeeded, and not before. */
 export async function putTelling(context: Context, change: Partial<SwapRecord>, still: Still) {
-  await mustGoOnElsewhere(context);
+  await announce(context);
   const { record, store } = context;
   return unquoted(() => store.putTelling({ ...record, ...change }, record, still));
 }

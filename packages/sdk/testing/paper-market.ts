@@ -12,6 +12,7 @@ import { deadlines } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
+import { mustWant } from '@parley/core/release.ts';
 import { type Destination, type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { ChainSource } from '../chains.ts';
@@ -182,6 +183,13 @@ export function paperMarket(given: PaperSwap): PaperMarket {
             cosign(about.verb, { answer: { nonces, signatures: [...answer.signatures], at: '' } });
           }
           return { exchange: state.alterCosigning(state.exchanges, party) };
+        }),
+      announceClaim: async (_: string, leg: LegName) =>
+        build(`announce ${leg}`, async () => {
+          const swap = shown(party);
+          const { release } = swap.legs[leg];
+          mustWant({ leg, release: release ?? null });
+          return swap;
         }),
       broadcast: async (chain: string, signed: Signed) =>
         build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),

@@ -28,6 +28,7 @@ import { command } from '../command.ts';
 import { HttpError } from '../errors.ts';
 import { broadcasts } from '../reserve.ts';
 import * as shapes from '../schemas/material.ts';
+import { swapReply } from '../schemas/swap.ts';
 
 const tag = 'swaps';
 
@@ -127,6 +128,20 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply, body }) => {
       if (!body.relay) mustStillLive(deps, reply);
+    },
+  });
+
+  command(place, 'POST /v1/swaps/:id/legs/:leg/claim/announce', 'announceClaim', {
+    about:
+      'Say, before you show the secret elsewhere, that you claim: the leg is not given up from ' +
+      'then on. It is refused where another device has given it up: docs/lifecycle.md.',
+    params: shapes.legParams,
+    replies: { 200: swapReply },
+    anew: true,
+    run: async (tx, { caller: { accountId }, params }) => {
+      const asked = { accountId, swapId: params.id, leg: params.leg };
+      const { swap, party } = await builders.announceClaim(tx, deps, asked);
+      return { status: 200, body: { swap: swapView(swap, party, deps.now()) } };
     },
   });
 

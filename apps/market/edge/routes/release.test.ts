@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import type { ReleaseText } from '@parley/chains/interface/consent.ts';
 import { atAStretch } from '@parley/chains/interface/turns.ts';
+import { ParleyError } from '@parley/core/errors.ts';
 import {
   agree,
   claimOwn,
@@ -75,6 +76,7 @@ test('both legs of a swap that is given up are back at once, long before any tim
     await deal.taker.post(legOf(deal, 'a', 'claim'), { secret: deal.secret }),
     '409 given_up',
   );
+  refused(await announce(deal), '409 given_up');
   refused(await deal.maker.post(legOf(deal, 'a', 'refund')), '409 too_early_to_refund');
   await given(deal, 'taker');
   assert.deepEqual(await steps(deal), ['counterparty refund a']);
@@ -86,6 +88,9 @@ test('both legs of a swap that is given up are back at once, long before any tim
   const { status, legs, next } = await swapOf(deal);
   assert.deepEqual([status, legs.b.status, next], ['refunded', 'refunded', []]);
 });
+
+const announce = (deal: Deal, by: Side = 'taker') =>
+  deal[by].post(legOf(deal, pays[by], 'claim/announce'));
 
 /** As if the market had given out nothing of the swap. */
 const forget = (deal: Deal) =>
@@ -123,6 +128,10 @@ test('a claim that was given, sent or relayed with its secret keeps the leg from
   assert.match(JSON.stringify(sent.body), /nonce/);
   await mustKeep(deal, 'refused by the node');
 
+  const announced = await fundedDeal(desk);
+  must(await announce(announced));
+  await mustKeep(announced, 'announced');
+
   const relayed = await fundedDeal(desk);
   must(await relay(relayed));
   await mustKeep(relayed, 'relayed');
@@ -158,6 +167,24 @@ test('a wish or release that passed its gates before the claim was handed out is
     await assert.rejects(keeping, { code: 'not_releasable' });
   }
   assert.equal((await swapOf(deal)).legs.a.release, null);
+});
+
+test('a chain that is silent is no reason to give nothing to sign', async () => {
+  const deal = await agree(desk);
+  const prepared = async (code: 'chain_unavailable' | 'sources_disagree') => {
+    const mustAgree = async () => {
+      throw new ParleyError(code, 'not now');
+    };
+    const adapters = new Map(
+      [...desk.deps.adapters].map(([key, adapter]) => [key, { ...adapter, mustAgree }]),
+    );
+    const { accountId } = deal.maker;
+    const asked = { accountId, swapId: deal.id, leg: 'b', signature: null };
+    const signal = AbortSignal.timeout(60_000);
+    return prepareRelease({ ...desk.deps, adapters }, { ...asked, signal });
+  };
+  await assert.rejects(prepared('chain_unavailable'), { code: 'chain_unavailable' });
+  assert.equal((await prepared('sources_disagree')).material, null);
 });
 
 test('a funding that passed its gates before a wish leaves the market no more', async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice A wallet that is code (EIP-1271): what it answers about one digest, and no other.
+/// @notice A wallet that is code (EIP-1271), with one answer about one digest alone.
 contract Wallet {
     bytes32 private _digest;
     bytes private _answer;

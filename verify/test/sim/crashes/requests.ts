@@ -549,6 +549,14 @@ const cosigned = requests('POST /v1/swaps/{id}/legs/{leg}/cosign', {
   },
 });
 
+const announced = requests('POST /v1/swaps/{id}/legs/{leg}/claim/announce', {
+  '': async (world) => {
+    const made = await fundBoth(world);
+    const url = `/v1/swaps/${made.swapId}/legs/${shortOf(made)}/claim/announce`;
+    return { url, by: made.initiator };
+  },
+});
+
 const scheduled = [
   ...requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
     '': async (world) => (await signedRefunds(world)).asked,
@@ -574,5 +582,6 @@ export const requestRows: readonly Row[] = [
   lanes,
   releases,
   cosigned,
+  announced,
   scheduled,
 ].flat();

@@ -88,8 +88,18 @@ export function marketFor(world: World, person: Person, alive: Alive): ParleyCli
         const tx = unsignedFunding(chains[leg], address, terms, chance.hex(6));
         return { ...materialOf(chains[leg].family, tx, nowSeconds()), validUntil: null };
       }),
+    announceClaim: (_: string, leg: LegName, how: How = {}) =>
+      asked(how, () => {
+        const swap = swapFor(world, person);
+        if (swap.legs[leg].release !== null) throw refusal(409, 'given_up', 'given up');
+        market.announced.add(leg);
+        return swap;
+      }),
     release: (_: string, leg: LegName, { signature = null }: Given, how: How = {}) =>
       asked(how, () => {
+        if (market.announced.has(leg) && market.kind !== 'lying') {
+          throw refusal(409, 'not_releasable', 'its secret was shown');
+        }
         keepWord(world, leg, signature);
         world.news += 1;
         count(world, signature === null ? 'wish' : 'release');

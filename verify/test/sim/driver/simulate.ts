@@ -152,6 +152,7 @@ function marketFor(chance: Chance, calm: boolean, hasRival: boolean): Market {
     counters: { a: 1, b: 1 },
     moved: { a: 0, b: 0 },
     fixed: new Set(),
+    announced: new Set(),
     lie: null,
     words: { a: null, b: null },
     wordLie: null,

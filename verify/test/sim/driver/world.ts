@@ -118,6 +118,8 @@ export type Market = {
   readonly moved: Record<LegName, number>;
   /** Legs for whose funding it was asked: an honest one moves them no more. */
   readonly fixed: Set<LegName>;
+  /** Legs whose claim a device was about to make. */
+  readonly announced: Set<LegName>;
   /** Its lie against the truth now. */
   lie: 'deadlines' | 'secret' | 'nothing' | null;
   /** By the payee of each leg, and its lie of them. */
