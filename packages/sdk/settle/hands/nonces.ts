@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
 import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { messageOf } from '../../errors.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
+import { haveOneVersion, type Kept, type SwapRecord } from '../../stores/store.ts';
 import { aborted, locked } from '../../waiting.ts';
 import { chainIdOf, nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
@@ -33,6 +33,23 @@ export async function isGivenAway(context: Context, leg: SetLeg, asked: Asked): 
     return isAfter(other, kept) && haveOneNonce(other, kept);
   };
   return (await keptOfAll(context, leg, isWanted, { sinceMs: kept.keptAtMs })).length > 0;
+}
+
+/** The version of a batch that another of its swaps has raised, and that has the nonce now. */
+export async function laterOfBatch(
+  context: Context,
+  leg: SetLeg,
+  kept: Kept,
+): Promise<Kept | null> {
+  const { swapId } = context;
+  // What replaces a batch for one swap alone, at the same nonce maybe, funds no other.
+  const isWanted = async ({ slot, kept: other, record }: Held) => {
+    const isOther = slot === 'funding' && record.swap.id !== swapId && isAfter(other, kept);
+    const isOfBatch = isOther && (other.batch?.includes(swapId) ?? false);
+    return isOfBatch && haveOneVersion(other, kept) && haveOneNonce(other, kept);
+  };
+  const [later] = await keptOfAll(context, leg, isWanted, { sinceMs: kept.keptAtMs });
+  return later?.kept ?? null;
 }
 
 type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
