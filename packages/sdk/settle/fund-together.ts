@@ -240,7 +240,7 @@ async function keepTogether(
   }, false);
 }
 
-/** A record that keeps it alone, after a crash or a full disk, sends nothing (`wasSent`). */
+/** A record that keeps it alone, after a crash or a full disk, sends nothing (`isWhole`). */
 async function keepAll(members: readonly Member[], funding: Kept): Promise<void> {
   const tried: Context[] = [];
   try {

@@ -6,7 +6,7 @@ import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
 import { VerificationError } from '../../errors.ts';
-import { haveOneVersion, type Kept } from '../../stores/store.ts';
+import type { Kept } from '../../stores/store.ts';
 import { locked } from '../../waiting.ts';
 import type { AccountWallet, ExpiringWallet, Waiting } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
@@ -22,7 +22,7 @@ import {
   type Spending,
   unshared,
 } from './hand.ts';
-import type { Slot } from './nonces.ts';
+import { isWhole, type Slot } from './nonces.ts';
 
 export const approvalLimitMs = 120_000;
 
@@ -111,7 +111,8 @@ export function accountHand(
         context.waits(leg, `the funding ${funding.txid} ${why}: funds anew`);
         return 'dead' as const;
       };
-      if (!(await wasSent(context, funding))) return anew('is of a batch that was never sent');
+      const mayBeSent = context.sentAtMs.has(funding.txid) || (await isWhole(context, funding));
+      if (!mayBeSent) return anew('is of a batch that was never sent');
       const outcome = await outcomeOf(funding);
       const isWaiting = outcome.state === 'waiting';
       if (isWaiting) await recallApproval();
@@ -163,20 +164,6 @@ export function accountHand(
     isStuck: () => false,
     raiseFunding: async () => {},
   };
-}
-
-/**
- * A batch is sent once each of its swaps keeps it, or what took its place: a crash may come before
- * that. It would open an escrow whose own record knows of no funding.
- */
-async function wasSent({ store, sentAtMs }: Context, kept: Kept): Promise<boolean> {
-  const { txid, batch = [] } = kept;
-  if (sentAtMs.has(txid)) return true;
-  const records = await Promise.all(batch.map((swapId) => store.getSwap(swapId)));
-  return records.every((record) => {
-    if (record === null) return true;
-    return record.funding !== null && haveOneVersion(record.funding, kept);
-  });
 }
 
 /** A program's account signs a transaction instead. */

@@ -52,6 +52,19 @@ export async function laterOfBatch(
   return later?.kept ?? null;
 }
 
+/**
+ * A batch is sent once each of its swaps keeps it, or what took its place: a crash may come before
+ * that. Sent then, it would open an escrow whose own record knows of no funding.
+ */
+export async function isWhole({ store }: Context, kept: Kept): Promise<boolean> {
+  const { batch = [] } = kept;
+  const records = await Promise.all(batch.map((swapId) => store.getSwap(swapId)));
+  return records.every((record) => {
+    if (record === null) return true;
+    return record.funding !== null && haveOneVersion(record.funding, kept);
+  });
+}
+
 type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
 
 /** A record that cannot be read keeps no other claim from being signed: it is left out. */
@@ -174,7 +187,8 @@ async function lockFor(
 export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promise<Set<number>> {
   const { context, leg } = on;
   const sinceMs = Date.now() - onItsWayMs;
-  const isWanted = ({ kept }: { kept: Kept }) => isSentBy(on, kept);
+  const isWanted = async ({ kept }: { kept: Kept }) =>
+    (await isSentBy(on, kept)) && isWhole(context, kept);
   const onItsWay = await keptOfAll(context, leg, isWanted, { sinceMs, isUrgent });
   return new Set(onItsWay.map(({ kept }) => nonceOf(kept)));
 }
