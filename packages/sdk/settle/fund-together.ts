@@ -38,6 +38,8 @@ type Member = {
   readonly ready: Resolvers<boolean>;
   /** Whether the batch was sent with it; false: it goes alone. */
   readonly sent: Resolvers<boolean>;
+  /** Its own way up to the signature, which may end after the batch. */
+  prepared: Promise<void>;
 };
 
 /** A batch that fails, or that no block takes, leaves time for a raise and a funding alone. */
@@ -77,9 +79,7 @@ export function fundingsTogether({
     fund: async (context) => {
       const key = await keyOf(context, withinMs);
       if (key === null) return false;
-      const member = { context, ready: withResolvers<boolean>(), sent: withResolvers<boolean>() };
-      // It may end before anything waits for it.
-      member.sent.promise.catch(() => {});
+      const member = newMember(context);
       const members = open.get(key);
       if (members === undefined) {
         const first = [member];
@@ -89,9 +89,18 @@ export function fundingsTogether({
         members.push(member);
         if (members.length >= mostInBatch) open.delete(key);
       }
-      return member.sent.promise;
+      const isSent = await member.sent.promise;
+      await member.prepared;
+      return isSent;
     },
   };
+}
+
+function newMember(context: Context): Member {
+  const sent = withResolvers<boolean>();
+  // It may fail before anything waits for it.
+  sent.promise.catch(() => {});
+  return { context, ready: withResolvers<boolean>(), sent, prepared: Promise.resolve() };
 }
 
 /** Those of one key may share a transaction. null: this funding goes alone. */
@@ -103,14 +112,15 @@ async function keyOf(context: Context, withinMs: Millis): Promise<string | null>
   const { adapter } = sourceOf(context, leg.chain);
   const hand = handOf(context, leg);
   const isPlain = wallet.asks === undefined && !hand.sends && !hand.paysByHand;
-  const isOwn = wallet.address === terms.refund.address;
+  const key = accountKey(leg.chain, leg.family, wallet.address);
+  const isOwn = key === accountKey(leg.chain, leg.family, terms.refund.address);
   const mayApprove = terms.token === null || (fundingWays?.includes('approval') ?? true);
   const isBegun = Boolean(record.asked) || Boolean(record.approval);
   if (adapter.buildBatch === undefined || !isPlain || !isOwn || !mayApprove || isBegun) return null;
   if (terms.lane === undefined || isOfPayee(terms.lane)) return null;
   const leftMs = (fundBy(record.swap, leg) - (await context.now())) * 1_000;
   if (leftMs < patiences * context.replaceAfterMs(leg.family) + withinMs) return null;
-  return `${accountKey(leg.chain, leg.family, wallet.address)} ${terms.lane.contract}`;
+  return `${key} ${terms.lane.contract}`;
 }
 
 /** A member that is slow or fails holds up no other. */
@@ -119,7 +129,7 @@ async function sendReady(
   onSent: (sent: FundedTogether) => void,
 ): Promise<void> {
   const here: Member[] = [];
-  for (const member of members) void prepare(member, here);
+  for (const member of members) member.prepared = prepare(member, here);
   const [first] = members;
   if (first === undefined) return;
   const all = Promise.all(members.map(({ ready }) => ready.promise));

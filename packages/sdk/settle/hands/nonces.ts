@@ -187,8 +187,13 @@ async function lockFor(
 export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promise<Set<number>> {
   const { context, leg } = on;
   const sinceMs = Date.now() - onItsWayMs;
-  const isWanted = async ({ kept }: { kept: Kept }) =>
-    (await isSentBy(on, kept)) && isWhole(context, kept);
+  const whole = new Map<string, Promise<boolean>>();
+  const isWanted = async ({ kept }: { kept: Kept }) => {
+    const { txid } = kept;
+    const asked = whole.get(txid) ?? isWhole(context, kept);
+    whole.set(txid, asked);
+    return (await asked) && isSentBy(on, kept);
+  };
   const onItsWay = await keptOfAll(context, leg, isWanted, { sinceMs, isUrgent });
   return new Set(onItsWay.map(({ kept }) => nonceOf(kept)));
 }
