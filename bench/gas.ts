@@ -2,7 +2,7 @@
 // snapshot. First what users really pay, approval included, by every way to fund.
 
 import { checkGas, type GasFigures, measureGas } from '@parley/contracts/escrows/bench/figures.ts';
-import { boltz } from '@parley/contracts/escrows/bench/peers.ts';
+import { boltz, boltzCommit } from '@parley/contracts/escrows/bench/peers.ts';
 import { atMost, type Row } from './report.ts';
 
 /** First and later swaps, the allowance standing; and each way to fund a token leg alone. */
@@ -14,6 +14,10 @@ const headlines = [
   'token fund by permit, nothing prepared',
   'token fund by authorization, the submitter',
   'token fund and approval of the amount, two transactions',
+  'native fundMany of ten, each',
+  'token fundMany of ten, each',
+  'native claimMany of ten, each',
+  'token claimMany of ten, each',
 ] as const satisfies readonly (keyof GasFigures)[];
 
 export async function benchGas(): Promise<Row[]> {
@@ -30,9 +34,25 @@ export async function benchGas(): Promise<Row[]> {
 
 const peers: Readonly<Record<string, Readonly<Record<string, number>>>> = boltz;
 
-function besides(row: string, fork: string): string {
-  const gas = peers[row]?.[fork];
-  return gas === undefined ? '' : `; Boltz v6: ${gas}`;
+/**
+ * Boltz's row where it has another name: a first swap costs what a later one does there, and each is
+ * funded by itself.
+ */
+const peerRows: Readonly<Record<string, keyof typeof boltz>> = {
+  "native first swap, the payee's lane": 'native fund and claim',
+  'native first swap, a lane of its own': 'native fund and claim',
+  "token first swap, the payee's lane": 'token fund and claim',
+  'token first swap, a lane of its own': 'token fund and claim',
+  'native fundMany of ten, each': 'native fund',
+  'token fundMany of ten, each': 'token fund, allowance standing',
+};
+
+function besides(row: string, fork: string, gas: number): string {
+  const peerRow = peerRows[row] ?? row;
+  const peer = peers[peerRow]?.[fork];
+  if (peer === undefined) return '';
+  const name = peerRow === row ? '' : `, ${peerRow}`;
+  return `; Boltz v6 (boltz-core ${boltzCommit.slice(0, 7)}${name}): ${peer}, ratio ${(gas / peer).toFixed(2)}`;
 }
 
 function rowsOf(row: keyof GasFigures, figures: GasFigures, label: string): Row[] {
@@ -40,7 +60,7 @@ function rowsOf(row: keyof GasFigures, figures: GasFigures, label: string): Row[
     atMost(
       `gas: ${label}${row}, ${fork}`,
       { value: gas, unit: 'gas', limit: limit ?? gas, bar: 1 },
-      `${limit === null ? 'itself: measured, and no bar is set' : 'its bar'}${besides(row, fork)}`,
+      `${limit === null ? 'itself: measured, and no bar is set' : 'its bar'}${besides(row, fork, gas)}`,
     ),
   );
 }

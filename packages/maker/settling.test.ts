@@ -46,3 +46,48 @@ timed(
     await end();
   },
 );
+
+/** Asks the market of each swap, which is named first. */
+function byMarket(markets: ReadonlyMap<unknown, object>): object {
+  const [any] = markets.values();
+  const names = Object.entries(any ?? {}).filter(([, each]) => typeof each === 'function');
+  const calls = names.map(([name]) => {
+    const call = (...asked: readonly unknown[]) =>
+      Reflect.get(markets.get(asked[0]) ?? any ?? {}, name)(...asked);
+    return [name, call] as const;
+  });
+  return Object.fromEntries(calls);
+}
+
+timed('two swaps that become fundable together are funded by one transaction', async () => {
+  const scenes = [on.chains.swap(), on.chains.swap()];
+  const sides = await Promise.all(scenes.map((scene) => sideOf(scene, 'maker')));
+  const [{ store, chains }] = sides as [(typeof sides)[number]];
+  const deals = sides.map(({ swapId, trade }) => {
+    assert.ok(trade);
+    return { trade, deal: dealOf(trade.threadId, swapId, on.chains.now()) };
+  });
+  for (const { trade } of deals) await store.putTrade(trade);
+  const [first] = deals as [(typeof deals)[number]];
+  const { begin, lines, end } = settlingOf(first.deal, {
+    store,
+    client: byMarket(new Map(sides.map((side) => [side.swapId, side.client ?? {}]))),
+    batchMs: 60_000,
+    pollMs: 50,
+    chains: chains as SettlingInput['chains'],
+    now: () => on.chains.now() * 1_000,
+  });
+  for (const { deal } of deals) begin(deal);
+  const takers = await Promise.all(scenes.map((scene) => sideOf(scene, 'taker')));
+  const runs = takers.map((taker) => running(taker));
+  await Promise.all(runs.map(({ next }) => next('seen', 1, 'a')));
+  const records = await Promise.all(sides.map(({ swapId }) => store.getSwap(swapId)));
+  const [one, other] = records.map((record) => record?.funding?.txid);
+  assert.ok(one !== undefined && one === other);
+  const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'batch');
+  assert.deepEqual(
+    told.map(({ verb, swaps, txid }) => [verb, swaps, txid]),
+    [['fund', 2, one]],
+  );
+  await end();
+});

@@ -1,5 +1,6 @@
 // Agreed swaps are settled, whatever the switches say: each swap by `settle` of the SDK from its
-// store, claims and refunds of many in batches, and again after everything that passes by itself.
+// store, and again after everything that passes by itself. Fundings, claims and refunds of many go
+// in batches.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChainKey } from '@parley/core/families.ts';
@@ -7,6 +8,7 @@ import type { Millis } from '@parley/core/nominal.ts';
 import { drive, type Trouble } from '@parley/sdk/drive.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
 import { isoTime } from '@parley/sdk/people.ts';
+import { type FundsTogether, fundingsTogether } from '@parley/sdk/settle/fund-together.ts';
 import { timedText } from '@parley/sdk/settle/told.ts';
 import {
   type Outcome,
@@ -29,6 +31,8 @@ import type { Session } from './session.ts';
 const leastMarketPollMs = 2_000;
 /** A step that only a person can end is tried again this seldom. */
 const personPauseMs = 300_000;
+/** How long a funding waits for others: one look at the chains of each swap, and a half. */
+const fundTogetherMs = 1_500;
 /** For one run that takes what remains: others wait behind it. */
 const remainsLimitMs = 600_000;
 
@@ -53,7 +57,13 @@ export function createSettling(input: SettlingInput) {
   const { journal, promises, log, metrics, doubts, now, signal } = input;
   const running = new Map<string, Promise<void>>();
   const people = new Set<string>();
-  const inputFor = (deal: Deal, swapId: string) => inputOf(input, deal, swapId);
+  const together = fundingsTogether({
+    withinMs: fundTogetherMs,
+    onSent: ({ chain, swapIds, txid }) =>
+      log.info('batch', { chain, verb: 'fund', swaps: swapIds.length, txid, state: 'sent' }),
+  });
+  const fundsTogether = input.batchMs === 0 ? undefined : together;
+  const inputFor = (deal: Deal, swapId: string) => inputOf(input, deal, swapId, fundsTogether);
 
   const seconds = () => Math.floor(now() / 1_000);
   /** A later run takes what it can of the remains: it holds no place. */
@@ -163,6 +173,7 @@ async function inputOf(
   given: SettlingInput,
   { threadId }: Deal,
   swapId: string,
+  fundsTogether: FundsTogether | undefined,
 ): Promise<SettleInput> {
   const { chains, store, session, promises, log, now, signal, pollMs, batchMs, doubts } = given;
   const trade = await store.getTrade(threadId);
@@ -178,6 +189,7 @@ async function inputOf(
     ...(trade === null ? {} : { trade }),
     now: () => Math.floor(now() / 1_000),
     leaveToBatchMs: batchMs,
+    ...(fundsTogether === undefined ? {} : { fundsTogether }),
     onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
       log.info('swap', { swapId, step, state, leg, text: timedText(text), txid, code }),
     onShown: (shown: Shown) => {

@@ -19,6 +19,7 @@ export { linkWallet, mintKey } from './keys.ts';
 export { formatAmount, formatPrice, parseAmount } from './people.ts';
 export { pin } from './pin.ts';
 export { scheduleClaims, scheduleRefunds } from './scheduled-spends.ts';
+export { fundingsTogether } from './settle/fund-together.ts';
 export { giveUp, settle } from './settle.ts';
 export { settleMany } from './settle-many.ts';
 export { bitcoinSource, devPolicies, evmSource, solanaSource, tronSource } from './sources.ts';

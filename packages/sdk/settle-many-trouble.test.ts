@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { evmTransactionGas } from '@parley/chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '@parley/chains/interface/batches.ts';
+import type { Owed } from '@parley/chains/interface/gas.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import { type Hex, keccak256, parseTransaction } from 'viem';
@@ -50,11 +51,13 @@ type Side = {
   readonly onBuild?: (batch: Batch, asked: number) => void;
   readonly onBroadcast?: (store: Store, on: On<EvmWallet>) => Promise<void>;
   readonly gas?: bigint;
+  /** Gas that the wallet can pay for. */
+  readonly has?: bigint;
   /** The secret that the paying leg shows. */
   readonly shown?: string;
 };
 
-function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
+function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, has = 10n ** 9n, shown }: Side) {
   const store = memoryStore();
   const offered: string[] = [];
   const facts = { balance: 1n, empty: false };
@@ -70,8 +73,11 @@ function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
       onBuild?.(batch, built);
       const txs = [{ to, data: '0x', value: '0x0' }];
       const material = { chain, family: 'evm', sign: 'evm-tx', chainId, txs, escrow: to } as const;
-      return { material, settles: batch.legs.length, gas };
+      const settles = batch.legs.length;
+      return { material, settles, gas: gas * BigInt(settles) };
     },
+    fundsShortage: async ({ offered }: Owed) =>
+      has >= (offered?.gas ?? 0n) ? null : { sentence: `has gas for ${has}` },
     readSigned: async (raw: string) => raw,
     broadcast: async (raw: string) => {
       offered.push(raw);
@@ -165,6 +171,13 @@ test('no batch may take more gas than a transaction of Ethereum has', async () =
   await store.putSwap(record('1'));
   await settleMany(input);
   assert.equal(parseTransaction(offered[0] as Hex).gas, mostGas);
+});
+
+test('a wallet that cannot pay for a batch sends smaller ones', async () => {
+  const { input, store } = side({ outcomes: ['succeeded'], has: 250_000n });
+  for (const id of ['1', '2', '3', '4']) await store.putSwap(record(id));
+  const { batches, left } = await settleMany(input);
+  assert.deepEqual([shown(batches), left], [['1 2 mined', '3 4 mined'], []]);
 });
 
 test('a leg of more than a batch has room for is left to settle, and holds up no other', async () => {

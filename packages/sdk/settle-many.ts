@@ -95,12 +95,10 @@ export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   for (const verb of ['refund', 'claim'] as const) {
     const own = items.filter((item) => item.verb === verb);
     for (const some of batchesOf(own, verb, size)) {
-      const sent = await settleSome(context, chain, some, left);
-      if (sent === null) continue;
-      batches.push(sent);
-      if (sent.state !== 'reverted') continue;
-      for (const swapId of sent.swapIds) failed.add(keyOf(verb, swapId));
+      batches.push(...(await settleSome(context, chain, some, left)));
     }
+    const lost = batches.filter((sent) => sent.verb === verb && sent.state === 'reverted');
+    for (const swapId of lost.flatMap((sent) => sent.swapIds)) failed.add(keyOf(verb, swapId));
   }
   return { batches, left };
 }
@@ -192,21 +190,29 @@ async function publicSecret(
   return secret !== null && opens(secret, hashlock) ? secret : null;
 }
 
-/** null: the payer can pay for none of them. A failure takes nothing from the batches before. */
+/**
+ * In one transaction, or in several where the wallet cannot offer the gas of all: a node takes
+ * nothing then. A failure takes nothing from the batches before.
+ */
 async function settleSome(
   context: Context,
   chain: ChainKey,
   items: readonly Item[],
   left: Left,
-): Promise<SentBatch | null> {
+): Promise<readonly SentBatch[]> {
   try {
     const good = await payable(context, chain, items, left);
     const [first] = good;
-    if (first === undefined) return null;
+    if (first === undefined) return [];
     const built = await build(context, chain, good);
+    if (good.length > 1 && !(await affords(context, chain, built))) {
+      const [some, others] = halvesOf(good);
+      const before = await settleSome(context, chain, some, left);
+      return [...before, ...(await settleSome(context, chain, others, left))];
+    }
     const { txid, state } = await sent(context, first.leg, built);
     const swapIds = good.map(({ record }) => record.swap.id);
-    return { verb: first.verb, swapIds, txid, state };
+    return [{ verb: first.verb, swapIds, txid, state }];
   } catch (error) {
     context.signal?.throwIfAborted();
     if (error instanceof SettleError) throw error;
@@ -216,8 +222,26 @@ async function settleSome(
       const isTold = left.some((each) => each.swapId === swapId && each.leg === leg.leg);
       if (!isTold) left.push({ swapId, leg: leg.leg, why });
     }
-    return null;
+    return [];
   }
+}
+
+function halvesOf<T>(items: readonly T[]): readonly [readonly T[], readonly T[]] {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
+}
+
+async function affords(
+  context: Context,
+  chain: ChainKey,
+  { gas }: Pick<BuiltBatch, 'gas'>,
+): Promise<boolean> {
+  if (gas === null) return true;
+  const { adapter } = sourceOf(context, chain);
+  const offered = { gas: smaller(gas, evmTransactionGas), feePerGas: null };
+  const owed = { claims: [], fundings: [], offered };
+  const { address } = walletOf(context, chain);
+  return ((await adapter.fundsShortage?.(owed, address, context.limit())) ?? null) === null;
 }
 
 /** Found by halves: the contract leaves a payment that fails, and its neighbours with it. */
@@ -240,10 +264,8 @@ async function payable(
     if (first !== undefined) left.push({ swapId: first.record.swap.id, leg: first.leg.leg, why });
     return [];
   }
-  const middle = Math.ceil(items.length / 2);
-  const halves = [items.slice(0, middle), items.slice(middle)];
   const good: Item[] = [];
-  for (const half of halves) good.push(...(await payable(context, chain, half, left)));
+  for (const half of halvesOf(items)) good.push(...(await payable(context, chain, half, left)));
   return good;
 }
 

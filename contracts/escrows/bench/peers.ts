@@ -1,11 +1,13 @@
 // Boltz v6 takes this much for the same, under the rules of chain.ts: EtherSwap and ERC20Swap of
-// github.com/BoltzExchange/boltz-core at 0f2bfa4fb002833ca1ca9cbf1c52393af0feef10, by solc 0.8.37
-// with 10,000,000 runs. Each swap is new state there and cleared by its claim, so that a first and
-// a later one cost the same. Its batch is sent by the payee.
+// github.com/BoltzExchange/boltz-core at `boltzCommit`, by solc 0.8.37 with 10,000,000 runs. Each
+// swap is new state there and cleared by its claim, so that a first and a later one cost the same.
+// Its batch is sent by the payee.
 
 import type { Fork } from './chain.ts';
 
 type Paid = Readonly<Record<Fork, number>>;
+
+export const boltzCommit = '0f2bfa4fb002833ca1ca9cbf1c52393af0feef10';
 
 export const boltz = {
   'native fund': { prague: 47_621, amsterdam: 135_641 },

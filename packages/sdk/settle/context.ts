@@ -17,6 +17,7 @@ import type { SwapLeg } from '../types.ts';
 import type { Asked } from '../verify-material.ts';
 import type { AskedFor, Wallet } from '../wallets/wallet.ts';
 import { wordsOf } from '../words.ts';
+import type { FundsTogether } from './fund-together.ts';
 import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
 import { type LegSeen, legOf, ownSides, type SetLeg, toldOf } from './record.ts';
@@ -134,6 +135,11 @@ export type SettleInput = {
    * Default 0.
    */
   readonly leaveToBatchMs?: number;
+  /**
+   * EVM and TRON: funds the swaps of one key in few transactions; one object for all of a store.
+   * Default: each alone.
+   */
+  readonly fundsTogether?: FundsTogether;
   /**
    * The limit of one read of a chain or one signature; default 15 s. A third of it is for one call
    * of the store.

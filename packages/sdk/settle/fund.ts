@@ -58,6 +58,8 @@ export async function fund(context: Context): Promise<void> {
     });
   // A signed funding is handed out without asking.
   if (context.record.authorization) return work();
+  // One that takes the place of another goes alone: what ended that one may end a batch.
+  if (funding === null && (await context.fundsTogether?.fund(context))) return;
   // Others of the account do not wait for what nobody wants yet.
   await asPersonWants(context, ownLeg(context), 'fund', work);
 }
@@ -96,7 +98,12 @@ async function isFundingOf(context: Context, leg: SetLeg, { raw }: Kept): Promis
   return touches.some(({ verb, escrow }) => verb === 'fund' && escrow === leg.escrow.address);
 }
 
-async function fundOnce(context: Context): Promise<void> {
+/** `pay`: the last step of a funding by transactions. */
+export async function fundOnce(
+  context: Context,
+  pay: (built: Built, way: Way) => Promise<void> = async (built, way) =>
+    signAndSend(context, await carried(context, built, way)),
+): Promise<void> {
   await mustBeOnly(context.store, context.record);
   await mustHoldSecret(context);
   await approved(context);
@@ -111,7 +118,7 @@ async function fundOnce(context: Context): Promise<void> {
     await preflight(context, handOf(context, ownLeg(context)).approvesTokens);
     if (handOf(context, ownLeg(context)).paysByHand) return askForPayment(context);
     if (!isSent) return authorize(context);
-    await signAndSend(context, await carried(context, built, way));
+    await pay(built, way);
   });
 }
 
@@ -213,7 +220,10 @@ async function mustHold(context: Context): Promise<void> {
 }
 
 /** How to sign the funding, once every approval before it is mined. */
-async function sendApprovals(context: Context, signings: readonly Signing[]): Promise<Signing> {
+export async function sendApprovals(
+  context: Context,
+  signings: readonly Signing[],
+): Promise<Signing> {
   const leg = ownLeg(context);
   for (const sign of signings.slice(0, -1)) {
     const approval = await signAndKeep(context, leg, {

@@ -34,6 +34,8 @@ export type Kept = {
   readonly raiseAt?: UnixSeconds;
   /** Solana: no block above this height takes it. */
   readonly lastValidBlockHeight?: number;
+  /** The swaps that this one transaction funds. It is sent once each of them keeps it. */
+  readonly batch?: readonly string[];
 };
 
 export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: Millis } {
@@ -43,6 +45,12 @@ export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: M
 /** Ids under which it may be mined, the newest first. */
 export function versionsOf({ txid, former = [] }: Kept): string[] {
   return [txid, ...former.toReversed()];
+}
+
+/** Whether one takes the place of the other, or both that of a third. */
+export function haveOneVersion(one: Kept, other: Kept): boolean {
+  const versions = versionsOf(one);
+  return versionsOf(other).some((txid) => versions.includes(txid));
 }
 
 /** Most former versions kept: so many raises of an eighth are a fee 10 000 times the first. */

@@ -302,7 +302,6 @@ function watchedOf(paper: Paper, leg: LegName): WatchedEscrow {
 }
 
 const ids = {
-  rfq: '0193f0a0-0000-7000-8000-0000000000f1',
   maker: '0193f0a0-0000-7000-8000-0000000000a1',
   taker: '0193f0a0-0000-7000-8000-0000000000a2',
 } as const;
@@ -311,7 +310,7 @@ function tradeFor(paper: Paper, party: Party): OwnTrade {
   const gives: LegName = party === 'maker' ? 'a' : 'b';
   return {
     party,
-    rfqId: ids.rfq,
+    rfqId: paper.id,
     threadId: paper.id,
     makerId: ids.maker,
     takerId: ids.taker,

@@ -22,7 +22,7 @@ import {
   type Spending,
   unshared,
 } from './hand.ts';
-import type { Slot } from './nonces.ts';
+import { isWhole, type Slot } from './nonces.ts';
 
 export const approvalLimitMs = 120_000;
 
@@ -111,6 +111,8 @@ export function accountHand(
         context.waits(leg, `the funding ${funding.txid} ${why}: funds anew`);
         return 'dead' as const;
       };
+      const mayBeSent = context.sentAtMs.has(funding.txid) || (await isWhole(context, funding));
+      if (!mayBeSent) return anew('is of a batch that was never sent');
       const outcome = await outcomeOf(funding);
       const isWaiting = outcome.state === 'waiting';
       if (isWaiting) await recallApproval();

@@ -7,7 +7,7 @@ import { larger, smaller } from '@parley/core/amounts.ts';
 import { depthOf, lateClaim } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { VerificationError } from '../../errors.ts';
-import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
+import { inPlaceOf, type Kept, keptNow, versionsOf } from '../../stores/store.ts';
 import type { EvmWallet, Waiting } from '../../wallets/wallet.ts';
 import { byEachNode } from '../chains.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
@@ -32,7 +32,14 @@ import {
   type SpendHow,
   type Spending,
 } from './hand.ts';
-import { isGivenAway, isSpend, type Slot, takenNonces, withNonceLock } from './nonces.ts';
+import {
+  isGivenAway,
+  isSpend,
+  laterOfBatch,
+  type Slot,
+  takenNonces,
+  withNonceLock,
+} from './nonces.ts';
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
@@ -154,7 +161,8 @@ async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
     if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
     return sendWaiting(context, leg, kept, by);
   }
-  await context.keep({ [slot]: keptNow(raised) });
+  const { batch } = kept;
+  await context.keep({ [slot]: keptNow({ ...raised, ...(batch && { batch }) }) });
   const text = cancel
     ? `takes the place of the ${slot}, which is too late, with a payment to self`
     : `sends the ${slot} again, with a higher fee`;
@@ -212,6 +220,8 @@ async function leaveNonce(
 async function giveWay({ context, leg, wallet }: OnEvm, pushed: Push): Promise<void> {
   const { slot, kept } = pushed;
   lookedAfter(context, kept);
+  const later = slot === 'funding' ? await laterOfBatch(context, leg, kept) : null;
+  if (later !== null) return context.keep({ funding: inPlaceOf(kept, later) });
   const isAnew = isSpend(pushed);
   const then = isAnew ? 'made anew' : 'it waits until that one is mined';
   const text = `another transaction has the nonce of the ${slot}: ${then}`;

@@ -18,7 +18,7 @@ import type { SetLeg } from '../record.ts';
 import { send } from '../send.ts';
 import { signAndKeep } from '../sign.ts';
 import { evmHand } from './evm.ts';
-import { isGivenAway, onItsWayMs, type Slot, takenNonces } from './nonces.ts';
+import { isGivenAway, laterOfBatch, onItsWayMs, type Slot, takenNonces } from './nonces.ts';
 import { handOf } from './of.ts';
 
 const owner = privateKeyToAccount(`0x${'01'.repeat(32)}`);
@@ -135,6 +135,40 @@ test('a nonce is given away by what the same account keeps later, and by nothing
     assert.equal(await givesWay('funding', kept, { claim: await signed(11, how) }), false);
   }
   assert.equal(await givesWay('funding', kept, { cancel: later }, 'mine'), false, 'its own');
+});
+
+test('a batch raised by one of its swaps is that version for the others, and nothing else is', async () => {
+  const batch = ['mine', 'other'];
+  const kept = { ...(await signed(1)), batch };
+  const cases: [string, Kept, boolean][] = [
+    ['raised', { ...inPlaceOf(kept, await signed(2)), batch }, true],
+    ['replaced for the other alone', inPlaceOf(kept, await signed(2)), false],
+    ['at another nonce', { ...inPlaceOf(kept, await signed(2, { nonce: 4 })), batch }, false],
+    ['of other bytes', { ...(await signed(2)), batch }, false],
+    ['before it', { ...inPlaceOf(kept, await signed(0)), batch }, false],
+  ];
+  for (const [what, funding, isLater] of cases) {
+    const { context } = side();
+    await context.store.putSwap(record('other', { funding }));
+    const later = await laterOfBatch(context, leg, kept);
+    assert.equal(later?.txid, isLater ? funding.txid : undefined, what);
+  }
+});
+
+test('the nonce of a batch counts once each of its swaps keeps it, or what took its place', async () => {
+  const kept = { ...(await signed(Date.now())), batch: ['mine', 'other'] };
+  const cases: [Kept | null, boolean][] = [
+    [null, false],
+    [await signed(Date.now(), { nonce: 9 }), false],
+    [kept, true],
+    [inPlaceOf(kept, await signed(Date.now(), { nonce: 4 })), true],
+  ];
+  for (const [funding, isSent] of cases) {
+    const { on, keepOwn, store } = side();
+    await store.putSwap(record('other', { funding }));
+    await keepOwn({ funding: kept });
+    assert.equal((await takenNonces(on)).has(3), isSent);
+  }
 });
 
 test('a claim gives way to a later claim or refund alone', async () => {

@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';
 import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { messageOf } from '../../errors.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
+import { haveOneVersion, type Kept, type SwapRecord } from '../../stores/store.ts';
 import { aborted, locked } from '../../waiting.ts';
 import { chainIdOf, nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
@@ -33,6 +33,36 @@ export async function isGivenAway(context: Context, leg: SetLeg, asked: Asked): 
     return isAfter(other, kept) && haveOneNonce(other, kept);
   };
   return (await keptOfAll(context, leg, isWanted, { sinceMs: kept.keptAtMs })).length > 0;
+}
+
+/** The version of a batch that another of its swaps has raised, and that has the nonce now. */
+export async function laterOfBatch(
+  context: Context,
+  leg: SetLeg,
+  kept: Kept,
+): Promise<Kept | null> {
+  const { swapId } = context;
+  // What replaces a batch for one swap alone, at the same nonce maybe, funds no other.
+  const isWanted = async ({ slot, kept: other, record }: Held) => {
+    const isOther = slot === 'funding' && record.swap.id !== swapId && isAfter(other, kept);
+    const isOfBatch = isOther && (other.batch?.includes(swapId) ?? false);
+    return isOfBatch && haveOneVersion(other, kept) && haveOneNonce(other, kept);
+  };
+  const [later] = await keptOfAll(context, leg, isWanted, { sinceMs: kept.keptAtMs });
+  return later?.kept ?? null;
+}
+
+/**
+ * A batch is sent once each of its swaps keeps it, or what took its place: a crash may come before
+ * that. Sent then, it would open an escrow whose own record knows of no funding.
+ */
+export async function isWhole({ store }: Context, kept: Kept): Promise<boolean> {
+  const { batch = [] } = kept;
+  const records = await Promise.all(batch.map((swapId) => store.getSwap(swapId)));
+  return records.every((record) => {
+    if (record === null) return true;
+    return record.funding !== null && haveOneVersion(record.funding, kept);
+  });
 }
 
 type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
@@ -157,7 +187,13 @@ async function lockFor(
 export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promise<Set<number>> {
   const { context, leg } = on;
   const sinceMs = Date.now() - onItsWayMs;
-  const isWanted = ({ kept }: { kept: Kept }) => isSentBy(on, kept);
+  const whole = new Map<string, Promise<boolean>>();
+  const isWanted = async ({ kept }: { kept: Kept }) => {
+    const { txid } = kept;
+    const asked = whole.get(txid) ?? isWhole(context, kept);
+    whole.set(txid, asked);
+    return (await asked) && isSentBy(on, kept);
+  };
   const onItsWay = await keptOfAll(context, leg, isWanted, { sinceMs, isUrgent });
   return new Set(onItsWay.map(({ kept }) => nonceOf(kept)));
 }
