@@ -11,7 +11,7 @@ import { deadlines } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
-import type { Destination, EscrowTerms } from '@parley/core/terms.ts';
+import { type Destination, type EscrowTerms, formOf } from '@parley/core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { ChainSource } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
@@ -167,11 +167,14 @@ function timesOf(paper: Paper) {
 
 function termsOf(paper: Paper, leg: LegName): EscrowTerms {
   const funder = funderOf(leg);
+  const payout = paper.homes[funder === 'maker' ? 'taker' : 'maker'][leg];
+  const refund = paper.homes[funder][leg];
   return {
     chain: paper.assets[leg].chain,
     hashlock: hashlockOf(paper.secret),
-    payout: paper.homes[funder === 'maker' ? 'taker' : 'maker'][leg],
-    refund: paper.homes[funder][leg],
+    payout,
+    refund,
+    ...formOf(payout, refund),
     token: paper.assets[leg].token,
     amount: paper.amounts[leg],
     timelock: timesOf(paper).refundAt[leg],
