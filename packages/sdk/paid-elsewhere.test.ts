@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
-import type { Chains } from './chains.ts';
+import { type Chains, walletIn } from './chains.ts';
 import { rawSpend } from './rescue/raw.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';

@@ -71,6 +71,10 @@ const input = z.object({
     .max(120)
     .optional()
     .describe('without keys: what you fund from, and where a refund goes'),
+  form: z
+    .enum(['p2tr'])
+    .optional()
+    .describe('without keys: your wallet signs Bitcoin by BIP 340 too, for an escrow of Taproot'),
   hashlock: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -139,9 +143,9 @@ async function withKeys(
   args: Args,
   looked: Looked,
 ): Promise<Prepared> {
-  if ((args.payTo ?? args.refundTo ?? args.hashlock) !== undefined) {
+  if ((args.payTo ?? args.refundTo ?? args.form ?? args.hashlock) !== undefined) {
     throw misused(
-      'payTo, refundTo and hashlock are of a server without keys: the keystore has them',
+      'payTo, refundTo, form and hashlock are of a server without keys: the keystore has them',
     );
   }
   const { session, signed } = desk;
@@ -177,12 +181,12 @@ async function withKeys(
 }
 
 async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prepared> {
-  const { threadId, payTo, refundTo, hashlock } = args;
+  const { threadId, payTo, refundTo, form, hashlock } = args;
   if (payTo === undefined || refundTo === undefined) {
     throw misused('without keys "accept" wants payTo and refundTo, addresses of your own wallets');
   }
   const { session, signed } = desk;
-  const addresses: Addresses = { payTo, refundTo };
+  const addresses: Addresses = { payTo, refundTo, ...(form && { form }) };
   const destinationOn = await destinationsOf(desk, looked.thread, looked.assets, addresses);
   const found = await examined(session, signed, null, { ...looked, destinationOn });
   if (found.role === 'initiator' && hashlock === undefined) {
@@ -202,7 +206,11 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
       ...feesWords(session, most),
       checked,
     ],
-    order: { ...orderOf(found, looked, { from: refundTo, to: payTo }), hashlock: hashlock ?? null },
+    order: {
+      ...orderOf(found, looked, { from: refundTo, to: payTo }),
+      form: form ?? null,
+      hashlock: hashlock ?? null,
+    },
     most,
     until: endsAt(looked.thread),
     act: async (idempotencyKey) => {

@@ -272,14 +272,15 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
 
 function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
   const { keys, chains, userId } = of;
+  const { form = 'p2tr' } = deal;
   const destinationOn = (chain: ChainKey) => {
     const isBitcoin = has(chains[chain]?.source.view, 'coins');
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
     const { address, pubkey } = keys.bitcoinKey(escrowKey);
-    return { address, pubkey };
+    return { address, pubkey, ...(form === 'p2tr' && { form }) };
   };
   const { client, now } = parts;
-  const { rfq, addresses: _, leavesClaims: __, ...seen } = deal;
+  const { rfq, addresses: _, leavesClaims: __, form: ___, ...seen } = deal;
   const { id: rfqId, direction } = rfq;
   const asked = { rfqId, direction, baseAmount: BigInt(rfq.baseAmount) };
   return { ...seen, ...asked, client, userId, chains, destinationOn, now };

@@ -287,7 +287,7 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
         <ChooseWallet by={by} />
       </div>
       <ul className="swap-rules">
-        {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
+        {rulesOf(address).map((rule) => (
           <li key={rule}>
             {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}
           </li>
@@ -295,6 +295,13 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
       </ul>
     </div>
   );
+}
+
+const payRules = ['exchange', 'less', 'more', 'once', 'late'] as const;
+
+/** A version 1 program (BIP 350) is an address of Taproot. */
+function rulesOf(address: string) {
+  return /^[a-z]+1p/.test(address) ? (['taproot', ...payRules] as const) : payRules;
 }
 
 /** As a field of an exchange takes it: no spaces between thousands, a point before decimals. */
