@@ -59,7 +59,7 @@ const named = {
 
 const input = z.object({
   threadId: shape.id,
-  price: shape.amountIn.describe('the price of the thread, for all of it: no other is accepted'),
+  price: shape.amountIn.describe('the price of the thread, for all of it'),
   ...named,
   payTo: z
     .string()
@@ -71,15 +71,12 @@ const input = z.object({
     .max(120)
     .optional()
     .describe('without keys: what you fund from, and where a refund goes'),
-  form: z
-    .enum(['p2tr'])
-    .optional()
-    .describe('without keys: your wallet signs Bitcoin by BIP 340 too, for an escrow of Taproot'),
+  form: z.literal('p2tr').optional().describe('without keys: your wallet signs BIP 340'),
   hashlock: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional()
-    .describe('without keys, where you fund first: sha256 of a secret that your own wallet keeps'),
+    .describe('without keys, if you fund first: sha256 of your own secret'),
   digest: shape.digest,
 });
 type Args = z.infer<typeof input>;
@@ -89,8 +86,8 @@ export const accept = tradeTool({
   title: 'Accept a price: it binds you',
   about:
     'Accepts the price of a thread. When both sides have accepted, the swap exists and each must ' +
-    'fund in its turn. First call: a plan with amounts, addresses, deadlines and costs, all ' +
-    'verified by the own nodes; second call with its digest.',
+    'fund in its turn. First a plan with amounts, addresses, deadlines and costs, all verified by ' +
+    'the own nodes, then its digest.',
   input,
   done: acceptDone,
   output: shape.outcome(acceptDone),

@@ -36,8 +36,8 @@ const setAddress = tradeTool({
   name: 'set_address',
   title: 'Name your address for a leg',
   about:
-    'Tells the market where you are paid, or where you fund from: the addresses that you accepted ' +
-    'with. On Bitcoin it is the key. First call: a plan; second call with its digest.',
+    'Tells the market where you are paid or fund from, as you accepted; on Bitcoin the key. First a ' +
+    'plan, then its digest.',
   input: z.object({
     swapId: shape.id,
     which: z.enum(['payTo', 'refundTo']),
