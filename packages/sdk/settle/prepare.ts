@@ -87,16 +87,16 @@ function signalOf(context: Context): { signal?: AbortSignal } {
 }
 
 /**
- * The first to fund waits so long for the other side to ask for Taproot. After `formsSeconds` the
- * other side asks no more: a person may be paying the escrow by hand.
+ * The side that funds waits so long for the other one to ask for Taproot. After `formsSeconds` that
+ * one asks no more for the leg that is funded first: a person may be paying it by hand.
  */
 const formsUntilSeconds = 30;
 const formsSeconds = 20;
 
 /** Whether the other side would make the leg that this side funds one of Taproot. */
-function lacksForm({ role, legs }: Swap, { party, refundTo }: OwnTrade): boolean {
+function lacksForm({ legs }: Swap, { party, refundTo }: OwnTrade): boolean {
   const { refundForm, payoutForm } = legs[givenLeg(party)];
-  return role === 'initiator' && refundTo.form === refundForm && payoutForm === null;
+  return refundTo.form === refundForm && payoutForm === null;
 }
 
 /** Tells the market the customer's addresses where it has none or others. */
