@@ -253,6 +253,7 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
   const { address, amount, uri, notAfter } = ask;
   const exact = formatAmount(amount, decimals);
   const values = { ...said.values, amount: `${exact}\u00a0BTC`, address };
+  const [taproot] = /^[a-z]+1p/.exec(address) ?? [];
   return (
     <div className="swap-pay">
       <div>
@@ -287,7 +288,8 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
         <ChooseWallet by={by} />
       </div>
       <ul className="swap-rules">
-        {rulesOf(address).map((rule) => (
+        {taproot && <li>{text('settlement.pay.taproot', { prefix: taproot })}</li>}
+        {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
           <li key={rule}>
             {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}
           </li>
@@ -295,13 +297,6 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
       </ul>
     </div>
   );
-}
-
-const payRules = ['exchange', 'less', 'more', 'once', 'late'] as const;
-
-/** A version 1 program (BIP 350) is an address of Taproot. */
-function rulesOf(address: string) {
-  return /^[a-z]+1p/.test(address) ? (['taproot', ...payRules] as const) : payRules;
 }
 
 /** As a field of an exchange takes it: no spaces between thousands, a point before decimals. */
