@@ -279,6 +279,8 @@ async function marketSays(
     const { status, legs } = await maker.client.swap(swapId);
     // An absent payee does not wait for its claim, so the demo does.
     const isMined = ends !== 'away' || [legs.a, legs.b].every((leg) => leg.confirmations > 0);
+    const isTaproot = [legs.a, legs.b].every((leg) => leg.redeemScript?.startsWith('tr(') ?? true);
+    if (!isTaproot) return ['the leg on Bitcoin is not Taproot, which both sides asked for'];
     if (status === expected && isMined) return [];
     if (performance.now() > until) return [`the market says ${status}, not ${expected}`];
     await sleep(pollMs);

@@ -10,7 +10,7 @@ import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
 import { evmKey, hastySide, onChains, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import type { BitcoinWallet } from './wallets/wallet.ts';
+import { bitcoinWallet } from './wallets/bitcoin.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();
@@ -34,11 +34,9 @@ const mining = (isOn: boolean) => on.chains.dev.mining(bitcoinKey, isOn);
 /** The key of a party and nothing else: it has no coins, and is paid at `payout`. */
 function keyAlone(scene: Scene, party: 'maker' | 'taker', payout: string): Chains {
   const { chains } = scene.input(party);
-  const wallet = walletIn(chains, bitcoinKey);
-  assert.ok(wallet.family === 'bitcoin');
-  const { family, address, pubkey, signsAlone = false, signSighashes } = wallet;
-  const key: BitcoinWallet = { family, address, pubkey, signsAlone, signSighashes, payout };
-  return withChain(chains, bitcoinKey, { wallet: key });
+  const { bitcoin: privateKey } = on.chains.keysOf[party];
+  const wallet = bitcoinWallet({ privateKey, network: 'regtest', payout });
+  return withChain(chains, bitcoinKey, { wallet });
 }
 
 const pay = (scene: Scene, amount: bigint) =>

@@ -22,6 +22,12 @@ export type Signing = {
   readonly until: UnixSeconds | null;
 };
 
+/** A warning after an escrow that a person pays by hand; empty where any wallet can. */
+export function payableBy({ form }: Pick<EscrowTerms, 'form'>): string {
+  if (form === undefined) return '';
+  return '. Some exchanges and older wallets cannot pay Taproot (bc1p): then pay from another one';
+}
+
 /** One a prompt, in order. */
 export function wordsOf(material: Material, { verb }: Asked, terms: EscrowTerms): Signing[] {
   const { chain, escrow } = material;

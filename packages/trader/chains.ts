@@ -69,14 +69,15 @@ export async function walletOf(
   const { bitcoinWallet } = await import('@parley/sdk/wallets/bitcoin.ts');
   const coins = await coinWallet(chain, of, wallets.bitcoin);
   const { privateKey } = keys.bitcoinKey(index);
-  const network = of.bitcoin;
-  return { ...coins, ...bitcoinWallet({ privateKey, network, payout: payout ?? coins.address }) };
+  const { bitcoin: network, form } = of;
+  const paid = { payout: payout ?? coins.address };
+  return { ...coins, ...bitcoinWallet({ privateKey, network, form, ...paid }) };
 }
 
 async function coinWallet(chain: string, of: PinnedOn<'bitcoin'>, privateKey: string) {
   const { bitcoinWallet } = await import('@parley/sdk/wallets/bitcoin.ts');
   const source = await coinSourceOf(chain, of);
-  return bitcoinWallet({ privateKey, network: of.bitcoin, source });
+  return bitcoinWallet({ privateKey, network: of.bitcoin, form: of.form, source });
 }
 
 export async function coinSourceOf(

@@ -62,6 +62,7 @@ const chain = z.discriminatedUnion('family', [
     ...known,
     family: z.literal('bitcoin'),
     bitcoin: z.enum(['mainnet', 'testnet', 'regtest']),
+    form: z.enum(['p2tr', 'p2wsh']).optional(),
   }),
   z.looseObject({ ...known, family: z.literal('evm'), chainId: z.int() }),
   z.looseObject({

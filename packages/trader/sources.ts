@@ -12,11 +12,14 @@ export type BitcoinNode = { readonly coreUrl: string } | { readonly esploraUrl: 
 /** A URL; on TRON also with the solid view where that has a port of its own. */
 export type NodeAt = string | { readonly url: string; readonly solidityUrl?: string } | BitcoinNode;
 
+/** `p2wsh`: asks for no escrow of Taproot; default `p2tr`. */
+type OwnForm = { readonly form?: 'p2tr' | 'p2wsh' | undefined };
+
 type Pinned<C> = C extends AppChain
   ? Omit<C, 'chain' | 'nodes'> & {
       /** Asked in this order; Bitcoin is read by the first two. */
       readonly nodes: readonly NodeAt[];
-    }
+    } & (C['family'] extends 'bitcoin' ? OwnForm : unknown)
   : never;
 
 /** `genesisHash` and `program` may be empty: on a dev chain, and where the SDK knows the program. */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -197,6 +197,7 @@ test('words and rescue file bring a swap back on another machine, without the ma
   assert.equal((await bob).status, 130);
   const file = join(dir, 'rescue.json');
   await answered('bob', 'rescue', 'save', file, '--passphrase-fd', '3');
+  assert.match(await readFile(file, 'utf8'), /p2tr/);
   const { words } = await answered<{ words: string }>('bob', 'words', '--passphrase-fd', '3');
   descriptors[5] = `${words}\n`;
   descriptors[6] = `${'abandon '.repeat(11)}about`;

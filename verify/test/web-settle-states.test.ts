@@ -168,8 +168,9 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
   await show(page, 'pay');
   assert.match(
     (await code.getAttribute('aria-label')) ?? '',
-    /^Payment of 0\.01\u00a0BTC to bcrt1q/,
+    /^Payment of 0\.01\u00a0BTC to bcrt1p/,
   );
+  await page.getByText('This address begins with bcrt1p.').waitFor();
   await show(page, 'too little');
   assert.equal(await code.isVisible(), false);
   await page.getByText('Pay the whole amount once more').click();

@@ -180,7 +180,7 @@ function pinned(of: WrittenChain): PinnedChain {
         ...(coreUrl === undefined ? [] : [{ coreUrl }]),
         ...(esploraUrl === undefined ? [] : [{ esploraUrl }]),
       ]);
-      return { family: of.family, bitcoin: of.network, nodes };
+      return { family: of.family, bitcoin: of.network, form: of.form, nodes };
     }
     case 'evm': {
       const { contract } = of;

@@ -39,6 +39,7 @@ const chain = z.discriminatedUnion('family', [
       ...wallet,
       family: z.literal('bitcoin'),
       network: z.enum(['mainnet', 'testnet', 'regtest']).default('mainnet'),
+      form: z.enum(['p2tr', 'p2wsh']).default('p2tr'),
       core_url: nodeUrl.optional(),
       esplora_url: nodeUrl.optional(),
       second_core_url: nodeUrl.optional(),

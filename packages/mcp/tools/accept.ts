@@ -59,7 +59,7 @@ const named = {
 
 const input = z.object({
   threadId: shape.id,
-  price: shape.amountIn.describe('the price of the thread, for all of it: no other is accepted'),
+  price: shape.amountIn.describe('the price of the thread, for all of it'),
   ...named,
   payTo: z
     .string()
@@ -71,11 +71,12 @@ const input = z.object({
     .max(120)
     .optional()
     .describe('without keys: what you fund from, and where a refund goes'),
+  form: z.literal('p2tr').optional().describe('without keys: your wallet signs BIP 340'),
   hashlock: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional()
-    .describe('without keys, where you fund first: sha256 of a secret that your own wallet keeps'),
+    .describe('without keys, if you fund first: sha256 of your own secret'),
   digest: shape.digest,
 });
 type Args = z.infer<typeof input>;
@@ -85,8 +86,8 @@ export const accept = tradeTool({
   title: 'Accept a price: it binds you',
   about:
     'Accepts the price of a thread. When both sides have accepted, the swap exists and each must ' +
-    'fund in its turn. First call: a plan with amounts, addresses, deadlines and costs, all ' +
-    'verified by the own nodes; second call with its digest.',
+    'fund in its turn. First a plan with amounts, addresses, deadlines and costs, all verified by ' +
+    'the own nodes, then its digest.',
   input,
   done: acceptDone,
   output: shape.outcome(acceptDone),
@@ -139,9 +140,9 @@ async function withKeys(
   args: Args,
   looked: Looked,
 ): Promise<Prepared> {
-  if ((args.payTo ?? args.refundTo ?? args.hashlock) !== undefined) {
+  if ((args.payTo ?? args.refundTo ?? args.form ?? args.hashlock) !== undefined) {
     throw misused(
-      'payTo, refundTo and hashlock are of a server without keys: the keystore has them',
+      'payTo, refundTo, form and hashlock are of a server without keys: the keystore has them',
     );
   }
   const { session, signed } = desk;
@@ -177,12 +178,12 @@ async function withKeys(
 }
 
 async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prepared> {
-  const { threadId, payTo, refundTo, hashlock } = args;
+  const { threadId, payTo, refundTo, form, hashlock } = args;
   if (payTo === undefined || refundTo === undefined) {
     throw misused('without keys "accept" wants payTo and refundTo, addresses of your own wallets');
   }
   const { session, signed } = desk;
-  const addresses: Addresses = { payTo, refundTo };
+  const addresses: Addresses = { payTo, refundTo, ...(form && { form }) };
   const destinationOn = await destinationsOf(desk, looked.thread, looked.assets, addresses);
   const found = await examined(session, signed, null, { ...looked, destinationOn });
   if (found.role === 'initiator' && hashlock === undefined) {
@@ -202,7 +203,11 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
       ...feesWords(session, most),
       checked,
     ],
-    order: { ...orderOf(found, looked, { from: refundTo, to: payTo }), hashlock: hashlock ?? null },
+    order: {
+      ...orderOf(found, looked, { from: refundTo, to: payTo }),
+      form: form ?? null,
+      hashlock: hashlock ?? null,
+    },
     most,
     until: endsAt(looked.thread),
     act: async (idempotencyKey) => {

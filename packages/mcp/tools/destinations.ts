@@ -12,18 +12,28 @@ import { chainsIn } from '@parley/trader/sides.ts';
 import { p2wpkh } from '@scure/btc-signer';
 import type { Desk } from '../desk.ts';
 
-export type Addresses = { readonly payTo: string; readonly refundTo: string };
+export type Addresses = {
+  readonly payTo: string;
+  readonly refundTo: string;
+  /** Bitcoin: of the escrow that is asked for, as its wallet signs. */
+  readonly form?: Destination['form'];
+};
 
 const keyShape = /^0[23][0-9a-f]{64}$/;
 
 /** On Bitcoin the address is that of the key (P2WPKH). Throws Failure `usage`. */
-export function destinationOf({ view }: Pick<ChainSource, 'view'>, given: string): Destination {
+export function destinationOf(
+  { view }: Pick<ChainSource, 'view'>,
+  given: string,
+  form?: Destination['form'],
+): Destination {
   if (!has(view, 'coins')) return { address: given, pubkey: null };
   if (!keyShape.test(given)) {
     throw misused('on Bitcoin an address is named by its compressed public key, 66 hex digits');
   }
   try {
-    return { address: p2wpkh(hexToBytes(given), view.network).address, pubkey: given };
+    const { address } = p2wpkh(hexToBytes(given), view.network);
+    return { address, pubkey: given, ...(form && { form }) };
   } catch (cause) {
     const sentence = `${given} is no point of the curve: no private key belongs to it`;
     throw new Failure('usage', 'usage', sentence, { cause });
@@ -34,14 +44,14 @@ export async function destinationsOf(
   { session, userId }: Desk,
   thread: Thread,
   assets: { readonly base: OwnAsset; readonly quote: OwnAsset },
-  { payTo, refundTo }: Addresses,
+  { payTo, refundTo, form }: Addresses,
 ): Promise<(chain: string) => Destination> {
   const party = thread.makerId === userId ? ('maker' as const) : ('taker' as const);
   const { direction } = thread.rfq;
   const { gives, gets } = chainsIn({ party, direction, ...assets });
   const own = {
-    [gives]: destinationOf(await session.source(gives), refundTo),
-    [gets]: destinationOf(await session.source(gets), payTo),
+    [gives]: destinationOf(await session.source(gives), refundTo, form),
+    [gets]: destinationOf(await session.source(gets), payTo, form),
   };
   return (chain) => own[chain] ?? { address: '', pubkey: null };
 }

@@ -131,8 +131,7 @@ const postRfq = tradeTool({
 const cancelRfq = tradeTool({
   name: 'cancel_rfq',
   title: 'Take a request back',
-  about:
-    'Cancels a request of yours and closes its threads. First call: a plan; second call with its digest.',
+  about: 'Cancels a request of yours and closes its threads. First a plan, then its digest.',
   input: z.object({ rfqId: shape.id, digest }),
   done: rfqDone,
   output: shape.outcome(rfqDone),
@@ -227,7 +226,7 @@ const quoteTool = offerTool({
   title: 'Quote a request',
   about:
     'Offers an amount of the quote asset for all of a request. The taker may accept it; the ' +
-    'swap is agreed once you accept too. First call: a plan; second call with its digest.',
+    'swap is agreed once you accept too. First a plan, then its digest.',
   of: 'rfqId',
   on: async (desk, rfqId) => {
     await mustHaveScope(desk, 'maker');
@@ -249,8 +248,7 @@ const quoteTool = offerTool({
 const counter = offerTool({
   name: 'counter',
   title: 'Propose another price',
-  about:
-    'Answers the price of a thread with another. First call: a plan; second call with its digest.',
+  about: 'Answers the price of a thread with another. First a plan, then its digest.',
   of: 'threadId',
   on: async (desk, threadId) => {
     const thread = await desk.client.thread(threadId);
@@ -271,8 +269,7 @@ const counter = offerTool({
 const withdraw = tradeTool({
   name: 'withdraw_quote',
   title: 'Take a quote back',
-  about:
-    'Withdraws a quote of yours, which closes its thread. First call: a plan; second call with its digest.',
+  about: 'Withdraws a quote of yours, which closes its thread. First a plan, then its digest.',
   input: z.object({ threadId: shape.id, digest }),
   ...ofThread,
   destructive: true,

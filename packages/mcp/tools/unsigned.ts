@@ -19,6 +19,7 @@ import { givenLeg } from '@parley/sdk/trade.ts';
 import type { Built } from '@parley/sdk/types.ts';
 import { mustFollowToday, mustTakeNew } from '@parley/sdk/verify.ts';
 import { verifyMaterial } from '@parley/sdk/verify-material.ts';
+import { payableBy } from '@parley/sdk/words.ts';
 import { Failure } from '@parley/trader/failures.ts';
 import { z } from 'zod';
 import { amountOf, type Desk, inWords } from '../desk.ts';
@@ -36,8 +37,8 @@ const setAddress = tradeTool({
   name: 'set_address',
   title: 'Name your address for a leg',
   about:
-    'Tells the market where you are paid, or where you fund from: the addresses that you accepted ' +
-    'with. On Bitcoin it is the key. First call: a plan; second call with its digest.',
+    'Tells the market where you are paid or fund from, as you accepted; on Bitcoin the key. First a ' +
+    'plan, then its digest.',
   input: z.object({
     swapId: shape.id,
     which: z.enum(['payTo', 'refundTo']),
@@ -56,8 +57,13 @@ const setAddress = tradeTool({
     const gives = givenLeg(trade.party);
     const leg = which === 'refundTo' ? gives : gives === 'a' ? 'b' : 'a';
     const { chain } = swap.legs[leg];
-    const { address, pubkey } = trade[which];
-    const body = { chain, address: pubkey ?? address, ...(keySignature && { keySignature }) };
+    const { address, pubkey, form } = trade[which];
+    const body = {
+      chain,
+      address: pubkey ?? address,
+      ...(form && { form }),
+      ...(keySignature && { keySignature }),
+    };
     const what = which === 'payTo' ? 'you are paid' : 'you fund from, and a refund goes';
     return {
       words: [`leg ${leg} on ${chain}: ${what} at ${address}`],
@@ -102,12 +108,14 @@ const builder = readTool({
       const own = { name: (await desk.names()).of(asset.id).name, decimals: asset.decimals };
       const amount = amountOf(leg.amount, own);
       const sendBefore = built.validUntil ?? untilOf(context, verb);
+      const { address, terms } = leg.escrow;
+      const hint = verb === 'fund' ? payableBy(terms) : '';
       return {
         verb,
         leg: leg.leg,
         chain: leg.chain,
         amount,
-        words: [`${verb} ${inWords(amount)}: escrow ${leg.escrow.address}`, ...lacking],
+        words: [`${verb} ${inWords(amount)}: escrow ${address}${hint}`, ...lacking],
         sendBefore: sendBefore === null ? null : isoTime(sendBefore),
         material: verifiedOf(built),
       };

@@ -12,6 +12,7 @@ import { isoTime } from '../people.ts';
 import { type Kept, keptNow, mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify.ts';
+import { payableBy } from '../words.ts';
 import { byEachNode } from './chains.ts';
 import {
   asPersonWants,
@@ -152,10 +153,10 @@ async function askForPayment(context: Context): Promise<void> {
 
 function waitForPayment(context: Context): void {
   const leg = ownLeg(context);
-  const { address } = leg.escrow;
+  const { address, terms } = leg.escrow;
   const before = isoTime(fundBy(context.record.swap, leg));
   const text = `pay exactly ${leg.amount} sats to ${address} in one payment, sent before ${before}`;
-  context.emit('pay_by_hand', leg.leg, text);
+  context.emit('pay_by_hand', leg.leg, `${text}${payableBy(terms)}`);
 }
 
 /** A swap kept before an upgrade is not funded under its former times. */

@@ -8,6 +8,7 @@ import { addressesOfPubkey, verifyKeySignature } from '@parley/chains/bitcoin/ke
 import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
+import { formOf } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Chains } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
@@ -211,6 +212,75 @@ test('the key of a Taproot address is named with its own signature, no other is'
   assert.deepEqual(plain.emitted, [{ chain: bitcoinView.chain, address: about.pubkey }]);
   assert.equal(texts.length, 1);
   await assert.rejects(keyTold({}, 'p2tr'), { code: 'no_wallet' });
+});
+
+const p2tr = { form: 'p2tr' } as const;
+
+/** The honest swap of these forms: the taker funds the Bitcoin leg first, the maker is paid by it. */
+function formed(party: 'maker' | 'taker', payout: object, refund: object): Swap {
+  const honest = honestSwap(party, now);
+  const { timelock, requiredConfirmations } = honest.legs.b;
+  const terms = termsOf('b', timelock, lastOf(honest.deadlines, 'b'));
+  const of = { payout: { ...terms.payout, ...payout }, refund: { ...terms.refund, ...refund } };
+  const b = shownLeg('b', { ...terms, ...of, ...formOf(of.payout, of.refund) });
+  return { ...honest, legs: { ...honest.legs, b: { ...b, requiredConfirmations } } };
+}
+
+/** Prepared by a side that asks for Taproot, at each of these times: its words, and the form. */
+async function asking(
+  party: 'maker' | 'taker',
+  times: readonly number[],
+  client: (given: unknown[]) => ParleyClient,
+) {
+  const given: unknown[] = [];
+  const steps: string[] = [];
+  const left = [...times];
+  const store = memoryStore();
+  const trade = tradeOf(party);
+  const to = party === 'maker' ? 'payTo' : 'refundTo';
+  const context = contextOf({
+    ...inputOf(client(given), store, party),
+    trade: { ...trade, [to]: { ...trade[to], ...p2tr } },
+    marketPollMs: 0,
+    now: () => (left.length > 1 ? (left.shift() as number) : (left[0] as number)),
+    onProgress: ({ step }) => void steps.push(step),
+  });
+  await prepare(context);
+  const kept = await store.getSwap(swapId);
+  const form = kept?.swap.legs.b.escrow?.terms.form;
+  return { asked: given.length, form, waits: steps.filter((step) => step === 'waiting').length };
+}
+
+test('the first to fund waits half a minute for the other side to ask for Taproot', async () => {
+  const half = formed('taker', {}, p2tr);
+  const whole = formed('taker', p2tr, p2tr);
+  const at = (...times: number[]) => asking('taker', times, () => showing(half));
+  assert.deepEqual(await at(now + 29, now + 30), { asked: 0, form: undefined, waits: 1 });
+  assert.deepEqual(await at(now + 30), { asked: 0, form: undefined, waits: 0 });
+  const first = formed('taker', p2tr, {});
+  const own = await asking('taker', [now + 1], (given) => showing(first, given, whole));
+  assert.deepEqual(own, { asked: 1, form: 'p2tr', waits: 0 });
+});
+
+test('the other side asks while the first one waits, and takes P2WSH where it is late', async () => {
+  const half = formed('maker', {}, p2tr);
+  const whole = formed('maker', p2tr, p2tr);
+  const at = (time: number, shown: Swap) =>
+    asking('maker', [time], (given) => showing(shown, given, whole));
+  assert.deepEqual(await at(now + 19, half), { asked: 1, form: 'p2tr', waits: 0 });
+  assert.deepEqual(await at(now + 20, half), { asked: 0, form: undefined, waits: 0 });
+  // Nobody waits for it, and nothing moves before the first one asks.
+  assert.equal((await at(now + 20, formed('maker', {}, {}))).asked, 1);
+  const fixed = new ParleyApiError({ status: 409, code: 'addresses_fixed', message: 'funded' });
+  const refusing = (given: unknown[]) => ({
+    ...showing(half),
+    setAddress: async () => {
+      given.push(half);
+      throw fixed;
+    },
+  });
+  const late = await asking('maker', [now + 1], (given) => refusing(given) as ParleyClient);
+  assert.deepEqual(late, { asked: 1, form: undefined, waits: 0 });
 });
 
 /** The taker's run that begins at this time: its words to the market, and its end. */

@@ -6,13 +6,14 @@ import { parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { has } from '@parley/core/families.ts';
 import type { Destination } from '@parley/core/terms.ts';
+import type { LegName } from '@parley/core/trade.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { mayBeFunded, mustBeOfThread, mustBeOnly } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs, type VerifiedSwap } from '../trade.ts';
 import type { Swap } from '../types.ts';
-import { verifyAgain, verifySwap } from '../verify.ts';
+import { verifyAgain, verifyAgreement, verifySwap } from '../verify.ts';
 import { type Context, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
 import { asked, noteReleases, takeOwnWord } from './market.ts';
@@ -39,16 +40,19 @@ export async function prepare(context: Context): Promise<boolean> {
     const answered = await untilAnswered(context, client);
     const at = { swapId, now: await context.now() };
     const trade = await sighted(store, own, answered, context.chains, at);
-    const swap = verifySwap(await named(context, trade, answered), trade, context.chains, at);
+    const shown = await named(context, trade, answered);
+    const swap = verifySwap(shown, trade, context.chains, at);
     await mustBeOnly(store, { trade, swap });
-    if (complete(swap)) {
+    const isAwaited = at.now < swap.agreedAt + formsUntilSeconds && lacksForm(shown, trade);
+    if (complete(swap) && !isAwaited) {
       const none = { funding: null, claim: null, refund: null, publicSecret: null };
       await store.putSwap({ trade, swap, ...none });
       context.emit('verified', null, 'escrows, deadlines and roles follow from your own trade');
       return true;
     }
     if ((await context.now()) > swap.deadlines.initiatorFundBy) return false;
-    context.emit('waiting', null, 'the other side has yet to name its addresses');
+    const what = complete(swap) ? 'ask for Taproot' : 'name its addresses';
+    context.emit('waiting', null, `the other side has yet to ${what}`);
     await sleep(context.marketPollMs, context.signal);
   }
 }
@@ -83,6 +87,19 @@ function signalOf(context: Context): { signal?: AbortSignal } {
   return context.signal === undefined ? {} : { signal: context.signal };
 }
 
+/**
+ * The side that funds waits so long for the other one to ask for Taproot. After `formsSeconds` that
+ * one asks no more for the leg that is funded first: a person may be paying it by hand.
+ */
+const formsUntilSeconds = 30;
+const formsSeconds = 20;
+
+/** Whether the other side would make the leg that this side funds one of Taproot. */
+function lacksForm({ legs }: Swap, { party, refundTo }: OwnTrade): boolean {
+  const { refundForm, payoutForm } = legs[givenLeg(party)];
+  return refundTo.form === refundForm && payoutForm === null;
+}
+
 /** Tells the market the customer's addresses where it has none or others. */
 async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Swap> {
   const { client } = context;
@@ -94,14 +111,15 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
     const kind = name === gives ? 'refund' : 'payout';
     const wanted = name === gives ? trade.refundTo : trade.payTo;
     const said = swap.legs[name];
-    const same =
+    const isSame =
       said[`${kind}Address`] === wanted.address &&
-      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey &&
-      (said[`${kind}Form`] ?? undefined) === wanted.form;
+      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey;
+    const isOfForm = (said[`${kind}Form`] ?? undefined) === wanted.form;
+    const isDone = isSame && (isOfForm || (await isTooLate(context, trade, swap, name)));
     const { view } = own[name];
     const { wallet } = context.chains[view.chain] ?? {};
     const ownLane = name !== gives && lenderOf(view.chain, wallet, wanted) !== null;
-    if (same && (!ownLane || said.ownLane)) continue;
+    if (isDone && (!ownLane || said.ownLane)) continue;
     const { form } = wanted;
     const address = wanted.pubkey ?? wanted.address;
     const how = { ...(form && { form }), ...(ownLane && { ownLane }) };
@@ -110,14 +128,28 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
     try {
       swap = await client.setAddress(context.swapId, proven, signalOf(context));
     } catch (error) {
-      // A lane of its own costs the other side less, and is no reason to stop.
-      if (!same || !(error instanceof ParleyApiError)) throw error;
+      // Neither a form that comes too late nor a lane of its own is a reason to stop.
+      const isApi = error instanceof ParleyApiError;
+      if (!isSame || !isApi || !(isDone || error.code === 'addresses_fixed')) throw error;
       context.emit('market_refused', name, error.message, null, error.code);
       continue;
     }
     context.emit('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
   }
   return swap;
+}
+
+/** Whether asking for a form could move a leg that the other side is about to fund. */
+async function isTooLate(
+  { chains, swapId, now }: Context,
+  trade: OwnTrade,
+  swap: Swap,
+  leg: LegName,
+): Promise<boolean> {
+  if (swap.role === 'initiator' || swap.legs[leg].refundForm !== 'p2tr') return false;
+  if (leg === givenLeg(trade.party)) return false;
+  const at = { swapId, now: await now() };
+  return at.now >= verifyAgreement(swap, trade, chains, at).agreedAt + formsSeconds;
 }
 
 /** The market takes the key of a Taproot address only with a signature by that very key. */

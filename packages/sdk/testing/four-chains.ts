@@ -12,10 +12,11 @@ import { chainsOf, type Keys, newKeys, type Wallets, walletsOf } from '@parley/d
 import { type CoinName, type Place, placeOf } from '@parley/dev/demo/place.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '@parley/dev/devnet/client.ts';
 import { startDevnet } from '@parley/dev/devnet/devnet.ts';
+import { destinationIn } from '../chains.ts';
 import type { SettleInput } from '../settle/context.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { sourceIn } from '../trade.ts';
-import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
+import type { EvmWallet } from '../wallets/wallet.ts';
 import { type PaperMarket, paperMarket } from './paper-market.ts';
 
 export type Coin = CoinName;
@@ -186,9 +187,8 @@ function newScene(from: {
   };
   const home = (party: Party) => ({ a: destination(party, 'a'), b: destination(party, 'b') });
   const destination = (party: Party, leg: LegName) => {
-    const wallet: Wallet = walletsOf[party][place.coins[coins[leg]].family];
-    if (wallet.family !== 'bitcoin') return { address: wallet.address, pubkey: null };
-    return { address: wallet.address, pubkey: wallet.pubkey, ...form };
+    const { family, chain } = place.coins[coins[leg]];
+    return destinationIn({ [chain]: { wallet: walletsOf[party][family] } }, chain);
   };
   const asset = (leg: LegName) => {
     const { name, chain, token: usual } = place.coins[coins[leg]];

@@ -40,8 +40,8 @@ export type BitcoinWalletOptions = {
    * `bad_address`, `wrong_network`.
    */
   readonly payout?: string | undefined;
-  /** Asks for escrows of Taproot; default P2WSH. */
-  readonly form?: 'p2tr' | undefined;
+  /** `p2wsh`: asks for no escrow of Taproot, which some wallets cannot pay; default `p2tr`. */
+  readonly form?: 'p2tr' | 'p2wsh' | undefined;
 };
 
 const replaceable = 0xffff_fffd;
@@ -59,7 +59,7 @@ export function bitcoinWallet(
 ): KeyWallet & BitcoinCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & NoCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (BitcoinCoins | NoCoins) {
-  const { source, payout, form } = options;
+  const { source, payout, form = 'p2tr' } = options;
   const network = bitcoinNetworks[options.network];
   const privateKey = hexToBytes(options.privateKey);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
@@ -69,7 +69,7 @@ export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (Bitco
     signsAlone: true,
     address,
     pubkey: bytesToHex(publicKey),
-    ...(form && { form }),
+    ...(form === 'p2tr' && { form }),
     ...(payout === undefined ? {} : { payout: parseBitcoinAddress(payout, network).address }),
     signMessage: async (message) =>
       signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,

@@ -12,7 +12,7 @@ import { bitcoinView, evmOf, evmView, tradeOf } from '@parley/sdk/testing/honest
 import type { VerifiedSwap } from '@parley/sdk/trade.ts';
 import { stubAdapter } from '@parley/verify/test/support/adapter.ts';
 import { held } from '../live.ts';
-import { cameOf, type Deals, type DealsParts, dealsOf } from './deals.ts';
+import { cameOf, type Deals, type DealsParts, dealsOf, destinationOfKey } from './deals.ts';
 import { mostDriven } from './drive.ts';
 import { memoryKept } from './keeping.ts';
 import type { Deal, Health } from './types.ts';
@@ -106,6 +106,12 @@ test('an acceptance waits until the market knows the key of the escrows on Bitco
   ] as const) {
     assert.equal(await addressesWith(known), is);
   }
+});
+
+test('a person that can pay no Taproot asks for none', () => {
+  const key = { address: 'bcrt1qmine', pubkey: '02ab' };
+  assert.deepEqual(destinationOfKey(key, {}), { ...key, form: 'p2tr' });
+  assert.deepEqual(destinationOfKey(key, { form: 'p2wsh' }), key);
 });
 
 async function deals(

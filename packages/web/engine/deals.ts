@@ -4,12 +4,13 @@
 import type { Deadlines } from '@parley/core/deadlines.ts';
 import { type ChainKey, has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import type { Destination } from '@parley/core/terms.ts';
 import type { LegName, Role } from '@parley/core/trade.ts';
 import { accept } from '@parley/sdk/agree.ts';
 import type { ChainSource, Chains, PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { messageOf, ParleyApiError, RulesError } from '@parley/sdk/errors.ts';
-import type { PhraseKeys } from '@parley/sdk/rescue/derive.ts';
+import type { BitcoinKey, PhraseKeys } from '@parley/sdk/rescue/derive.ts';
 import type { PhraseStore } from '@parley/sdk/rescue/store.ts';
 import { readKept, writeKept } from '@parley/sdk/stores/store.ts';
 import {
@@ -275,14 +276,20 @@ function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
   const destinationOn = (chain: ChainKey) => {
     const isBitcoin = has(chains[chain]?.source.view, 'coins');
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
-    const { address, pubkey } = keys.bitcoinKey(escrowKey);
-    return { address, pubkey };
+    return destinationOfKey(keys.bitcoinKey(escrowKey), deal);
   };
   const { client, now } = parts;
-  const { rfq, addresses: _, leavesClaims: __, ...seen } = deal;
+  const { rfq, addresses: _, leavesClaims: __, form: ___, ...seen } = deal;
   const { id: rfqId, direction } = rfq;
   const asked = { rfqId, direction, baseAmount: BigInt(rfq.baseAmount) };
   return { ...seen, ...asked, client, userId, chains, destinationOn, now };
+}
+
+export function destinationOfKey(
+  { address, pubkey }: Pick<BitcoinKey, 'address' | 'pubkey'>,
+  { form = 'p2tr' }: Pick<Deal, 'form'>,
+): Destination {
+  return { address, pubkey, ...(form === 'p2tr' && { form }) };
 }
 
 function nameOf(error: unknown): CheckName {

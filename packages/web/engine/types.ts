@@ -31,6 +31,8 @@ export type Deal = {
   readonly addresses: Readonly<Record<ChainKey, string>>;
   /** Bitcoin that pays: signed claims are left with the market. Default true. */
   readonly leavesClaims?: boolean;
+  /** Bitcoin that is given: `p2wsh` asks for no escrow of Taproot, which some wallets cannot pay. */
+  readonly form?: 'p2tr' | 'p2wsh';
 };
 
 export type CheckName =

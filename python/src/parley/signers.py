@@ -8,12 +8,12 @@ import base64
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from coincurve import PrivateKey
 from coincurve.utils import GROUP_ORDER_INT
 
 from ._lists import Family as Family
 from .chains import evm, tron
 from .chains.bitcoin import addresses_of_public_key
+from .chains.bitcoin_tree import output_script
 from .chains.codecs import base58_decode, base58_encode
 from .chains.crypto import (
     der_of,
@@ -26,6 +26,8 @@ from .chains.crypto import (
     sha256d,
     sign_compact,
     sign_recoverable,
+    sign_schnorr,
+    tagged_hash,
 )
 
 BitcoinNetwork: TypeAlias = Literal["mainnet", "testnet", "signet", "regtest"]
@@ -119,8 +121,7 @@ class BitcoinSigner:
         """Base64 of the witness."""
         if self.kind == "p2tr":
             digest = _taproot_digest(message, self._script)
-            # No randomness of ours: the same text has the same signature.
-            stack = [PrivateKey(self._tweaked).sign_schnorr(digest, bytes(32))]
+            stack = [sign_schnorr(self._tweaked, digest)]
         else:
             digest = _witness_digest(message, self._script, hash160(self._compressed))
             stack = [der_of(sign_compact(self.private_key, digest)) + b"\x01", self._compressed]
@@ -136,13 +137,13 @@ class BitcoinSigner:
         """BIP 341, without a tree of scripts."""
         number = int.from_bytes(self.private_key)
         even = number if self._compressed[0] == 2 else GROUP_ORDER_INT - number
-        tweak = int.from_bytes(_tagged("TapTweak", self._compressed[1:]))
+        tweak = int.from_bytes(tagged_hash("TapTweak", self._compressed[1:]))
         return ((even + tweak) % GROUP_ORDER_INT).to_bytes(32)
 
     @property
     def _script(self) -> bytes:
         if self.kind == "p2tr":
-            return b"\x51\x20" + public_key(self._tweaked)[1:]
+            return output_script(public_key(self._tweaked)[1:])
         program = b"\x00\x14" + hash160(self._compressed)
         return program if self.kind == "p2wpkh" else b"\xa9\x14" + hash160(program) + b"\x87"
 
@@ -192,11 +193,6 @@ def _by_hash(private_key: bytes, prefix: str, message: str) -> str:
     return f"0x{signature.hex()}{27 + recovery:02x}"
 
 
-def _tagged(tag: str, data: bytes) -> bytes:
-    """BIP 340."""
-    return sha256(sha256(tag.encode()) * 2 + data)
-
-
 _NOTHING = bytes(4)
 # The one output of the signed transaction: zero, to OP_RETURN.
 _OUTPUTS = bytes(8) + b"\x01\x6a"
@@ -204,7 +200,7 @@ _OUTPUTS = bytes(8) + b"\x01\x6a"
 
 def _outpoint(message: str, script: bytes) -> bytes:
     """The output, with `script`, of the virtual transaction that is spent (BIP-322)."""
-    proof = b"\x00\x20" + _tagged("BIP0322-signed-message", message.encode())
+    proof = b"\x00\x20" + tagged_hash("BIP0322-signed-message", message.encode())
     spent = b"\x01" + bytes(32) + b"\xff" * 4 + bytes([len(proof)]) + proof + _NOTHING
     paid = b"\x01" + bytes(8) + bytes([len(script)]) + script
     return sha256d(_NOTHING + spent + paid + _NOTHING) + _NOTHING
@@ -225,4 +221,4 @@ def _taproot_digest(message: str, script: bytes) -> bytes:
         *(_NOTHING, _OUTPUTS),
     )
     hashes = b"".join(sha256(each) for each in parts)
-    return _tagged("TapSighash", b"\0\0" + _NOTHING + _NOTHING + hashes + b"\0" + _NOTHING)
+    return tagged_hash("TapSighash", b"\0\0" + _NOTHING + _NOTHING + hashes + b"\0" + _NOTHING)

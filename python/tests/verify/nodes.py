@@ -86,7 +86,7 @@ class Wallet:
             case "bitcoin":
                 pubkey = public_key_of(self.key)
                 address = addresses_of_public_key(pubkey, NETWORK)["p2wpkh"]
-                return Destination(address, pubkey)
+                return Destination(address, pubkey, "p2tr")
 
     async def send(self, material: Json, secret: str | None = None) -> None:
         """Signs and sends each in order, and waits until it has succeeded in a block."""

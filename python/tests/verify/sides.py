@@ -296,7 +296,8 @@ async def _set_addresses(side: Side, swap_id: str) -> None:
     """Names an address on both its chains; on Bitcoin a key is named."""
     for chain, wallet in side.wallets.items():
         to = wallet.destination
-        await side.client.set_address(swap_id, chain=chain, address=to.pubkey or to.address)
+        address = to.pubkey or to.address
+        await side.client.set_address(swap_id, chain=chain, address=address, form=to.form)
 
 
 async def settle(initiator: Own, counterparty: Own) -> m.Swap:

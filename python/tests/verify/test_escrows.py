@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parley.chains import derive_escrow, evm, solana, tron
+from parley.chains import bitcoin, derive_escrow, evm, solana, tron
 from parley.chains.errors import ChainError
 from parley.chains.terms import EvmView, TronView
 
@@ -22,6 +22,17 @@ def test_terms_come_to_theirderive_escrow(case: Json) -> None:
     escrow = derive_escrow(terms_of(case["terms"]), view_of(case["view"]))
     assert escrow.address == case["escrow"]["address"]
     assert escrow.redeem_script == case["escrow"]["redeemScript"]
+
+
+@pytest.mark.parametrize("case", load("taproot")["escrows"])
+def test_both_sides_come_to_one_tree_of_taproot(case: Json) -> None:
+    terms = terms_of(case["terms"])
+    found = bitcoin.escrow_bytes(terms, case["network"])
+    assert (found.address, found.script.hex()) == (case["address"], case["script"])
+    assert found.redeem_script == case["descriptor"]
+    for verb, branch in found.branches.items():
+        script, control = branch.ends
+        assert {"script": script.hex(), "control": control.hex()} == case["leaves"][verb]
 
 
 @pytest.mark.parametrize("case", VECTORS["refused"], ids=_name)

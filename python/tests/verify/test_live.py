@@ -47,6 +47,9 @@ if ALL:
         initiator, counterparty = await agreed(taker, maker, b, a)
         shown = await settle(initiator, counterparty)
         assert shown.legs.a.claim_tx is not None and shown.legs.b.claim_tx is not None
+        for leg in (shown.legs.a, shown.legs.b):
+            is_taproot = leg.redeem_script is not None and leg.redeem_script.startswith("tr(")
+            assert is_taproot == leg.chain.startswith("bitcoin")
 
     @pytest.mark.parametrize(
         ("b", "a"), [("bitcoin", "evm token"), ("solana token", "tron"), ("tron token", "solana")]

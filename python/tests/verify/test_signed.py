@@ -12,6 +12,7 @@ from parley.verify import SigningView, VerificationError, typed_data_problems, v
 from .vectors import Json, changed, load, outputs_of, terms_of, view_of
 
 SIGNED = load("signed")
+TAPROOT = load("taproot")
 TEXTS = load("typed-data")
 
 
@@ -55,10 +56,13 @@ def test_a_solana_transaction_is_signed_by_its_one_signer_alone() -> None:
         solana.sign_transaction(bytes(32), case["transaction"])
 
 
-@pytest.mark.parametrize("case", SIGNED["bitcoin"]["spends"], ids=lambda case: case["verb"])
+@pytest.mark.parametrize(
+    "case", [*SIGNED["bitcoin"]["spends"], *TAPROOT["byLeaf"]], ids=lambda case: case["verb"]
+)
 def test_a_bitcoin_spend_is_built_signed_and_assembled(case: Json) -> None:
-    terms, outputs = terms_of(case["terms"]), list(outputs_of(case["outputs"]))
-    verb, network = case["verb"], case["network"]
+    terms = terms_of(case.get("terms", TAPROOT["escrows"][0]["terms"]))
+    outputs = list(outputs_of(case["outputs"]))
+    verb, network = case["verb"], case.get("network", "regtest")
     spend = bitcoin_spend.build_spend(terms, network, verb, outputs, int(case["feeSats"]))
     assert spend.psbt_base64 == case["psbtBase64"]
     assert [each.hex() for each in spend.sighashes] == case["sighashHexes"]
@@ -67,7 +71,7 @@ def test_a_bitcoin_spend_is_built_signed_and_assembled(case: Json) -> None:
     assert bitcoin.public_key_of(key) in (terms.payout.pubkey, terms.refund.pubkey)
     signatures = bitcoin_spend.sign_psbt(key, spend.psbt_base64)
     assert signatures == case["signaturesHex"]
-    signed = bitcoin_spend.assemble(spend.psbt_base64, signatures, case["preimageHex"])
+    signed = bitcoin_spend.assemble(spend.psbt_base64, signatures, case.get("preimageHex"))
     assert (signed.raw, signed.txid) == (case["raw"], case["txid"])
 
 
@@ -77,7 +81,9 @@ def test_a_bitcoin_signature_with_high_s_is_made_low() -> None:
     assert bitcoin_spend.assemble(psbt, high["signaturesHex"], preimage).raw == high["raw"]
 
 
-@pytest.mark.parametrize("case", SIGNED["bitcoin"]["refused"], ids=lambda case: case["why"])
+@pytest.mark.parametrize(
+    "case", [*SIGNED["bitcoin"]["refused"], *TAPROOT["refused"]], ids=lambda case: case["why"]
+)
 def test_a_bitcoin_spend_with_wrong_signatures_is_not_assembled(case: Json) -> None:
     said = case["signed"]
     with pytest.raises(ChainError) as refused:

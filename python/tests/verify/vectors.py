@@ -46,6 +46,7 @@ def terms_of(said: Json) -> EscrowTerms:
         timelock=said["timelock"],
         fund_before=said.get("fundBefore"),
         lane=Lane(**lane) if lane else None,
+        form=said.get("form"),
     )
 
 

@@ -205,7 +205,9 @@ export async function accepts(trader: Trader, looks?: () => Promise<unknown>): P
   const yes = button(dialog, 'Accept, bindingly');
   const isFree = yes.and(page.locator(':not([aria-disabled=true])'));
   await isFree.or(dialog.getByText('Tick every sentence first')).first().waitFor();
-  const boxes = await dialog.getByRole('checkbox').all();
+  // The other form of a Bitcoin escrow is a choice, and no sentence to confirm.
+  const sentences = dialog.getByRole('checkbox', { name: /^(?!Some exchanges)/ });
+  const boxes = await sentences.all();
   assert.equal(await isFree.count(), boxes.length === 0 ? 1 : 0, 'each sentence is ticked first');
   for (const box of boxes) await box.check();
   await isFree.waitFor();

@@ -155,6 +155,7 @@ function Question(props: QuestionProps) {
   useEffect(() => void router.loadRouteChunk(router.routesById['/swaps/$id']), [router]);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [leavesClaims, setLeavesClaims] = useState(true);
+  const [isPlain, setIsPlain] = useState(false);
   const examined = useQuery({
     queryKey: ['examined', props.look],
     queryFn: () => engine.examine(deal),
@@ -163,7 +164,7 @@ function Question(props: QuestionProps) {
     refetchInterval: 30_000,
   });
   const accepting = useMutation({
-    mutationFn: () => engine.accept({ ...deal, leavesClaims }),
+    mutationFn: () => engine.accept({ ...deal, leavesClaims, form: isPlain ? 'p2wsh' : 'p2tr' }),
     onSuccess: async ({ swapId }) => {
       onClose();
       await queries.invalidateQueries({ queryKey: ['thread', thread.id] });
@@ -218,6 +219,7 @@ function Question(props: QuestionProps) {
       {data !== undefined && <Gas {...props} examined={data} />}
       <Checks examined={data} error={error} />
       <Away {...props} leaves={leavesClaims} onChange={setLeavesClaims} />
+      <Plain {...props} is={isPlain} onChange={setIsPlain} />
       {confirmations.map((sentence) => (
         <label key={sentence} className="deal-confirm">
           <input
@@ -238,6 +240,11 @@ function Question(props: QuestionProps) {
   );
 }
 
+function useIsBitcoin({ nodes }: Engine, { chain }: TermsLeg): boolean {
+  const chains = useLive(nodes.chains);
+  return chains.some((each) => each.chain === chain && has(each, 'coins'));
+}
+
 type AwayProps = Pick<QuestionProps, 'engine' | 'terms'> & {
   leaves: boolean;
   onChange: (leaves: boolean) => void;
@@ -245,13 +252,28 @@ type AwayProps = Pick<QuestionProps, 'engine' | 'terms'> & {
 
 /** Bitcoin that pays the second to fund: it need not be here when the other side collects. */
 function Away({ engine, terms, leaves, onChange }: AwayProps) {
-  const chains = useLive(engine.nodes.chains);
-  const family = chains.find(({ chain }) => chain === terms.gets.chain)?.family;
-  if (terms.role === 'initiator' || family === undefined || !has(family, 'coins')) return null;
+  const isBitcoin = useIsBitcoin(engine, terms.gets);
+  if (terms.role === 'initiator' || !isBitcoin) return null;
   return (
     <label className="deal-confirm">
       <input type="checkbox" checked={leaves} onChange={({ target }) => onChange(target.checked)} />
       <span>{text('deal.leaves_claims')}</span>
+    </label>
+  );
+}
+
+type PlainProps = Pick<QuestionProps, 'engine' | 'terms'> & {
+  is: boolean;
+  onChange: (is: boolean) => void;
+};
+
+/** Bitcoin that is given: what pays it may know no Taproot. */
+function Plain({ engine, terms, is, onChange }: PlainProps) {
+  if (!useIsBitcoin(engine, terms.gives)) return null;
+  return (
+    <label className="deal-confirm">
+      <input type="checkbox" checked={is} onChange={({ target }) => onChange(target.checked)} />
+      <span>{text('deal.plain_address')}</span>
     </label>
   );
 }

@@ -253,6 +253,7 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
   const { address, amount, uri, notAfter } = ask;
   const exact = formatAmount(amount, decimals);
   const values = { ...said.values, amount: `${exact}\u00a0BTC`, address };
+  const [taproot] = /^[a-z]+1p/.exec(address) ?? [];
   return (
     <div className="swap-pay">
       <div>
@@ -287,6 +288,7 @@ function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
         <ChooseWallet by={by} />
       </div>
       <ul className="swap-rules">
+        {taproot && <li>{text('settlement.pay.taproot', { prefix: taproot })}</li>}
         {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
           <li key={rule}>
             {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}

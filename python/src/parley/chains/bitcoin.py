@@ -1,4 +1,4 @@
-"""Bitcoin: addresses, keys, and the escrow's witness script.
+"""Bitcoin: addresses, keys, and the escrow: a witness script, or a tree of Taproot.
 
 The script, with minimal pushes::
 
@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .bitcoin_tree import escrow_tree, output_script, script_number
 from .codecs import base58check_decode, base58check_encode, segwit_decode, segwit_encode
-from .crypto import hash160, is_public_key, public_key, sha256, tagged_point
+from .crypto import hash160, is_public_key, public_key, sha256, tweaked_point
 from .errors import ChainError
 from .terms import Escrow, EscrowTerms, SpendVerb
 
@@ -120,22 +121,26 @@ def addresses_of_public_key(pubkey: str, network: NetworkName) -> dict[str, str]
     return {
         "p2wpkh": segwit_encode(own.bech32, 0, hash160(key)),
         "p2shP2wpkh": base58check_encode(bytes([own.script_hash]) + hash160(native)),
-        "p2tr": segwit_encode(own.bech32, 1, tagged_point(key[1:])),
+        "p2tr": segwit_encode(own.bech32, 1, tweaked_point(key[1:])[1:]),
     }
 
 
+_Values = tuple[str, str, str, int]
 #: Below this a lock time is a block height, not a time (BIP 65).
 _LEAST_TIME, _MOST_TIME = 500_000_000, 0xFFFF_FFFF
 
 
-def escrow_script(hashlock: str, claimer: str, funder: str, timelock: int) -> bytes:
-    """The witness script; keys in hex. Throws ``bad_field`` on a timelock that is not a time."""
+def _must_be_time(timelock: int) -> None:
     if not _LEAST_TIME <= timelock <= _MOST_TIME:
         bounds = f"from {_LEAST_TIME} to {_MOST_TIME}"
         sentence = f"a Bitcoin timelock must be Unix seconds {bounds}; got {timelock}"
         raise ChainError("bad_field", sentence)
-    # Little-endian, and a byte more where the highest bit would be a sign.
-    number = timelock.to_bytes(timelock.bit_length() // 8 + 1, "little")
+
+
+def escrow_script(hashlock: str, claimer: str, funder: str, timelock: int) -> bytes:
+    """The witness script; keys in hex. Throws ``bad_field`` on a timelock that is not a time."""
+    _must_be_time(timelock)
+    number = script_number(timelock)
     parts = [
         bytes.fromhex("6382012088a820"),
         bytes.fromhex(hashlock),
@@ -178,20 +183,80 @@ def read_escrow_script(script: bytes) -> EscrowScript | None:
 
 
 @dataclass(frozen=True, slots=True)
-class EscrowBytes:
-    address: str
-    witness_script: bytes
+class Branch:
+    """One side's way to spend.
+
+    ``fields``: of an input's PSBT, each its key and its value. ``ends``: of its witness.
+    """
+
     script: bytes
+    ends: tuple[bytes, ...]
+    fields: tuple[tuple[bytes, bytes], ...]
+    witness_bytes: int
+    is_leaf: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EscrowBytes:
+    """``script``: of its outputs."""
+
+    address: str
+    script: bytes
+    redeem_script: str
+    branches: dict[SpendVerb, Branch]
+
+
+def _witness_bytes(*items: int) -> int:
+    """With the lengths of the count and of each item."""
+    return 1 + sum(1 + each for each in items)
 
 
 def escrow_bytes(terms: EscrowTerms, network: NetworkName) -> EscrowBytes:
     """The escrow with its bytes. Throws ``bad_public_key``, ``bad_field``."""
-    witness_script = escrow_script(
-        terms.hashlock, _key_of(terms, "payout"), _key_of(terms, "refund"), terms.timelock
+    values = terms.hashlock, _key_of(terms, "payout"), _key_of(terms, "refund"), terms.timelock
+    prefix = _NETWORKS[network].bech32
+    return _in_script(prefix, values) if terms.form is None else _in_tree(prefix, values)
+
+
+def _in_script(prefix: str, values: _Values) -> EscrowBytes:
+    script = escrow_script(*values)
+    program = sha256(script)
+    fields = ((b"\x03", b"\x01\0\0\0"), (b"\x05", script))
+
+    def branch(*items: int) -> Branch:
+        # A low-S DER signature with its flag.
+        witness = _witness_bytes(72, *items, len(script))
+        return Branch(script, (script,), fields, witness, is_leaf=False)
+
+    return EscrowBytes(
+        address=segwit_encode(prefix, 0, program),
+        script=b"\x00\x20" + program,
+        redeem_script=script.hex(),
+        # OP_IF takes a 1, and an empty item.
+        branches={"claim": branch(32, 1), "refund": branch(0)},
     )
-    program = sha256(witness_script)
-    address = segwit_encode(_NETWORKS[network].bech32, 0, program)
-    return EscrowBytes(address, witness_script, b"\x00\x20" + program)
+
+
+def _in_tree(prefix: str, values: _Values) -> EscrowBytes:
+    _must_be_time(values[3])
+    tree = escrow_tree(*values)
+
+    def branch(verb: SpendVerb, *items: int) -> Branch:
+        script, control = tree.leaves[verb], tree.controls[verb]
+        fields = (
+            (b"\x15" + control, script + b"\xc0"),
+            (b"\x17", tree.internal_key),
+            (b"\x18", tree.root),
+        )
+        witness = _witness_bytes(64, *items, len(script), len(control))
+        return Branch(script, (script, control), fields, witness, is_leaf=True)
+
+    return EscrowBytes(
+        address=segwit_encode(prefix, 1, tree.key),
+        script=output_script(tree.key),
+        redeem_script=tree.descriptor,
+        branches={"claim": branch("claim", 32), "refund": branch("refund")},
+    )
 
 
 def _key_of(terms: EscrowTerms, side: Literal["payout", "refund"]) -> str:
@@ -204,7 +269,7 @@ def _key_of(terms: EscrowTerms, side: Literal["payout", "refund"]) -> str:
 def bitcoin_escrow(terms: EscrowTerms, network: NetworkName) -> Escrow:
     """The address commits to hashlock, keys and timelock, not to the amount."""
     found = escrow_bytes(terms, network)
-    return Escrow(found.address, found.witness_script.hex())
+    return Escrow(found.address, found.redeem_script)
 
 
 def destination(terms: EscrowTerms, network: NetworkName, verb: SpendVerb) -> BitcoinAddress:

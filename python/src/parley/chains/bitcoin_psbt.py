@@ -1,12 +1,13 @@
-"""A PSBT (BIP 174, version 0) as bytes: the few entries that a spend of escrows needs."""
+"""A PSBT (BIP 174 and 371, version 0) as bytes: the few entries that a spend of escrows needs."""
 
 from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, field
 
+from .bitcoin_tree import leaf_hash
 from .codecs import base64_decode
-from .crypto import sha256d
+from .crypto import sha256, sha256d, tagged_hash
 from .errors import ChainError
 
 _MAGIC = bytes.fromhex("70736274ff")
@@ -17,10 +18,12 @@ MOST_INPUTS = 50
 _MOST_OUTPUTS = 10
 #: In one map: a template has three, and a wallet adds its own key's path.
 _MOST_ENTRIES = 16
-#: A type and a public key: no longer key is looked at.
-_LONGEST_KEY = 34
+#: A type and a control block of two leaves: no longer key is looked at.
+_LONGEST_KEY = 66
 _UNSIGNED_TX, _WITNESS_UTXO, _PARTIAL_SIG, _SIGHASH_TYPE, _WITNESS_SCRIPT = b"\0\1\2\3\5"
-SIGHASH_ALL = 1
+#: Before an x-only key and the hash of a leaf; before a control block.
+_TAP_SCRIPT_SIG, _TAP_LEAF = b"\x14\x15"
+SIGHASH_DEFAULT, SIGHASH_ALL = 0, 1
 
 
 def bad_psbt(sentence: str) -> ChainError:
@@ -99,11 +102,35 @@ class Unsigned:
         ]
         return sha256d(b"".join(parts))
 
+    def leaf_sighash(self, at: int, spent: list[Output], leaf: bytes) -> bytes:
+        """The hash that SIGHASH_DEFAULT signs for an input's leaf (BIP 341 and 342)."""
+        parts = [
+            # The epoch, then SIGHASH_DEFAULT.
+            b"\0\0",
+            self.version.to_bytes(4, "little"),
+            self.lock_time.to_bytes(4, "little"),
+            sha256(b"".join(each.outpoint for each in self.inputs)),
+            sha256(b"".join(each.amount.to_bytes(8, "little") for each in spent)),
+            sha256(b"".join(_sized(each.script) for each in spent)),
+            sha256(b"".join(each.sequence.to_bytes(4, "little") for each in self.inputs)),
+            sha256(self._outputs()),
+            # A leaf is spent, and there is no annex.
+            b"\x02",
+            at.to_bytes(4, "little"),
+            leaf_hash(leaf),
+            # No code separator comes before the signature's check.
+            b"\0\xff\xff\xff\xff",
+        ]
+        return tagged_hash("TapSighash", b"".join(parts))
+
 
 @dataclass(frozen=True, slots=True)
 class InputMap:
+    """``leaf``: script and control block of the one that is to be signed."""
+
     witness_utxo: Output | None
     witness_script: bytes | None
+    leaf: tuple[bytes, bytes] | None
     sighash_type: int | None
     partial: dict[str, bytes] = field(default_factory=dict)
 
@@ -237,25 +264,40 @@ def _input_map(entries: dict[bytes, bytes]) -> InputMap:
     if sighash is not None and len(sighash) != 4:
         raise ValueError("a sighash type has 4 bytes")
     kind = None if sighash is None else int.from_bytes(sighash, "little")
-    partial = {
-        key[1:].hex(): value
-        for key, value in entries.items()
-        if len(key) == _LONGEST_KEY and key[0] == _PARTIAL_SIG
-    }
-    return InputMap(spent, entries.get(bytes([_WITNESS_SCRIPT])), kind, partial)
+    partial = {}
+    for key, value in entries.items():
+        if len(key) == 34 and key[0] == _PARTIAL_SIG:
+            partial[key[1:].hex()] = value
+        if len(key) == 65 and key[0] == _TAP_SCRIPT_SIG:
+            partial[key[1:33].hex()] = value
+    script = entries.get(bytes([_WITNESS_SCRIPT]))
+    return InputMap(spent, script, _leaf_of(entries), kind, partial)
 
 
-def encode_psbt(tx: Unsigned, spent: list[Output], witness_script: bytes) -> str:
-    """Base64 of what a builder writes: the transaction, and three entries of each input."""
+def _leaf_of(entries: dict[bytes, bytes]) -> tuple[bytes, bytes] | None:
+    leaves = [(key, value) for key, value in entries.items() if key[0] == _TAP_LEAF]
+    if not leaves:
+        return None
+    if len(leaves) > 1:
+        raise bad_psbt("an input of the PSBT has several leaves: which one?")
+    key, value = leaves[0]
+    if value[-1:] != b"\xc0":
+        raise bad_psbt("a leaf of the PSBT is no Tapscript")
+    return value[:-1], key[1:]
 
-    def entry(kind: int, value: bytes) -> bytes:
-        return b"\x01" + bytes([kind]) + _long(value)
 
-    data = _MAGIC + entry(_UNSIGNED_TX, tx.encoded()) + b"\x00"
+def encode_psbt(
+    tx: Unsigned, spent: list[Output], fields: tuple[tuple[bytes, bytes], ...]
+) -> str:
+    """Base64 of what a builder writes: the transaction, and of each input what it spends and how."""
+
+    def entry(key: bytes, value: bytes) -> bytes:
+        return _sized(key) + _long(value)
+
+    how = b"".join(entry(*each) for each in fields)
+    data = _MAGIC + entry(bytes([_UNSIGNED_TX]), tx.encoded()) + b"\x00"
     for each in spent:
-        data += entry(_WITNESS_UTXO, each.encoded())
-        data += entry(_SIGHASH_TYPE, SIGHASH_ALL.to_bytes(4, "little"))
-        data += entry(_WITNESS_SCRIPT, witness_script) + b"\x00"
+        data += entry(bytes([_WITNESS_UTXO]), each.encoded()) + how + b"\x00"
     return base64.b64encode(data + b"\x00" * len(tx.outputs)).decode()
 
 

@@ -6,26 +6,29 @@ import math
 import re
 from dataclasses import dataclass
 
-from .bitcoin import (
-    DUST_SATS,
-    EscrowScript,
-    NetworkName,
-    destination,
-    escrow_bytes,
-    read_escrow_script,
-)
+from .bitcoin import DUST_SATS, NetworkName, destination, escrow_bytes, read_escrow_script
 from .bitcoin_psbt import (
     SIGHASH_ALL,
+    SIGHASH_DEFAULT,
     Input,
     InputMap,
     Output,
-    Psbt,
     Unsigned,
     bad_psbt,
     decode_psbt,
     encode_psbt,
 )
-from .crypto import compact_of, der_of, low_s, sha256, sign_compact, verify_compact
+from .bitcoin_tree import Leaf, read_leaf, script_of_leaf
+from .crypto import (
+    compact_of,
+    der_of,
+    low_s,
+    sha256,
+    sign_compact,
+    sign_schnorr,
+    verify_compact,
+    verify_schnorr,
+)
 from .errors import ChainError
 from .terms import EscrowOutput, EscrowTerms, SpendVerb
 
@@ -41,19 +44,17 @@ _PUBLIC_CLAIM_SHARE_BPS = 9_500
 _DUST_SATS = 546
 
 
-def spend_vsize(verb: SpendVerb, inputs: int, script_length: int, to_length: int) -> int:
-    """Upper bound of the virtual size: signatures of 72 bytes (low-S DER and a flag)."""
+def spend_vsize(inputs: int, input_bytes: int, to_length: int) -> int:
+    """Upper bound of the virtual size, by the most that the witness of an input can have."""
     count = 1 if inputs < 253 else 3
     stripped = 4 + count + 41 * inputs + 1 + 8 + 1 + to_length + 4
-    secret_and_branch = 33 + 2 if verb == "claim" else 1
-    witness = 1 + 73 + secret_and_branch + 1 + script_length
-    return -(-(4 * stripped + 2 + inputs * witness) // 4)
+    return -(-(4 * stripped + 2 + inputs * input_bytes) // 4)
 
 
 def vsize_of(terms: EscrowTerms, network: NetworkName, verb: SpendVerb, inputs: int) -> int:
     """The size of a spend of so many payments of this escrow to its destination."""
-    script = escrow_bytes(terms, network).witness_script
-    return spend_vsize(verb, inputs, len(script), len(destination(terms, network, verb).script))
+    branch = escrow_bytes(terms, network).branches[verb]
+    return spend_vsize(inputs, branch.witness_bytes, len(destination(terms, network, verb).script))
 
 
 def rate_of(fee_sats: int, vsize: int) -> float:
@@ -75,7 +76,10 @@ def most_fee(
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """``sighashes``: the digest to sign for each input, in order (SIGHASH_ALL, BIP 143)."""
+    """``sighashes``: the digest to sign for each input, in order.
+
+    SIGHASH_ALL (BIP 143), of Taproot SIGHASH_DEFAULT (BIP 341).
+    """
 
     psbt_base64: str
     sighashes: tuple[bytes, ...]
@@ -110,19 +114,39 @@ def build_spend(
     lock_time = terms.timelock if verb == "refund" else 0
     tx = Unsigned(2, lock_time, inputs, (Output(to.script, pays),))
     spent = [Output(escrow.script, each.amount) for each in outputs]
-    sighashes = tuple(
-        tx.sighash(at, escrow.witness_script, each.amount) for at, each in enumerate(outputs)
-    )
-    psbt = encode_psbt(tx, spent, escrow.witness_script)
+    branch = escrow.branches[verb]
+    sighashes = _sighashes(tx, spent, branch.script, is_leaf=branch.is_leaf)
+    psbt = encode_psbt(tx, spent, branch.fields)
     return Spend(psbt, sighashes, fee_sats, vsize_of(terms, network, verb, len(outputs)), pays)
+
+
+def _sighashes(
+    tx: Unsigned, spent: list[Output], script: bytes, *, is_leaf: bool
+) -> tuple[bytes, ...]:
+    return tuple(
+        tx.leaf_sighash(at, spent, script) if is_leaf else tx.sighash(at, script, each.amount)
+        for at, each in enumerate(spent)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lock:
+    """The conditions of an escrow's output; a leaf of Taproot has one of them.
+
+    ``script``: of the output. ``ends``: of the witness.
+    """
+
+    script: bytes
+    ends: tuple[bytes, ...]
+    is_leaf: bool
+    claim: Leaf | None
+    refund: Leaf | None
 
 
 @dataclass(frozen=True, slots=True)
 class ReadInput:
     spent: Input
     amount: int
-    witness_script: bytes
-    escrow: EscrowScript
     sighash: bytes
     partial: dict[str, bytes]
 
@@ -134,6 +158,7 @@ class ReadInput:
 @dataclass(frozen=True, slots=True)
 class ReadPsbt:
     tx: Unsigned
+    lock: _Lock
     inputs: tuple[ReadInput, ...]
     fee_sats: int
 
@@ -143,40 +168,68 @@ def read_psbt(psbt_base64: str) -> ReadPsbt:
 
     Raises ``bad_transaction``.
     """
-    psbt: Psbt = decode_psbt(psbt_base64)
+    psbt = decode_psbt(psbt_base64)
+    if not psbt.maps:
+        raise bad_psbt("the PSBT has no inputs")
+    first = psbt.maps[0]
+    lock = _lock_of(first)
+    spent = [_spent_by(entries, at, lock, first) for at, entries in enumerate(psbt.maps)]
+    sighashes = _sighashes(psbt.tx, spent, lock.ends[0], is_leaf=lock.is_leaf)
     inputs: list[ReadInput] = []
     for at, entries in enumerate(psbt.maps):
-        utxo, script, escrow = _spent_by(entries, at, inputs[0] if inputs else None)
-        sighash = psbt.tx.sighash(at, script, utxo.amount)
-        found = ReadInput(psbt.tx.inputs[at], utxo.amount, script, escrow, sighash, entries.partial)
+        found = ReadInput(psbt.tx.inputs[at], spent[at].amount, sighashes[at], entries.partial)
         if any(each.outpoint == found.outpoint for each in inputs):
             raise bad_psbt(f"input {at} of the PSBT repeats {found.outpoint}")
         inputs.append(found)
     paid = sum(each.amount for each in psbt.tx.outputs)
     fee = sum(each.amount for each in inputs) - paid
-    if not inputs or not psbt.tx.outputs or fee < 0:
-        raise bad_psbt("the PSBT has no inputs, no outputs, or pays more than it spends")
-    return ReadPsbt(psbt.tx, tuple(inputs), fee)
+    if not psbt.tx.outputs or fee < 0:
+        raise bad_psbt("the PSBT has no outputs, or pays more than it spends")
+    return ReadPsbt(psbt.tx, lock, tuple(inputs), fee)
 
 
-def _spent_by(
-    entries: InputMap, at: int, first: ReadInput | None
-) -> tuple[Output, bytes, EscrowScript]:
-    """The escrow's payment that an input spends: one of the same escrow as the first."""
-    utxo, script = entries.witness_utxo, entries.witness_script
-    if utxo is None or script is None:
-        raise bad_psbt(f"input {at} of the PSBT lacks its witness UTXO or witness script")
-    escrow = read_escrow_script(script)
-    if escrow is None or utxo.script != b"\x00\x20" + sha256(script):
+def _lock_of(entries: InputMap) -> _Lock:
+    """Of the first input."""
+    utxo, script, leaf = entries.witness_utxo, entries.witness_script, entries.leaf
+    if utxo is None or (script is None and leaf is None):
+        raise bad_psbt("input 0 of the PSBT lacks its witness UTXO, or its witness script or leaf")
+    lock = _of_script(script or b"") if leaf is None else _of_leaf(*leaf)
+    if lock is None or utxo.script != lock.script:
         what = "is not a swap escrow: send such a transaction as raw hex"
-        raise bad_psbt(f"input {at} of the PSBT {what}")
-    if first is not None and first.witness_script != script:
+        raise bad_psbt(f"input 0 of the PSBT {what}")
+    return lock
+
+
+def _of_script(script: bytes) -> _Lock | None:
+    escrow = read_escrow_script(script)
+    if escrow is None:
+        return None
+    claim = Leaf("claim", escrow.hashlock, escrow.claimer)
+    refund = Leaf("refund", escrow.timelock, escrow.funder)
+    return _Lock(b"\x00\x20" + sha256(script), (script,), False, claim, refund)
+
+
+def _of_leaf(script: bytes, control: bytes) -> _Lock | None:
+    """The other leaf of its tree is not known here: its escrow's address is what tells that."""
+    leaf, paid = read_leaf(script), script_of_leaf(script, control)
+    if leaf is None or paid is None:
+        return None
+    claim, refund = (leaf if leaf.verb == verb else None for verb in ("claim", "refund"))
+    return _Lock(paid, (script, control), True, claim, refund)
+
+
+def _spent_by(entries: InputMap, at: int, lock: _Lock, first: InputMap) -> Output:
+    """The escrow's payment that an input spends: one of the same escrow as the first."""
+    utxo = entries.witness_utxo
+    is_same = (entries.witness_script, entries.leaf) == (first.witness_script, first.leaf)
+    if utxo is None or utxo.script != lock.script or not is_same:
         what = "spends another escrow than input 0: sign one PSBT for each"
         raise bad_psbt(f"input {at} of the PSBT {what}")
     kind = entries.sighash_type
-    if kind is not None and kind != SIGHASH_ALL:
-        raise bad_psbt(f"input {at} of the PSBT asks for sighash type {kind}, not SIGHASH_ALL")
-    return utxo, script, escrow
+    wanted, name = (SIGHASH_DEFAULT, "DEFAULT") if lock.is_leaf else (SIGHASH_ALL, "ALL")
+    if kind is not None and kind != wanted:
+        raise bad_psbt(f"input {at} of the PSBT asks for sighash type {kind}, not SIGHASH_{name}")
+    return utxo
 
 
 def check_spend(
@@ -228,52 +281,64 @@ class SignedBitcoin:
 
 
 def sign_psbt(private_key: bytes, psbt_base64: str) -> list[str]:
-    """A signature of each input in hex: 64 bytes, low-S. Its hashes are computed here."""
-    return [sign_compact(private_key, each.sighash).hex() for each in read_psbt(psbt_base64).inputs]
+    """A signature of each input in hex, 64 bytes: low-S, of Taproot by BIP 340.
+
+    Its hashes are computed here.
+    """
+    psbt = read_psbt(psbt_base64)
+    sign = sign_schnorr if psbt.lock.is_leaf else sign_compact
+    return [sign(private_key, each.sighash).hex() for each in psbt.inputs]
 
 
 def assemble(psbt_base64: str, signatures: list[str], preimage: str | None = None) -> SignedBitcoin:
     """With a preimage (64 hex) a claim, else a refund.
 
-    Signatures are 64 bytes or DER in hex, made low-S; none given: those in the PSBT. Each is
-    verified. ``bad_transaction`` names the input.
+    Signatures are 64 bytes or DER in hex, made low-S; of Taproot 64 bytes by BIP 340. None given:
+    those in the PSBT. Each is verified. ``bad_transaction`` names the input.
     """
     psbt = read_psbt(psbt_base64)
     if signatures and len(signatures) != len(psbt.inputs):
         raise bad_psbt(f"{len(signatures)} signatures for {len(psbt.inputs)} inputs")
+    lock = psbt.lock
+    own = lock.refund if preimage is None else lock.claim
+    if own is None:
+        verb, other = ("claim", "refund") if preimage else ("refund", "claim")
+        raise bad_psbt(f"a {verb} (by preimageHex) does not sign the leaf of a {other}")
+    branch: list[bytes] = []
+    if preimage is not None:
+        _must_open(preimage, own)
+        branch.append(bytes.fromhex(preimage))
+    if not lock.is_leaf:
+        # OP_IF takes a 1, or an empty item.
+        branch.append(b"" if preimage is None else b"\x01")
     witnesses: list[list[bytes]] = []
     for at, each in enumerate(psbt.inputs):
         if preimage is None:
-            _must_unlock(psbt.tx.lock_time, each, at)
-            branch = [b""]
-        else:
-            _must_open(preimage, each, at)
-            branch = [bytes.fromhex(preimage), b"\x01"]
+            _must_unlock(psbt.tx.lock_time, own, each, at)
         given = signatures[at] if signatures else None
-        signature = _signature_for(each, at, given, preimage is not None)
-        witnesses.append([signature, *branch, each.witness_script])
+        signature = _signature_for(own, each, at, given, is_leaf=lock.is_leaf)
+        witnesses.append([signature, *branch, *lock.ends])
     return SignedBitcoin(psbt.tx.encoded(witnesses).hex(), psbt.tx.txid())
 
 
-def _must_open(preimage: str, read: ReadInput, at: int) -> None:
+def _must_open(preimage: str, claim: Leaf) -> None:
     if not re.fullmatch(r"[0-9a-f]{64}", preimage):
         raise ChainError("bad_hex", f"a preimage has 64 hex characters, not {len(preimage)}")
-    hashlock = read.escrow.hashlock
-    if sha256(bytes.fromhex(preimage)).hex() != hashlock:
-        raise bad_psbt(f"input {at}: sha256(preimage) is not the hashlock {hashlock}")
+    if sha256(bytes.fromhex(preimage)).hex() != claim.lock:
+        raise bad_psbt(f"input 0: sha256(preimage) is not the hashlock {claim.lock}")
 
 
-def _must_unlock(lock_time: int, read: ReadInput, at: int) -> None:
-    timelock, sequence = read.escrow.timelock, read.spent.sequence
+def _must_unlock(lock_time: int, refund: Leaf, read: ReadInput, at: int) -> None:
+    timelock, sequence = int(refund.lock), read.spent.sequence
     if lock_time < timelock or sequence == 0xFFFF_FFFF:
         needs = f"nLockTime of at least {timelock} and a sequence below 0xffffffff"
         has = f"it has {lock_time} and {sequence} (a claim needs preimageHex)"
         raise bad_psbt(f"input {at}: a refund needs {needs}; {has}")
 
 
-def _signature_for(read: ReadInput, at: int, text: str | None, is_claim: bool) -> bytes:
-    """In DER with its flag, checked against the key of the branch."""
-    key = read.escrow.claimer if is_claim else read.escrow.funder
+def _signature_for(own: Leaf, read: ReadInput, at: int, text: str | None, *, is_leaf: bool) -> bytes:
+    """As the witness has it, checked against the key of the branch."""
+    key = own.key
     given = read.partial.get(key)
     if text is not None:
         if not re.fullmatch(r"(?:[0-9a-fA-F]{2}){8,73}", text):
@@ -281,16 +346,25 @@ def _signature_for(read: ReadInput, at: int, text: str | None, is_claim: bool) -
         given = bytes.fromhex(text)
     if given is None:
         raise bad_psbt(f"input {at}: the PSBT holds no signature by {key}")
+    if is_leaf and len(given) != 64:
+        what = f"a signature of Taproot has 64 bytes (BIP 340), not {len(given)}"
+        raise bad_psbt(f"input {at}: {what}")
     try:
-        compact = low_s(given if len(given) == 64 else compact_of(_without_flag(given)))
+        # 64 bytes of Taproot have no flag: it stands for SIGHASH_DEFAULT (BIP 341).
+        compact = given if is_leaf else low_s(_compact(given))
     except ValueError as error:
         what = "the signature is neither 64 bytes compact nor DER"
         raise bad_psbt(f"input {at}: {what}") from error
-    if not verify_compact(bytes.fromhex(key), read.sighash, compact):
-        which = "payout" if is_claim else "refund"
+    verify = verify_schnorr if is_leaf else verify_compact
+    if not verify(bytes.fromhex(key), read.sighash, compact):
+        which = "payout" if own.verb == "claim" else "refund"
         over = f"over sighash {read.sighash.hex()}"
         raise bad_psbt(f"input {at}: the signature is not by the {which} key {key} {over}")
-    return der_of(compact) + bytes([SIGHASH_ALL])
+    return compact if is_leaf else der_of(compact) + bytes([SIGHASH_ALL])
+
+
+def _compact(given: bytes) -> bytes:
+    return given if len(given) == 64 else compact_of(_without_flag(given))
 
 
 def _without_flag(der: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from coincurve import PrivateKey, PublicKey
+from coincurve import PrivateKey, PublicKey, PublicKeyXOnly
 from coincurve.utils import GROUP_ORDER_INT
 from Crypto.Hash import RIPEMD160, keccak
 from Crypto.PublicKey import ECC
@@ -149,8 +149,36 @@ def is_on_curve(point: bytes) -> bool:
     return x_squared == 0 or pow(x_squared, (_P - 1) // 2, _P) == 1
 
 
-def tagged_point(x_only: bytes) -> bytes:
-    """The output key of a Taproot wallet without a script tree (BIP 341, BIP 86)."""
-    tag = sha256(b"TapTweak")
-    tweak = sha256(tag + tag + x_only)
-    return PublicKey(b"\x02" + x_only).add(tweak).format()[1:]
+def tagged_hash(tag: str, data: bytes) -> bytes:
+    """BIP 340."""
+    return sha256(sha256(tag.encode()) * 2 + data)
+
+
+def tweaked_point(x_only: bytes, root: bytes = b"") -> bytes:
+    """The output key over a script tree, or over none (BIP 341, BIP 86): 33 bytes."""
+    return PublicKey(b"\x02" + x_only).add(tagged_hash("TapTweak", x_only + root)).format()
+
+
+def aggregate_keys(keys: list[bytes]) -> bytes:
+    """The key of all these together, in this order (BIP 327): 33 bytes."""
+    listed = tagged_hash("KeyAgg list", b"".join(keys))
+    second = next((each for each in keys if each != keys[0]), None)
+    points = []
+    for key in keys:
+        digest = int.from_bytes(tagged_hash("KeyAgg coefficient", listed + key)) % GROUP_ORDER_INT
+        factor = 1 if key == second else digest
+        points.append(PublicKey(key).multiply(factor.to_bytes(32)))
+    return PublicKey.combine_keys(points).format()
+
+
+def sign_schnorr(private_key: bytes, digest: bytes) -> bytes:
+    """64 bytes (BIP 340), without randomness: the same for the same."""
+    return _key(private_key).sign_schnorr(digest, bytes(32))
+
+
+def verify_schnorr(x_only: bytes, digest: bytes, signature: bytes) -> bool:
+    """Whether 64 bytes are by this x-only key (BIP 340)."""
+    try:
+        return PublicKeyXOnly(x_only).verify(signature, digest)
+    except (ValueError, TypeError):
+        return False

@@ -10,14 +10,19 @@ from .._lists import Family as Family
 
 SpendVerb = Literal["claim", "refund"]
 Allowance = Literal["exact", "standing"]
+Form = Literal["p2tr"]
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends."""
+    """Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends.
+
+    ``form``: Bitcoin; the side asks for an escrow of Taproot, whose leaves it signs by BIP 340.
+    """
 
     address: str
     pubkey: str | None = None
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class EscrowTerms:
     """``hashlock``: 64 lower-case hex. ``amount``: base units. Times: Unix seconds.
 
     ``token`` is None for the chain's coin. ``fund_before`` and ``lane`` are of EVM and TRON alone.
+    ``form``: Bitcoin; Taproot where both sides asked for it, else P2WSH.
     """
 
     chain: str
@@ -49,11 +55,13 @@ class EscrowTerms:
     timelock: int
     fund_before: int | None = None
     lane: Lane | None = None
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Escrow:
-    """``redeem_script``: the witness script in hex on Bitcoin, None elsewhere."""
+    """``redeem_script``: on Bitcoin the witness script in hex, or the output descriptor of Taproot
+    (BIP 380); None elsewhere."""
 
     address: str
     redeem_script: str | None = None

@@ -346,6 +346,8 @@ def _verify_spend(
     text, said = get(material, "psbtBase64"), get(material, "sighashHexes")
     must_be("text", "psbtBase64", text)
     must_be("a list", "sighashHexes", said)
+    scheme = get(material, "scheme")
+    must_equal("scheme", terms.form and "schnorr", None if scheme is MISSING else scheme)
     try:
         psbt = bitcoin_spend.read_psbt(text)
         must_equal("sighashHexes.length", len(psbt.inputs), len(said))

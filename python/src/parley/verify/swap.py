@@ -360,14 +360,16 @@ def _verify_escrow(
     )
     must_equal(f"{at}.{kind}Pubkey", wanted.pubkey, got.pubkey)
     must_equal(f"{at}.{kind}Address", wanted.address, got.address)
-    # This package signs no leaves of Taproot: the leg is P2WSH, whatever the other side asks for.
-    must_equal(f"{at}.{kind}Form", None, _form(said, kind))
+    # Any wallet spends P2WSH: a leg whose form was asked for too late stays so.
+    if got.form is not None:
+        must_equal(f"{at}.{kind}Form", wanted.form, got.form)
     has_lanes = place.view.family in ("evm", "tron")
     terms = EscrowTerms(
         chain=place.asset.chain,
         hashlock=hashlock,
-        payout=payout if is_mine else trade.pay_to,
-        refund=trade.refund_to if is_mine else refund,
+        payout=payout,
+        refund=refund,
+        form="p2tr" if payout.form == refund.form == "p2tr" else None,
         token=place.asset.token,
         amount=own.amount,
         timelock=own.timelock,
@@ -415,8 +417,6 @@ def _destination(
         must_be("text", f"{at}.{kind}Address", address)
         return Destination(address)
     must_be("text", f"{at}.{kind}Address", address)
-    if form is not None:
-        must_equal(f"{at}.{kind}Form", "p2tr", form)
     if pubkey is None:
         raise VerificationError(f"{at}.{kind}Pubkey", "a key", "null")
     must_be("text", f"{at}.{kind}Pubkey", pubkey)
@@ -428,4 +428,7 @@ def _destination(
         raise VerificationError(f"{at}.{kind}Pubkey", what, pubkey) from error
     if address not in known.values():
         raise VerificationError(f"{at}.{kind}Address", f"an address of {pubkey}", address)
-    return Destination(address, pubkey)
+    if form is None:
+        return Destination(address, pubkey)
+    must_equal(f"{at}.{kind}Form", "p2tr", form)
+    return Destination(address, pubkey, "p2tr")

@@ -87,9 +87,9 @@ export const payment = (
 export const payAsk: Ask = {
   kind: 'pay_by_hand',
   leg: 'b',
-  address: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry',
+  address: 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6',
   amount: 1_000_000n,
-  uri: 'bitcoin:bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry?amount=0.01',
+  uri: 'bitcoin:bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6?amount=0.01',
   notAfter: deadlines.initiatorFundBy,
 };
 
