@@ -47,6 +47,7 @@ function found(
     chainClocks: { a: agreedAt, b: agreedAt },
     tokens: { a: null, b: null },
     lanes: { a: null, b: null },
+    laneSignatures: { a: null, b: null },
   } as unknown as Swap;
   const findings = compareSwap({
     swap,

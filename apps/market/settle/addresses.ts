@@ -177,7 +177,7 @@ async function laneFor(
     const stays = isPayees
       ? is.ownLane && leg.payoutAddress === payee.owner
       : leg.refundAddress === funder.owner;
-    // Whoever has its funding may send it: a lane that costs less is not worth two escrows.
+    // A funding that was built may be sent: a lane that costs less is not worth two escrows.
     const isBuilt = rows.some((row) => row.address === leg.escrow && row.builtAt !== null);
     const mayBeCheaper = !isPayees && lends && own.counter === 1 && !isBuilt;
     if (stays && !mayBeCheaper) return own;
@@ -185,14 +185,14 @@ async function laneFor(
   return reserveLane(tx, adapter, funder, lends ? payee : null);
 }
 
-/** Of a leg that moved off a lane which its payee did not sign for: it gets no other of the payee's. */
+/** The leg moved off a lane which its payee did not sign for: it gets no other of the payee's. */
 function wasUnsigned({ leg: name, address, terms, laneSignature }: EscrowRow, leg: Leg): boolean {
   const { lane } = terms;
   const wasPayees = lane !== undefined && isOfPayee(lane) && laneSignature === null;
   return wasPayees && name === leg.leg && address !== leg.escrow;
 }
 
-/** Whose lane a leg may take; null: that side has named no address. */
+/** The owners whose lanes a leg may take; null: that side has named no address. */
 export function laneUsers(
   { state, makerId, takerId }: Swap,
   name: LegName,

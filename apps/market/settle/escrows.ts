@@ -33,7 +33,7 @@ function destination(
   return address === null ? null : { address, pubkey, ...(form && { form }) };
 }
 
-/** What opens the payee's lane, where the escrow is in one. */
+/** The signature that opens the payee's lane, where the escrow is in one. */
 export function openingOf({ laneSignature }: PlannedEscrow): Pick<PlannedEscrow, 'laneSignature'> {
   return openedBy(laneSignature ?? null);
 }

@@ -25,7 +25,7 @@ const warningOf = (verb: Warning['verb']): Warning => ({
 function swapOf(escrow: string, long: Show = 'nothing', state = stateOf(long, 'nothing')): Swap {
   const { legs } = state;
   const none = { a: null, b: null };
-  const swap = { long: 'b', done: false, tokens: none, lanes: none };
+  const swap = { long: 'b', done: false, tokens: none, lanes: none, laneSignatures: none };
   return { ...swap, state: { ...state, legs: { ...legs, b: { ...legs.b, escrow } } } } as never;
 }
 
