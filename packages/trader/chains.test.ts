@@ -9,6 +9,18 @@ import { coinSourceOf, walletOf } from './chains.ts';
 
 const soon = () => AbortSignal.timeout(20_000);
 const privateKey = '11'.repeat(32);
+const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+
+test('a profile asks for Taproot, unless it says otherwise', async () => {
+  const keys = { wallets: { bitcoin: privateKey } } as never;
+  const escrow = { keys: await phraseKeys(words, 'dev'), index: 0 };
+  const formIn = async (form?: 'p2wsh') => {
+    const of = { family: 'bitcoin', bitcoin: 'regtest', nodes: ['http://127.0.0.1:1'], form };
+    const wallet = await walletOf('bitcoin', of as never, keys, escrow);
+    return 'form' in wallet ? wallet.form : null;
+  };
+  assert.deepEqual([await formIn(), await formIn('p2wsh')], ['p2tr', null]);
+});
 
 test('the first node of a profile gone, its wallets and coins ask the second', async (t) => {
   const gone = await within(t, fixedNode('{}', 401));
@@ -17,13 +29,7 @@ test('the first node of a profile gone, its wallets and coins ask the second', a
       t,
       nodeOf(async () => ({ text: JSON.stringify(says) })),
     );
-  const escrow = {
-    keys: await phraseKeys(
-      'legal winner thank year wave sausage worth useful legal winner thank yellow',
-      'dev',
-    ),
-    index: 0,
-  };
+  const escrow = { keys: await phraseKeys(words, 'dev'), index: 0 };
   const solana = privateKey.repeat(2);
   const keys = { wallets: { evm: privateKey, solana } } as never;
   const wallet = await walletOf(

@@ -54,6 +54,12 @@ test('a file of settings becomes values', () => {
   const [bitcoin, evm] = chains.map(({ nodes }) => nodes.map(urlOf));
   assert.deepEqual(bitcoin, ['https://blockstream.info/api', 'https://second.example']);
   assert.deepEqual(evm, ['https://one.example', 'https://two.example']);
+  const formOf = (file: string) => {
+    const [first] = parseConfig(file, '/etc/m/maker.toml').chains;
+    return first?.family === 'bitcoin' ? first.form : null;
+  };
+  const plain = whole.replace('family = "bitcoin"', 'family = "bitcoin"\nform = "p2wsh"');
+  assert.deepEqual([formOf(whole), formOf(plain)], ['p2tr', 'p2wsh']);
   const [btc, usdc] = assets;
   assert.deepEqual([btc?.reserve, btc?.mostOpen, btc?.mostADay], [1_000_000n, 50_000_000n, null]);
   assert.deepEqual([usdc?.reserve, usdc?.mostADay], [0n, 100_000_000_000n]);

@@ -192,6 +192,8 @@ test('a leaf of Taproot is signed by BIP 340, and by a wallet that can alone', a
     await signaturesOf(wallet, {}, [hash], soon()),
     await wallet.signSighashes([hash], soon()),
   );
+  const plain = bitcoinWallet({ privateKey: '42'.repeat(32), network: 'regtest', form: 'p2wsh' });
+  assert.deepEqual([wallet.form, 'form' in plain], ['p2tr', false]);
   const { signLeaves: _, ...other } = wallet;
   await assert.rejects(signaturesOf(other, form, [hash], soon()), { code: 'no_wallet' });
 });

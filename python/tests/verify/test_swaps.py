@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
+from parley.chains.bitcoin import bitcoin_escrow
 from parley.chains.terms import ChainPolicy, Destination
 from parley.verify import (
     OwnTrade,
@@ -76,6 +78,37 @@ def test_a_swap_comes_to_own_terms_and_no_lie_is_believed(case: Json) -> None:
         assert error.field == lie["field"], lie["why"]
         assert error.expected[:MOST_REASON] == lie["expected"], lie["why"]
         assert error.got[:MOST_REASON] == lie["got"], lie["why"]
+
+
+def test_a_leg_is_of_taproot_where_both_sides_ask_and_never_where_this_one_does_not() -> None:
+    case = next(each for each in SWAPS if each["name"] == "EVM and Bitcoin, the maker")
+    terms = terms_of(case["verified"]["legs"]["b"]["escrow"]["terms"])
+
+    def field(asks: bool, own: bool, other: bool, is_taproot: bool) -> str | None:
+        form: Literal["p2tr"] | None = "p2tr" if is_taproot else None
+        escrow = bitcoin_escrow(replace(terms, form=form), "regtest")
+        leg = {
+            "payoutForm": "p2tr" if own else None,
+            "refundForm": "p2tr" if other else None,
+            "escrow": escrow.address,
+            "redeemScript": escrow.redeem_script,
+        }
+        shown = changed(case, [])
+        shown["swap"]["legs"]["b"].update(leg)
+        shown["trade"]["payTo"].update({"form": "p2tr"} if asks else {})
+        try:
+            check(shown)
+        except VerificationError as error:
+            return error.field
+        return None
+
+    assert field(True, True, True, True) is None
+    assert field(True, True, False, False) is None
+    assert field(True, False, True, False) is None, "asked for too late"
+    assert field(False, False, True, False) is None
+    assert field(False, True, True, True) == "legs.b.payoutForm"
+    assert field(False, False, True, True) == "legs.b.redeemScript"
+    assert field(True, True, True, False) == "legs.b.redeemScript"
 
 
 def test_lies_are_told_of_each_party() -> None:
