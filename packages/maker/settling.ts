@@ -8,7 +8,8 @@ import type { Millis } from '@parley/core/nominal.ts';
 import { drive, type Trouble } from '@parley/sdk/drive.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
 import { isoTime } from '@parley/sdk/people.ts';
-import { type FundsTogether, fundingsTogether } from '@parley/sdk/settle/fund-together.ts';
+import type { FundsTogether } from '@parley/sdk/settle/context.ts';
+import { fundingsTogether } from '@parley/sdk/settle/fund-together.ts';
 import { timedText } from '@parley/sdk/settle/told.ts';
 import {
   type Outcome,

@@ -17,7 +17,6 @@ import type { SwapLeg } from '../types.ts';
 import type { Asked } from '../verify-material.ts';
 import type { AskedFor, Wallet } from '../wallets/wallet.ts';
 import { wordsOf } from '../words.ts';
-import type { FundsTogether } from './fund-together.ts';
 import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
 import { type LegSeen, legOf, ownSides, type SetLeg, toldOf } from './record.ts';
@@ -167,6 +166,12 @@ export type Failure = {
   readonly leg: LegName | null;
   readonly code: string | null;
   readonly sentence: string;
+};
+
+/** See fund-together.ts. */
+export type FundsTogether = {
+  /** Whether the leg was funded, or may not be now. Else it goes alone. Throws as its funding does. */
+  fund(context: Context): Promise<boolean>;
 };
 
 export type Context = ReturnType<typeof contextOf>;

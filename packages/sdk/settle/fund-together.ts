@@ -12,7 +12,7 @@ import type { Millis } from '@parley/core/nominal.ts';
 import { messageOf } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import { aborted } from '../waiting.ts';
-import { type Context, ownLeg, sourceOf, walletOf } from './context.ts';
+import { type Context, type FundsTogether, ownLeg, sourceOf, walletOf } from './context.ts';
 import { fundOnce, sendApprovals } from './fund.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -20,11 +20,6 @@ import { claimPayerOf } from './owed.ts';
 import { accountKey } from './record.ts';
 import { lookedAfter, overdue, send } from './send.ts';
 import { freshMs, fundingGate, mostSnapshots, type Still } from './sign.ts';
-
-export type FundsTogether = {
-  /** Whether the leg was funded, or may not be now. Else it goes alone. Throws as its funding does. */
-  fund(context: Context): Promise<boolean>;
-};
 
 export type FundedTogether = {
   readonly chain: string;
