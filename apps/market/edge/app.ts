@@ -237,7 +237,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     const closingAt = performance.now();
     sweeping = setInterval(() => {
       app.server.closeIdleConnections();
-      if (performance.now() - closingAt > lateRequestMs) connections?.endIncomplete();
+      if (performance.now() - closingAt > lateRequestMs) connections.endIncomplete();
     }, 50);
   });
   app.addHook('onClose', async () => {
