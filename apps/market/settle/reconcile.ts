@@ -7,6 +7,7 @@ import { within } from '@parley/chains/nodes/time-limit.ts';
 import type { EscrowFacts, Sighting } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
+import { isTaproot } from '@parley/core/release.ts';
 import type { SwapStatus } from '@parley/core/status.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
@@ -34,6 +35,11 @@ const attempts = 5;
 /** After how long a swap that could not be reconciled is tried again. */
 export const retrySeconds = 30;
 
+/** Claims left with the market wait so long for one that both sides of a Taproot leg sign. */
+export const togetherSeconds = 30;
+/** They do so only while that much is left to the timelock. */
+const unhurriedSeconds = 7_200;
+
 type Reconciled = {
   readonly status: SwapStatus;
   readonly changed: boolean;
@@ -47,6 +53,13 @@ type ReconcileScope = {
   /** A secret that opens the hashlock and is known to be public, whatever a chain shows. */
   readonly brought?: Secret;
 };
+
+function claimsWaitMs({ state: { legs } }: Swap, wall: number): number {
+  const mayWait = [legs.a, legs.b].some(
+    (leg) => isTaproot(leg) && leg.timelock - wall > unhurriedSeconds,
+  );
+  return mayWait ? togetherSeconds * 1_000 : 0;
+}
 
 /** Null when there is no such swap. Throws what an adapter throws, with nothing stored. */
 export async function reconcile(
@@ -144,7 +157,9 @@ async function store(
     differsForItsParties(swap, after) || moved.some(({ row, facts }) => !looksSame(row, facts));
   const updatedAt = isShown ? at : null;
   await updateSwap(tx, { id: swap.id, status, secret, lapsed, dueAt, done, at: updatedAt });
-  if (swap.state.secret === null && secret !== null) await wakeClaims(tx, swap.id, at);
+  if (swap.state.secret === null && secret !== null) {
+    await wakeClaims(tx, swap.id, new Date(nowMs + claimsWaitMs(swap, wall)));
+  }
   await insertOutbox(
     tx,
     events.flatMap(({ topic, status: told }) =>

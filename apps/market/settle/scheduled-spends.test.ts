@@ -9,11 +9,13 @@ import type { ScheduledSpends } from '@parley/chains/interface/scheduled.ts';
 import { buildApp } from '../edge/app.ts';
 import { scheduleLimit } from '../edge/budgets.ts';
 import type { Deps } from '../ports/deps.ts';
+import { togetherSeconds } from './reconcile.ts';
 import { createScheduledSpends, scheduledLimits } from './scheduled-spends.ts';
 import { claimAt, ladderOf, raws } from './testing/ladders.ts';
 import { emptyBlocks, legPath, refused, sharedWorld } from './testing/shared.ts';
 import {
   agree,
+  agreeTaproot,
   bitcoin,
   claimShort,
   type Deal,
@@ -337,8 +339,8 @@ const noSecret = async ({ id }: Deal) => {
 };
 
 /** Both legs are funded, and the counterparty has left its claims before it went away. */
-async function deposited(rates: readonly number[]) {
-  const deal = await agree(world);
+async function deposited(rates: readonly number[], agreeing = agree) {
+  const deal = await agreeing(world);
   await give(world, deal);
   const funding = await fundLong(world, deal);
   await deepen(world);
@@ -410,6 +412,16 @@ test('a payee that went away after its funding is paid: its claim is sent once t
   const { status, claimTx, claimedBy } = await theirLeg(deal);
   assert.deepEqual([status, claimTx, claimedBy], ['claimed', txidOf(2), 'party']);
   assert.equal(await pass(), 0);
+});
+
+test('claims of a Taproot leg give both sides time to sign one, and then are sent', async () => {
+  const { deal, txidOf } = await deposited([5, 20], agreeTaproot);
+  await claimShort(world, deal);
+  await look(world);
+  assert.equal(await pass(undefined, togetherSeconds - 5), 0);
+  assert.equal(await pass(undefined, 6), 1);
+  assert.deepEqual(await pool(), [txidOf(0)]);
+  await deepen(world);
 });
 
 test('claims that come after the secret are sent at once', async () => {
