@@ -1,6 +1,6 @@
 // Fundings of several swaps by one key in one transaction: EVM and TRON. Each swap passes its own
 // gates and keeps the transaction as its own funding before it is sent. The contract takes all or
-// none: whatever fails goes alone.
+// none, and a leg that it refuses goes alone.
 
 import { mostInBatch } from '@parley/chains/escrows/calls.ts';
 import type { BuiltBatch } from '@parley/chains/interface/batches.ts';

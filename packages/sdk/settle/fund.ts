@@ -59,7 +59,7 @@ export async function fund(context: Context): Promise<void> {
     });
   // A signed funding is handed out without asking.
   if (context.record.authorization) return work();
-  // One that takes the place of another goes alone: what ended that one may end a batch.
+  // One that takes the place of another goes alone: it could end a batch, too.
   if (funding === null && (await context.fundsTogether?.fund(context))) return;
   // Others of the account do not wait for what nobody wants yet.
   await asPersonWants(context, ownLeg(context), 'fund', work);

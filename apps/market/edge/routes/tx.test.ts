@@ -9,7 +9,7 @@ import { testSwap } from '@parley/chains/bitcoin/testing/swaps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
+import { escrowAt, escrowsOfSwap, termsOf } from '../../db/escrows.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import {
   agree,
@@ -21,6 +21,8 @@ import {
   evm,
   freshAdapters,
   fundBoth,
+  fundLong,
+  give,
   moveTo,
   must,
   newParty,
@@ -172,6 +174,57 @@ test('a second funding of a leg is stopped, the first one sent again is not', as
   must(await send(deal.initiator, bitcoin, first.hex));
   refused(await send(deal.initiator, bitcoin, second.hex), '409 already_funded');
   assert.equal(must(await send(deal.initiator, bitcoin, first.hex)).txid, first.txid);
+});
+
+test('fundings of several swaps in one transaction are each known as sent, and each has its gate', async () => {
+  const first = await agree(world);
+  const { counterparty } = first;
+  const second = await agree(world, { counterparty });
+  const deals = [first, second];
+  const sentAt = () =>
+    Promise.all(
+      deals.map(async (deal) => {
+        const { escrow } = (await swapOf(deal)).legs[deal.short];
+        return (await escrowAt(world.deps.db, evm, escrow))?.sentAt ?? null;
+      }),
+    );
+  const batch = async () => {
+    const legs = await Promise.all(
+      deals.map(async ({ id, short }) => {
+        const rows = await escrowsOfSwap(world.deps.db, id);
+        const { terms } = rows.find(({ leg }) => leg === short) ?? assert.fail();
+        return { terms: termsOf(terms) };
+      }),
+    );
+    const adapter = world.deps.adapters.get(evm);
+    const from = counterparty.evmAccount.address;
+    const built = await adapter?.buildBatch?.(
+      { verb: 'fund', legs },
+      from,
+      AbortSignal.timeout(9_000),
+    );
+    const raws = await signEvm(
+      world,
+      counterparty.evmAccount,
+      built?.material as unknown as EvmCalls,
+    );
+    const [approval = assert.fail(), funding = assert.fail()] = raws;
+    return { approval, funding };
+  };
+  for (const deal of deals) await give(world, deal);
+  await fundLong(world, first);
+  await deepen(world);
+  const { approval, funding } = await batch();
+  must(await send(counterparty, evm, approval));
+  refused(await send(counterparty, evm, funding), '409 not_fundable_yet');
+  await fundLong(world, second);
+  await deepen(world);
+  must(await send(counterparty, evm, funding));
+  assert.ok((await sentAt()).every((at) => at !== null));
+  await deepen(world);
+  for (const deal of deals) {
+    assert.equal((await swapOf(deal)).legs[deal.short].status, 'funded');
+  }
 });
 
 test('a claim signed in time and sent after the reveal deadline is stopped', async () => {

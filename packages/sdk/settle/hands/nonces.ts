@@ -42,7 +42,7 @@ export async function laterOfBatch(
   kept: Kept,
 ): Promise<Kept | null> {
   const { swapId } = context;
-  // What replaces a batch for one swap alone, at the same nonce maybe, funds no other.
+  // A swap may have replaced it for itself alone, maybe at the same nonce: that funds no other.
   const isWanted = async ({ slot, kept: other, record }: Held) => {
     const isOther = slot === 'funding' && record.swap.id !== swapId && isAfter(other, kept);
     const isOfBatch = isOther && (other.batch?.includes(swapId) ?? false);
