@@ -8,6 +8,7 @@ import { evmDeployment, fundCalls } from '@parley/chains/evm/plan.ts';
 import { isOfPayee } from '@parley/chains/interface/lanes.ts';
 import type { EvmMaterial, TypedData } from '@parley/chains/interface/material.ts';
 import { laneGraceSeconds } from '@parley/core/limits.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import {
   agree,
   type Deal,
@@ -65,6 +66,21 @@ async function opened(deal: Deal): Promise<void> {
   const { escrow } = material;
   const signature = await sign(deal.maker, material.typedData);
   must(await openBy(deal, 'maker', { signature, escrow }));
+}
+
+const termsOf = async ({ id }: Deal) =>
+  currentEscrow((await swapById(desk.deps.db, id))!, 'b')!.terms;
+
+/** In a lane of the payee's, without the market. */
+async function fundHere({ evmAccount }: Party, payee: Party, terms: EscrowTerms): Promise<void> {
+  await desk.dev.mine(evm, 1);
+  const { lanes } = desk.deps.adapters.get(evm)!;
+  const laneSignature = await sign(payee, lanes!.consent(terms));
+  const txs = fundCalls(terms, evmDeployment(31_337), 0n, { laneSignature }) as never;
+  const evmClient = desk.client(evm);
+  const [raw] = await signEvm({ ...desk, evmClient }, evmAccount, { chainId: 31_337, txs });
+  await desk.rpc(evm)('eth_sendRawTransaction', [raw]);
+  await desk.dev.mine(evm, 1);
 }
 
 async function gasOf(txid: string): Promise<bigint> {
@@ -170,24 +186,31 @@ test('an unsigned lane is waited for only a while: the leg moves to one of its f
   await funded(deal);
 });
 
+test('money in a lent lane that the leg has left lets nothing more be funded', async () => {
+  const deal = await dealt();
+  must(await asks(deal));
+  const terms = await termsOf(deal);
+  later(laneGraceSeconds);
+  refused(await funding(deal), '409 escrow_moved');
+  // The payee gives its signature to the funder alone.
+  await fundHere(deal.taker, deal.maker, terms);
+  await deepen(desk);
+  const { formerEscrows, amount } = await longOf(deal);
+  assert.equal(formerEscrows.at(-1).balance, amount);
+  refused(await funding(deal), '409 former_escrow_funded');
+  assert.match((await swapOf(deal)).next[0].why, /refund with \?escrow=/);
+});
+
 test('a lane that its owner has used elsewhere is found out before anybody pays for it', async () => {
   const deal = await dealt();
   must(await asks(deal));
   await opened(deal);
-  const { terms } = currentEscrow((await swapById(desk.deps.db, deal.id))!, 'b')!;
-  const { evmAccount } = await newParty(desk);
-  const refund = { address: evmAccount.address, pubkey: null };
+  const terms = await termsOf(deal);
+  const stranger = await newParty(desk);
+  const refund = { address: stranger.evmAccount.address, pubkey: null };
   const other = { ...terms, refund, hashlock: 'cd'.repeat(32), amount: 5n };
-  const { lanes } = desk.deps.adapters.get(evm)!;
-  const consent = await sign(deal.maker, lanes!.consent(other));
-  const txs = fundCalls(other, evmDeployment(31_337), 0n, { laneSignature: consent });
-  await desk.dev.faucet({ chain: evm, address: evmAccount.address, amount: ether });
-  await desk.dev.mine(evm, 1);
-  const evmClient = desk.client(evm);
-  const calls = { chainId: 31_337, txs: txs as never };
-  const [raw] = await signEvm({ ...desk, evmClient }, evmAccount, calls);
-  await desk.rpc(evm)('eth_sendRawTransaction', [raw]);
-  await desk.dev.mine(evm, 1);
+  await desk.dev.faucet({ chain: evm, address: refund.address, amount: ether });
+  await fundHere(stranger, deal.maker, other);
   refused(await funding(deal), '409 escrow_moved', /cannot take/);
   const { lane, laneSignature } = await longOf(deal);
   assert.ok(isOfPayee(lane) && lane.number !== terms.lane?.number);
