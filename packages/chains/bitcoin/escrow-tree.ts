@@ -134,7 +134,7 @@ const sample: EscrowScript = {
 
 export const bitcoinContract: Contract = {
   address: null,
-  /** Of both forms. A getter: the key of both parties takes a while, the first time. */
+  /** It covers both forms. A getter, since the first key of two parties takes a while. */
   get version() {
     const { script } = escrowTree(sample, bitcoinNetworks.mainnet);
     return digestHead(bytesToHex(sha256(concatBytes(escrowScript(sample), script))));

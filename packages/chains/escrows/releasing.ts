@@ -8,7 +8,6 @@ import type { Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import type { Consent, ReleaseText } from '../interface/consent.ts';
 import type { TypedData } from '../interface/material.ts';
-import type { Opened } from '../nodes/opened.ts';
 import type { Deployment, planOf } from './plan.ts';
 import { digestOf } from './typed-data.ts';
 
@@ -25,6 +24,7 @@ function isYes(answer: string | null): boolean {
   return BigInt(`0x${answer.slice(0, 64)}`) === codeYes;
 }
 
+type Check = NonNullable<Consent['checkRelease']>;
 type OfChain = { readonly chain: ChainKey; readonly deployment: Deployment };
 
 type Family<W extends OfChain> = {
@@ -57,7 +57,7 @@ export function releasing<W extends OfChain>({ family, plan, answers }: Family<W
     const sentence = `the release is not signed by ${address}, nor taken by a contract there`;
     throw new ParleyError('bad_signature', sentence);
   };
-  const consentOf = (watch: W, opened: Opened): Consent => ({
+  const consentOf = (watch: W, opened: (check: Check) => Check): Consent => ({
     buildRelease: async ({ escrow: { terms } }) => ({
       chain: watch.chain,
       family,
@@ -65,9 +65,7 @@ export function releasing<W extends OfChain>({ family, plan, answers }: Family<W
       typedData: plan.releaseText(terms, watch.deployment),
       escrow: plan.escrowOf(terms, watch.deployment).address,
     }),
-    checkRelease: opened((terms: EscrowTerms, signature: string, signal) =>
-      mustBeReleased(watch, terms, signature, signal),
-    ),
+    checkRelease: opened((...asked) => mustBeReleased(watch, ...asked)),
   });
   return { mustBeReleased, consentOf };
 }
