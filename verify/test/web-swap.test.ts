@@ -33,7 +33,10 @@ test('Bitcoin from a wallet of the browser for dollars from another: each signs 
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');
   const had = [await balance(alice, 'EVM dollar'), await balance(bob, 'BTC')] as const;
   await swapped(ground, both, trade, { isByWallet: true });
-  await alice.page.getByText(/^bcrt1p/).first().waitFor();
+  await alice.page
+    .getByText(/^bcrt1p/)
+    .first()
+    .waitFor();
   const prompts = await alice.page.evaluate(() => walletDoubles.Verse?.prompts ?? []);
   assert.equal(prompts.filter((each) => each === 'sendTransfer').length, 1);
   assert.equal((await balance(alice, 'EVM dollar')) - had[0], trade.getAmount);
