@@ -47,12 +47,15 @@ const pastTimelock = (scene: Scene) =>
 
 timed('a claim is paid where its key’s owner says, and the escrow is paid by hand', async () => {
   const payout = elsewhere.p2wsh;
-  const scene = on.chains.swap();
+  // One side alone asks for Taproot.
+  const { form: _, ...bitcoin } = on.chains.walletsOf.taker.bitcoin;
+  const scene = on.chains.swap(undefined, { bitcoin });
   const maker = await sideOf(scene, 'maker', { chains: keyAlone(scene, 'maker', payout) });
   const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
   const taker = running(await sideOf(scene, 'taker', { chains }));
   const claiming = running(maker);
   const { address } = scene.market.watched('b');
+  assert.match(address, /^bcrt1q/);
   const { text, leg } = await taker.next('pay_by_hand');
   assert.equal(leg, 'b');
   const wanted = new RegExp(`^pay exactly 1000000 sats to ${address} in one payment, sent before`);
