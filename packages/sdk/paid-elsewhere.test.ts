@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type Chains, walletIn } from './chains.ts';
+import { phraseKeys } from './rescue/derive.ts';
+import { writeRescue } from './rescue/file.ts';
+import { newPhrase } from './rescue/phrase.ts';
 import { rawSpend } from './rescue/raw.ts';
+import { restoreFromFile } from './rescue/restore.ts';
+import { storeWith } from './rescue/store.ts';
+import { memoryStore } from './stores/memory.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { withChain } from './testing/honest.ts';
 import { evmKey, hastySide, onChains, recordOf, running, sideOf } from './testing/sides.ts';
@@ -47,12 +53,15 @@ const pastTimelock = (scene: Scene) =>
 
 timed('a claim is paid where its key’s owner says, and the escrow is paid by hand', async () => {
   const payout = elsewhere.p2wsh;
-  const scene = on.chains.swap();
+  // One side alone asks for Taproot.
+  const { form: _, ...bitcoin } = on.chains.walletsOf.taker.bitcoin;
+  const scene = on.chains.swap(undefined, { bitcoin });
   const maker = await sideOf(scene, 'maker', { chains: keyAlone(scene, 'maker', payout) });
   const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
   const taker = running(await sideOf(scene, 'taker', { chains }));
   const claiming = running(maker);
   const { address } = scene.market.watched('b');
+  assert.match(address, /^bcrt1q/);
   const { text, leg } = await taker.next('pay_by_hand');
   assert.equal(leg, 'b');
   const wanted = new RegExp(`^pay exactly 1000000 sats to ${address} in one payment, sent before`);
@@ -128,6 +137,37 @@ timed('a refund as text is signed before it is due, and any node takes it then',
   await pastTimelock(scene);
   assert.equal(await isTaken(), true);
   assert.deepEqual(await paidBy(text.raw), [elsewhere.p2wsh]);
+});
+
+timed('words and a rescue file bring a refund of Taproot back without the market', async () => {
+  const keys = await phraseKeys(newPhrase(), 'dev');
+  const { privateKey } = keys.bitcoinKey(0);
+  const lost = storeWith(keys, memoryStore(), on.chains.now);
+  const secret = (await lost.getSecret(await lost.newHashlock())) ?? '';
+  const wallet = bitcoinWallet({ privateKey, network: 'regtest', payout: elsewhere.p2tr });
+  const { bitcoin } = on.chains.walletsOf.taker;
+  const scene = on.chains.swap(undefined, { secret, bitcoin: { ...bitcoin, ...wallet } });
+  assert.match(scene.market.watched('b').address, /^bcrt1p/);
+  const chains = withChain(scene.input('taker').chains, bitcoinKey, { wallet });
+  const gone = new AbortController();
+  const input = { ...scene.input('taker'), store: lost, chains };
+  const side = running({ ...input, scheduleRefunds: false, signal: gone.signal });
+  await side.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await side.next('seen');
+  gone.abort();
+  await assert.rejects(side.end);
+  scene.market.die();
+  const file = await writeRescue(lost, chains);
+  const found = storeWith(keys, memoryStore(), on.chains.now);
+  const [restored] = await restoreFromFile(found, file, { chains });
+  assert.deepEqual([restored?.outcome, restored?.bitcoinKey], ['restored', 0]);
+  await pastTimelock(scene);
+  const { end, txids } = await running({ ...input, store: found, client: null }).end;
+  assert.equal(end, 'refunded');
+  const mined = await on.core<string>('getrawtransaction', [txids.b.refund]);
+  assert.deepEqual(await paidBy(mined), [elsewhere.p2tr]);
+  assert.equal(scene.market.left('refund').length, 0);
 });
 
 timed('a double payment is not put at risk, unless its owner says so', async () => {

@@ -269,7 +269,7 @@ test('the other side asks while the first one waits, and takes P2WSH where it is
     asking('maker', [time], (given) => showing(shown, given, whole));
   assert.deepEqual(await at(now + 19, half), { asked: 1, form: 'p2tr', waits: 0 });
   assert.deepEqual(await at(now + 20, half), { asked: 0, form: undefined, waits: 0 });
-  // Nobody waits for it, and nothing moves before the first one asks.
+  // A leg moves once both have asked.
   assert.equal((await at(now + 20, formed('maker', {}, {}))).asked, 1);
   const fixed = new ParleyApiError({ status: 409, code: 'addresses_fixed', message: 'funded' });
   const refusing = (given: unknown[]) => ({

@@ -289,7 +289,8 @@ def _leaf_of(entries: dict[bytes, bytes]) -> tuple[bytes, bytes] | None:
 def encode_psbt(
     tx: Unsigned, spent: list[Output], fields: tuple[tuple[bytes, bytes], ...]
 ) -> str:
-    """Base64 of what a builder writes: the transaction, and of each input what it spends and how."""
+    """Base64 of what a builder writes: the transaction, and of each input its spent output and
+    these fields."""
 
     def entry(key: bytes, value: bytes) -> bytes:
         return _sized(key) + _long(value)

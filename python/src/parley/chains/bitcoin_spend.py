@@ -189,7 +189,7 @@ def read_psbt(psbt_base64: str) -> ReadPsbt:
 
 
 def _lock_of(entries: InputMap) -> _Lock:
-    """Of the first input."""
+    """The first input's."""
     utxo, script, leaf = entries.witness_utxo, entries.witness_script, entries.leaf
     if utxo is None or (script is None and leaf is None):
         raise bad_psbt("input 0 of the PSBT lacks its witness UTXO, or its witness script or leaf")
@@ -293,8 +293,8 @@ def sign_psbt(private_key: bytes, psbt_base64: str) -> list[str]:
 def assemble(psbt_base64: str, signatures: list[str], preimage: str | None = None) -> SignedBitcoin:
     """With a preimage (64 hex) a claim, else a refund.
 
-    Signatures are 64 bytes or DER in hex, made low-S; of Taproot 64 bytes by BIP 340. None given:
-    those in the PSBT. Each is verified. ``bad_transaction`` names the input.
+    Signatures are 64 bytes or DER in hex, made low-S; of Taproot 64 bytes by BIP 340. Without any,
+    those in the PSBT count. Each is verified. ``bad_transaction`` names the input.
     """
     psbt = read_psbt(psbt_base64)
     if signatures and len(signatures) != len(psbt.inputs):
@@ -336,7 +336,9 @@ def _must_unlock(lock_time: int, refund: Leaf, read: ReadInput, at: int) -> None
         raise bad_psbt(f"input {at}: a refund needs {needs}; {has}")
 
 
-def _signature_for(own: Leaf, read: ReadInput, at: int, text: str | None, *, is_leaf: bool) -> bytes:
+def _signature_for(
+    own: Leaf, read: ReadInput, at: int, text: str | None, *, is_leaf: bool
+) -> bytes:
     """As the witness has it, checked against the key of the branch."""
     key = own.key
     given = read.partial.get(key)

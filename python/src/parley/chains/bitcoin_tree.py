@@ -61,12 +61,12 @@ def _root(leaf: bytes, other: bytes) -> bytes:
 
 
 def output_script(key: bytes) -> bytes:
-    """Of the x-only key that is in the address."""
+    """The script of an output to the x-only key that is in its address."""
     return b"\x51\x20" + key
 
 
 def script_of_leaf(script: bytes, control: bytes) -> bytes | None:
-    """The output script that a leaf and its control block belong to. None: they fit none."""
+    """The output script that a leaf and its control block belong to, or None."""
     if len(control) != _CONTROL_BYTES:
         return None
     try:
