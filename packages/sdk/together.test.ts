@@ -1,6 +1,6 @@
 // Spends that both sides sign, by two drivers on a real bitcoind and anvil: claimed and refunded
 // together, with a side that is silent or lies, through crashes, a reorganisation and a fee that
-// is too low. What one side asks and answers: settle/cosigning.test.ts.
+// is too low. One side alone: settle/cosigning.test.ts.
 
 import assert from 'node:assert/strict';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';

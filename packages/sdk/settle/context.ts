@@ -330,11 +330,9 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
       askedAtMs: -Infinity,
     },
     releasing: { tries: 0 },
-    /**
-     * Spends that both sides sign. Of a claim: until when this run waits; null: it has not asked.
-     * Of a refund: for what balance it was asked.
-     */
+    /** Spends that both sides sign, by the ids of the market. */
     cosigning: {
+      /** `untilMs`: this run waits; null: it has not asked. */
       claim: { id: '', untilMs: null as number | null, isOver: false },
       refund: { id: '', balance: 0n, tries: 0 },
     },
