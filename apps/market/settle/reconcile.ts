@@ -7,6 +7,7 @@ import { within } from '@parley/chains/nodes/time-limit.ts';
 import type { EscrowFacts, Sighting } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
+import { isTaproot } from '@parley/core/release.ts';
 import type { SwapStatus } from '@parley/core/status.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
@@ -30,6 +31,12 @@ import { adapterOf } from './preview.ts';
 
 /** How often facts may go stale under one reconcile before it is left to a later pass. */
 const attempts = 5;
+
+/**
+ * Claims of a Taproot leg that were left here wait so long once the secret is public: its payee, if
+ * it is there, claims for less with the other side (20 s in the SDK).
+ */
+const togetherMs = 60_000;
 
 /** After how long a swap that could not be reconciled is tried again. */
 export const retrySeconds = 30;
@@ -144,7 +151,11 @@ async function store(
     differsForItsParties(swap, after) || moved.some(({ row, facts }) => !looksSame(row, facts));
   const updatedAt = isShown ? at : null;
   await updateSwap(tx, { id: swap.id, status, secret, lapsed, dueAt, done, at: updatedAt });
-  if (swap.state.secret === null && secret !== null) await wakeClaims(tx, swap.id, at);
+  if (swap.state.secret === null && secret !== null) {
+    const { a, b } = swap.state.legs;
+    const waitMs = isTaproot(a) || isTaproot(b) ? togetherMs : 0;
+    await wakeClaims(tx, swap.id, new Date(at.getTime() + waitMs));
+  }
   await insertOutbox(
     tx,
     events.flatMap(({ topic, status: told }) =>

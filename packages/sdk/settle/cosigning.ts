@@ -12,7 +12,7 @@ import { has } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import { hasPassed } from '@parley/core/swap.ts';
 import type { CallOptions, ParleyClient } from '../client.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, ParleyApiError } from '../errors.ts';
 import type { Cosign, CosignReply, CosignExchange as Exchange } from '../generated.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import type { Cosigns } from '../wallets/wallet.ts';
@@ -151,6 +151,8 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
       claim.isOver = waitMs <= 0;
       if (claim.isOver) return false;
       claim.untilMs = performance.now() + waitMs;
+    }
+    if (claim.id === '') {
       claim.id = await askTogether(by, 'claim');
       return true;
     }
@@ -166,6 +168,9 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
     }
   } catch (error) {
     context.signal?.throwIfAborted();
+    // The market may see the secret a moment later.
+    const isEarly = error instanceof ParleyApiError && error.code === 'not_releasable';
+    if (isEarly && performance.now() < (claim.untilMs ?? 0)) return true;
     why = messageOf(error);
   }
   claim.isOver = true;
