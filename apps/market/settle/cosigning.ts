@@ -28,7 +28,7 @@ import { type Live, readBothLegs, readForClaim, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 import { stateNow } from './releases.ts';
 
-/** Of one verb of a leg, in the life of its swap: fees may rise while the other side is away. */
+/** Requests for one verb of a leg, ever: fees may rise while the other side is away. */
 export const mostRequests = 20;
 
 export type CosignBody = {

@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import * as musig from '@parley/chains/bitcoin/musig.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
-import type { CosignRequest } from '@parley/chains/interface/cosigning.ts';
+import { nonceStore } from '@parley/chains/bitcoin/testing/swaps.ts';
+import type { CosignAnswer, CosignRequest } from '@parley/chains/interface/cosigning.ts';
 import { atAStretch } from '@parley/chains/interface/turns.ts';
 import { swapById } from '../../db/swaps.ts';
 import { keepCosigning, mostRequests, prepareCosigning } from '../../settle/cosigning.ts';
@@ -36,6 +37,7 @@ const world = await startWorld();
 after(() => world.close());
 
 type Verb = CosignRequest['verb'];
+type Answer = CosignAnswer & { readonly id: string };
 const payee = { claim: 'counterparty', refund: 'initiator' } as const;
 const payer = { claim: 'initiator', refund: 'counterparty' } as const;
 
@@ -61,21 +63,12 @@ async function planned(deal: Deal, verb: Verb, feeRateSatPerVbyte: number | null
   assert.ok(adapter?.planTogether);
   const input = { escrow, feeRateSatPerVbyte, isPublic: verb === 'claim' };
   const spend = await adapter.planTogether(input, verb, AbortSignal.timeout(60_000));
-  const kept = new Map<string, readonly string[]>();
-  const store: musig.NonceStore = {
-    put: async (id, secrets) => void kept.set(id, secrets),
-    take: async (id) => {
-      const secrets = kept.get(id) ?? null;
-      kept.delete(id);
-      return secrets;
-    },
-  };
+  const store = nonceStore();
   const own = await signerOf(deal, deal[payee[verb]]);
   const asked = await musig.ask(own, spend, store, () => new Uint8Array(randomBytes(32)));
   const outputs = asked.outputs.map((each) => ({ ...each, amount: `${each.amount}` }));
   const request = { ...asked, escrow: escrow.address, outputs, feeSats: `${asked.feeSats}` };
-  const finish = (given: Parameters<typeof musig.finish>[2]) =>
-    musig.finish(own, asked, given, store);
+  const finish = (given: CosignAnswer) => musig.finish(own, asked, given, store);
   return { asked, request, finish };
 }
 
@@ -88,6 +81,13 @@ async function answerTo(deal: Deal, asked: CosignRequest) {
 
 const answering = (deal: Deal, verb: Verb, answer: object) =>
   cosign(deal, deal[payer[verb]], { answer });
+
+/** An answer that has passed the market's gates, and is not kept yet. */
+function prepared({ id: swapId, long: leg }: Deal, { accountId }: Party, answer: Answer) {
+  const signal = AbortSignal.timeout(60_000);
+  const asked = { accountId, swapId, leg, body: { answer }, inTurns: atAStretch, signal };
+  return prepareCosigning(world.deps, asked);
+}
 
 /** From the request to the transaction, each side by what the market tells it. */
 async function together(deal: Deal, verb: Verb): Promise<string> {
@@ -306,17 +306,7 @@ test('the newest request stands: an answer to a former one is refused, however c
   const given = { id, ...(await answerTo(deal, before.asked)) };
   must(await answering(deal, 'claim', given));
   const after = await planned(deal, 'claim', 3);
-  const { accountId } = deal.initiator;
-  const prepare = () =>
-    prepareCosigning(world.deps, {
-      accountId,
-      swapId: deal.id,
-      leg: deal.long,
-      body: { answer: given },
-      inTurns: atAStretch,
-      signal: AbortSignal.timeout(60_000),
-    });
-  const late = await prepare();
+  const late = await prepared(deal, deal.initiator, given);
   const replaced = must(await ask(deal, 'claim', after.request)).exchange.claim;
   assert.deepEqual([replaced.id === id, replaced.answer], [false, null]);
   refused(await answering(deal, 'claim', given), '409 nothing_there');
@@ -336,16 +326,8 @@ test('a refund that passed its gates is not kept once the secret is public', asy
   const { asked, request } = await planned(deal, 'refund');
   const { id } = must(await ask(deal, 'refund', request)).exchange.refund;
   const given = { id, ...(await answerTo(deal, asked)) };
-  const { accountId } = deal.counterparty;
+  const late = await prepared(deal, deal.counterparty, given);
   const { db } = world.deps;
-  const late = await prepareCosigning(world.deps, {
-    accountId,
-    swapId: deal.id,
-    leg: deal.long,
-    body: { answer: given },
-    inTurns: atAStretch,
-    signal: AbortSignal.timeout(60_000),
-  });
   await db.rows({
     name: 'test_secret',
     text: 'update swaps set secret = $2 where id = $1',

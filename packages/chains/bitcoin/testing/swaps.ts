@@ -89,14 +89,10 @@ export function signed(material: BtcSighash, key: TestKey, secret?: string): Sig
   return { psbtBase64, signaturesHex, ...(secret === undefined ? {} : { preimageHex: secret }) };
 }
 
-/** A spend that both parties sign together. */
-export async function signedTogether(
-  { terms, claimer, funder }: TestSwap,
-  spend: SpendTogether,
-  network = bitcoinNetworks.regtest,
-): Promise<Assembled> {
+/** Nonces of one who asks, in memory. */
+export function nonceStore(): NonceStore {
   const kept = new Map<string, readonly string[]>();
-  const store: NonceStore = {
+  return {
     put: async (id, secrets) => void kept.set(id, secrets),
     take: async (id) => {
       const secrets = kept.get(id) ?? null;
@@ -104,6 +100,15 @@ export async function signedTogether(
       return secrets;
     },
   };
+}
+
+/** A spend that both parties sign together. */
+export async function signedTogether(
+  { terms, claimer, funder }: TestSwap,
+  spend: SpendTogether,
+  network = bitcoinNetworks.regtest,
+): Promise<Assembled> {
+  const store = nonceStore();
   const [own, other] = spend.verb === 'claim' ? [claimer, funder] : [funder, claimer];
   const asking = { terms, network, privateKey: own.privateKey };
   const request = await ask(asking, spend, store, () => new Uint8Array(randomBytes(32)));
