@@ -1,6 +1,6 @@
 // Spends that both sides sign, by two drivers on a real bitcoind and anvil: claimed and refunded
 // together, with a side that is silent or lies, through crashes, a reorganisation and a fee that
-// is too low. What one side asks and answers: settle/cosigning.test.ts.
+// is too low. One side alone: settle/cosigning.test.ts.
 
 import assert from 'node:assert/strict';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
@@ -44,6 +44,8 @@ async function begun(of: Scene, waitMs = 20_000, more: Partial<SettleInput> = {}
 
 timed('both sides claim a leg together: one signature on chain, and no script', async () => {
   const of = together();
+  // It sees the secret later than the side that asks.
+  of.market.refuseCosigning(2);
   const { ended } = await begun(of);
   assert.ok(await isByBoth(await ended()));
 });

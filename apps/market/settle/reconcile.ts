@@ -35,8 +35,11 @@ const attempts = 5;
 /** After how long a swap that could not be reconciled is tried again. */
 export const retrySeconds = 30;
 
-/** Claims left with the market wait so long for one that both sides of a Taproot leg sign. */
-export const togetherSeconds = 30;
+/**
+ * Claims of a Taproot leg that were left here wait so long once the secret is public: its payee, if
+ * it is there, claims for less with the other side (20 s in the SDK).
+ */
+export const togetherSeconds = 60;
 /** They do so only while that much is left to the timelock. */
 const unhurriedSeconds = 7_200;
 

@@ -346,11 +346,9 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     },
     /** `triedAt`: Unix seconds. */
     releasing: { tries: 0, triedAt: 0 },
-    /**
-     * Spends that both sides sign. Of a claim: until when this run waits; null: it has not asked.
-     * Of a refund: for what balance it was asked.
-     */
+    /** Spends that both sides sign, by the ids of the market. */
     cosigning: {
+      /** `untilMs`: this run waits; null: it has not asked. */
       claim: { id: '', untilMs: null as number | null, isOver: false },
       refund: { id: '', balance: 0n, tries: 0 },
     },

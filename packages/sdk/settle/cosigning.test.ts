@@ -108,7 +108,7 @@ function seenBy(record: SwapRecord, a: Shown, b: Shown, clock: number, doubt?: s
   return doubt === undefined ? seen : { ...seen, doubt };
 }
 
-/** What the funder of leg b sends: an answer, a request, or nothing. */
+/** The funder of leg b sends an answer, a request, or nothing. */
 async function tends(
   a: Shown,
   b: Shown,

@@ -1,8 +1,8 @@
 // A Bitcoin leg of Taproot spent by the keys of both sides, through the market. The side that is paid
-// asks, and shows nothing by it but nonces. The other one answers. To a claim it does once its own
-// claim is in a block: whoever asks then has the secret, and the leaf is open to it. To a refund it
-// does where it may release the leg (giving-up.ts). Nobody relies on an answer: a claim goes by its
-// leaf after some seconds, and a refund from the timelock on.
+// asks, and shows nothing by it but nonces. The other one answers a claim once its own claim is in a
+// block: the secret is known then, and the leaf is open to the payee. It answers a refund where it
+// may release the leg (giving-up.ts). No side relies on an answer: a claim goes by its leaf after
+// some seconds, and a refund from the timelock on.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { NonceStore } from '@parley/chains/bitcoin/musig.ts';
@@ -12,7 +12,7 @@ import { has } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
 import { hasPassed } from '@parley/core/swap.ts';
 import type { CallOptions, ParleyClient } from '../client.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, ParleyApiError } from '../errors.ts';
 import type { Cosign, CosignReply, CosignExchange as Exchange } from '../generated.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import type { Cosigns } from '../wallets/wallet.ts';
@@ -55,7 +55,7 @@ export function cosignerOf(context: Context, leg: SetLeg): Cosigner | null {
   return cosigns === undefined ? null : { context, leg, client, cosigns };
 }
 
-/** What both sign pays the address of the terms: a wallet that is paid elsewhere asks for none. */
+/** A spend by both pays the address of the terms: a wallet that is paid elsewhere asks for none. */
 function askerOf(context: Context, leg: SetLeg, verb: Verb): Asker | null {
   const by = cosignerOf(context, leg);
   const { putNonces, takeNonces } = context.store;
@@ -78,7 +78,7 @@ function askerOf(context: Context, leg: SetLeg, verb: Verb): Asker | null {
   return { ...by, nonces, plan };
 }
 
-/** What the market has of this leg. */
+/** The newest requests and answers of this leg, as the market has them. */
 export async function exchanges(
   { context, client, leg }: Cosigner,
   body: Cosign = {},
@@ -151,6 +151,8 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
       claim.isOver = waitMs <= 0;
       if (claim.isOver) return false;
       claim.untilMs = performance.now() + waitMs;
+    }
+    if (claim.id === '') {
       claim.id = await askTogether(by, 'claim');
       return true;
     }
@@ -166,6 +168,9 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
     }
   } catch (error) {
     context.signal?.throwIfAborted();
+    // The market may see the secret a moment later.
+    const isEarly = error instanceof ParleyApiError && error.code === 'not_releasable';
+    if (isEarly && performance.now() < (claim.untilMs ?? 0)) return true;
     why = messageOf(error);
   }
   claim.isOver = true;
@@ -197,7 +202,7 @@ export function isDue({ sentAtMs, marketPollMs }: Context, about: string): boole
   return true;
 }
 
-/** Of the own leg: answers a claim, or takes the coins back that the other side gave up. */
+/** Answers a claim of the own leg, or takes back the coins that the other side gave up. */
 export async function tendTogether(context: Context, seen: Seen): Promise<void> {
   const { gives, gets } = ownSides(context.record);
   const { state, clocks, doubt } = seen;
@@ -234,7 +239,7 @@ async function refundsTogether(context: Context, leg: SetLeg, balance: bigint): 
   const { refund } = cosigning;
   const { refund: found } = await exchanges(by);
   if (found !== null && found.answer !== null && refund.id !== `used ${found.id}`) {
-    // It may be of a former run, whose nonces are kept. Whatever comes of it, they are used.
+    // It may be of a former run, whose nonces are kept. They are tried once.
     refund.id = `used ${found.id}`;
     return finished(by, requestOf(by, 'refund', found), found.answer);
   }
@@ -245,7 +250,7 @@ async function refundsTogether(context: Context, leg: SetLeg, balance: bigint): 
   refund.id = await askTogether(by, 'refund');
 }
 
-/** Of a swap that has ended: what nobody signs with any more is not left behind. */
+/** No nonce of a swap that has ended is left behind. */
 export async function dropNonces({ record, store, swapId }: Context): Promise<void> {
   const { a, b } = record.swap.legs;
   if (![a, b].some(({ escrow }) => escrow?.terms.form === 'p2tr')) return;

@@ -144,7 +144,7 @@ async function releaseTogether(context: Context, leg: SetLeg): Promise<void> {
     return tellWish(context);
   }
   const { funded } = context.lastSeen.get(leg.leg)?.leg.facts ?? {};
-  // What no block has is not asked for yet.
+  // The funder asks only for payments that are in a block.
   if (funded?.confirmations !== 0) context.releasing.tries += 1;
   try {
     const { refund } = await exchanges(by);

@@ -186,7 +186,7 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
         return withHeld([swapId]);
       }
     },
-    // What is not on disk for certain must not sign.
+    // A nonce must not sign unless it is gone from the disk for certain.
     ...noncesOf(store, strictly),
     // Its own waits have a limit, and say what they are for.
     ...(store.lock === undefined ? {} : { lock: (name, until) => lockOf(store, name, until) }),

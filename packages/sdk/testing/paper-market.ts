@@ -55,6 +55,8 @@ export type PaperMarket = {
   keepsSpends(count: number): void;
   /** Changes what it says of spends that both sides sign. */
   lieOfCosigning(alter: (said: Exchanges, party: Party) => Exchanges): void;
+  /** The next requests are refused, so many of them. */
+  refuseCosigning(count: number): void;
 };
 
 export type Exchanges = CosignReply['exchange'];
@@ -75,6 +77,7 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     alter: (swap: Swap) => swap,
     keepsSpends: Infinity,
     exchanges: { claim: null, refund: null } as Exchanges,
+    refusals: 0,
     alterCosigning: (said: Exchanges, _: Party) => said,
   };
   const released = new Set<LegName>();
@@ -169,6 +172,10 @@ export function paperMarket(given: PaperSwap): PaperMarket {
         build(`release ${leg}`, async () => void released.add(leg)),
       cosign: async (_: string, leg: LegName, { request, answer }: Cosign) =>
         build(`cosign ${leg} ${request ? 'request' : answer ? 'answer' : ''}`, async () => {
+          if (request !== undefined && state.refusals > 0) {
+            state.refusals -= 1;
+            throw new ParleyError('not_releasable', 'the secret is not public');
+          }
           if (request !== undefined) {
             const id = crypto.randomUUID();
             const outputs = [...request.outputs];
@@ -214,6 +221,9 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     left: (verb) => left[verb],
     keepsSpends: (count) => {
       state.keepsSpends = count;
+    },
+    refuseCosigning: (count) => {
+      state.refusals = count;
     },
     lieOfCosigning: (alter) => {
       state.alterCosigning = alter;

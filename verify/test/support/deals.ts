@@ -109,6 +109,7 @@ export type Hooks = {
   /** Instead of its own. */
   readonly client?: SettleInput['client'];
   readonly store?: SettleInput['store'];
+  readonly givesUp?: () => boolean;
   readonly signal?: AbortSignal;
 };
 

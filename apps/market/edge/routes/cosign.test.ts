@@ -11,6 +11,7 @@ import { atAStretch } from '@parley/chains/interface/turns.ts';
 import { swapById } from '../../db/swaps.ts';
 import { keepCosigning, mostRequests, prepareCosigning } from '../../settle/cosigning.ts';
 import { currentEscrow } from '../../settle/escrows.ts';
+import { togetherSeconds } from '../../settle/reconcile.ts';
 import { createScheduledSpends } from '../../settle/scheduled-spends.ts';
 import { ladderOf } from '../../settle/testing/ladders.ts';
 import {
@@ -152,6 +153,7 @@ test('once the secret is public both sides sign the claim, and the claims that w
   await deepen(world);
   const txid = await together(deal, 'claim');
   await deepen(world, 12);
+  await world.dev.time(togetherSeconds);
   const { status, legs, next } = await swapOf(deal);
   assert.deepEqual([status, legs[deal.long].claimTx], ['counterparty_claimed', txid]);
   assert.deepEqual(next, []);
