@@ -16,6 +16,8 @@ FORMULA_VERSION = 1
 #: The version of the init code that `contracts/escrows/deployment.json` pins: the head of its
 #: Keccak-256.
 ESCROWS_VERSION = "77e868623b324359"
+#: The output of the Taproot form with the values of `_bitcoin_version`, as the market pins it.
+_TAPROOT_OUTPUT = "5120f632e7f71e5fee67f173a60f2b779d5b4642cb3ff0e65a0ec3a92c6995efd2da"
 _HEAD_DIGITS = 16
 _MOST_SHOWN = 200
 
@@ -25,9 +27,10 @@ def _head(data: bytes) -> str:
 
 
 def _bitcoin_version() -> str:
-    """The version of the script with fixed values: its template has no address."""
+    """The version of both forms with fixed values: their templates have no address."""
     keys = (f"02{'22' * 32}", f"03{'33' * 32}")
-    return _head(bitcoin.escrow_script("11" * 32, *keys, 1_800_000_000))
+    script = bitcoin.escrow_script("11" * 32, *keys, 1_800_000_000)
+    return _head(script + bytes.fromhex(_TAPROOT_OUTPUT))
 
 
 def contract_id(view: ChainView) -> str:
