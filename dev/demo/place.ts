@@ -1,7 +1,7 @@
 // Where the demo plays, with what money, and what it plays there: one chain of each family of a dev
 // network, each chain's own coin and a dollar token where it has tokens.
 
-import { type Family, has } from '@parley/core/families.ts';
+import type { Family } from '@parley/core/families.ts';
 import type { DevnetStatus } from '../devnet/client.ts';
 
 /** Base units: the amounts that everyone begins with, and the amount of a swap. */
@@ -135,7 +135,7 @@ const few: readonly Sketch[] = [
 ];
 /**
  * Every ordered pair of families; then money comes back on each of the four chains, and before its
- * timelock on each that has releases.
+ * timelock on each.
  */
 const every: readonly Sketch[] = [
   ['BTC', 'EVM dollar'],
@@ -161,10 +161,7 @@ const every: readonly Sketch[] = [
   ['BTC', 'ETH', 'given up'],
 ];
 
-const isLate = (ends: Ending, coins: readonly Coin[]) =>
-  ends === 'no show' ||
-  ends === 'both refund' ||
-  (ends === 'given up' && !coins.every(({ family }) => has(family, 'consents')));
+const isLate = (ends: Ending) => ends === 'no show' || ends === 'both refund';
 
 /** A late refund needs clocks that can be moved: that of a real node is its own. */
 export function plansOf<P>(all: boolean, { coins }: Place, alice: P, bob: P): Plan<P>[] {
@@ -180,7 +177,7 @@ export function plansOf<P>(all: boolean, { coins }: Place, alice: P, bob: P): Pl
       amount: money[coin].traded + BigInt(place) * 1_000n,
     });
     const pair = `${label(gives)}/${label(gets)}`;
-    const how = { pair, ends, isLate: isLate(ends, [coins[gives], coins[gets]]), taker, maker };
+    const how = { pair, ends, isLate: isLate(ends), taker, maker };
     return { ...how, takerGives: some(gives), makerGives: some(gets) };
   });
   const moves = ({ coin }: Money) => coins[coin].clockMoves;

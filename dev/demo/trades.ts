@@ -237,12 +237,7 @@ async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal, saved
   if (!isNoShow) say(plan, leaves.person.name, does);
   const back = isNoShow ? null : run(scene, plan, swapId, leaves, { isBack: true, givesUp });
   const early = tellEarly(scene, plan, refundAt, saved);
-  const [stayed, came] = await Promise.all([
-    early(stays, staying),
-    early(leaves, back),
-    // The other leg is back by its release before any clock moves.
-    givesUp && plan.isLate ? staying.then(past) : null,
-  ]);
+  const [stayed, came] = await Promise.all([early(stays, staying), early(leaves, back)]);
   return sides.map((side) => (side === stays ? stayed : came));
 }
 
