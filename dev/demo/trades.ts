@@ -278,7 +278,7 @@ async function marketSays(
     if (!isTaproot) return ['the leg on Bitcoin is not Taproot, which both sides asked for'];
     if (status === expected && isMined) return [];
     if (performance.now() > until) return [`the market says ${status}, not ${expected}`];
-    await sleep(pollMs);
+    await sleep(marketPollMs);
   }
 }
 

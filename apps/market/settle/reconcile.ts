@@ -39,7 +39,7 @@ export const retrySeconds = 30;
  * Claims of a Taproot leg that were left here wait so long once the secret is public: its payee, if
  * it is there, claims for less with the other side (20 s in the SDK).
  */
-export const togetherSeconds = 60;
+export const togetherSeconds = 30;
 /** They do so only while that much is left to the timelock. */
 const unhurriedSeconds = 7_200;
 

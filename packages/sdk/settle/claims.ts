@@ -74,7 +74,8 @@ export async function claim(context: Context, seen: LegSeen): Promise<void> {
   const { publicSecret: secret, claim: kept } = context.record;
   if (secret === null) return;
   if (kept !== null) await resend(context, 'claim', kept);
-  else if (isClaimedForUs(context, facts) || (await claimsTogether(context, seen))) return;
+  else if (isClaimedForUs(context, facts)) return;
+  if (kept === null && (await claimsTogether(context, seen))) return;
   const byMarket = () => relayClaim(context, facts, secret);
   const isAsked = asksMarket(context, null);
   if (kept !== null && !isAsked) return;
