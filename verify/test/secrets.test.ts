@@ -64,11 +64,12 @@ function hears(where: string, text: string): void {
 function noteAll(value: unknown, name = ''): void {
   if (typeof value === 'string') {
     if (name === 'nonce' || name === 'signature') secret(name, value);
+    if (name === 'consent' && value.startsWith('0x') && value.length === 132) secret(name, value);
     if (name === 'key') secret('API key', value);
     if (name === 'secret' && value.startsWith('whsec_')) secret('secret of a webhook', value);
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, each] of Object.entries(value)) {
-      noteAll(each, Array.isArray(value) ? name : key);
+      noteAll(each, Array.isArray(value) || name === 'consent' ? name : key);
     }
   }
 }
@@ -76,7 +77,9 @@ function noteAll(value: unknown, name = ''): void {
 const noted: typeof fetch = async (input, init) => {
   const reply = await direct(input, init);
   if (!String(input).startsWith(stage.url)) return reply;
-  if (typeof init?.body === 'string') noteAll(JSON.parse(init.body));
+  // The market keeps the payee's word for its lane, for the funder.
+  const as = String(input).endsWith('/lane') ? 'consent' : '';
+  if (typeof init?.body === 'string') noteAll(JSON.parse(init.body), as);
   noteAll(await reply.clone().json());
   return reply;
 };
@@ -201,14 +204,14 @@ test('a run that signs in, trades, fails and recovers shows no secret', limits, 
   const heard = new Map([...secrets].filter(([what]) => /^secret of/.test(what)));
   assert.deepEqual(found(asked.join('\n'), heard), [], 'a node heard a secret that was not sent');
   const rows = () => rowsOfAll(database.db);
-  assert.deepEqual(found(await rows(), kept(/^nonce/)), [], 'before a secret is public');
+  assert.deepEqual(found(await rows(), kept(/^nonce|^consent/)), [], 'before a secret is public');
   const [first, ...others] = deals as [Deal, ...Deal[]];
   await quoteClaims(deals.slice(0, 3));
   await breakNodes(first);
   await breakDatabase(first);
   await settleAll(first, others);
   assert.deepEqual(found(await shown(), secrets), []);
-  const hidden = kept(/^nonce|^secret of a swap|^signature/);
+  const hidden = kept(/^nonce|^consent|^secret of a swap|^signature/);
   assert.deepEqual(found(await rows(), hidden), [], 'after the run');
   assert.ok(market.log().includes('request'), 'the log is as verbose as it gets');
   assert.equal(await market.stop(), 0, market.log().slice(-2_000));
