@@ -152,6 +152,8 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
       if (claim.isOver) return false;
       claim.untilMs = performance.now() + waitMs;
     }
+    const isOpen = performance.now() < claim.untilMs;
+    if (isOpen && !isDue(context, `claiming ${leg.leg}`)) return true;
     if (claim.id === '') {
       claim.id = await askTogether(by, 'claim');
       return true;
@@ -163,7 +165,7 @@ export async function claimsTogether(context: Context, { clock }: LegSeen): Prom
       claim.isOver = true;
       await finished(by, requestOf(by, 'claim', found), found.answer);
       return true;
-    } else if (performance.now() < claim.untilMs) {
+    } else if (isOpen) {
       return true;
     }
   } catch (error) {
