@@ -283,6 +283,22 @@ test('the other side asks while the first one waits, and takes P2WSH where it is
   assert.deepEqual(late, { asked: 1, form: undefined, waits: 0 });
 });
 
+test('a question for Taproot that a market leaves open ends before it could come too late', async () => {
+  const half = formed('maker', {}, p2tr);
+  const silent = (given: unknown[]) => ({
+    ...showing(half),
+    setAddress: (_: string, __: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          given.push(signal);
+          reject(signal.reason);
+        });
+      }),
+  });
+  const left = await asking('maker', [now + 19.95], (given) => silent(given) as ParleyClient);
+  assert.deepEqual(left, { asked: 1, form: undefined, waits: 0 });
+});
+
 /** The taker's run that begins at this time: its words to the market, and its end. */
 async function begun(at: number, store: Store, shown: Swap, signal?: AbortSignal) {
   const emitted: unknown[] = [];
