@@ -123,6 +123,10 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
     const ownLane = name !== gives && lenderOf(view.chain, wallet, wanted) !== null;
     if (isDone && (!ownLane || said.ownLane)) continue;
     const { form } = wanted;
+    if (form && has(wallet, 'coins') && wallet.signLeaves === undefined) {
+      const sentence = `leg ${name} is to be of Taproot: its wallet needs signLeaves`;
+      throw new SettleError('no_wallet', sentence);
+    }
     const address = wanted.pubkey ?? wanted.address;
     const how = { ...(form && { form }), ...(ownLane && { ownLane }) };
     const input = { chain: view.chain, address, ...how };
