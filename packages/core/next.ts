@@ -4,7 +4,7 @@
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { awaitsLane, fundBy } from './gates.ts';
 import type { UnixSeconds } from './nominal.ts';
-import { isGivenUp, isOut, isShown, releaseOf, takesRelease } from './release.ts';
+import { isGivenUp, isOut, isShown, isTaproot, releaseOf, takesRelease } from './release.ts';
 import {
   type Clocks,
   hasPassed,
@@ -173,7 +173,9 @@ type Both = { readonly own: Leg; readonly other: Leg };
 /** To a side that loses nothing by it, whatever the other one does, or that gave the swap up. */
 function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: Both): Step[] {
   const { facts, release, timelock } = other;
-  if (swap.secret !== null || !takesRelease(other) || (release?.at ?? null) !== null) return [];
+  // Of Taproot its funder may ask once more: what it was given is lost with its nonces.
+  const isGiven = !isTaproot(other) && (release?.at ?? null) !== null;
+  if (swap.secret !== null || !takesRelease(other) || isGiven) return [];
   const isSpent = (facts.claimed ?? facts.refunded) !== null;
   if (other.escrow === null || isSpent || isUnknown(facts)) return [];
   if (isShown(other, clocks)) return [];

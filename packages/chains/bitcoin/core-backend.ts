@@ -149,6 +149,8 @@ async function mempool(state: State, interest: MempoolInterest, signal: AbortSig
   const long = state.known.size > longList;
   const wait = long && Math.abs(state.now() - state.listedAt) < longListSeconds;
   const first = long ? await spenders(state, interest.outpoints(), signal) : [];
+  // One that was read before what it spends was known is read again.
+  for (const txid of first) state.known.delete(txid);
   const early = await fetchNew(state, first, signal);
   if (wait) {
     const tipHash = await rpc.call<string>('getbestblockhash', [], signal).catch(unexpected);

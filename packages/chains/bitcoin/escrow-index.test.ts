@@ -60,6 +60,27 @@ const facts = (index: ReturnType<typeof watching>, of = swap) =>
   escrowFacts(historyOf(index, of.escrow.address), of.terms.amount, 2);
 
 describe('the index', () => {
+  it('knows an escrow that is watched anew by what it shares with another', () => {
+    for (const form of [undefined, 'p2tr'] as const) {
+      const at = { since: 0, amount: 1_000n, ...(form && { form }) };
+      const one = testSwap({ ...at, timelock: 1_800_000_000 });
+      const other = testSwap({ ...at, timelock: 1_800_000_001 });
+      const index = watching(one, other);
+      const { outputs } = payment('both', 1_000n, other);
+      const paid = payment('both', 1_000n, one);
+      const both = { ...paid, outputs: [...paid.outputs, ...outputs] };
+      connectBlock(index, mark(1), [both]);
+      unwatchEscrow(index, one.escrow.address);
+      watchEscrow(index, one.escrow, watchedBytes(one.terms, network));
+      applyTransaction(index, both, 1);
+      assert.equal(facts(index, one).funded?.txid, 'both');
+      assert.equal(facts(index, other).funded?.txid, 'both');
+      if (form === undefined) continue;
+      applyTransaction(index, ofTree('back', 'both', { to: new Uint8Array(22) }), 1);
+      assert.equal(facts(index, one).refunded?.txid, 'back');
+    }
+  });
+
   it('shows the same in whatever order payment and claim are seen', () => {
     const pay = payment('pay', 1_000n);
     const claim = spend('claim', 'pay', swap.secret);

@@ -112,8 +112,14 @@ export function unwatchEscrow(index: EscrowIndex, address: string): void {
   index.maturing.delete(address);
   for (const txid of index.byAddress.get(address) ?? []) {
     const record = index.records.get(txid);
-    const others = record === undefined ? [] : addressesOf(record);
-    if (others.every((other) => !index.escrows.has(other))) index.records.delete(txid);
+    if (record === undefined) continue;
+    const isOther = (each: { readonly address: string }) => each.address !== address;
+    const payments = record.payments.filter(isOther);
+    const spends = record.spends.filter(isOther);
+    // Watched anew, it is to be taken in again.
+    if (payments.length + spends.length > 0)
+      index.records.set(txid, { ...record, payments, spends });
+    else index.records.delete(txid);
   }
   index.byAddress.delete(address);
 }

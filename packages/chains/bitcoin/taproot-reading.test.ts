@@ -182,16 +182,18 @@ describe('a past that is long', () => {
     }
   });
 
-  it('and in the mempool', async () => {
-    const swap = newSwap();
-    await node.mine(60);
-    await pay(swap);
-    await node.mine(2);
-    const adapter = adapterOn(node);
-    adapter.watch([swap.escrow]);
-    const txid = await together(adapterOn(node), swap, 'claim');
-    await adapter.changes(signal());
-    assert.equal((await read(adapter, swap)).claimed?.txid, txid);
+  it('and in the mempool, however long its list is', async () => {
+    for (const longList of [undefined, 0]) {
+      const swap = newSwap();
+      await node.mine(60);
+      await pay(swap);
+      await node.mine(2);
+      const adapter = adapterOn(node, { backend: coreOf(node, longList) });
+      adapter.watch([swap.escrow]);
+      const txid = await together(adapterOn(node), swap, 'claim');
+      await adapter.changes(signal());
+      assert.equal((await read(adapter, swap)).claimed?.txid, txid);
+    }
   });
 });
 

@@ -175,7 +175,11 @@ function without(kind: 'refund' | 'payout'): Swap {
 }
 
 /** The market's record of the taker's Bitcoin key when it has none yet. */
-async function keyTold(wallet: Partial<BitcoinWallet>, kind: 'p2tr' | 'p2wpkh') {
+async function keyTold(
+  wallet: Partial<BitcoinWallet>,
+  kind: 'p2tr' | 'p2wpkh',
+  asks: { readonly form?: 'p2tr' } = {},
+) {
   const trade = tradeOf('taker');
   const pubkey = trade.refundTo.pubkey ?? '';
   const address = addressesOfPubkey(pubkey, bitcoinView.network)[kind];
@@ -188,7 +192,7 @@ async function keyTold(wallet: Partial<BitcoinWallet>, kind: 'p2tr' | 'p2wpkh') 
     contextOf({
       ...inputOf(showing(without('refund'), emitted, then), memoryStore(), 'taker'),
       chains: withChain(pinned as Chains, bitcoinView.chain, { wallet: signing }),
-      trade: { ...trade, refundTo: { address, pubkey } },
+      trade: { ...trade, refundTo: { address, pubkey, ...asks } },
       now: () => now,
     }),
   );
@@ -215,6 +219,10 @@ test('the key of a Taproot address is named with its own signature, no other is'
 });
 
 const p2tr = { form: 'p2tr' } as const;
+
+test('Taproot is not asked for with a wallet that could not spend it alone', async () => {
+  await assert.rejects(keyTold({}, 'p2wpkh', p2tr), { code: 'no_wallet', message: /signLeaves/ });
+});
 
 /** The honest swap of these forms: the taker funds the Bitcoin leg first, the maker is paid by it. */
 function formed(party: 'maker' | 'taker', payout: object, refund: object): Swap {
@@ -281,6 +289,22 @@ test('the other side asks while the first one waits, and takes P2WSH where it is
   });
   const late = await asking('maker', [now + 1], (given) => refusing(given) as ParleyClient);
   assert.deepEqual(late, { asked: 1, form: undefined, waits: 0 });
+});
+
+test('a question for Taproot that a market leaves open ends before it could come too late', async () => {
+  const half = formed('maker', {}, p2tr);
+  const silent = (given: unknown[]) => ({
+    ...showing(half),
+    setAddress: (_: string, __: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          given.push(signal);
+          reject(signal.reason);
+        });
+      }),
+  });
+  const left = await asking('maker', [now + 19.95], (given) => silent(given) as ParleyClient);
+  assert.deepEqual(left, { asked: 1, form: undefined, waits: 0 });
 });
 
 /** The taker's run that begins at this time: its words to the market, and its end. */

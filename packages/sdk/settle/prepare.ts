@@ -5,6 +5,7 @@ import { addressesOfPubkey, keySignatureText } from '@parley/chains/bitcoin/keys
 import { parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { has } from '@parley/core/families.ts';
+import type { Millis } from '@parley/core/nominal.ts';
 import type { Destination } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { sighted } from '../agree.ts';
@@ -115,22 +116,30 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
       said[`${kind}Address`] === wanted.address &&
       (said[`${kind}Pubkey`] ?? null) === wanted.pubkey;
     const isOfForm = (said[`${kind}Form`] ?? undefined) === wanted.form;
-    const isDone = isSame && (isOfForm || (await isTooLate(context, trade, swap, name)));
+    const leftMs = isSame && !isOfForm ? await leftToAsk(context, trade, swap, name) : null;
+    const isDone = isSame && (isOfForm || leftMs === 0);
     const { view } = own[name];
     const { wallet } = context.chains[view.chain] ?? {};
     const ownLane = name !== gives && lenderOf(view.chain, wallet, wanted) !== null;
     if (isDone && (!ownLane || said.ownLane)) continue;
     const { form } = wanted;
+    if (form && has(wallet, 'coins') && wallet.signLeaves === undefined) {
+      const sentence = `leg ${name} is to be of Taproot: its wallet needs signLeaves`;
+      throw new SettleError('no_wallet', sentence);
+    }
     const address = wanted.pubkey ?? wanted.address;
     const how = { ...(form && { form }), ...(ownLane && { ownLane }) };
     const input = { chain: view.chain, address, ...how };
     const proven = { ...input, ...(await keyProof(context, client, wanted, view)) };
+    const ask = (how: { signal?: AbortSignal }) => client.setAddress(context.swapId, proven, how);
     try {
-      swap = await client.setAddress(context.swapId, proven, signalOf(context));
+      // Tried again later, it could move the leg after all.
+      swap = await (leftMs ? asked(context, ask, leftMs) : ask(signalOf(context)));
     } catch (error) {
       // Neither a form that comes too late nor a lane of its own is a reason to stop.
       const isApi = error instanceof ParleyApiError;
-      if (!isSame || !isApi || !(isDone || error.code === 'addresses_fixed')) throw error;
+      const isLate = isApi && (error.code === 'addresses_fixed' || (leftMs && error.unreachable));
+      if (!isSame || !isApi || !(isDone || isLate)) throw error;
       context.emit('market_refused', name, error.message, null, error.code);
       continue;
     }
@@ -139,17 +148,22 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
   return swap;
 }
 
-/** Whether asking for a form could move a leg that the other side is about to fund. */
-async function isTooLate(
+/**
+ * How long the form may still be asked for: later that could move a leg that the other side is about
+ * to fund. null: as long as one likes.
+ */
+async function leftToAsk(
   { chains, swapId, now }: Context,
   trade: OwnTrade,
   swap: Swap,
   leg: LegName,
-): Promise<boolean> {
-  if (swap.role === 'initiator' || swap.legs[leg].refundForm !== 'p2tr') return false;
-  if (leg === givenLeg(trade.party)) return false;
+): Promise<Millis | null> {
+  if (swap.role === 'initiator' || leg === givenLeg(trade.party)) return null;
   const at = { swapId, now: await now() };
-  return at.now >= verifyAgreement(swap, trade, chains, at).agreedAt + formsSeconds;
+  const until = verifyAgreement(swap, trade, chains, at).agreedAt + formsSeconds;
+  const leftMs = Math.max(0, until - at.now) * 1_000;
+  // Before the first one asks, nothing moves.
+  return leftMs === 0 && swap.legs[leg].refundForm !== 'p2tr' ? null : leftMs;
 }
 
 /** The market takes the key of a Taproot address only with a signature by that very key. */

@@ -180,8 +180,15 @@ test('a payee that gave its leg up signs the refund, which comes before the time
   const path = `/v1/swaps/${deal.id}/legs/${deal.long}/release`;
   const signed = deal.counterparty.post(path, { signature: '0x01' });
   refused(await signed, '409 not_releasable', /both sides sign/);
-  const txid = await together(deal, 'refund');
+  const lost = await planned(deal, 'refund');
+  const { id } = must(await ask(deal, 'refund', lost.request)).exchange.refund;
+  must(await answering(deal, 'refund', { id, ...(await answerTo(deal, lost.asked)) }));
   assert.notEqual((await swapOf(deal)).legs[deal.long].release.at, null);
+  // The funder has lost its nonces, and asks anew.
+  const again = await planned(deal, 'refund');
+  must(await ask(deal, 'refund', again.request));
+  assert.ok((await steps(deal)).includes(`counterparty cosign ${deal.long}`));
+  const txid = await together(deal, 'refund');
   await deepen(world);
   const { status, legs } = await swapOf(deal);
   assert.deepEqual([status, legs[deal.long].refundTx], ['refunded', txid]);
@@ -194,7 +201,7 @@ test('a payee that gave its leg up signs the refund, which comes before the time
   const about = { swapId: deal.id, status: 'refunded', leg: deal.long, verb: 'refund' };
   assert.deepEqual(
     told.map(({ payload }) => payload),
-    [false, true].map((answered) => ({ ...about, answered })),
+    [false, true, false, false, true].map((answered) => ({ ...about, answered })),
   );
 });
 
