@@ -153,9 +153,11 @@ timed('a refund that the other side does not sign comes from the timelock on', a
   const taker = running(side);
   await taker.next('seen', 1, 'b');
   const maker = running(await sideOf(of, 'maker', { givesUp: () => true }));
-  assert.equal((await maker.end).end, 'nothing');
+  const asked = ['taker cosign b request', 'maker cosign b '];
+  await waitUntil(() => asked.every((call) => of.market.calls.includes(call)));
   assert.equal((await recordOf(side)).refund, null);
   await on.chains.move(of.market.watched('b').terms.timelock - on.chains.now() + 30);
+  assert.equal((await maker.end).end, 'nothing');
   const { end, txids } = await taker.end;
   assert.equal(end, 'refunded');
   assert.equal(await isByBoth(txids.b.refund), false);

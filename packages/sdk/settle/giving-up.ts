@@ -24,11 +24,14 @@ import { mustAgree } from './sign.ts';
  */
 export const mostTries = 10;
 
+/** Where both sides sign, the other one waits for the answer: two minutes in all. */
+const mostRestSeconds = 16;
+
 /** By the own clock; one that was set back makes no pause longer. */
-function rests({ releasing, lastWall }: Context): boolean {
+function rests({ releasing, lastWall }: Context, most = Infinity): boolean {
   const { tries, triedAt } = releasing;
   const wall = lastWall() ?? 0;
-  if (tries > 0 && Math.abs(wall - triedAt) < 2 ** tries) return true;
+  if (tries > 0 && Math.abs(wall - triedAt) < Math.min(2 ** tries, most)) return true;
   releasing.triedAt = wall;
   return false;
 }
@@ -96,9 +99,10 @@ async function told(context: Context, body: { readonly signature?: string }): Pr
 
 /** Releases the leg that pays this side. A person's wallet is asked by that person's wish alone. */
 export async function release(context: Context): Promise<void> {
-  if (rests(context)) return;
   const leg = payingLeg(context);
-  if (leg.escrow.terms.form === 'p2tr') return releaseTogether(context, leg);
+  const isTogether = leg.escrow.terms.form === 'p2tr';
+  if (rests(context, isTogether ? mostRestSeconds : undefined)) return;
+  if (isTogether) return releaseTogether(context, leg);
   const { consent } = sourceOf(context, leg.chain).adapter;
   const { asks } = walletOf(context, leg.chain);
   const isWanted = asks === undefined || context.record.givenUp?.byPerson === true;
