@@ -53,11 +53,24 @@ export const noteBuilt = none<[escrow: { chain: ChainKey; address: string; at: D
   update escrows set built_at = coalesce(built_at, :at)
     where chain = :chain and address = :address`;
 
-/** Notes that a funding of it was handed to the chain; null takes the note back. */
-export const noteSent = none<[escrow: { chain: ChainKey; address: string; at: Date | null }]>(
+/** Notes that a funding of it was handed to the chain. */
+export const noteSent = none<[escrow: { chain: ChainKey; address: string; at: Date }]>(
   'escrow_note_sent',
 )`
   update escrows set sent_at = :at where chain = :chain and address = :address`;
+
+type Refused = {
+  readonly chain: ChainKey;
+  readonly address: string;
+  readonly at: Date;
+  /** As it was noted before. */
+  readonly before: Date | null;
+};
+
+/** Takes that note back, and none of another funding: anybody may send bytes that nodes refuse. */
+export const takeBackSent = none<[refused: Refused]>('escrow_take_back_sent')`
+  update escrows set sent_at = :before
+    where chain = :chain and address = :address and sent_at = :at`;
 
 /**
  * Notes that somebody may hold the funder's signature for it: a text to sign was given, or a

@@ -12,7 +12,14 @@ import { type ChainKey, has, isFamily } from '@parley/core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate, releaseGate } from '@parley/core/gates.ts';
 import { mustGoOn, releaseOf } from '@parley/core/release.ts';
 import type { Steps } from '@parley/core/steps.ts';
-import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
+import {
+  type EscrowRow,
+  escrowAt,
+  escrowsAmong,
+  noteAuthorized,
+  noteSent,
+  takeBackSent,
+} from '../db/escrows.ts';
 import { noteShown } from '../db/legs.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -251,8 +258,9 @@ async function send(
 ): Promise<string> {
   const { chain } = adapter;
   const fundings = touched.filter(({ touch }) => touch.verb === 'fund');
+  const held: Held[] = [];
   for (const each of fundings) {
-    await holdAddresses(deps, each, await isAuthorized(deps, adapter, each, signal));
+    held.push(await holdAddresses(deps, each, await isAuthorized(deps, adapter, each, signal)));
   }
   // A node that refuses it has seen the secret all the same.
   for (const { row, swap } of shown) {
@@ -263,9 +271,7 @@ async function send(
     txid = await within(signal, chain, adapter.broadcast(transaction, signal));
   } catch (error) {
     const refused = error instanceof ParleyError && error.kind === 'invalid';
-    for (const { row } of refused ? fundings : []) {
-      await noteSent(deps.db, { chain, address: row.address, at: null });
-    }
+    for (const each of refused ? held : []) await takeBackSent(deps.db, each);
     throw error;
   }
   for (const { swap } of touched) {
@@ -297,19 +303,23 @@ async function isAuthorized(
   }
 }
 
+type Held = Parameters<typeof takeBackSent>[1];
+
 /** From here on the leg does not move off the escrow while its funding is on its way. */
-async function holdAddresses(deps: Deps, { row, swap }: Touched, isSigned: boolean): Promise<void> {
+async function holdAddresses(deps: Deps, { row, swap }: Touched, isSigned: boolean): Promise<Held> {
   const { chain, address } = row;
   const at = new Date(deps.now());
-  await deps.db.transaction(async (tx) => {
+  return deps.db.transaction(async (tx) => {
     const locked = await lockSwap(tx, swap.id);
     if (locked !== null) {
       mustBeCurrent(locked, row);
       mustGoOn(locked.state);
     }
+    const { sentAt: before = null } = (await escrowAt(tx, chain, address)) ?? {};
     await noteSent(tx, { chain, address, at });
     // A node that refuses it has seen the signature all the same.
     if (isSigned) await noteAuthorized(tx, { chain, address, at });
+    return { chain, address, at, before };
   });
 }
 

@@ -7,6 +7,8 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { parseEther } from 'viem';
+import type { ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
 import { type SettleInput, settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/store.ts';
@@ -265,6 +267,35 @@ timed('one that is late ends its batch, and the others are funded without it', a
   stopAll();
   assert.equal(await on.anvil.receipt(many.batches[0]?.txid ?? ''), null);
 });
+
+timed(
+  'one that another device gave up ends its batch, and the others are funded without',
+  async () => {
+    const many = await takers(3);
+    const [given, ...others] = many.sides as [SettleInput, ...SettleInput[]];
+    const isOut = async () => (await given.store.getSwap(given.swapId))?.funding ?? null;
+    const [client, ...clients] = many.sides.map((side) => {
+      const own = side.client as ParleyClient;
+      const broadcast: ParleyClient['broadcast'] = async (chain, signed, how) => {
+        if ((await isOut())?.raw !== signed) return own.broadcast(chain, signed, how);
+        throw new ParleyApiError({ status: 409, code: 'given_up', message: 'it was given up' });
+      };
+      return { ...own, broadcast } as ParleyClient;
+    }) as [ParleyClient, ...ParleyClient[]];
+    const swap: ParleyClient['swap'] = async (...about) => {
+      const { legs, ...shown } = await client.swap(...about);
+      const release = (await isOut()) && { askedAt: 0, at: null, signature: null };
+      return { ...shown, legs: { ...legs, a: { ...legs.a, release } } };
+    };
+    const gone = running({ ...given, client: { ...client, swap } as ParleyClient });
+    await funded(others.map((side, at) => ({ ...side, client: clients[at] as ParleyClient })));
+    stopAll();
+    await gone.end.catch(() => {});
+    const { funding, givenUp } = await recordOf(given);
+    assert.ok(givenUp && funding?.batch);
+    assert.equal(await on.anvil.receipt(funding.txid), null);
+  },
+);
 
 timed('tokens are approved once, by their sum, and funded together', async () => {
   const many = await takers(3, { a: 'SOL', b: 'EVM dollar' });

@@ -52,6 +52,27 @@ timed('a funding whose signature took until after the deadline is not sent', asy
   assert.ok(!scene.market.calls.includes('taker broadcast'));
 });
 
+for (const party of ['maker', 'taker'] as const) {
+  timed(
+    `the ${party} sends no funding that another device gave up while it was signed`,
+    async () => {
+      const scene = await paperScene(party);
+      scene.isShared = true;
+      const { gives, gets, input } = scene;
+      const client = input.client as ParleyClient;
+      const gaveUp = onSigned(scene, gives, () => client.release(input.swapId, gets));
+      const broadcast = () => refused(409, 'given_up');
+      const own = { ...gaveUp, client: { ...client, broadcast } as unknown as ParleyClient };
+      let steps = 0;
+      const isEnough = () => says(scene, 'given up on another device') && ++steps > 10;
+      await run(scene, own, isEnough);
+      assert.deepEqual(sent(scene, gives, 'fund'), []);
+      const { funding, givenUp } = await recordOf(scene);
+      assert.ok(funding !== null && givenUp?.told === 'wish');
+    },
+  );
+}
+
 const meanwhile: Record<string, (scene: PaperScene, record: SwapRecord) => unknown> = {
   'its time has passed': (scene, { swap }) => {
     scene.wall = swap.deadlines.revealBy + 5;

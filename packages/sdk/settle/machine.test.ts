@@ -90,6 +90,10 @@ const tables = {
     by chain b | maker none final @ clockB=fundBy+1 | settled:
     being refunded | maker none refundPooled | waiting_to_fund: wait b
     of unknown outcome | maker none unknown | waiting_to_fund: wait b
+    in a lane that its payee used up | maker unknown final | funding: wait a
+    the same, too late | maker unknown final @ wall=fundBy+1 clock=now | settled:
+    which it may have funded | maker unknown final sent @ wall=fundBy+1 | cancelling: cancel_funding a
+    or a lost device | maker unknown final brought @ wall=lockA+1 | funding: wait a
     with the secret public | maker none final secret | claiming: claim b
     with an approval on its way | maker none mined approval | funding: push_approval a
     with its funding unseen | maker none final sent | funding: fund a

@@ -2,7 +2,7 @@
 // before anything is sent.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import { isMuch, legStatus, nothingSeen, type Sighting } from '@parley/core/facts.ts';
+import { isMuch, isUnknown, legStatus, nothingSeen, type Sighting } from '@parley/core/facts.ts';
 import { has } from '@parley/core/families.ts';
 import { fundBy, fundGate } from '@parley/core/gates.ts';
 import { nextSteps, type Step } from '@parley/core/next.ts';
@@ -253,7 +253,9 @@ function hasEnded(facts: Facts, seen: Seen, ownClock: UnixSeconds): boolean {
   const isBegun = isFundingSigned(record) || Boolean(record.approval) || isLeft;
   // A payment that this side never signed, and that no block takes, is a stranger's.
   const isOfNobody = funded !== null && isUnmined;
-  const untouched = (ownStatus === 'unfunded' || isOfNobody) && !isBegun;
+  // A payee that uses its lane up hides that the leg was never funded.
+  const isHidden = isUnknown(own.facts) && funded === null && !isByOthers;
+  const untouched = (ownStatus === 'unfunded' || isOfNobody || isHidden) && !isBegun;
   // A funding that a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
   // A payment of others is not known to this device: its chain has to be past the time.

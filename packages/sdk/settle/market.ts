@@ -124,6 +124,17 @@ export async function keepOwnWord(
   context.emit('waiting', null, 'this swap was given up on another device of this account');
 }
 
+/** What either side has given up is not funded, although it is signed. */
+export async function heedWords(context: Context): Promise<void> {
+  const { client, swapId, heard } = context;
+  if (client === null) return;
+  noteReleases(context, await asked(context, (how) => client.swap(swapId, how)));
+  await takeOwnWord(context);
+  const { givenUp, publicSecret } = context.record;
+  if (heard.release === null || givenUp !== undefined || publicSecret !== null) return;
+  await context.keep({ givenUp: keptNow({ byPerson: false }) });
+}
+
 function isHex32(said: unknown): said is Secret {
   return typeof said === 'string' && /^[0-9a-f]{64}$/.test(said);
 }

@@ -10,7 +10,7 @@ import { isRefusedByNode, messageOf, ParleyApiError } from '../errors.ts';
 import type { Kept } from '../stores/store.ts';
 import { type Context, sourceOf } from './context.ts';
 import { isGivenAway } from './hands/nonces.ts';
-import { asked } from './market.ts';
+import { asked, heedWords } from './market.ts';
 import type { SetLeg } from './record.ts';
 
 /** A transaction that nobody shows is sent again after this long, through one's own node. */
@@ -60,6 +60,12 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
     } catch (error) {
       if (!(error instanceof ParleyApiError)) throw error;
       context.emit('market_refused', name, error.message);
+      if (error.code === 'given_up') {
+        // Another device may have released what would pay for it. Each try asks the market anew.
+        context.sentAtMs.delete(kept.txid);
+        await heedWords(context);
+        throw error;
+      }
     }
     await mustHaveNonce(context, leg, kept);
   }

@@ -302,3 +302,26 @@ test('a funding that the market has sent keeps the other leg from being released
   const { material } = must(await releaseBy(deal, 'maker'));
   assert.equal(material, null);
 });
+
+test('bytes that a node refuses take no note of a funding away that was sent before', async () => {
+  const deal = await agree(desk);
+  const { taker, maker, id } = deal;
+  const gift = { chain: evm, address: taker.evmAccount.address, amount: ether };
+  await desk.dev.faucet(gift);
+  await sendOwn(desk, taker, must(await taker.post(legOf(deal, 'b', 'fund'))));
+  await deepen(desk);
+  const built = must(await maker.post(legOf(deal, 'a', 'fund')));
+  // Another process has sent it, and no node shows it so far.
+  await desk.deps.db.rows({
+    name: 'test_sent',
+    text: "update escrows set sent_at = now() where swap_id = $1 and leg = 'a'",
+    values: [id],
+  });
+  const evmClient = desk.client(built.chain);
+  const poor = await newParty(desk);
+  const [signed] = await signEvm({ ...desk, evmClient }, poor.evmAccount, built);
+  const sent = await poor.post('/v1/tx/broadcast', { chain: built.chain, signed });
+  refused(sent, '400 refused_by_node');
+  const { material } = must(await releaseBy(deal, 'maker'));
+  assert.equal(material, null);
+});

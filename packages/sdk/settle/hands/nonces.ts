@@ -53,15 +53,17 @@ export async function laterOfBatch(
 }
 
 /**
- * A batch is sent once each of its swaps keeps it, or what took its place: a crash may come before
- * that. Sent then, it would open an escrow whose own record knows of no funding.
+ * A batch is sent once each of its swaps keeps it, or what took its place, and none is given up. A
+ * crash may come before that: sent then, it would open an escrow whose own record knows of no
+ * funding.
  */
 export async function isWhole({ store }: Context, kept: Kept): Promise<boolean> {
   const { batch = [] } = kept;
   const records = await Promise.all(batch.map((swapId) => store.getSwap(swapId)));
   return records.every((record) => {
     if (record === null) return true;
-    return record.funding !== null && haveOneVersion(record.funding, kept);
+    const { funding, givenUp } = record;
+    return givenUp === undefined && funding !== null && haveOneVersion(funding, kept);
   });
 }
 
