@@ -18,7 +18,7 @@ export type LaneRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;
-  /** null: what is to be signed. */
+  /** null: asks for the text. */
   readonly given: { readonly signature: string; readonly escrow: string } | null;
 };
 
