@@ -14,7 +14,7 @@ import { legNamed, swapOfCaller } from './access.ts';
 import { mustStillBe, planned } from './builders.ts';
 import { adapterOf } from './preview.ts';
 
-export type LaneRequest = {
+type LaneRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;
