@@ -152,10 +152,13 @@ timed('a refund that the other side does not sign comes from the timelock on', a
   const taker = running(side);
   await taker.next('seen', 1, 'b');
   const maker = running(await sideOf(of, 'maker', { givesUp: () => true }));
-  assert.equal((await maker.end).end, 'nothing');
+  await waitUntil(() => of.market.calls.some((call) => call.endsWith('request')));
   assert.equal((await recordOf(side)).refund, null);
   await on.chains.move(of.market.watched('b').terms.timelock - on.chains.now() + 30);
-  const { end, txids } = await taker.end;
-  assert.equal(end, 'refunded');
-  assert.equal(await isByBoth(txids.b.refund), false);
+  const ends = await Promise.all([taker.end, maker.end]);
+  assert.deepEqual(
+    ends.map(({ end }) => end),
+    ['refunded', 'nothing'],
+  );
+  assert.equal(await isByBoth(ends[0].txids.b.refund), false);
 });
