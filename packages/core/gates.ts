@@ -268,6 +268,6 @@ function mustBePublic({ secret }: SwapState, name: LegName): void {
 }
 
 function unreleasable(leg: LegName, why: string, more: Readonly<Record<string, Fact>> = {}) {
-  const sentence = `leg ${leg} cannot be released: ${why}`;
+  const sentence = `leg ${leg} cannot be released or cosigned: ${why}`;
   return new ParleyError('not_releasable', sentence, { leg, ...more });
 }

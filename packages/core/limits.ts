@@ -25,7 +25,7 @@ export const minSettled = { least: 1, most: 1_000 } as const;
 /** Cancel on disconnect: for how many seconds a maker may be gone and keep its quotes. */
 export const graceSeconds = { least: 5, most: 60 } as const;
 
-/** How long a funding waits for the payee's signature of its lane: for a driver's few polls. */
+/** How long a funding waits for the payee's signature of its lane: a few polls of its driver. */
 export const laneGraceSeconds = 15;
 
 /** Characters of the URL of a webhook. */

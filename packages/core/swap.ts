@@ -41,7 +41,7 @@ export type Leg = {
   readonly escrow: string | null;
   /** EVM, TRON: whether the payee lends a lane of its own. */
   readonly ownLane?: boolean;
-  /** Until when the funder waits for the payee's signature of its lane. Absent: none is missing. */
+  /** The funder waits until then for the payee's signature of its lane. Absent: for none. */
   readonly laneAwaitedUntil?: UnixSeconds;
   readonly facts: EscrowFacts;
   /** Whether an escrow it moved off holds a payment, which the same secret opens. */

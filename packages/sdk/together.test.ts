@@ -13,7 +13,6 @@ import { timed } from './testing/timed.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();
-const together = () => on.chains.swap(undefined, { form: 'p2tr' });
 const received = ['received', 'received'];
 
 type Input = { readonly txid: string; readonly txinwitness?: readonly string[] };
@@ -43,7 +42,7 @@ async function begun(of: Scene, waitMs = 20_000, more: Partial<SettleInput> = {}
 }
 
 timed('both sides claim a leg together: one signature on chain, and no script', async () => {
-  const of = together();
+  const of = on.chains.swap();
   // It sees the secret later than the side that asks.
   of.market.refuseCosigning(2);
   const { ended } = await begun(of);
@@ -67,7 +66,7 @@ const lies: Readonly<Record<string, (said: Exchanges) => Exchanges>> = {
 };
 for (const [what, lie] of Object.entries(lies)) {
   timed(`a claim goes by its leaf where the other side ${what}`, async () => {
-    const of = together();
+    const of = on.chains.swap();
     of.market.lieOfCosigning(lie);
     const { ended } = await begun(of, 2_000);
     assert.equal(await isByBoth(await ended()), false);
@@ -75,7 +74,7 @@ for (const [what, lie] of Object.entries(lies)) {
 }
 
 timed('each side takes the claim up where its process ended', async () => {
-  const of = together();
+  const of = on.chains.swap();
   const crashes = (['taker', 'maker'] as const).map(async (party) => {
     const crashing: Crashing = { at: [], stop: new AbortController() };
     return throughCrashes(await sideOf(of, party), crashing);
@@ -90,7 +89,7 @@ timed('each side takes the claim up where its process ended', async () => {
 timed(
   'a claim that both signed is there again after a reorganisation, or raised alone',
   async () => {
-    const of = together();
+    const of = on.chains.swap();
     const { maker, taker, claimer, ended } = await begun(of);
     const { dev } = on.chains;
     const pool = () => on.core<string[]>('getrawmempool');
@@ -113,7 +112,7 @@ timed(
 );
 
 timed('a claim that both signed and no block takes is raised by its leaf', async () => {
-  const of = together();
+  const of = on.chains.swap();
   const { maker, taker, ended } = await begun(of, 20_000, { replaceAfterMs: 1_000 });
   const { dev } = on.chains;
   await taker.next('claimed');
@@ -131,7 +130,7 @@ timed('a claim that both signed and no block takes is raised by its leaf', async
 });
 
 timed('a leg that the other side gives up is back before its timelock, by both keys', async () => {
-  const of = together();
+  const of = on.chains.swap();
   const taker = running(await sideOf(of, 'taker'));
   await taker.next('seen', 1, 'b');
   const maker = running(await sideOf(of, 'maker', { givesUp: () => true }));
@@ -147,7 +146,7 @@ timed('a leg that the other side gives up is back before its timelock, by both k
 });
 
 timed('a refund that the other side does not sign comes from the timelock on', async () => {
-  const of = together();
+  const of = on.chains.swap();
   of.market.lieOfCosigning((said, party) => (party === 'maker' ? silent : said));
   const side = await sideOf(of, 'taker');
   const taker = running(side);

@@ -17,23 +17,13 @@ const opened = sharedMarket();
 let ground: Ground;
 let pair: readonly [Customer, Customer];
 
-/** The same with a wallet that asks for Taproot. */
-function withTaproot(customer: Customer): Customer {
-  const { chain } = ground.place.bitcoin;
-  const { source } = customer.chains[chain] ?? assert.fail(chain);
-  const bitcoin = { ...customer.bitcoin, form: 'p2tr' } as const;
-  const chains = { ...customer.chains, [chain]: { source, wallet: bitcoin } };
-  return { ...customer, bitcoin, chains };
-}
-
 before(async () => {
   const market = await opened();
   const dev = devnetClient(market.ready.dev ?? '');
   const status = await dev.status();
   const now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
   ground = { url: market.ready.url, dev, place: placeOf(status), now };
-  const customers = await Promise.all(['Tara', 'Max'].map((name) => newCustomer(ground, name)));
-  pair = customers.map(withTaproot) as unknown as typeof pair;
+  pair = await Promise.all([newCustomer(ground, 'Tara'), newCustomer(ground, 'Max')]);
 }, limits);
 
 type Decoded = { readonly vin: readonly { readonly txinwitness?: readonly string[] }[] };

@@ -28,7 +28,7 @@ export type Handed = {
   readonly onFeed: boolean;
 };
 
-/** Those that nobody is told of without naming them: the specification knows none of them. */
+/** Sent only to webhooks that name them: the specification has none of them. */
 export const namedOnly: ReadonlySet<string> = new Set([
   ...threadTopics,
   'swap.release',

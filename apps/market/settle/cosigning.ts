@@ -31,7 +31,7 @@ import { stateNow } from './releases.ts';
 /** Requests for one verb of a leg, ever: fees may rise while the other side is away. */
 export const mostRequests = 20;
 
-export type CosignBody = {
+type CosignBody = {
   readonly request?: WiredRequest;
   readonly answer?: CosignAnswer & { readonly id: string };
 };

@@ -34,11 +34,11 @@ function destination(
 }
 
 /** The signature that opens the payee's lane, where the escrow is in one. */
-export function openingOf({ laneSignature }: PlannedEscrow): Pick<PlannedEscrow, 'laneSignature'> {
-  return openedBy(laneSignature ?? null);
-}
-
-function openedBy(laneSignature: string | null): Pick<PlannedEscrow, 'laneSignature'> {
+export function openingOf({
+  laneSignature = null,
+}: {
+  readonly laneSignature?: string | null;
+}): Pick<PlannedEscrow, 'laneSignature'> {
   return laneSignature === null ? {} : { laneSignature };
 }
 
@@ -71,7 +71,7 @@ export function currentEscrow(swap: Swap, name: LegName): PlannedEscrow | null {
   if (escrow.includes(':') && terms.lane === undefined) return null;
   const { agreedAt: since } = swap;
   const found = { address: escrow, terms, requiredConfirmations, since, stored: facts };
-  return { ...found, ...openedBy(swap.laneSignatures[name]) };
+  return { ...found, ...openingOf({ laneSignature: swap.laneSignatures[name] }) };
 }
 
 export function escrowOfRow(swap: Swap, row: EscrowRow): PlannedEscrow {
@@ -80,5 +80,5 @@ export function escrowOfRow(swap: Swap, row: EscrowRow): PlannedEscrow {
   const stored = factsOf(row.facts);
   const { agreedAt: since } = swap;
   const found = { address, terms: termsOf(row.terms), requiredConfirmations, since, stored };
-  return { ...found, ...openedBy(row.laneSignature) };
+  return { ...found, ...openingOf(row) };
 }

@@ -14,11 +14,11 @@ import { legNamed, swapOfCaller } from './access.ts';
 import { mustStillBe, planned } from './builders.ts';
 import { adapterOf } from './preview.ts';
 
-export type LaneRequest = {
+type LaneRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly leg: string;
-  /** null: what is to be signed. */
+  /** null: asks for the text. */
   readonly given: { readonly signature: string; readonly escrow: string } | null;
 };
 

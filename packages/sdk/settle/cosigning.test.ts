@@ -25,7 +25,7 @@ type Verb = 'claim' | 'refund';
 
 const { network } = bitcoinView;
 const walletOf = (party: Party) =>
-  bitcoinWallet({ privateKey: keys[party], network: network.name, form: 'p2tr' });
+  bitcoinWallet({ privateKey: keys[party], network: network.name });
 const spend = { outputs: [{ txid: 'ab'.repeat(32), vout: 0, amount: 1_000_000n }], feeSats: 400n };
 const release = { askedAt: now, at: null, signature: null };
 

@@ -123,20 +123,20 @@ async function sendReady(
   members: readonly Member[],
   onSent: (sent: FundedTogether) => void,
 ): Promise<void> {
-  const here: Member[] = [];
-  for (const member of members) member.prepared = prepare(member, here);
+  const inTime: Member[] = [];
+  for (const member of members) member.prepared = prepare(member, inTime);
   const [first] = members;
   if (first === undefined) return;
   const all = Promise.all(members.map(({ ready }) => ready.promise));
   await Promise.race([all, aborted(first.context.limit())]);
-  await sendTogether([...here], onSent);
+  await sendTogether([...inTime], onSent);
 }
 
-async function prepare(member: Member, here: Member[]): Promise<void> {
+async function prepare(member: Member, inTime: Member[]): Promise<void> {
   const { context, ready, sent } = member;
   try {
     await fundOnce(context, async () => {
-      here.push(member);
+      inTime.push(member);
       ready.resolve(true);
       await sent.promise;
     });

@@ -1,6 +1,6 @@
-// A lane of this side's own, lent to the funder of the leg that pays it: what is funded there costs
-// less, since the lane was used before. By the signature nobody but the funder opens this one
-// escrow there. Only a key that signs alone lends: a person would be asked once more.
+// A lane of this side's own, lent to the funder of the leg that pays it. A funding there costs less,
+// since the lane was used before. The signature lets the funder alone open this one escrow. Only a
+// key that signs alone lends: a person would be asked once more.
 
 import { ParleyError } from '@parley/core/errors.ts';
 import { has } from '@parley/core/families.ts';

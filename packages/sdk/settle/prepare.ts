@@ -88,11 +88,9 @@ function signalOf(context: Context): { signal?: AbortSignal } {
   return context.signal === undefined ? {} : { signal: context.signal };
 }
 
-/**
- * The side that funds waits so long for the other one to ask for Taproot. After `formsSeconds` that
- * one asks no more for the leg that is funded first: a person may be paying it by hand.
- */
+/** So long after the agreement the side that funds waits for the other one to ask for Taproot. */
 const formsUntilSeconds = 30;
+/** So long the payee asks on the leg that is funded first: later a person may be paying it by hand. */
 const formsSeconds = 20;
 
 /** Whether the other side would make the leg that this side funds one of Taproot. */

@@ -40,8 +40,6 @@ type Instead = {
   readonly maker?: EvmWallet;
   readonly secret?: string;
   readonly bitcoin?: Wallets['bitcoin'];
-  /** Asked for by both. */
-  readonly form?: 'p2tr';
 };
 
 export type FourChains = {
@@ -180,10 +178,9 @@ function newScene(from: {
   const { secret = randomBytes(32).toString('hex'), maker = parties.maker.evm } = instead;
   const { bitcoin = parties.taker.bitcoin } = instead;
   const id = crypto.randomUUID();
-  const form = instead.form && { form: instead.form };
   const walletsOf = {
-    taker: { ...parties.taker, bitcoin: { ...bitcoin, ...form } },
-    maker: { ...parties.maker, bitcoin: { ...parties.maker.bitcoin, ...form }, evm: maker },
+    taker: { ...parties.taker, bitcoin },
+    maker: { ...parties.maker, evm: maker },
   };
   const home = (party: Party) => ({ a: destination(party, 'a'), b: destination(party, 'b') });
   const destination = (party: Party, leg: LegName) => {

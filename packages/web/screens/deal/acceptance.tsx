@@ -267,7 +267,7 @@ type PlainProps = Pick<QuestionProps, 'engine' | 'terms'> & {
   onChange: (is: boolean) => void;
 };
 
-/** Bitcoin that is given: what pays it may know no Taproot. */
+/** Bitcoin that is given: the wallet that pays it may know no Taproot. */
 function Plain({ engine, terms, is, onChange }: PlainProps) {
   if (!useIsBitcoin(engine, terms.gives)) return null;
   return (

@@ -32,8 +32,8 @@ import {
  * Far from every seed that is run, and from the draws of words.ts. By it no seed of a planted bug
  * has a leg of Taproot: each still finds its bug.
  */
-const apart = 8_034_580_000_000;
-const chanceFor = (seed: number) => chanceOf(seed + apart);
+const seedOffset = 8_034_580_000_000;
+const chanceFor = (seed: number) => chanceOf(seed + seedOffset);
 const verbs = ['claim', 'refund'] as const;
 type Verb = (typeof verbs)[number];
 
