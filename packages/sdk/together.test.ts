@@ -44,7 +44,7 @@ async function begun(of: Scene, waitMs = 20_000, more: Partial<SettleInput> = {}
 timed('both sides claim a leg together: one signature on chain, and no script', async () => {
   const of = on.chains.swap();
   // It sees the secret later than the side that asks.
-  of.market.refuseCosigning(2);
+  of.market.refuseWords(2);
   const { ended } = await begun(of);
   assert.ok(await isByBoth(await ended()));
 });
@@ -133,6 +133,8 @@ timed('a leg that the other side gives up is back before its timelock, by both k
   const of = on.chains.swap();
   const taker = running(await sideOf(of, 'taker'));
   await taker.next('seen', 1, 'b');
+  // It hears of the wish at the second try.
+  of.market.refuseWords(1);
   const maker = running(await sideOf(of, 'maker', { givesUp: () => true }));
   const ends = await Promise.all([taker.end, maker.end]);
   assert.deepEqual(

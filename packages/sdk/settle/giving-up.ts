@@ -139,13 +139,18 @@ export async function release(context: Context): Promise<void> {
 async function releaseTogether(context: Context, leg: SetLeg): Promise<void> {
   const by = cosignerOf(context, leg);
   const isTold = context.record.givenUp?.told !== undefined;
-  if (by === null && context.record.givenUp !== undefined && !isTold) await tellWish(context);
+  const mayTell = context.record.givenUp !== undefined && context.client !== null;
+  if (by === null && mayTell && !isTold) {
+    await told(context, {});
+    return;
+  }
   if (by === null) return leaveToTime(context, leg);
   if (!isDue(context, `releasing ${leg.leg}`)) return;
   if (!isTold) {
     await mayRelease(context);
     await keepWord(context, {});
-    return tellWish(context);
+    await told(context, {});
+    return;
   }
   const { funded } = context.lastSeen.get(leg.leg)?.leg.facts ?? {};
   // The funder asks only for payments that are in a block.

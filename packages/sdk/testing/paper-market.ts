@@ -56,7 +56,7 @@ export type PaperMarket = {
   /** Changes what it says of spends that both sides sign. */
   lieOfCosigning(alter: (said: Exchanges, party: Party) => Exchanges): void;
   /** The next requests are refused, so many of them. */
-  refuseCosigning(count: number): void;
+  refuseWords(count: number): void;
 };
 
 export type Exchanges = CosignReply['exchange'];
@@ -88,6 +88,10 @@ export function paperMarket(given: PaperSwap): PaperMarket {
       legs[leg] = { ...legs[leg], release: { askedAt: 0, at: null, signature: null } };
     }
     return state.alter({ ...swap, legs });
+  };
+  const mayTake = () => {
+    state.refusals -= 1;
+    if (state.refusals >= 0) throw new ParleyError('not_releasable', 'not yet');
   };
   const cosign = (verb: 'claim' | 'refund', change: Partial<CosignExchange>) => {
     state.exchanges = { ...state.exchanges, [verb]: { ...state.exchanges[verb], ...change } };
@@ -169,13 +173,13 @@ export function paperMarket(given: PaperSwap): PaperMarket {
         { transactions }: { readonly transactions: readonly string[] },
       ) => build(`claims ${leg}`, () => keep('claim', leg, transactions)),
       release: async (_: string, leg: LegName) =>
-        build(`release ${leg}`, async () => void released.add(leg)),
+        build(`release ${leg}`, async () => {
+          mayTake();
+          released.add(leg);
+        }),
       cosign: async (_: string, leg: LegName, { request, answer }: Cosign) =>
         build(`cosign ${leg} ${request ? 'request' : answer ? 'answer' : ''}`, async () => {
-          if (request !== undefined && state.refusals > 0) {
-            state.refusals -= 1;
-            throw new ParleyError('not_releasable', 'the secret is not public');
-          }
+          if (request !== undefined) mayTake();
           if (request !== undefined) {
             const id = crypto.randomUUID();
             const outputs = [...request.outputs];
@@ -222,7 +226,7 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     keepsSpends: (count) => {
       state.keepsSpends = count;
     },
-    refuseCosigning: (count) => {
+    refuseWords: (count) => {
       state.refusals = count;
     },
     lieOfCosigning: (alter) => {
