@@ -115,7 +115,7 @@ for (const how of ['504', 'a refusal', 'never']) {
         if (how === 'never') return undefined;
         return how === '504' ? { status: 504, body: {} } : { body: refusal };
       },
-      { http: { attemptTimeoutMs: 300, rounds: 1 } },
+      { http: { attemptTimeoutMs: 1_000, rounds: 1 } },
     );
     const told = await read(adapter, first);
     assert.deepEqual([told.claimed?.deep, told.secret], [true, first.secret], `${asked}`);
