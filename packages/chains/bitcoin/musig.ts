@@ -102,7 +102,7 @@ export async function ask(
 export function answer(own: Cosigner, request: CosignRequest): CosignAnswer {
   mustBe(own, answers[request.verb]);
   const { hashes, keys, tweak } = cosigning(own, request);
-  mustHave('nonces', request.nonces, hashes.length, nonceHex);
+  mustHave('nonces', request.nonces, hashes.length, nonceBytes);
   const signed = hashes.map((hash, at) =>
     reading(at, () => {
       const nonce = hexToBytes(request.nonces[at] ?? '');
@@ -115,17 +115,18 @@ export function answer(own: Cosigner, request: CosignRequest): CosignAnswer {
   };
 }
 
-const nonceHex = /^[0-9a-f]{132}$/;
-const signatureHex = /^[0-9a-f]{64}$/;
+const nonceBytes = 66;
+const signatureBytes = 32;
 
 function refused(sentence: string, cause?: unknown): ParleyError {
   const options = cause === undefined ? {} : { cause };
   return new ParleyError('bad_signature', `cosigning refused: ${sentence}`, {}, options);
 }
 
-function mustHave(name: string, given: readonly string[], count: number, form: RegExp): void {
+function mustHave(name: string, given: readonly string[], count: number, bytes: number): void {
+  const form = new RegExp(`^[0-9a-f]{${2 * bytes}}$`);
   if (given.length === count && given.every((each) => form.test(each))) return;
-  throw refused(`it needs ${count} ${name} in hex, of ${form.source}; it has ${given.length}`);
+  throw refused(`it needs ${count} ${name} of ${bytes} bytes in hex; it has ${given.length}`);
 }
 
 /** A nonce may be no point, or infinity. */
@@ -133,14 +134,14 @@ function reading<T>(at: number, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw refused(`input ${at}: the nonce of the other side is none`, cause);
+    throw refused(`input ${at}: a nonce of it is none of BIP 327`, cause);
   }
 }
 
 /** Throws `bad_signature` on nonces that are none. */
 export function* checkingRequest(place: Place, request: CosignRequest): Steps<void> {
   const { hashes } = cosigning(place, request);
-  mustHave('nonces', request.nonces, hashes.length, nonceHex);
+  mustHave('nonces', request.nonces, hashes.length, nonceBytes);
   for (const [at, nonce] of request.nonces.entries()) {
     reading(at, () => nonceAggregate([hexToBytes(nonce)]));
     yield;
@@ -154,9 +155,9 @@ export function* checkingAnswer(
   given: CosignAnswer,
 ): Steps<{ readonly sessions: readonly Session[]; readonly isFirst: boolean }> {
   const { hashes, keys, tweak } = cosigning(place, request);
-  mustHave('nonces', request.nonces, hashes.length, nonceHex);
-  mustHave('nonces', given.nonces, hashes.length, nonceHex);
-  mustHave('partial signatures', given.signatures, hashes.length, signatureHex);
+  mustHave('nonces', request.nonces, hashes.length, nonceBytes);
+  mustHave('nonces', given.nonces, hashes.length, nonceBytes);
+  mustHave('partial signatures', given.signatures, hashes.length, signatureBytes);
   const { pubkey } = place.terms[asks[request.verb]];
   const isFirst = bytesToHex(keys[0] ?? tweak) === pubkey?.toLowerCase();
   const sessions: Session[] = [];
