@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { nextEvent, waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import {
@@ -20,7 +20,7 @@ async function droppedOf(metrics: ReturnType<typeof createMetrics>) {
 }
 
 /** A server with these limits, and its sides of the connections. */
-async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
+async function serve(t: TestContext, trustedProxies: string[], limits: ConnectionLimits = {}) {
   const server = createServer();
   const metrics = createMetrics('parley');
   const settings = {
@@ -34,8 +34,10 @@ async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
   const { port } = server.address() as AddressInfo;
   const ours: Socket[] = [];
   server.on('connection', (socket) => ours.push(socket));
+  const theirs: Socket[] = [];
   const open = async () => {
     const client = connect(port, '127.0.0.1');
+    theirs.push(client);
     client.on('error', () => {});
     const ended = once(client, 'close');
     client.resume();
@@ -43,11 +45,11 @@ async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
     return { client, ended };
   };
   const dropped = () => droppedOf(metrics);
-  const close = () => {
-    for (const socket of ours) socket.destroy();
+  t.after(() => {
+    for (const socket of [...ours, ...theirs]) socket.destroy();
     server.close();
-  };
-  return { ours, open, dropped, close };
+  });
+  return { ours, open, dropped };
 }
 
 /** Says of a connection from an address whether it is cut; `end` closes it. */
@@ -119,8 +121,8 @@ test('where connections run short, the longest idle of who holds most and has sh
   assert.deepEqual(await dropped(), { stranger: 3 });
 });
 
-test('connections of a trusted proxy are limited by the process alone', async () => {
-  const { ours, open, dropped, close } = await serve(['loopback']);
+test('connections of a trusted proxy are limited by the process alone', async (t) => {
+  const { ours, open, dropped } = await serve(t, ['loopback']);
   const opened = [await open(), await open(), await open(), await open()];
   await Promise.any(opened.map(({ ended }) => ended));
   assert.deepEqual(
@@ -128,15 +130,14 @@ test('connections of a trusted proxy are limited by the process alone', async ()
     [false, false, false],
   );
   assert.deepEqual(await dropped(), { process: 1 });
-  close();
 });
 
 test('a client that reads nothing of what waits for it is cut off, a slow reader is not', {
   timeout: 30_000,
-}, async () => {
+}, async (t) => {
   // It may have read right after a poll; the next one begins to count.
   assert.ok(lookMs + unreadMs + lookMs <= 30_000);
-  const { ours, open, dropped, close } = await serve(['loopback'], { lookMs: 20, unreadMs: 1_000 });
+  const { ours, open, dropped } = await serve(t, ['loopback'], { lookMs: 20, unreadMs: 4_000 });
   const deaf = await open();
   const slow = await open();
   await open();
@@ -150,14 +151,13 @@ test('a client that reads nothing of what waits for it is cut off, a slow reader
     socket.write(Buffer.alloc(65_536_000));
   }
   const reading = setInterval(() => slow.client.read(262_144) ?? slow.client.read(), 20);
+  t.after(() => clearInterval(reading));
   await waitUntil(() => ours[0]?.destroyed !== false);
-  clearInterval(reading);
   assert.deepEqual(
     ours.map(({ destroyed }) => destroyed),
     [true, false, false],
   );
   assert.deepEqual(await dropped(), { unread: 1 });
-  close();
 });
 
 test('a process serves what its descriptors are enough for, or says how many it needs', () => {
