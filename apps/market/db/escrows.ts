@@ -4,7 +4,7 @@ import type { EscrowFacts, RentLeft } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
-import { columns, list, many, none, one } from '@parley/host/postgres/statements.ts';
+import { columns, list, many, none, one, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { notifying } from './work.ts';
 
@@ -53,11 +53,12 @@ export const noteBuilt = none<[escrow: { chain: ChainKey; address: string; at: D
   update escrows set built_at = coalesce(built_at, :at)
     where chain = :chain and address = :address`;
 
-/** Notes that a funding of it was handed to the chain. */
-export const noteSent = none<[escrow: { chain: ChainKey; address: string; at: Date }]>(
+/** Notes that a funding of it was handed to the chain, at a time of its own: no two are the same. */
+export const noteSent = value<[escrow: { chain: ChainKey; address: string; at: Date }], Date>(
   'escrow_note_sent',
 )`
-  update escrows set sent_at = :at where chain = :chain and address = :address`;
+  update escrows set sent_at = greatest(:at, sent_at + interval '1 millisecond')
+    where chain = :chain and address = :address returning sent_at`;
 
 type Refused = {
   readonly chain: ChainKey;

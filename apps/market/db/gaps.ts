@@ -1,5 +1,7 @@
 // Statements about the heartbeat, and about time that is missing from the database.
 
+import type { Family } from '@parley/core/families.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { changed, count, many, none, one, only, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { notifyWork } from './work.ts';
@@ -84,6 +86,25 @@ export const pinSignable = none<[now: Date]>('escrows_pin_signable')`
       and not exists (select 1 from token_abilities as known
         where known.chain = escrows.chain and known.token = escrows.terms ->> 'token'
           and known.abilities ->> 'authorization' is null)`;
+
+/**
+ * In the time that is missing the payee of the long leg may have given it back, by what its funder
+ * holds now. Where the other leg was not funded it is given up, so that nothing more goes in.
+ */
+export const giveUpUnfunded = none<[at: UnixSeconds, takeReleases: readonly Family[]]>(
+  'legs_give_up_unfunded',
+)`
+  with given as (
+    update legs as l set release_asked_at = $1 from swaps s
+      where s.id = l.swap_id and s.long_leg = l.leg and not s.done and s.secret is null
+        and l.release_asked_at is null
+        and (l.family = any($2) or (l.payout_form = 'p2tr' and l.refund_form = 'p2tr'))
+        and not exists (select 1 from escrows e where e.swap_id = l.swap_id
+          and e.leg <> l.leg and e.facts ->> 'funded' is not null)
+      returning l.swap_id
+  )
+  update swaps set revision = revision + 1, updated_at = to_timestamp($1)
+    where id in (select swap_id from given)`;
 
 const jumpFeed = none<[numbers: number]>('feed_jump')`
   select setval('feed_log_seq_seq', last_value + $1) from feed_log_seq_seq`;

@@ -6,9 +6,9 @@ import { Misused } from '@parley/host/command.ts';
 import type { Tx } from '../db/database.ts';
 import { endHolds, holdingGaps } from '../db/gaps.ts';
 import { type Closing, chainsOfAssets, findHalt, hasAssets, listHalts } from '../db/halts.ts';
-import { revokeAllKeys } from '../db/keys.ts';
 import { listHaltedAssets, lockListings } from '../db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
+import { mistrust } from '../restore/gap.ts';
 import { timeOf } from '../restore/gate.ts';
 import { acting, longStatementMs, print, reading, rfqs, theAsset } from './operator.ts';
 
@@ -104,7 +104,7 @@ async function goOn(revokes: boolean, json: boolean): Promise<void> {
   const given = { agreements: true, ...(revokes ? { revokeKeys: true } : {}) };
   const work = async (tx: Tx) => {
     const gaps = await endHolds(tx);
-    const revoked = revokes ? await revokeAllKeys(tx, new Date()) : 0;
+    const revoked = revokes ? await mistrust(tx, new Date()) : 0;
     const result = { gaps, revoked };
     return { result, changed: gaps + revoked > 0, facts: result };
   };

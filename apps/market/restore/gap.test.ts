@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
+import { isGivenUp } from '@parley/core/release.ts';
+import { otherLeg } from '@parley/core/trade.ts';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { insertTrader, someAddress } from '@parley/verify/test/support/trading.ts';
 import { feedLogEnds } from '../db/feed-log.ts';
 import { endHolds, type Heartbeat, holdingGaps } from '../db/gaps.ts';
+import { swapById } from '../db/swaps.ts';
 import { issueNonce, minting, withNonce } from '../market/nonces.ts';
+import { agreedSwap, insertAsset, nodelessDeps } from '../settle/testing/rows.ts';
 import { beatOnce, missing } from './gap.ts';
 import { assertMayAgree } from './gate.ts';
 
@@ -130,6 +134,34 @@ test('where the database is an older one every API key ends, unless its operator
   const long = await beat(null, nowMs + 3_600_000);
   assert.deepEqual([long.gap?.why, long.gap?.revoked], ['silence', null]);
   assert.equal(await alive(), 1, 'a long stop is no restore');
+});
+
+test('where the database is an older one a swap is given up that a lost release makes unsafe', async () => {
+  const deps = nodelessDeps(database.db);
+  const base = await insertAsset(deps, 'bitcoin', null, null);
+  const quote = await insertAsset(deps, 'evm-dev', null, null);
+  const amounts = { baseAmount: 1_000_000n, quoteAmount: 650_000_000n };
+  const terms = { direction: 'sell_base', base, quote, ...amounts } as const;
+  const plain = await agreedSwap(deps, terms);
+  const [unfunded, funded] = [await agreedSwap(deps, terms), await agreedSwap(deps, terms)];
+  const isTaproot = `update legs set payout_form = 'p2tr', refund_form = 'p2tr'
+    where chain = 'bitcoin' and swap_id = any($1)`;
+  await sql(isTaproot, [unfunded.id, funded.id]);
+  const isFunded = `update escrows set facts = jsonb_set(facts, '{funded}', '{}')
+    where leg = $1 and swap_id = $2`;
+  await sql(isFunded, otherLeg(funded.long), funded.id);
+  const given = async () => {
+    const swaps = await Promise.all(
+      [plain, unfunded, funded].map(({ id }) => swapById(deps.db, id)),
+    );
+    return swaps.map((swap) => swap !== null && isGivenUp(swap.state));
+  };
+  const { beat: counted } = await beat(null, nowMs);
+  for (const keepKeys of [true, false]) {
+    await sql('update heartbeat set beat = $1', counted);
+    await beat(counted + 50, nowMs + 3_000, { ...market, keepKeys });
+    assert.deepEqual(await given(), [false, !keepKeys, false]);
+  }
 });
 
 test('agreements wait until an operator goes on, and say for which time', async () => {

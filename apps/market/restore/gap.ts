@@ -2,10 +2,12 @@
 // restored, a standby that took over without the last writes and a long stop look alike: the events
 // meanwhile may not be in the database, so all are treated alike.
 
+import { families, has } from '@parley/core/families.ts';
 import type { Tx } from '../db/database.ts';
 import { resetFeedEvents } from '../db/feed-events.ts';
 import {
   type GapReason,
+  giveUpUnfunded,
   type Heartbeat,
   insertGap,
   lockHeartbeat,
@@ -86,11 +88,20 @@ export async function beatOnce(
   const numbers = feedNumbersLeast + seconds * feedNumbersPerSecond;
   await resetFeedLog(tx, now, numbers);
   await resetFeedEvents(tx, numbers);
-  // The database does not say which of them were revoked in the missing time.
   const isOlder = why === 'went_back' || why === 'lineage';
-  const revoked = isOlder && market.keepKeys !== true ? await revokeAllKeys(tx, now) : null;
+  const revoked = isOlder && market.keepKeys !== true ? await mistrust(tx, now) : null;
   return {
     beat: await storeBeat(tx, now, beatJump),
     gap: { why, beganAt, endedAt, holds, revoked },
   };
+}
+
+/**
+ * An older database does not say which API keys were revoked since, nor which legs were released.
+ * Returns how many keys were good.
+ */
+export async function mistrust(tx: Tx, now: Date): Promise<number> {
+  const takeReleases = families.filter((family) => has(family, 'consents'));
+  await giveUpUnfunded(tx, Math.floor(now.getTime() / 1_000), takeReleases);
+  return revokeAllKeys(tx, now);
 }

@@ -259,19 +259,21 @@ async function send(
   const { chain } = adapter;
   const fundings = touched.filter(({ touch }) => touch.verb === 'fund');
   const held: Held[] = [];
-  for (const each of fundings) {
-    held.push(await holdAddresses(deps, each, await isAuthorized(deps, adapter, each, signal)));
-  }
-  // A node that refuses it has seen the secret all the same.
-  for (const { row, swap } of shown) {
-    await deps.db.transaction((tx) => showSecret(tx, deps, { swapId: swap.id, leg: row.leg }));
-  }
+  let isGiven = false;
   let txid: string;
   try {
+    for (const each of fundings) {
+      held.push(await holdAddresses(deps, each, await isAuthorized(deps, adapter, each, signal)));
+    }
+    // A node that refuses it has seen the secret all the same.
+    for (const { row, swap } of shown) {
+      await deps.db.transaction((tx) => showSecret(tx, deps, { swapId: swap.id, leg: row.leg }));
+    }
+    isGiven = true;
     txid = await within(signal, chain, adapter.broadcast(transaction, signal));
   } catch (error) {
-    const refused = error instanceof ParleyError && error.kind === 'invalid';
-    for (const each of refused ? held : []) await takeBackSent(deps.db, each);
+    const isRefused = error instanceof ParleyError && error.kind === 'invalid';
+    for (const each of !isGiven || isRefused ? held : []) await takeBackSent(deps.db, each);
     throw error;
   }
   for (const { swap } of touched) {
@@ -316,10 +318,10 @@ async function holdAddresses(deps: Deps, { row, swap }: Touched, isSigned: boole
       mustGoOn(locked.state);
     }
     const { sentAt: before = null } = (await escrowAt(tx, chain, address)) ?? {};
-    await noteSent(tx, { chain, address, at });
+    const sentAt = await noteSent(tx, { chain, address, at });
     // A node that refuses it has seen the signature all the same.
     if (isSigned) await noteAuthorized(tx, { chain, address, at });
-    return { chain, address, at, before };
+    return { chain, address, at: sentAt ?? at, before };
   });
 }
 

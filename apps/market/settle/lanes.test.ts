@@ -315,6 +315,19 @@ test('a lane whose signature is out is not given again before nothing can open i
   await at(0);
 });
 
+test('where each lane of the payee holds money, the leg moves to one of its funder', async () => {
+  const payee = await trader();
+  const funder = await trader();
+  const swap = await correct(await agreed(funder, payee), 'taker', payee.tron, true);
+  const escrow = swap.state.legs.a.escrow as string;
+  await keepLaneSignature(deps.db, { chain, address: escrow, signature: '0x11' });
+  for (let index = 0; index < 40; index += 1) {
+    shown.set(lentBy(payee, index).number, { counter: 1, isOpen: true });
+  }
+  await assert.rejects(ready(await reread(swap)), { code: 'escrow_moved' });
+  assert.deepEqual((await reread(swap)).lanes.a, laneOf(funder, 1));
+});
+
 test('agreements at the same moment take different lanes of one payee', async () => {
   const payee = await trader();
   await correct(await agreed(await trader(), payee), 'taker', payee.tron, true);

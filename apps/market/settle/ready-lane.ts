@@ -43,10 +43,17 @@ export async function mustHaveReadyLane(
   const { funder, payee } = laneUsers(swap, name, destinationsOf(swap, name));
   const user = isOfPayee(had) ? payee : funder;
   if (user === null || funder === null) return;
+  const looking = { adapter, lanes, had, user };
+  const ofFunder = () => otherLane(deps, { ...looking, had: null, user: funder }, signal);
   const finding = begun(
     leg.laneAwaitedUntil === undefined
-      ? readyLane(deps, { adapter, lanes, had, user }, signal)
-      : otherLane(deps, { adapter, lanes, had: null, user: funder }, signal),
+      ? readyLane(deps, looking, signal).catch((error: unknown) => {
+          // A payee that has no lane left to lend keeps nothing from being funded.
+          const isFull = error instanceof ParleyError && error.code === 'too_many_open';
+          if (isFull && user === payee) return ofFunder();
+          throw error;
+        })
+      : ofFunder(),
   );
   await agreeing;
   const found = await within(signal, leg.chain, finding);

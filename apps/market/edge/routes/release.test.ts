@@ -22,6 +22,7 @@ import {
   startDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
+import { escrowAt, noteSent, takeBackSent } from '../../db/escrows.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import { showSecret } from '../../settle/builders.ts';
 import { keepRelease, prepareRelease } from '../../settle/releases.ts';
@@ -324,4 +325,15 @@ test('bytes that a node refuses take no note of a funding away that was sent bef
   refused(sent, '400 refused_by_node');
   const { material } = must(await releaseBy(deal, 'maker'));
   assert.equal(material, null);
+});
+
+test('two fundings that are sent in the same millisecond are noted apart', async () => {
+  const deal = await agree(desk);
+  const { chain, escrow: address } = (await swapOf(deal)).legs.a;
+  const { db } = desk.deps;
+  const note = { chain, address, at: new Date() };
+  const refusedAt = (await noteSent(db, note)) ?? assert.fail();
+  const sentAt = await noteSent(db, note);
+  await takeBackSent(db, { ...note, at: refusedAt, before: null });
+  assert.deepEqual((await escrowAt(db, chain, address))?.sentAt, sentAt);
 });

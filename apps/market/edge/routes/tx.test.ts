@@ -6,10 +6,12 @@ import { after, test } from 'node:test';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { buildSpend } from '@parley/chains/bitcoin/plan.ts';
 import { testSwap } from '@parley/chains/bitcoin/testing/swaps.ts';
+import { atAStretch } from '@parley/chains/interface/turns.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { escrowAt, escrowsOfSwap, termsOf } from '../../db/escrows.ts';
+import { broadcast as sendOn } from '../../settle/broadcast.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import {
   agree,
@@ -219,6 +221,22 @@ test('fundings of several swaps in one transaction are each known as sent, and e
   refused(await send(counterparty, evm, funding), '409 not_fundable_yet');
   await fundLong(world, second);
   await deepen(world);
+  // Of a batch whose second funding may not be sent, the first is not known as sent.
+  const { db } = world.deps;
+  let held = 0;
+  const onceHeld: typeof db.transaction = async (work) => {
+    held += 1;
+    assert.equal(held, 1, 'the second is not held');
+    return db.transaction(work);
+  };
+  const deps = { ...world.deps, db: { ...db, transaction: onceHeld } };
+  const signal = AbortSignal.timeout(9_000);
+  const sent = { chain: evm, signed: funding, inTurns: atAStretch, signal };
+  await assert.rejects(
+    sendOn(deps, async () => {}, sent),
+    /the second is not held/,
+  );
+  assert.deepEqual(await sentAt(), [null, null]);
   must(await send(counterparty, evm, funding));
   assert.ok((await sentAt()).every((at) => at !== null));
   await deepen(world);
