@@ -176,10 +176,8 @@ export function giveUpWords(session: Session, record: SwapRecord | null): string
   const { trade, swap } = record;
   const leg = givenLeg(trade.party);
   const from = deadlineOf(swap.deadlines.refundAt[leg], session.now());
-  const given = swap.legs[leg];
-  const waits = has(given, 'coins') && given.escrow?.terms.form !== 'p2tr';
-  const when = waits
-    ? `from ${from}, as a bc1q escrow waits for its timelock`
+  const when = has(swap.legs[leg], 'coins')
+    ? `from ${from}, as Bitcoin waits for its timelock`
     : `once the other side releases it, or from ${from}`;
   return [`your funding comes back to ${trade.refundTo.address} ${when}`, sure];
 }

@@ -212,10 +212,8 @@ function Extra() {
 export function GiveUp() {
   const { engine, seen, said } = useHere();
   if (!mayGiveUp(seen.swap)) return null;
-  const { own } = sidesOf(seen.swap);
-  const isTaproot = /^[a-z]+1p/.test(own.escrow ?? '');
-  const waits = has(own, 'coins') && !isTaproot;
-  const sure = waits ? 'settlement.give_up.sure.script' : 'settlement.give_up.sure';
+  const isBitcoin = has(sidesOf(seen.swap).own, 'coins');
+  const sure = isBitcoin ? 'settlement.give_up.sure.bitcoin' : 'settlement.give_up.sure';
   return (
     <div className="actions">
       <Confirm
