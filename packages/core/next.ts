@@ -173,7 +173,7 @@ type Both = { readonly own: Leg; readonly other: Leg };
 /** To a side that loses nothing by it, whatever the other one does, or that gave the swap up. */
 function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: Both): Step[] {
   const { facts, release, timelock } = other;
-  // Of Taproot its funder may ask once more: what it was given is lost with its nonces.
+  // The funder of a Taproot leg may ask once more: its answer is lost with its nonces.
   const isGiven = !isTaproot(other) && (release?.at ?? null) !== null;
   if (swap.secret !== null || !takesRelease(other) || isGiven) return [];
   const isSpent = (facts.claimed ?? facts.refunded) !== null;

@@ -143,7 +143,8 @@ test('where the database is an older one a swap is given up that a lost release 
   const amounts = { baseAmount: 1_000_000n, quoteAmount: 650_000_000n };
   const terms = { direction: 'sell_base', base, quote, ...amounts } as const;
   const plain = await agreedSwap(deps, terms);
-  const [unfunded, funded] = [await agreedSwap(deps, terms), await agreedSwap(deps, terms)];
+  const unfunded = await agreedSwap(deps, terms);
+  const funded = await agreedSwap(deps, terms);
   const isTaproot = `update legs set payout_form = 'p2tr', refund_form = 'p2tr'
     where chain = 'bitcoin' and swap_id = any($1)`;
   await sql(isTaproot, [unfunded.id, funded.id]);

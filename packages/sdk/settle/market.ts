@@ -124,7 +124,7 @@ export async function keepOwnWord(
   context.emit('waiting', null, 'this swap was given up on another device of this account');
 }
 
-/** What either side has given up is not funded, although it is signed. */
+/** A swap that either side has given up is not funded, although the funding is signed. */
 export async function heedWords(context: Context): Promise<void> {
   const { client, swapId, heard } = context;
   if (client === null) return;

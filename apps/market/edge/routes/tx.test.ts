@@ -221,7 +221,7 @@ test('fundings of several swaps in one transaction are each known as sent, and e
   refused(await send(counterparty, evm, funding), '409 not_fundable_yet');
   await fundLong(world, second);
   await deepen(world);
-  // Of a batch whose second funding may not be sent, the first is not known as sent.
+  // The first funding of a batch is not known as sent where the second may not be sent.
   const { db } = world.deps;
   let held = 0;
   const onceHeld: typeof db.transaction = async (work) => {
