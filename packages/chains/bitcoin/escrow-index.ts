@@ -175,8 +175,8 @@ export function involvement(index: EscrowIndex, tx: Tx): Involvement | null {
     const secret = findSecret(pushed, watched.escrow.terms.hashlock);
     const { address, by: shown } = spent;
     const together = shown === 'key';
-    // A refund is told by its own number alone. Of a claim that no secret comes with, nobody
-    // concludes that the funder has its coins again, and gives something away for it.
+    // Every number but the refund's is a claim: a side may release its claim of the other leg once
+    // it sees its own leg refunded, and gives nothing away for a claim.
     const isClaim = together ? input.sequence !== keySequences.refund : secret !== null;
     const by = shown === null || together ? (isClaim ? 'claim' : 'refund') : shown;
     return [{ address, outpoint: input.outpoint(), secret, by, together }];

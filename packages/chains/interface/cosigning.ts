@@ -31,7 +31,8 @@ export type CosignAnswer = {
 export type Cosigning = {
   /**
    * The payments that it takes and its fee, as of a claim or refund by one side, paid to the address
-   * of the terms; a refund may come before the timelock. Throws `nothing_there`, and `bad_field` on an escrow of P2WSH.
+   * of the terms; a refund may come before the timelock. Throws `nothing_there`, and `bad_field` on
+   * an escrow of P2WSH.
    */
   planTogether(
     input: SpendInput,
