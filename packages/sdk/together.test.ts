@@ -3,6 +3,10 @@
 // is too low. One side alone: settle/cosigning.test.ts.
 
 import assert from 'node:assert/strict';
+import { addressesOfPubkey } from '@parley/chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
+import { keyOf } from '@parley/chains/bitcoin/testing/swaps.ts';
+import { has } from '@parley/core/families.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { SettleInput } from './settle.ts';
 import { type Crashing, throughCrashes } from './testing/crashing.ts';
@@ -12,12 +16,28 @@ import { onChains, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
+const elsewhere = addressesOfPubkey(keyOf('elsewhere').pubkey, bitcoinNetworks.regtest).p2tr;
 const on = onChains();
 const received = ['received', 'received'];
 
 type Input = { readonly txid: string; readonly txinwitness?: readonly string[] };
-type Decoded = { readonly vin: readonly Input[] };
+type Output = { readonly scriptPubKey: { readonly address: string } };
+type Decoded = { readonly vin: readonly Input[]; readonly vout: readonly Output[] };
 type Txid = string | null | undefined;
+
+async function placeOf(txid: Txid): Promise<string[]> {
+  const { vout } = await on.core<Decoded>('getrawtransaction', [txid ?? '', true]);
+  return vout.map(({ scriptPubKey }) => scriptPubKey.address);
+}
+
+/** The input of a side whose Bitcoin is paid elsewhere than the terms name. */
+function paidElsewhere({ chains }: SettleInput): Pick<SettleInput, 'chains'> {
+  const { [bitcoinKey]: own } = chains;
+  const wallet = own?.wallet;
+  assert.ok(own && has(wallet, 'coins'));
+  const paid = { ...wallet, payout: elsewhere };
+  return { chains: { ...chains, [bitcoinKey]: { ...own, wallet: paid } } };
+}
 
 /** By the key of both sides one signature; by a leaf its script is beside it. */
 async function isByBoth(txid: Txid): Promise<boolean> {
@@ -45,8 +65,10 @@ timed('both sides claim a leg together: one signature on chain, and no script', 
   const of = on.chains.swap();
   // It sees the secret later than the side that asks.
   of.market.refuseWords(2);
-  const { ended } = await begun(of);
-  assert.ok(await isByBoth(await ended()));
+  const { ended } = await begun(of, 20_000, paidElsewhere(of.input('maker')));
+  const txid = await ended();
+  assert.ok(await isByBoth(txid));
+  assert.deepEqual(await placeOf(txid), [elsewhere]);
 });
 
 const silent: Exchanges = { claim: null, refund: null };
@@ -58,6 +80,10 @@ const lies: Readonly<Record<string, (said: Exchanges) => Exchanges>> = {
     if (!claim?.answer) return said;
     const signatures = claim.answer.signatures.map(() => '11'.repeat(32));
     return { ...said, claim: { ...claim, answer: { ...claim.answer, signatures } } };
+  },
+  'has it pay another address': (said) => {
+    const { claim } = said;
+    return { ...said, claim: claim && { ...claim, paysTo: elsewhere } };
   },
   'answers for another fee': (said) => {
     const { claim } = said;
@@ -131,7 +157,7 @@ timed('a claim that both signed and no block takes is raised by its leaf', async
 
 timed('a leg that the other side gives up is back before its timelock, by both keys', async () => {
   const of = on.chains.swap();
-  const taker = running(await sideOf(of, 'taker'));
+  const taker = running(await sideOf(of, 'taker', paidElsewhere(of.input('taker'))));
   await taker.next('seen', 1, 'b');
   // It hears of the wish at the second try.
   of.market.refuseWords(1);
@@ -143,6 +169,7 @@ timed('a leg that the other side gives up is back before its timelock, by both k
   );
   const { refund } = ends[0].txids.b;
   assert.ok(await isByBoth(refund));
+  assert.deepEqual(await placeOf(refund), [elsewhere]);
   assert.ok(on.chains.now() < of.market.watched('b').terms.timelock);
   assert.deepEqual(of.market.calls.filter((call) => call.endsWith('answer')).length, 1);
 });

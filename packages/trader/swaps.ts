@@ -176,9 +176,11 @@ export function giveUpWords(session: Session, record: SwapRecord | null): string
   const { trade, swap } = record;
   const leg = givenLeg(trade.party);
   const from = deadlineOf(swap.deadlines.refundAt[leg], session.now());
-  const when = has(swap.legs[leg], 'coins')
-    ? `from ${from}, as Bitcoin waits for its timelock`
-    : `once the other side releases it, or from ${from}`;
+  const own = swap.legs[leg];
+  const when =
+    has(own, 'coins') && own.escrow?.terms.form === undefined
+      ? `from ${from}, as a Bitcoin leg of P2WSH waits for its timelock`
+      : `once the other side releases it, or from ${from}`;
   return [`your funding comes back to ${trade.refundTo.address} ${when}`, sure];
 }
 

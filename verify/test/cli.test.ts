@@ -179,6 +179,7 @@ test('two parties trade by the command, and one that is killed goes on', async (
   assert.deepEqual([ends, fundings], [['received'], []], 'it was funded once');
   const other = await bob;
   assert.equal(other.status, 0, other.err);
+  assert.match(other.out, /sends the claim of leg b, which both sides have signed/);
   const shown = await answered<{ is: string; ended: { end: string } }>('alice', 'swaps', swapId);
   assert.deepEqual([shown.is, shown.ended.end], ['received', 'received']);
   const nothing = await answered<{ swaps: [] }>('alice', 'settle');

@@ -5,7 +5,7 @@ import type { LegName } from '@parley/core/trade.ts';
 import { columns, many, none } from '@parley/host/postgres/statements.ts';
 
 /** As it travels: amounts are decimal strings. */
-export type WiredRequest = Pick<CosignRequest, 'verb' | 'nonces'> & {
+export type WiredRequest = Pick<CosignRequest, 'verb' | 'paysTo' | 'nonces'> & {
   readonly escrow: string;
   readonly outputs: readonly {
     readonly txid: string;

@@ -115,17 +115,18 @@ function moved(leg: LegName, was: string, is: string | null): ParleyError {
   return new ParleyError('escrow_moved', `the escrow of leg ${leg} is ${is}, not ${was}`, { leg });
 }
 
-const requestOf = ({ verb, outputs, feeSats, nonces }: WiredRequest): CosignRequest => ({
+const requestOf = ({ verb, outputs, feeSats, paysTo, nonces }: WiredRequest): CosignRequest => ({
   verb,
   outputs: outputs.map((each) => ({ ...each, amount: BigInt(each.amount) })),
   feeSats: BigInt(feeSats),
+  paysTo,
   nonces,
 });
 
 /** The fields in the order in which they are stored here. */
-function plain({ escrow, verb, outputs, feeSats, nonces }: WiredRequest): WiredRequest {
+function plain({ escrow, verb, outputs, feeSats, paysTo, nonces }: WiredRequest): WiredRequest {
   const each = outputs.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
-  return { escrow, verb, outputs: each, feeSats, nonces };
+  return { escrow, verb, outputs: each, feeSats, paysTo, nonces };
 }
 
 const idOf = (request: WiredRequest) =>

@@ -207,7 +207,8 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     planTogether: async (input, verb, signal) => {
       const { outputs, feeSats } = await planned(context, input, verb, 'key', signal);
       const named = outputs.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
-      return { verb, outputs: named, feeSats };
+      const paysTo = destination(input.escrow.terms, network, verb).address;
+      return { verb, outputs: named, feeSats, paysTo };
     },
     checkRequest: async ({ escrow, isPublic }, request, inTurns, signal) => {
       const { address, terms } = escrow;
@@ -284,8 +285,7 @@ function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBoun
     );
   }
   const to = destination(escrow.terms, network, 'refund');
-  const { script: payout } = destination(escrow.terms, network, 'claim');
-  return { ...bytes, payout, leastRefund: leastRefundOf(bytes, to, bounds) };
+  return { ...bytes, leastRefund: leastRefundOf(bytes, to, bounds) };
 }
 
 function mustAgree(

@@ -13,8 +13,7 @@
 // - Dust that no refund can bring back at any allowed fee (packages/core/remains.ts) counts for nothing:
 //   anyone may send it, again and again, and it must keep no swap open.
 // - A spend by a transaction without the secret is a refund, unless the keys of both signed it: then
-//   it is a claim where it pays the payout address. Both agreed to such a one, so neither loses by
-//   either reading.
+//   its sequence says which it is (keySequences).
 
 import type { EscrowFacts, Sighting } from '@parley/core/facts.ts';
 import type { Secret } from '@parley/core/hashlock.ts';

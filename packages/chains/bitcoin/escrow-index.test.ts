@@ -19,7 +19,13 @@ import {
   watchEscrow,
 } from './escrow-index.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { bitcoinEscrow, destination, escrowBytes } from './plan.ts';
+import {
+  bitcoinEscrow,
+  destination,
+  escrowBytes,
+  keySequences,
+  replaceableSequence,
+} from './plan.ts';
 import type { Tx } from './raw-transaction.ts';
 import { type TestSwap, testSwap, watchedBytes } from './testing/swaps.ts';
 
@@ -43,14 +49,19 @@ function spend(txid: string, spent: string, secret: string | null, of = swap): T
   const [witnessScript = new Uint8Array()] = escrowBytes(of.terms, network).branches.claim.ends;
   const shown = secret === null ? new Uint8Array() : hexToBytes(secret);
   const witness = [new Uint8Array(71), shown, Uint8Array.of(1), witnessScript];
-  const input = { outpoint: () => `${spent}:0`, scriptSig: new Uint8Array(), witness };
+  const sequence = replaceableSequence;
+  const scriptSig = new Uint8Array();
+  const input = { outpoint: () => `${spent}:0`, scriptSig, sequence, witness };
   return { txid: () => txid, coinbase: false, inputs: [input], outputs: [] };
 }
 
+type How = { readonly to: Uint8Array; readonly witness?: Uint8Array[]; readonly sequence?: number };
+
 /** Spends the outputs by the key of both sides, or by a leaf. */
-function ofTree(txid: string, spent: string, how: { to: Uint8Array; witness?: Uint8Array[] }): Tx {
-  const { to, witness = [new Uint8Array(64)] } = how;
-  const input = { outpoint: () => `${spent}:0`, scriptSig: new Uint8Array(), witness };
+function ofTree(txid: string, spent: string, how: How): Tx {
+  const { to, witness = [new Uint8Array(64)], sequence = keySequences.claim } = how;
+  const scriptSig = new Uint8Array();
+  const input = { outpoint: () => `${spent}:0`, scriptSig, sequence, witness };
   const outputs = [{ script: to, amount: 900n }];
   return { txid: () => txid, coinbase: false, inputs: [input], outputs };
 }
@@ -76,7 +87,8 @@ describe('the index', () => {
       assert.equal(facts(index, one).funded?.txid, 'both');
       assert.equal(facts(index, other).funded?.txid, 'both');
       if (form === undefined) continue;
-      applyTransaction(index, ofTree('back', 'both', { to: new Uint8Array(22) }), 1);
+      const back = { to: new Uint8Array(22), sequence: keySequences.refund };
+      applyTransaction(index, ofTree('back', 'both', back), 1);
       assert.equal(facts(index, one).refunded?.txid, 'back');
     }
   });
@@ -171,12 +183,21 @@ describe('the index of Taproot', () => {
   const open = { funded: 'pay', spent: null, secret: null, balance: 1_000n };
   const spent = { ...open, balance: 0n };
 
-  it('tells a claim by the key of both from a refund by whom it pays', () => {
+  it('tells a claim by the key of both from a refund by its sequence, whomever it pays', () => {
     assert.deepEqual(seen(pay), open);
-    assert.deepEqual(seen(pay, ofTree('a', 'pay', { to: payout })), { ...spent, spent: 'claim' });
-    assert.deepEqual(seen(pay, ofTree('a', 'pay', { to: refund })), { ...spent, spent: 'refund' });
-    const elsewhere = { to: payment('', 1n).outputs[0]?.script ?? payout };
-    assert.deepEqual(seen(pay, ofTree('a', 'pay', elsewhere)), { ...spent, spent: 'refund' });
+    const elsewhere = payment('', 1n).outputs[0]?.script ?? payout;
+    for (const to of [payout, refund, elsewhere]) {
+      for (const [sequence, verb] of [
+        [0xffff_fffd, 'claim'],
+        [0xffff_fffc, 'refund'],
+        // Of other software of both sides: it counts as no refund.
+        [0xffff_ffff, 'claim'],
+        [0, 'claim'],
+      ] as const) {
+        const by = ofTree('a', 'pay', { to, sequence });
+        assert.deepEqual(seen(pay, by), { ...spent, spent: verb });
+      }
+    }
     const annex = [new Uint8Array(64), Uint8Array.of(0x50, 1)];
     const hidden = ofTree('a', 'pay', { to: payout, witness: annex });
     assert.deepEqual(seen(pay, hidden), { ...spent, spent: 'claim' });

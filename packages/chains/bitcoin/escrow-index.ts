@@ -6,12 +6,11 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Secret } from '@parley/core/hashlock.ts';
 import { freeRefund, type LeastRefund } from '@parley/core/remains.ts';
-import { equalBytes } from '@scure/btc-signer/utils.js';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
 import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
 import { findSecret } from './escrow-script.ts';
-import type { EscrowBytes, Verb } from './plan.ts';
+import { type EscrowBytes, keySequences, type Verb } from './plan.ts';
 import type { Tx, TxInput } from './raw-transaction.ts';
 
 type SeenSpend = {
@@ -41,8 +40,6 @@ export type BlockMark = {
 
 /** All that the index has to know of an escrow beside its terms. */
 export type WatchedBytes = Pick<EscrowBytes, 'script' | 'branches' | 'taproot'> & {
-  /** The output script of a claim. */
-  readonly payout: Uint8Array;
   readonly leastRefund: LeastRefund;
 };
 
@@ -177,16 +174,14 @@ export function involvement(index: EscrowIndex, tx: Tx): Involvement | null {
     const pushed = tx.inputs.flatMap(({ witness, scriptSig }) => [...witness, scriptSig]);
     const secret = findSecret(pushed, watched.escrow.terms.hashlock);
     const { address, by: shown } = spent;
-    const isClaim = shown === 'key' ? pays(tx, watched.bytes.payout) : secret !== null;
-    const by = shown === null || shown === 'key' ? (isClaim ? 'claim' : 'refund') : shown;
     const together = shown === 'key';
+    // Every number but the refund's is a claim: a side may release its claim of the other leg once
+    // it sees its own leg refunded, and gives nothing away for a claim.
+    const isClaim = together ? input.sequence !== keySequences.refund : secret !== null;
+    const by = shown === null || together ? (isClaim ? 'claim' : 'refund') : shown;
     return [{ address, outpoint: input.outpoint(), secret, by, together }];
   });
   return payments.length === 0 && spends.length === 0 ? null : { payments, spends };
-}
-
-function pays({ outputs }: Tx, wanted: Uint8Array): boolean {
-  return outputs.some(({ script }) => equalBytes(script, wanted));
 }
 
 export function applyTransaction(index: EscrowIndex, tx: Tx, height: number | null): void {

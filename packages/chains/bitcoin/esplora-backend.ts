@@ -165,6 +165,7 @@ type EsploraTx = {
     vout: number;
     is_coinbase: boolean;
     scriptsig?: string;
+    sequence: number;
     witness?: string[];
     prevout?: { scriptpubkey: string } | null;
   }[];
@@ -176,10 +177,11 @@ function toTx(tx: EsploraTx): Tx {
   return {
     txid: () => tx.txid,
     coinbase: tx.vin.some((input) => input.is_coinbase),
-    inputs: tx.vin.map(({ txid, vout, scriptsig, witness, prevout }) => ({
+    inputs: tx.vin.map(({ txid, vout, scriptsig, sequence, witness, prevout }) => ({
       outpoint: () => `${txid}:${vout}`,
       ...(prevout && { script: hexToBytes(prevout.scriptpubkey) }),
       scriptSig: hexToBytes(scriptsig ?? ''),
+      sequence,
       witness: (witness ?? []).map((item) => hexToBytes(item)),
     })),
     outputs: tx.vout.map(({ scriptpubkey, value }) => ({

@@ -17,9 +17,10 @@ import {
 import fc from 'fast-check';
 import type { CosignRequest } from '../interface/cosigning.ts';
 import { refuses } from '../testing/refusals.ts';
+import { addressesOfPubkey } from './keys.ts';
 import { answer, ask, finish, type NonceStore } from './musig.ts';
-import { bitcoinNetworks } from './networks.ts';
-import { buildSpend, destination, escrowBytes } from './plan.ts';
+import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
+import { buildSpend, escrowBytes, keySequences, paidTo } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';
 import vectors from './testing/bip327-vectors.json' with { type: 'json' };
 import { keyOf, testSwap } from './testing/swaps.ts';
@@ -122,7 +123,8 @@ const { terms } = swap;
 const claimer = { terms, network, privateKey: swap.claimer.privateKey };
 const funder = { terms, network, privateKey: swap.funder.privateKey };
 const outputs = [0, 1].map((vout) => ({ txid: 'ab'.repeat(32), vout, amount: 1_000_000n }));
-const claim = { verb: 'claim', outputs, feeSats: 500n } as const;
+const paysTo = terms.payout.address;
+const claim = { verb: 'claim', outputs, feeSats: 500n, paysTo } as const;
 
 function memory() {
   const kept = new Map<string, readonly string[]>();
@@ -150,8 +152,14 @@ function random(): Uint8Array {
 }
 
 /** Whether the transaction spends all outputs by the escrow's key. */
-function mustSpend(raw: string, verb: 'claim' | 'refund', feeSats: bigint, of = terms) {
-  const built = buildSpend(of, network, verb, outputs, feeSats, 'key');
+function mustSpend(
+  raw: string,
+  verb: 'claim' | 'refund',
+  feeSats: bigint,
+  of = terms,
+  to = paysTo,
+) {
+  const built = buildSpend(paidTo(of, network, verb, to), network, verb, outputs, feeSats, 'key');
   const key = escrowBytes(of, network).script.subarray(2);
   for (const [at, { witness }] of parseTx(raw).inputs.entries()) {
     const [signature = new Uint8Array(), ...more] = witness;
@@ -160,10 +168,13 @@ function mustSpend(raw: string, verb: 'claim' | 'refund', feeSats: bigint, of = 
   }
 }
 
+const places = fc.constantFrom(...Object.values(addressesOfPubkey(swap.claimer.pubkey, network)));
+
 describe('cosigning', () => {
-  it('pays whom the terms name, whatever the keys and their order are', async () => {
+  it('pays whom the asking side names, whatever the keys and their order are', async () => {
+    const verbs = fc.constantFrom('claim', 'refund');
     await fc.assert(
-      fc.asyncProperty(fc.nat(), fc.constantFrom('claim', 'refund'), async (seed, verb) => {
+      fc.asyncProperty(fc.nat(), verbs, places, async (seed, verb, to) => {
         const one = keyOf(`one ${seed}`);
         const other = keyOf(`other ${seed}`);
         const [paid, payer] = verb === 'claim' ? [one, other] : [other, one];
@@ -174,14 +185,15 @@ describe('cosigning', () => {
         };
         const { store } = memory();
         const asking = { terms: of, network, privateKey: paid.privateKey };
-        const request = await ask(asking, { ...claim, verb }, store, random);
+        const request = await ask(asking, { ...claim, verb, paysTo: to }, store, random);
         const given = answer({ ...asking, privateKey: payer.privateKey }, request);
         const { raw, txid } = await finish(asking, request, given, store);
-        mustSpend(raw, verb, 500n, of);
+        mustSpend(raw, verb, 500n, of, to);
         const tx = parseTx(raw);
         assert.equal(tx.txid(), txid);
-        const { script } = destination(of, network, verb);
+        const { script } = parseBitcoinAddress(to, network);
         assert.deepEqual(tx.outputs, [{ amount: 1_999_500n, script }]);
+        for (const { sequence } of tx.inputs) assert.equal(sequence, keySequences[verb]);
       }),
       { numRuns: runs(8) },
     );
@@ -243,7 +255,10 @@ describe('cosigning', () => {
     const request = await ask(claimer, claim, store, random);
     const dearer = { ...request, feeSats: 900_000n };
     const gone = refuses('nothing_there');
-    await assert.rejects(finish(claimer, dearer, answer(funder, dearer), store), gone);
+    const elsewhere = { ...request, paysTo: terms.refund.address };
+    for (const changed of [dearer, elsewhere]) {
+      await assert.rejects(finish(claimer, changed, answer(funder, changed), store), gone);
+    }
     assert.deepEqual(taken, []);
     const swapped = { ...request, nonces: [...request.nonces].reverse() };
     await assert.rejects(finish(claimer, swapped, answer(funder, swapped), store), gone);

@@ -1,6 +1,7 @@
 // A Taproot escrow spent by the keys of both sides together (MuSig2, BIP 327): a claim once the secret
-// is public, or a refund that the payee releases. It pays the address of the terms, so that the chain
-// tells the one from the other, and needs no leaf, no secret and no timelock.
+// is public, or a refund that the payee releases. It needs no leaf, no secret and no timelock. It pays
+// whom the asking side names, so the chain tells the one from the other by a number that both sign
+// (keySequences).
 //
 // The side that is paid asks, and the other one answers. Whether it may is a rule of its caller: an
 // answer gives the coins away. It keeps nothing, since its nonces follow from its key and all that
@@ -18,7 +19,7 @@ import { deterministicSign, nonceAggregate, nonceGen, Session } from '@scure/btc
 import { tagSchnorr } from '@scure/btc-signer/utils.js';
 import type { CosignAnswer, CosignRequest, SpendTogether } from '../interface/cosigning.ts';
 import type { BitcoinNetwork } from './networks.ts';
-import { buildSpend, escrowBytes, taprootOf, unsigned } from './plan.ts';
+import { buildSpend, escrowBytes, paidTo, taprootOf, unsigned } from './plan.ts';
 import type { Assembled } from './signed-psbt.ts';
 import { mostInputs } from './spending.ts';
 
@@ -47,12 +48,13 @@ type Cosigning = {
 
 function cosigning(
   { terms, network }: Place,
-  { verb, outputs, feeSats }: SpendTogether,
+  { verb, outputs, feeSats, paysTo }: SpendTogether,
 ): Cosigning {
   if (outputs.length > mostInputs) {
     throw new ParleyError('bad_field', `${outputs.length} outputs are more than ${mostInputs}`);
   }
-  const built = buildSpend(terms, network, verb, outputs, feeSats, 'key');
+  const paid = paidTo(terms, network, verb, paysTo);
+  const built = buildSpend(paid, network, verb, outputs, feeSats, 'key');
   const escrow = escrowBytes(terms, network);
   const { keys, internalKey, root } = taprootOf(escrow);
   return {
@@ -79,7 +81,10 @@ function idOf(hashes: readonly Uint8Array[], nonces: readonly string[]): string 
   return bytesToHex(sha256(concatBytes(...hashes, ...nonces.map((each) => hexToBytes(each)))));
 }
 
-/** `random`: 32 bytes from a source of the system. Throws `nothing_there`, `bad_public_key`. */
+/**
+ * `random`: 32 bytes from a source of the system. Throws `nothing_there`, `bad_public_key`,
+ * `bad_address`, `wrong_network`.
+ */
 export async function ask(
   own: Cosigner,
   spend: SpendTogether,
@@ -94,8 +99,8 @@ export async function ask(
   const nonces = drawn.map((each) => bytesToHex(each.public));
   const secrets = drawn.map(({ secret }) => bytesToHex(secret));
   await store.put(idOf(hashes, nonces), secrets);
-  const { verb, outputs, feeSats } = spend;
-  return { verb, outputs, feeSats, nonces };
+  const { verb, outputs, feeSats, paysTo } = spend;
+  return { verb, outputs, feeSats, paysTo, nonces };
 }
 
 /** The same answer to the same request. Throws `bad_signature` on nonces that are none. */
@@ -189,7 +194,7 @@ export async function finish(
   given: CosignAnswer,
   store: NonceStore,
 ): Promise<Assembled> {
-  const { verb, outputs, feeSats, nonces } = request;
+  const { verb, outputs, feeSats, paysTo, nonces } = request;
   mustBe(own, asks[verb]);
   const { hashes, key: together } = cosigning(own, request);
   const { sessions, isFirst } = atOnce(checkingAnswer(own, request, given));
@@ -205,7 +210,8 @@ export async function finish(
     if (schnorr.verify(signature, hashes[at] ?? together, together)) return [signature];
     throw refused(`input ${at}: the signatures do not come to one of the escrow's key`);
   });
-  const { tx } = unsigned(own.terms, own.network, verb, outputs, feeSats, 'key');
+  const paid = paidTo(own.terms, own.network, verb, paysTo);
+  const { tx } = unsigned(paid, own.network, verb, outputs, feeSats, 'key');
   const raw = RawTx.encode({ ...RawTx.decode(tx.unsignedTx), segwitFlag: true, witnesses });
   return { raw: bytesToHex(raw), txid: tx.id };
 }

@@ -14,6 +14,12 @@ import { type BitcoinNetwork, dustSats, parseBitcoinAddress } from './networks.t
 /** Signals replaceability (BIP 125) and leaves nLockTime in force (BIP 65). */
 export const replaceableSequence = 0xffff_fffd;
 
+/**
+ * A spend by the keys of both shows no leaf, and its verb by these. Both signal replaceability, and
+ * neither is a relative timelock (BIP 68).
+ */
+export const keySequences = { claim: replaceableSequence, refund: 0xffff_fffc } as const;
+
 /** 21 million coins: no output can hold more. */
 export const maxSats = 2_100_000_000_000_000n;
 
@@ -244,7 +250,7 @@ export function unsigned(
     tx.addInput({
       txid: hexToBytes(txid),
       index: vout,
-      sequence: replaceableSequence,
+      sequence: path === 'key' ? keySequences[verb] : replaceableSequence,
       witnessUtxo: { script: escrow.script, amount },
       ...how,
     });

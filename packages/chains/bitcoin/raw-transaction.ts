@@ -12,6 +12,7 @@ export type TxInput = {
   /** That output's, where the source tells it. */
   readonly script?: Uint8Array;
   readonly scriptSig: Uint8Array;
+  readonly sequence: number;
   readonly witness: readonly Uint8Array[];
 };
 
@@ -75,7 +76,8 @@ function readInput(from: Reader) {
   const prevout = take(from, 36);
   const scriptSig = data(from);
   take(from, 4);
-  return { prevout, scriptSig };
+  const sequence = from.view.getUint32(from.at - 4, true);
+  return { prevout, scriptSig, sequence };
 }
 
 export function readOutput(from: Reader) {
@@ -125,9 +127,10 @@ function readTx(from: Reader): Tx {
   return {
     txid: () => idHex(sha256(sha256(stripped()))),
     coinbase: first?.every((byte) => byte === 0) ?? false,
-    inputs: inputs.map(({ prevout, scriptSig }, at) => ({
+    inputs: inputs.map(({ prevout, scriptSig, sequence }, at) => ({
       outpoint: () => outpointOf(prevout),
       scriptSig,
+      sequence,
       get witness() {
         const start = witnesses[at];
         return start === undefined ? [] : witnessAt(bytes, start);

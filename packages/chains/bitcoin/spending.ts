@@ -28,6 +28,7 @@ import {
   destination,
   type EscrowOutput,
   type Path,
+  paidTo,
   type Spend,
   type Verb,
   vsizeOf,
@@ -189,10 +190,10 @@ type Together = Pick<SpendRequest, 'terms' | 'network' | 'payments' | 'bounds'>;
 
 /**
  * Whether a spend of both sides takes some of these payments, each once, at a fee that no claim or
- * refund by one side exceeds. Throws `bad_field`, `bad_fee_rate`.
+ * refund by one side exceeds. Throws `bad_field`, `bad_fee_rate`, `bad_address`, `wrong_network`.
  */
 export function checkTogether(
-  { verb, outputs, feeSats }: SpendTogether,
+  { verb, outputs, feeSats, paysTo }: SpendTogether,
   { terms, network, payments, bounds }: Together,
 ): void {
   const nameOf = ({ txid, vout, amount }: EscrowOutput) => `${txid}:${vout} of ${amount} sats`;
@@ -204,7 +205,7 @@ export function checkTogether(
     throw new ParleyError('bad_field', sentence, { verb });
   }
   const value = outputs.reduce((sum, { amount }) => sum + amount, 0n);
-  const vsize = vsizeOf(terms, network, verb, outputs.length, 'key');
+  const vsize = vsizeOf(paidTo(terms, network, verb, paysTo), network, verb, outputs.length, 'key');
   const least = leastFee(bounds, vsize);
   const most = mostFee(bounds, vsize, value);
   if (feeSats >= least && feeSats <= most) return;

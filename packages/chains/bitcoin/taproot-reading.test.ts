@@ -5,8 +5,12 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { legStatus } from '@parley/core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import type { SpendTogether } from '../interface/cosigning.ts';
 import { refuses } from '../testing/refusals.ts';
 import { mayBeEscrow } from './escrow-index.ts';
+import { addressesOfPubkey } from './keys.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { paidTo } from './plan.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import {
   adapterOn,
@@ -40,9 +44,15 @@ async function fundedSwap(lockSeconds?: number): Promise<TestSwap> {
   return swap;
 }
 
+/** Paid to the address of the other side: the chain tells the verb by what both sign. */
 async function together(by: ChainAdapter, swap: TestSwap, verb: Verb): Promise<string> {
-  const planned = await by.planTogether?.({ ...inputOf(swap), isPublic: true }, verb, signal());
-  assert.ok(planned);
+  const other = verb === 'claim' ? swap.funder : swap.claimer;
+  const elsewhere = addressesOfPubkey(other.pubkey, bitcoinNetworks.regtest).p2wpkh;
+  const input = inputOf(swap);
+  const terms = paidTo(swap.terms, bitcoinNetworks.regtest, verb, elsewhere);
+  const given = { ...input, escrow: { ...input.escrow, terms }, isPublic: true };
+  const planned = await by.planTogether?.(given, verb, signal());
+  assert.equal(planned?.paysTo, elsewhere);
   const { raw } = await signedTogether(swap, planned);
   const signed = await by.readSigned(raw, signal());
   const { address: escrow } = swap.escrow;
@@ -50,6 +60,10 @@ async function together(by: ChainAdapter, swap: TestSwap, verb: Verb): Promise<s
     assert.deepEqual(touch, { escrow, verb, secret: null, together: true });
   }
   return by.broadcast(signed, signal());
+}
+
+function refundOf({ terms }: TestSwap, outputs: SpendTogether['outputs']): SpendTogether {
+  return { verb: 'refund', outputs, feeSats: 900n, paysTo: terms.refund.address };
 }
 
 for (const [name, source] of [
@@ -129,7 +143,7 @@ for (const [name, source] of [
       assert.equal(funded?.txid, paid.txid());
       const vout = paid.outputs.findIndex(({ amount }) => amount === swap.terms.amount);
       const outputs = [{ txid: paid.txid(), vout, amount: swap.terms.amount }];
-      const { raw, txid } = await signedTogether(swap, { verb: 'refund', outputs, feeSats: 900n });
+      const { raw, txid } = await signedTogether(swap, refundOf(swap, outputs));
       await node.rpc('sendrawtransaction', [raw]);
       assert.equal((await read(adapter, swap)).refunded?.txid, txid);
       await node.mine(1);
@@ -157,7 +171,7 @@ it('a list of the mempool has no order: a spend may stand before its payment', a
   const paid = parseTx(await node.rawTransaction(await pay(swap)));
   const vout = paid.outputs.findIndex(({ amount }) => amount === swap.terms.amount);
   const outputs = [{ txid: paid.txid(), vout, amount: swap.terms.amount }];
-  const { raw, txid } = await signedTogether(swap, { verb: 'refund', outputs, feeSats: 900n });
+  const { raw, txid } = await signedTogether(swap, refundOf(swap, outputs));
   await node.rpc('sendrawtransaction', [raw]);
   assert.equal((await read(turned, swap)).refunded?.txid, txid);
 });

@@ -7,19 +7,21 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { atOnce } from '@parley/core/steps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
-import { RawTx, SigHash, Transaction, WIF } from '@scure/btc-signer';
+import { p2pkh, RawTx, SigHash, Transaction, WIF } from '@scure/btc-signer';
 import { refuses } from '../testing/refusals.ts';
 import type { Payment } from './escrow-facts.ts';
 import { escrowScript } from './escrow-script.ts';
 import { leafScript, readLeaf } from './escrow-tree.ts';
 import { defaultFeeBounds } from './fees.ts';
-import { signLeaves, signSighashes } from './keys.ts';
+import { addressesOfPubkey, signLeaves, signSighashes } from './keys.ts';
 import { bitcoinNetworks } from './networks.ts';
 import {
   bitcoinEscrow,
   buildSpend,
+  destination,
   type EscrowOutput,
   escrowBytes,
+  paidTo,
   type Verb,
   vsizeOf,
 } from './plan.ts';
@@ -78,8 +80,9 @@ function byScript({ swap, outputs }: Funded, verb: Verb, key?: TestKey) {
   return assemble({ psbtBase64, signaturesHex, ...preimage }).raw;
 }
 
-async function byKey({ swap, outputs }: Funded, verb: Verb): Promise<string> {
-  return (await signedTogether(swap, { verb, outputs, feeSats: 1_000n })).raw;
+async function byKey({ swap, outputs }: Funded, verb: Verb, to?: string): Promise<string> {
+  const paysTo = to ?? destination(swap.terms, network, verb).address;
+  return (await signedTogether(swap, { verb, outputs, feeSats: 1_000n, paysTo })).raw;
 }
 
 /** A spend by a leaf with a witness of the test's own making. */
@@ -157,6 +160,15 @@ describe('an escrow of Taproot on a real node', () => {
       assert.equal(await mustTake(early), size('refund', 'script'));
       // Bitcoin cannot stop a late claim: the deadlines do.
       await mustTake(claim);
+      const places = addressesOfPubkey(given.swap.claimer.pubkey, network);
+      const { form: _, ...plain } = terms;
+      const legacy = p2pkh(hexToBytes(given.swap.claimer.pubkey), network).address;
+      const p2wsh = bitcoinEscrow(plain, network).address;
+      for (const [kind, to] of Object.entries({ ...places, p2pkh: legacy, p2wsh })) {
+        const on = paidTo(terms, network, 'claim', to);
+        const vsize = await mustTake(await byKey(given, 'claim', to));
+        assert.equal(vsize, vsizeOf(on, network, 'claim', count, 'key'), kind);
+      }
       if (count > 1) continue;
       assert.deepEqual(
         [size('claim', 'script'), size('refund', 'script'), size('claim', 'key')],

@@ -13,6 +13,8 @@ export type SpendTogether = {
     readonly amount: BaseUnits;
   }[];
   readonly feeSats: BaseUnits;
+  /** Where all of it goes less the fee: an address that the asking side chooses. */
+  readonly paysTo: string;
 };
 
 export type CosignRequest = SpendTogether & {
@@ -28,8 +30,9 @@ export type CosignAnswer = {
 
 export type Cosigning = {
   /**
-   * The payments that it takes and its fee, as of a claim or refund by one side; a refund may come
-   * before the timelock. Throws `nothing_there`, and `bad_field` on an escrow of P2WSH.
+   * The payments that it takes and its fee, as of a claim or refund by one side, paid to the address
+   * of the terms; a refund may come before the timelock. Throws `nothing_there`, and `bad_field` on
+   * an escrow of P2WSH.
    */
   planTogether(
     input: SpendInput,
@@ -38,8 +41,9 @@ export type Cosigning = {
   ): Promise<SpendTogether>;
   /**
    * Throws `bad_field` unless it takes payments of the escrow as the chain shows them,
-   * `bad_fee_rate` where its fee is out of the bounds of such a spend, and `bad_signature` on a nonce
-   * that is none.
+   * `bad_fee_rate` where its fee is out of the bounds of such a spend, `bad_address` or
+   * `wrong_network` where it pays no address of the network, and `bad_signature` on a nonce that is
+   * none.
    */
   checkRequest(
     input: Pick<SpendInput, 'escrow' | 'isPublic'>,

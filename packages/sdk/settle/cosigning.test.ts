@@ -27,6 +27,7 @@ const { network } = bitcoinView;
 const walletOf = (party: Party) =>
   bitcoinWallet({ privateKey: keys[party], network: network.name });
 const spend = { outputs: [{ txid: 'ab'.repeat(32), vout: 0, amount: 1_000_000n }], feeSats: 400n };
+const paysTo = bitcoinWallet({ privateKey: '07'.repeat(32), network: network.name }).address;
 const release = { askedAt: now, at: null, signature: null };
 
 /** The record of the honest swap, its leg b of Taproot. */
@@ -56,12 +57,13 @@ const terms = escrow?.terms ?? assert.fail();
 async function exchangeOf(verb: Verb) {
   const party = verb === 'claim' ? 'maker' : 'taker';
   const forgets = { put: async () => {}, take: async () => null };
-  const asked = await walletOf(party).cosigns?.ask(terms, { verb, ...spend }, forgets);
+  const asked = await walletOf(party).cosigns?.ask(terms, { verb, paysTo, ...spend }, forgets);
   assert.ok(asked && escrow);
   const outputs = asked.outputs.map((each) => ({ ...each, amount: each.amount.toString() }));
   const nonces = [...asked.nonces];
   const { address } = escrow;
-  return { id: '1', at: '', verb, escrow: address, outputs, feeSats: '400', nonces, answer: null };
+  const about = { verb, escrow: address, outputs, feeSats: '400', paysTo, nonces };
+  return { id: '1', at: '', ...about, answer: null };
 }
 
 type Scene = {
@@ -81,7 +83,9 @@ async function sceneOf(party: Party, { kept, said, more = {} }: Scene) {
       return { exchange: { claim: null, refund: null, ...said, ...asked } };
     },
   } as unknown as ParleyClient;
-  const adapter: Partial<ChainAdapter> = { planTogether: async (_, verb) => ({ verb, ...spend }) };
+  const adapter: Partial<ChainAdapter> = {
+    planTogether: async (_, verb) => ({ verb, paysTo, ...spend }),
+  };
   const source = { view: bitcoinView, adapter: adapter as ChainAdapter };
   const context = contextOf({
     swapId,
@@ -248,7 +252,7 @@ async function refundThroughCrashes(falls: (where: string) => boolean) {
     refund = { ...refund, answer: { nonces, signatures: [...signed.signatures], at: '' } };
   };
   const adapter = {
-    planTogether: async (_: unknown, verb: Verb) => ({ verb, ...spend }),
+    planTogether: async (_: unknown, verb: Verb) => ({ verb, paysTo, ...spend }),
     readSigned: async (raw: string) => ({ raw, txid: 'own', touches: [] }),
     broadcast: ({ raw }: { raw: string }) => risky('sending', async () => void sent.add(raw)),
   } as unknown as ChainAdapter;

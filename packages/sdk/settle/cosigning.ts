@@ -15,6 +15,7 @@ import type { CallOptions, ParleyClient } from '../client.ts';
 import { messageOf, ParleyApiError } from '../errors.ts';
 import type { Cosign, CosignReply, CosignExchange as Exchange } from '../generated.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
+import { paidWhere } from '../verify-material.ts';
 import type { Cosigns } from '../wallets/wallet.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
 import { handOf } from './hands/of.ts';
@@ -55,18 +56,13 @@ export function cosignerOf(context: Context, leg: SetLeg): Cosigner | null {
   return cosigns === undefined ? null : { context, leg, client, cosigns };
 }
 
-/** A spend by both pays the address of the terms: a wallet that is paid elsewhere asks for none. */
-function askerOf(context: Context, leg: SetLeg, verb: Verb): Asker | null {
+/** null: this side asks for no spend by both. */
+function askerOf(context: Context, leg: SetLeg): Asker | null {
   const by = cosignerOf(context, leg);
   const { putNonces, takeNonces } = context.store;
   const { planTogether: plan } = sourceOf(context, leg.chain).adapter;
   if (by === null || plan === undefined) return null;
   if (putNonces === undefined || takeNonces === undefined) return null;
-  const wallet = context.chains[leg.chain]?.wallet;
-  const payout = has(wallet, 'coins') ? wallet.payout : undefined;
-  const { terms } = leg.escrow;
-  const { address } = verb === 'claim' ? terms.payout : terms.refund;
-  if (payout !== undefined && payout !== address) return null;
   const { swapId } = context;
   const nonces: NonceStore = {
     put: (id, secrets) => putNonces(swapId, { id, secrets }),
@@ -90,16 +86,21 @@ export async function exchanges(
 /** Resolves to the id that the market gave the request. */
 async function askTogether(by: Asker, verb: Verb): Promise<string> {
   const { context, leg, cosigns, nonces, plan } = by;
-  const { terms, address: escrow } = leg.escrow;
+  const { terms, address } = leg.escrow;
   const isPublic = context.record.publicSecret !== null;
-  const given = { escrow: watchedOf(context.record, leg.leg), feeRateSatPerVbyte: null, isPublic };
+  const wallet = context.chains[leg.chain]?.wallet;
+  const payout = has(wallet, 'coins') ? wallet.payout : undefined;
+  const { view } = sourceOf(context, leg.chain);
+  const escrow = paidWhere(watchedOf(context.record, leg.leg), verb, view, payout);
+  const given = { escrow, feeRateSatPerVbyte: null, isPublic };
   const planned = await plan(given, verb, context.limit());
   const request = await cosigns.ask(terms, planned, nonces);
   const outputs = request.outputs.map(({ txid, vout, amount }) => {
     return { txid, vout, amount: amount.toString() };
   });
+  const { paysTo, nonces: own } = request;
   const feeSats = request.feeSats.toString();
-  const body = { request: { escrow, verb, outputs, feeSats, nonces: request.nonces } };
+  const body = { request: { escrow: address, verb, outputs, feeSats, paysTo, nonces: own } };
   const { [verb]: exchange } = await exchanges(by, body);
   if (exchange !== null) return exchange.id;
   throw new ParleyError('nothing_there', 'the market has not taken the request', {});
@@ -114,7 +115,8 @@ function requestOf({ leg }: Cosigner, verb: Verb, given: Exchange): CosignReques
   const outputs = given.outputs.map(({ txid, vout, amount }) => {
     return { txid, vout, amount: BigInt(amount) };
   });
-  return { verb, outputs, feeSats: BigInt(given.feeSats), nonces: given.nonces };
+  const { paysTo, nonces } = given;
+  return { verb, outputs, feeSats: BigInt(given.feeSats), paysTo, nonces };
 }
 
 /** Gives the coins away: its callers have asked whether this side may. */
@@ -142,7 +144,7 @@ async function finished(
 export async function claimsTogether(context: Context, { clock }: LegSeen): Promise<boolean> {
   const leg = payingLeg(context);
   const { claim } = context.cosigning;
-  const by = claim.isOver ? null : askerOf(context, leg, 'claim');
+  const by = claim.isOver ? null : askerOf(context, leg);
   if (by === null) return false;
   let why = 'the other side has not signed in time';
   try {
@@ -235,7 +237,7 @@ async function refundsTogether(context: Context, leg: SetLeg, balance: bigint): 
   const { record, heard, cosigning } = context;
   const { refund: kept } = record;
   if (kept !== null) return sendAgain(context, leg, kept);
-  const by = askerOf(context, leg, 'refund');
+  const by = askerOf(context, leg);
   if (by === null || heard.release === null || record.claim !== null) return;
   if (!isDue(context, `cosigning ${leg.leg}`)) return;
   const { refund } = cosigning;

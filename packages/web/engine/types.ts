@@ -155,6 +155,8 @@ export type LegView = {
   readonly requiredConfirmations: number;
   /** null until both sides have named their addresses. */
   readonly escrow: string | null;
+  /** Bitcoin by Taproot. */
+  readonly form?: 'p2tr';
   /** As the person's own nodes show it; null before the first answer. */
   readonly facts: EscrowFacts | null;
   /** The faults in the answers of its nodes, by the last poll. Absent: a former build wrote it. */

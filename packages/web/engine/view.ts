@@ -112,6 +112,7 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
     asset: assetId === trade.base.id ? trade.base : trade.quote,
     isLong: long,
     escrow: escrow?.address ?? null,
+    ...(escrow?.terms.form && { form: escrow.terms.form }),
     facts: seen?.leg.facts ?? null,
     doubts: seen?.evidence?.doubts ?? [],
     // A hold that lasts a moment has no doubt.

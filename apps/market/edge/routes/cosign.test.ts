@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { addressesOfPubkey } from '@parley/chains/bitcoin/keys.ts';
 import * as musig from '@parley/chains/bitcoin/musig.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { nonceStore } from '@parley/chains/bitcoin/testing/swaps.ts';
@@ -252,6 +253,7 @@ test('a request takes payments of the escrow as they are, within the bounds of f
   const { request } = await planned(deal, 'claim');
   const [output] = request.outputs;
   assert.ok(output);
+  const pubkey = (await escrowOf(deal)).terms.payout.pubkey ?? assert.fail();
   const former = (await escrowOf(await agreeTaproot(world))).address;
   const wrong: readonly (readonly [object, string])[] = [
     [{ outputs: [{ ...output, amount: '999999' }] }, '400 bad_field'],
@@ -271,6 +273,10 @@ test('a request takes payments of the escrow as they are, within the bounds of f
     [{ nonces: [...request.nonces, ...request.nonces] }, '400 bad_signature'],
     [{ nonces: ['ff'] }, '400 bad_field'],
     [{ verb: 'fund' }, '400 bad_field'],
+    [{ paysTo: addressesOfPubkey(pubkey, bitcoinNetworks.mainnet).p2tr }, '400 wrong_network'],
+    [{ paysTo: 'bcrt1' }, '400 bad_address'],
+    [{ paysTo: request.escrow }, '400 bad_address'],
+    [{ paysTo: undefined }, '400 bad_field'],
     [{ escrow: former }, '409 escrow_moved'],
   ];
   for (const [change, code] of wrong) {

@@ -382,6 +382,7 @@ const cosignFields = {
     ofEach,
   ),
   feeSats: sats('what it pays'),
+  paysTo: s.bounded('where the rest goes: any address of the network', s.examples.bitcoin, 128),
   nonces,
 };
 const exchange = s.nullable(

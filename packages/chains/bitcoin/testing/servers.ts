@@ -45,6 +45,7 @@ type CoreTx = {
     vout?: number;
     coinbase?: string;
     scriptSig?: { hex: string };
+    sequence: number;
     txinwitness?: string[];
     prevout?: { scriptPubKey: { hex: string } };
   }[];
@@ -225,6 +226,7 @@ function esploraTx({ tx, place }: Found) {
       vout: input.vout ?? 0xffff_ffff,
       is_coinbase: input.coinbase !== undefined,
       scriptsig: input.scriptSig?.hex ?? '',
+      sequence: input.sequence,
       witness: input.txinwitness ?? [],
       ...(input.prevout && { prevout: { scriptpubkey: input.prevout.scriptPubKey.hex } }),
     })),

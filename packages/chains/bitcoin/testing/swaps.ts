@@ -21,7 +21,7 @@ import {
 } from '../keys.ts';
 import { answer, ask, finish, type NonceStore } from '../musig.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from '../networks.ts';
-import { bitcoinEscrow, destination, escrowBytes } from '../plan.ts';
+import { bitcoinEscrow, escrowBytes } from '../plan.ts';
 import type { Assembled } from '../signed-psbt.ts';
 
 export type TestKey = { readonly privateKey: Uint8Array; readonly pubkey: string };
@@ -77,8 +77,7 @@ export function testSwap(values: {
 
 /** All that an index knows of an escrow, where every refund costs nothing. */
 export function watchedBytes(terms: EscrowTerms, network: BitcoinNetwork): WatchedBytes {
-  const { script: payout } = destination(terms, network, 'claim');
-  return { ...escrowBytes(terms, network), payout, leastRefund: freeRefund };
+  return { ...escrowBytes(terms, network), leastRefund: freeRefund };
 }
 
 /** Signs a builder's material as a party would. */

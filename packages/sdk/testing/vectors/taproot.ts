@@ -6,7 +6,12 @@ import { escrowTree } from '@parley/chains/bitcoin/escrow-tree.ts';
 import { signLeaves } from '@parley/chains/bitcoin/keys.ts';
 import { answer, ask, finish } from '@parley/chains/bitcoin/musig.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
-import { buildSpend, type EscrowOutput, type Verb } from '@parley/chains/bitcoin/plan.ts';
+import {
+  buildSpend,
+  destination,
+  type EscrowOutput,
+  type Verb,
+} from '@parley/chains/bitcoin/plan.ts';
 import { assemble } from '@parley/chains/bitcoin/signed-psbt.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { bitcoinView, keys, secret } from '../honest.ts';
@@ -67,7 +72,8 @@ async function byBoth(verb: Verb) {
   const asking = { terms, network, privateKey: hexToBytes(keyOf(own)) };
   const answering = { ...asking, privateKey: hexToBytes(keyOf(other)) };
   const draws = many.map((_, at) => new Uint8Array(32).fill(at + 1));
-  const spend = { verb, outputs: many, feeSats: 900n };
+  const paysTo = destination(terms, network, verb).address;
+  const spend = { verb, outputs: many, feeSats: 900n, paysTo };
   const random = [...draws];
   const request = await ask(asking, spend, store, () => random.shift() ?? new Uint8Array(32));
   const answered = answer(answering, request);

@@ -212,8 +212,9 @@ function Extra() {
 export function GiveUp() {
   const { engine, seen, said } = useHere();
   if (!mayGiveUp(seen.swap)) return null;
-  const isBitcoin = has(sidesOf(seen.swap).own, 'coins');
-  const sure = isBitcoin ? 'settlement.give_up.sure.bitcoin' : 'settlement.give_up.sure';
+  const { own } = sidesOf(seen.swap);
+  const waits = has(own, 'coins') && own.form === undefined;
+  const sure = waits ? 'settlement.give_up.sure.bitcoin' : 'settlement.give_up.sure';
   return (
     <div className="actions">
       <Confirm

@@ -533,8 +533,9 @@ async function asking(world: World) {
     escrow,
     amount,
     fundTx: txid,
+    refundAddress: paysTo,
   } = (await get(world, `/v1/swaps/${swapId}`, taker)).legs[long];
-  const spend = { verb: 'refund', outputs: [{ txid, vout: 0, amount }], feeSats: '200' };
+  const spend = { verb: 'refund', outputs: [{ txid, vout: 0, amount }], feeSats: '200', paysTo };
   const body = { request: { escrow, ...spend, nonces: ['02'.repeat(66)] } };
   return { made, asked: { url: `${path}/cosign`, by: initiator, body } };
 }

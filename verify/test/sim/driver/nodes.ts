@@ -21,7 +21,7 @@ import {
 import { consentOn } from '../consent.ts';
 import { materialOf } from '../material.ts';
 import { factsOf, feeToReplace, secretsIn, takenBy, unsignedFunding } from '../node.ts';
-import { escrowOf } from './plans.ts';
+import { escrowOf, paidBy } from './plans.ts';
 import { later, nowMs, nowSeconds } from './time.ts';
 import { count, type Lie, recordOf, type SimNode, tell, type World } from './world.ts';
 
@@ -240,7 +240,8 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
         const payments = paymentsIn(view, input.escrow, verb);
         const outputs = payments.map(({ txid, amount }) => ({ txid, vout: 0, amount }));
         const coins = payments.map(({ txid }) => txid);
-        return { verb, outputs, feeSats: BigInt(feeToReplace(chain, coins)) };
+        const feeSats = BigInt(feeToReplace(chain, coins));
+        return { verb, outputs, feeSats, paysTo: paidBy(input.escrow.terms, verb) };
       }),
     ...consentOn(chain, {
       plan: escrowOf,

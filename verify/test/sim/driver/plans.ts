@@ -38,3 +38,7 @@ export const solanaEscrow = escrowOf;
 
 /** Addresses of Bitcoin's keys: an address says which key it is of. */
 export const addressesOfPubkey = (pubkey: string) => ({ p2wpkh: `pays ${pubkey}` });
+
+export function paidBy({ payout, refund }: EscrowTerms, verb: 'claim' | 'refund'): string {
+  return (verb === 'claim' ? payout : refund).address;
+}

@@ -15,7 +15,7 @@ import { type Chance, chanceOf } from '../chance.ts';
 import { feeToReplace } from '../node.ts';
 import { offer } from './nodes.ts';
 import { checkCosigned, rules } from './oracle.ts';
-import { escrowOf } from './plans.ts';
+import { escrowOf, paidBy } from './plans.ts';
 import { later, nowSeconds } from './time.ts';
 import {
   asksFor,
@@ -55,9 +55,9 @@ const idOf = ({ nonces }: CosignRequest) => nonces.join();
 /** The keys of a person: a signature of both is the other side's word, and the own nonce. */
 export function cosignsOf(world: World, person: Person): Cosigns {
   return {
-    ask: async (_, { verb, outputs, feeSats }, store) => {
+    ask: async (_, { verb, outputs, feeSats, paysTo }, store) => {
       const nonces = [world.chance.hex(8)];
-      const request = { verb, outputs, feeSats, nonces };
+      const request = { verb, outputs, feeSats, paysTo, nonces };
       await store.put(idOf(request), nonces);
       count(world, `asks to ${verb} together`);
       return request;
@@ -153,6 +153,7 @@ function cosigns(world: World, rival: Person, leg: LegName, chance: Chance): voi
     verb: own,
     outputs,
     feeSats: `${fee}`,
+    paysTo: paidBy(terms, own),
     nonces: [chance.hex(8)],
   };
   keepExchange(world, leg, { request });
@@ -160,7 +161,8 @@ function cosigns(world: World, rival: Person, leg: LegName, chance: Chance): voi
 
 function requestOf(given: NonNullable<World['market']['exchanges']['a']['claim']>): CosignRequest {
   const outputs = given.outputs.map((each) => ({ ...each, amount: BigInt(each.amount) }));
-  return { verb: given.verb, outputs, feeSats: BigInt(given.feeSats), nonces: given.nonces };
+  const { verb, feeSats, paysTo, nonces } = given;
+  return { verb, outputs, feeSats: BigInt(feeSats), paysTo, nonces };
 }
 
 function uses(world: World, leg: LegName, tx: SimTransaction): void {
