@@ -190,7 +190,7 @@ describe('the index of Taproot', () => {
       for (const [sequence, verb] of [
         [0xffff_fffd, 'claim'],
         [0xffff_fffc, 'refund'],
-        // Of other software of both sides: it counts as no refund.
+        // Other software of both sides may choose this: it counts as no refund.
         [0xffff_ffff, 'claim'],
         [0, 'claim'],
       ] as const) {

@@ -123,7 +123,7 @@ export const giveUp = (cli: Cli, id: string) =>
       const { swap, client } = await dueSwap(cli, session, own, id);
       const words = giveUpWords(session, await own.store.getSwap(id));
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...words];
-      if (!swap.givesUp) await mustConfirm(cli, plan, 'Give it up, and send both coins back now?');
+      if (!swap.givesUp) await mustConfirm(cli, plan, 'Give it up?');
       await keepWish(session, id);
       const given = { ...swap, givesUp: true, withoutMarket: false };
       return driveAll(cli, session, own, [given], { client });
