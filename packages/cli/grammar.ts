@@ -324,10 +324,10 @@ function swapCommands(root: CommandUnknownOpts, does: Does): void {
     .action(does(async () => (await load()).settle));
   root
     .command('give-up')
-    .summary('gives a swap up and sends both coins back, where the other side agrees')
+    .summary('gives a swap up and sends both coins back now, where the other side agrees')
     .description(
       'Gives a swap up: tells the other side, releases its coins, and takes back yours once it has\n' +
-        'released them, else from the timelock on, as on Bitcoin. You cannot take it back.',
+        'released them, else from the timelock on. You cannot take it back.',
     )
     .argument('<SWAP>')
     .action(does(async () => (await load()).giveUp));

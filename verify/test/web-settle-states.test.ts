@@ -198,7 +198,7 @@ test('a payment beyond the amount is put at risk by a second word alone', async 
 
 test('a swap is given up by a second word alone, and while that still brings coins back', async () => {
   const page = await opened();
-  const word = page.getByRole('button', { name: 'Give up this swap and send both coins back' });
+  const word = page.getByRole('button', { name: 'Give up this swap and send both coins back now' });
   await show(page, 'waits for the other');
   await word.click();
   await page.getByRole('dialog').getByText('You cannot take it back').waitFor();

@@ -104,7 +104,7 @@ export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =
       const { swap, client } = await dueSwap(cli, session, own, id);
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
       // A person who gave it up before is not asked again.
-      if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
+      if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up, and send both coins back now?');
       await giveUpAlone(session, id);
       if (record === null) {
         // The store keeps nothing of it, so nothing of it was ever signed.
@@ -123,7 +123,7 @@ export const giveUp = (cli: Cli, id: string) =>
       const { swap, client } = await dueSwap(cli, session, own, id);
       const words = giveUpWords(session, await own.store.getSwap(id));
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...words];
-      if (!swap.givesUp) await mustConfirm(cli, plan, 'Give it up?');
+      if (!swap.givesUp) await mustConfirm(cli, plan, 'Give it up, and send both coins back now?');
       await keepWish(session, id);
       const given = { ...swap, givesUp: true, withoutMarket: false };
       return driveAll(cli, session, own, [given], { client });
