@@ -104,7 +104,7 @@ export const refund = (cli: Cli, id: string, { raw }: { readonly raw?: true }) =
       const { swap, client } = await dueSwap(cli, session, own, id);
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
       // A person who gave it up before is not asked again.
-      if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up, and send both coins back now?');
+      if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
       await giveUpAlone(session, id);
       if (record === null) {
         // The store keeps nothing of it, so nothing of it was ever signed.
