@@ -211,7 +211,7 @@ export function wishGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   mustNotBeSpent(name, leg.facts);
   if (swap.secret !== null) throw unreleasable(name, 'the secret is public, so claim it');
   if (isShown(leg, clocks)) {
-    throw unreleasable(name, 'its secret was shown to the market, so claim it');
+    throw unreleasable(name, 'its claim was told to the market, so claim it');
   }
 }
 

@@ -186,7 +186,8 @@ function releasing(swap: SwapState, clocks: Clocks, role: Role, { own, other }: 
   const isWanted = role === 'initiator' && release !== null;
   // A funding of its own making may be on its way, and nobody was told.
   if (!isWanted && (fundable(swap, clocks, own) || !isOut(own, clocks, 'counts'))) return [];
-  const why = `leg ${other.leg} will not be claimed: released, it goes back to its funder at once`;
+  const when = isTaproot(other) ? 'when its funder asks' : 'to its funder at once';
+  const why = `leg ${other.leg} will not be claimed: released, it goes back ${when}`;
   return [{ by: role, action: 'release', leg: other.leg, before: timelock, why }];
 }
 
