@@ -42,7 +42,7 @@ export type Ended = {
 type Saved = Partial<Record<LegName, number>>;
 
 const pollMs = 250;
-const marketPollMs = 1_500;
+const marketPollMs = 3_000;
 const statusLimitMs = 15_000;
 
 /** The assets of the demo as pinned facts, compared with what the market lists. */
