@@ -191,8 +191,8 @@ async function publicSecret(
 }
 
 /**
- * In one transaction, or in several where the wallet cannot offer the gas of all: a node takes
- * nothing then. A failure takes nothing from the batches before.
+ * In one transaction, or in several where the wallet cannot offer the gas of all: no node takes
+ * such a one. A failure takes back no batch before it.
  */
 async function settleSome(
   context: Context,

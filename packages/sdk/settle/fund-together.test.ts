@@ -125,7 +125,7 @@ function dying(many: Many, at: number, when: 'before' | 'after') {
   return many.sides.map((side) => ({ ...side, store, signal: over.signal }));
 }
 
-/** A new process: none of what was in memory. */
+/** A new process, with an empty memory. */
 const restarted = ({ sides }: Many) => {
   const fundsTogether = fundingsTogether({ withinMs: 100 });
   return sides.map((side) => ({ ...side, fundsTogether }));

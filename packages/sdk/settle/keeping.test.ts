@@ -191,7 +191,7 @@ timed(
       const { chains, client } = scene.input;
       const { key, chainId } = scene.chains.a;
       const noted: string[] = [];
-      // As on Solana: what releases is a transaction.
+      // A transaction releases it, as on Solana.
       const buildRelease = async ({ escrow: { address, terms } }: SpendInput) => {
         const txs = [refundCall(terms, evmDeployment(chainId))];
         return { chain: key, family: 'evm', sign: 'evm-tx', chainId, txs, escrow: address };

@@ -29,7 +29,7 @@ export type SimTransaction = {
   readonly fee: number;
   /** Of a refund before the timelock: the payee's consent. */
   readonly release?: string;
-  /** Of Taproot: what both sides have signed. */
+  /** Of Taproot: the spend that both sides have signed. */
   readonly together?: string;
   /** For an operator's gas key: its place in a row, and after when no block takes it. */
   readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };

@@ -400,7 +400,7 @@ const exchange = s.nullable(
   }),
 );
 
-export const cosignBody = s.form('Cosign', 'A request or an answer; empty: what there is.', {
+export const cosignBody = s.form('Cosign', 'A request or an answer; empty: the newest ones.', {
   request: s.optional(s.input(cosignFields, 'by the side that the spend pays')),
   answer: s.optional(
     s.input(
@@ -411,7 +411,7 @@ export const cosignBody = s.form('Cosign', 'A request or an answer; empty: what 
 });
 
 export const cosignReply = s.model('CosignReply', 'The newest of each spend.', {
-  exchange: s.group('by verb; null: none was asked for', { claim: exchange, refund: exchange }),
+  exchange: s.group('by verb; null: there is no request', { claim: exchange, refund: exchange }),
 });
 
 export const scheduleClaimsBody = s.form('ScheduleClaims', 'Claims that you have signed.', {
