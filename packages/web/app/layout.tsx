@@ -2,27 +2,43 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
-import { buildHash } from '../market/answers.ts';
+import { useEffect, useId, useRef } from 'react';
+import { buildHash, useMarketStatus } from '../market/answers.ts';
 import { config } from '../market/config.ts';
-import { replaced } from '../market/session.ts';
+import { replaced, signOut, useSession } from '../market/session.ts';
 import { useLive } from '../market/use-live.ts';
+import { useOnline } from '../market/use-online.ts';
 import { newer, takeNewer } from '../offline/keep.ts';
 import { Button, Notice, useAnnounced } from '../parts/controls.tsx';
+import { Icon, type IconName } from '../parts/icons.tsx';
+import { FreshGate } from '../parts/ways/fresh.tsx';
+import { shortAddress } from '../parts/words.ts';
 import { type TextKey, text } from '../texts/texts.ts';
 import { overScreens } from './open-swaps.ts';
 
 type Screens = NonNullable<LinkProps['to']>;
 
-const links: readonly { readonly to: Screens; readonly name: TextKey }[] = [
-  { to: '/', name: 'layout.swap' },
-  { to: '/orders', name: 'layout.orders' },
-  { to: '/book', name: 'layout.book' },
-  { to: '/swaps', name: 'layout.swaps' },
-  { to: '/console', name: 'layout.console' },
-  { to: '/status', name: 'layout.status' },
-  { to: '/account', name: 'layout.account' },
-  { to: '/help', name: 'layout.help' },
+type Place = {
+  readonly to: Screens;
+  readonly name: TextKey;
+  /** Screens that belong to it too. */
+  readonly also?: RegExp;
+};
+
+const places: readonly Place[] = [
+  { to: '/', name: 'layout.swap', also: /^\/(?:orders|deals)\// },
+  { to: '/activity', name: 'layout.activity', also: /^\/swaps\// },
+  { to: '/markets', name: 'layout.market', also: /^\/(?:markets|book)/ },
+];
+
+const more: readonly (Omit<Place, 'also'> & { readonly icon: IconName })[] = [
+  { to: '/account', name: 'layout.account', icon: 'account' },
+  { to: '/wallets', name: 'layout.wallets', icon: 'wallet' },
+  { to: '/console', name: 'layout.console', icon: 'makers' },
+  { to: '/settings', name: 'layout.settings', icon: 'settings' },
+  { to: '/rescue', name: 'layout.rescue', icon: 'rescue' },
+  { to: '/status', name: 'layout.status', icon: 'gauge' },
+  { to: '/help', name: 'layout.help', icon: 'help' },
 ];
 
 export function Layout() {
@@ -43,7 +59,9 @@ export function Layout() {
         <Newer />
         <Replaced />
         {over?.(path)}
-        <Outlet />
+        <FreshGate>
+          <Outlet />
+        </FreshGate>
       </main>
       <Foot />
       <div className="unseen" aria-live="polite">
@@ -54,35 +72,117 @@ export function Layout() {
 }
 
 function Head() {
-  const [isOpen, setOpen] = useState(false);
-  const id = useId();
-  const close = () => setOpen(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
   return (
     <header className="top">
-      <Link to="/" className="brand" onClick={close}>
+      <Link to="/" className="brand">
+        <BrandMark />
         {config.productName}
       </Link>
-      <button
-        type="button"
-        className="button quiet menu"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {text('layout.menu')}
-      </button>
-      <nav id={id} aria-label={text('layout.navigation')} className={isOpen ? 'open' : undefined}>
+      <nav aria-label={text('layout.navigation')}>
         <ul>
-          {links.map(({ to, name }) => (
+          {places.map(({ to, name, also }) => (
             <li key={name}>
-              <Link to={to} onClick={close}>
+              <Link to={to} className={also?.test(path) ? 'within' : ''}>
                 {text(name)}
               </Link>
             </li>
           ))}
         </ul>
       </nav>
+      <div className="top-right">
+        <ChainsLive />
+        <Me />
+      </div>
     </header>
+  );
+}
+
+/** Two people who talk: one bubble in front of another. */
+function BrandMark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <path
+        fill="currentColor"
+        d="M8 4h11a5 5 0 0 1 5 5v5a5 5 0 0 1-5 5h-7l-5 4v-4.6A5 5 0 0 1 3 14V9a5 5 0 0 1 5-5z"
+      />
+      <path
+        fill="none"
+        stroke="var(--ink)"
+        strokeWidth="2.6"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        d="M28 14v6a4 4 0 0 1-3 3.9V29l-4.5-4H15"
+      />
+    </svg>
+  );
+}
+
+/** How many chains the market follows now, in one glance. */
+function ChainsLive() {
+  const { data, error } = useMarketStatus();
+  const isOnline = useOnline();
+  // Offline the last answer says nothing of now.
+  if ((data === undefined && error === null) || !isOnline) return null;
+  const chains = error === null ? data.chains : [];
+  const live = chains.filter(
+    (each) => each.height !== null && each.haltedSince === null && !each.isQuiet,
+  ).length;
+  const tone = error !== null || live === 0 ? 'bad' : live < chains.length ? 'warn' : '';
+  return (
+    <Link to="/status" className="chains-live">
+      <span className={`dot ${tone}`} />
+      {error === null ? text('layout.chains', { count: live }) : text('layout.chains.unknown')}
+    </Link>
+  );
+}
+
+function Me() {
+  const session = useSession();
+  const menu = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const close = () => menu.current?.hidePopover();
+  const account = session.status === 'account' ? session.account : null;
+  const name = account === null ? '' : shortAddress(account.name);
+  const label = `${text('layout.menu')} ${name}`.trim();
+  return (
+    <>
+      {session.status === 'none' && (
+        <Link to="/sign-in" className="button">
+          {text('layout.sign_in')}
+        </Link>
+      )}
+      <button type="button" className="me" popoverTarget={id} aria-label={label}>
+        <span className="me-mark" />
+        <span>{name || label}</span>
+      </button>
+      <div ref={menu} id={id} popover="auto" className="me-menu">
+        <ul>
+          {more.map(({ to, name, icon }) => (
+            <li key={name}>
+              <Link to={to} onClick={close}>
+                <Icon name={icon} />
+                {text(name)}
+              </Link>
+            </li>
+          ))}
+          {account !== null && (
+            <li>
+              <button
+                type="button"
+                onClick={() => {
+                  close();
+                  void signOut();
+                }}
+              >
+                <Icon name="signOut" />
+                {text('layout.sign_out')}
+              </button>
+            </li>
+          )}
+        </ul>
+      </div>
+    </>
   );
 }
 
@@ -93,17 +193,7 @@ function TestNetwork() {
 }
 
 function Offline() {
-  const isOnline = useSyncExternalStore(
-    (listener) => {
-      window.addEventListener('online', listener);
-      window.addEventListener('offline', listener);
-      return () => {
-        window.removeEventListener('online', listener);
-        window.removeEventListener('offline', listener);
-      };
-    },
-    () => navigator.onLine,
-  );
+  const isOnline = useOnline();
   return (
     <div role="status">{!isOnline && <p className="offline">{text('layout.offline')}</p>}</div>
   );

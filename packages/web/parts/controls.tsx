@@ -40,6 +40,10 @@ export type ButtonProps = {
   onPress?: (() => void) | undefined;
   kind?: 'plain' | 'main' | 'danger' | 'quiet' | undefined;
   type?: 'button' | 'submit';
+  /** As wide as its place: the one action of a screen. */
+  big?: boolean | undefined;
+  /** The second press of a double click was meant for what stood here before. */
+  single?: boolean | undefined;
   /** Something runs: the button stays where it is, and does nothing. */
   busy?: boolean;
   /** Why it can do nothing yet: a sentence, shown below. */
@@ -50,6 +54,7 @@ export type ButtonProps = {
 
 export function Button(props: ButtonProps) {
   const { children, onPress, kind = 'plain', type = 'button', busy = false, label } = props;
+  const size = props.big === true ? ' big' : '';
   const blocked = props.blocked ?? null;
   const id = useId();
   const idle = !busy && blocked === null;
@@ -57,13 +62,14 @@ export function Button(props: ButtonProps) {
   const button = (
     <button
       type={type}
-      className={`button ${kind}`}
+      className={`button ${kind}${size}`}
       aria-disabled={!idle}
       aria-busy={busy}
       aria-label={label}
       aria-describedby={blocked === null ? undefined : id}
       onClick={(event) => {
-        if (idle) onPress?.();
+        const isSecond = props.single === true && event.detail > 1;
+        if (idle && !isSecond) onPress?.();
         else event.preventDefault();
       }}
     >
@@ -160,6 +166,7 @@ type TextFieldProps = Omit<FieldProps, 'children'> & {
     | 'placeholder'
     | 'readOnly'
     | 'onBlur'
+    | 'onFocus'
   >;
 
 export function TextField(props: TextFieldProps) {
@@ -182,7 +189,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-type TextAreaProps = Omit<TextFieldProps, 'type' | 'inputMode' | 'onBlur'> & {
+type TextAreaProps = Omit<TextFieldProps, 'type' | 'inputMode' | 'onBlur' | 'onFocus'> & {
   rows?: number;
 };
 
