@@ -154,10 +154,13 @@ async function readAll({ initiator, id }: Deal, { btc, usd }: World['assets']): 
   for (const from of ['/v1', '/market']) {
     await initiator.get(`${from}/pairs?${side}`);
     await initiator.get(`${from}/pairs/price?${pair}`);
+    await initiator.get(`${from}/pairs/history?${pair}`);
+    await initiator.get(`${from}/pairs/list`);
     await initiator.get(`${from}/levels?${side}&limit=100`);
   }
   await initiator.get('/market/assets?limit=100');
   await initiator.get('/market/status');
+  await initiator.get('/market/fiat');
   await initiator.post(`${thread}/propose`, { quoteAmount: '1' });
 }
 

@@ -75,12 +75,20 @@ function market({ ask, plain, byId, list, byQuery, send }: Asking) {
     status: plain('GET /market/status'),
     pair: byQuery('GET /v1/pairs'),
     pairPrice: byQuery('GET /v1/pairs/price'),
+    /** Prices of agreed swaps over days, for a chart. */
+    pairHistory: byQuery('GET /v1/pairs/history'),
+    /** The pairs that are traded now. */
+    pairs: plain('GET /v1/pairs/list'),
     /** The same for who has no key yet. */
     keyless: {
       assets: list('GET /market/assets'),
       pair: byQuery('GET /market/pairs'),
       pairPrice: byQuery('GET /market/pairs/price'),
+      pairHistory: byQuery('GET /market/pairs/history'),
+      pairs: plain('GET /market/pairs/list'),
       levels: byQuery('GET /market/levels'),
+      /** Prices of coins in a currency, where the operator has a source. */
+      fiat: plain('GET /market/fiat'),
     },
     /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
     listAsset: send('POST /v1/assets'),

@@ -20,10 +20,10 @@ type Wanted = {
   readonly limit: number;
 };
 
-/**
- * Agreements on public RFQs of this base and quote of which both legs were funded: both chains show
- * both amounts then. Newest first.
- */
+/** Both legs of a swap `s` were funded, and neither went back: both chains show both amounts. */
+const isFunded = "s.status in ('counterparty_funded', 'initiator_claimed', 'counterparty_claimed')";
+
+/** Agreements on public RFQs of this base and quote that were funded. Newest first. */
 export const fundedAgreements = many<[wanted: Wanted], Agreement>('agreements_funded')`
   select r.direction, r.base_amount as "baseAmount", t.quote_amount as "quoteAmount",
       r.updated_at as "agreedAt"
@@ -33,8 +33,53 @@ export const fundedAgreements = many<[wanted: Wanted], Agreement>('agreements_fu
         order by updated_at desc limit :walked) r
       join swaps s on s.rfq_id = r.id
       join threads t on t.id = s.thread_id
-    where s.status in ('counterparty_funded', 'initiator_claimed', 'counterparty_claimed')
+    where ${isFunded}
     order by r.updated_at desc limit :limit`;
+
+/** Unix seconds: buckets of `seconds` that begin from `from` on and not after `until`. */
+type Buckets = {
+  readonly from: number;
+  readonly until: number;
+  readonly seconds: number;
+  /** RFQs of each bucket that are walked, its newest. */
+  readonly walked: number;
+};
+
+/** The same in the bucket that begins `at`, in no order. */
+export const fundedInBuckets = many<
+  [pair: Pick<Wanted, 'baseAssetId' | 'quoteAssetId'>, of: Buckets],
+  Agreement & { at: number }
+>('agreements_in_buckets')`
+  select bucket::float8 as at, r.direction, r.base_amount as "baseAmount",
+      t.quote_amount as "quoteAmount", r.updated_at as "agreedAt"
+    from generate_series(:from::bigint, :until::bigint, :seconds::bigint) bucket,
+      lateral (select id, direction, base_amount, updated_at from rfqs
+        where base_asset_id = :baseAssetId and quote_asset_id = :quoteAssetId
+          and status = 'agreed' and visibility = 'public'
+          and updated_at >= to_timestamp(bucket)
+          and updated_at < to_timestamp(bucket + :seconds::bigint)
+        order by updated_at desc limit :walked) r
+      join swaps s on s.rfq_id = r.id
+      join threads t on t.id = s.thread_id
+    where ${isFunded}`;
+
+/**
+ * Those of every pair of open assets, out of the market's newest swaps: ids of swaps are in order
+ * of time.
+ */
+export const fundedLately = many<
+  [of: Pick<Wanted, 'since' | 'walked'>],
+  Agreement & Pick<Wanted, 'baseAssetId' | 'quoteAssetId'> & { isVerified: boolean }
+>('agreements_funded_lately')`
+  select r.base_asset_id as "baseAssetId", r.quote_asset_id as "quoteAssetId", r.direction,
+      r.base_amount as "baseAmount", t.quote_amount as "quoteAmount", r.updated_at as "agreedAt",
+      base.verified and quote.verified as "isVerified"
+    from (select rfq_id, thread_id, status, created_at from swaps order by id desc limit :walked) s
+      join rfqs r on r.id = s.rfq_id and r.visibility = 'public' and r.updated_at > :since
+      join assets base on base.id = r.base_asset_id and base.enabled
+      join assets quote on quote.id = r.quote_asset_id and quote.enabled
+      join threads t on t.id = s.thread_id
+    where s.created_at > :since and ${isFunded}`;
 
 /** The counts of whole days. */
 export type Counts = {

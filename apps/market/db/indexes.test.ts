@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
-import { unfundedOf } from './agreements.ts';
+import { fundedInBuckets, fundedLately, unfundedOf } from './agreements.ts';
 import * as candidates from './candidates.ts';
 import type { Statement, Tx } from './database.ts';
 import * as jobs from './jobs.ts';
+import { quotedPairs } from './levels.ts';
 import { findListedToken } from './listing.ts';
 import * as messages from './messages.ts';
 import { listOwnThreads } from './own-threads.ts';
@@ -41,6 +42,7 @@ const page = { now: 1, lead: 1, after: { swapId: id, accountId: id }, limit: 1 }
 const claim = { kind: 'email', now, until: now, limit: 1 };
 const own = { accountId: id, rfqId: null, before: null, now, limit: 20 };
 const book = { direction: null, baseAssetId: null, quoteAssetId: null };
+const buckets = { from: 0, until: 604_800, seconds: 3_600, walked: 50 };
 const keys = { now, until: now, lifeMs: 1, limit: 1 };
 
 const found: readonly (readonly [
@@ -75,6 +77,24 @@ const found: readonly (readonly [
     'swaps_unsettled_by_taker',
     'swaps_settled_by_maker',
     'swaps_settled_by_taker',
+  ],
+  [
+    'agreements of a pair in buckets',
+    (tx) => fundedInBuckets(tx, { baseAssetId: id, quoteAssetId: id }, buckets),
+    'rfqs_agreed_by_pair',
+    'swaps_rfq_id_key',
+    'threads_pkey',
+  ],
+  [
+    'the newest agreements',
+    (tx) => fundedLately(tx, { since: now, walked: 2_000 }),
+    'swaps_pkey',
+    'rfqs_pkey',
+  ],
+  [
+    'pairs with levels',
+    (tx) => quotedPairs(tx, { now, walked: 1_000, weighed: 20 }),
+    'levels_by_pair',
   ],
   ['a token', (tx) => findListedToken(tx, 'evm-dev', '0xd0'), 'assets_chain_address_key'],
   [

@@ -3,7 +3,14 @@
 
 import type { Family } from '@parley/core/families.ts';
 import type { Direction } from '@parley/core/trade.ts';
-import { changed, columns, count, many, none } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  count,
+  many,
+  none,
+  plannedAnew,
+} from '@parley/host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
 
 export type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string };
@@ -92,10 +99,18 @@ type From = { readonly rank: string; readonly id: string } | null;
 const base = 'case when :baseIsLow::boolean then l.low_amount else l.high_amount end';
 const other = 'case when :baseIsLow::boolean then l.high_amount else l.low_amount end';
 
+/** Its maker still has the key or the session that published it, and a wallet that gives. */
+const stands = `l.expires_at > :now
+      and not exists (select from api_keys key
+        where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now))
+      and not exists (select from sessions s
+        where s.id = l.session_id and (s.revoked_at is not null or s.expires_at <= :now))
+      and (l.given_family is null or exists (select from wallets w
+        where w.account_id = l.account_id and w.family = l.given_family))`;
+
 /**
- * Levels that have not ended, of assets that are open and of makers that still have the key or the
- * session that published them and a wallet that gives; the best for the taker first, those of one
- * price by id.
+ * Levels that stand, of assets that are open; the best for the taker first, those of one price by
+ * id.
  */
 export const listLevels = many<
   [pair: StoredPair, filters: LevelFilters & { givesLow: boolean }, from: From, limit: number],
@@ -108,13 +123,7 @@ export const listLevels = many<
       join assets b on b.id = l.high_asset_id and b.enabled
       left join standings k on k.account_id = l.account_id
     where l.low_asset_id = :low and l.high_asset_id = :high and l.gives_low = :givesLow
-      and l.expires_at > :now
-      and not exists (select from api_keys key
-        where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now))
-      and not exists (select from sessions s
-        where s.id = l.session_id and (s.revoked_at is not null or s.expires_at <= :now))
-      and (l.given_family is null or exists (select from wallets w
-        where w.account_id = l.account_id and w.family = l.given_family))
+      and ${stands}
       and ($3.rank::numeric is null or (l.rank, l.id) > ($3.rank::numeric, $3.id::uuid))
       and (:makerId::uuid is null or l.account_id = :makerId)
       and (:minSettled::integer = 0
@@ -124,6 +133,61 @@ export const listLevels = many<
           then l.least_amount <= :baseAmount::numeric
           else l.least_amount * (${base}) <= :baseAmount::numeric * (${other}) end))
     order by l.rank, l.id limit $4`;
+
+/** Base units of both assets of a pair. */
+type Amounts = { readonly low: string; readonly high: string };
+
+export type QuotedPair = {
+  readonly low: string;
+  readonly high: string;
+  readonly isVerified: boolean;
+  /** The taker gives the first asset, or gets it. */
+  readonly bid: Amounts | null;
+  readonly ask: Amounts | null;
+  /** Makers of the levels that are weighed. */
+  readonly makers: number;
+};
+
+/** The first levels of one side in order of price, and whether their makers have settled swaps. */
+const weighed = (takerGivesLow: boolean) => `(
+        select l.gives_low, l.low_amount, l.high_amount, l.rank, l.id, l.account_id,
+            coalesce((k.counts ->> 'settled')::integer, 0) > 0 as known
+          from levels l left join standings k on k.account_id = l.account_id
+          where l.low_asset_id = p.low and l.high_asset_id = p.high
+            and l.gives_low = ${takerGivesLow} and ${stands}
+          order by l.rank, l.id limit :weighed)`;
+
+/**
+ * The best level of a maker that has settled swaps, else the best: a level costs nothing, and may be
+ * a lie.
+ */
+const bestOf = (side: string) => `(array_agg(jsonb_build_object('low', low_amount::text,
+          'high', high_amount::text) order by known desc, rank, id) filter (where ${side}))[1]`;
+
+/**
+ * Pairs of open assets with levels, by their ids: the index is entered once a pair. 1 000 pairs with
+ * 17 levels each take 0.2 s, and by a plan for any limits 2 s.
+ */
+export const quotedPairs = plannedAnew(
+  many<[of: { now: Date; walked: number; weighed: number }], QuotedPair>('levels_pairs_quoted')`
+  with recursive pairs (low, high, nth) as (
+      (select low_asset_id, high_asset_id, 1 from levels
+        order by low_asset_id, high_asset_id limit 1)
+      union all
+      select next.low_asset_id, next.high_asset_id, p.nth + 1 from pairs p, lateral (
+          select low_asset_id, high_asset_id from levels
+            where (low_asset_id, high_asset_id) > (p.low, p.high)
+            order by low_asset_id, high_asset_id limit 1) next
+        where p.nth < :walked::integer)
+  select p.low, p.high, a.verified and b.verified as "isVerified", q.bid, q.ask, q.makers
+    from pairs p
+      join assets a on a.id = p.low and a.enabled
+      join assets b on b.id = p.high and b.enabled,
+      lateral (select ${bestOf('gives_low')} as bid, ${bestOf('not gives_low')} as ask,
+          count(distinct account_id)::integer as makers
+        from (${weighed(true)} union all ${weighed(false)}) w) q
+    where q.makers > 0`,
+);
 
 export const pruneLevels = changed<[before: Date, limit: number]>('levels_prune')`
   delete from levels where id in (select id from levels

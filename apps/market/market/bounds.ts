@@ -30,6 +30,21 @@ export const leastAgreements = 3;
 /** Agreed RFQs that are walked for them: an account may agree and never fund. */
 export const mostWalked = 2_000;
 
+/** Points of a history at most, and the RFQs that are walked for one of them, of each orientation. */
+export const historyPoints = 200;
+export const walkedOfPoint = 50;
+export const historyDays = 30;
+
+/**
+ * The list of pairs: how many it has; the market's newest swaps that are walked for it, and pairs
+ * with levels; and the levels of one side that are weighed. The walk over pairs is by id, the oldest
+ * asset first: a few accounts that fill it hide pairs of newer assets that nobody traded for a day.
+ */
+export const mostPairsShown = 100;
+export const mostSwapsWalked = 2_000;
+export const mostPairsWalked = 500;
+export const levelsWeighed = 20;
+
 /** Swaps that an account's standing counts, of each side; fundings that tell its time. */
 export const mostRecorded = 5_000;
 export const leastFundings = 3;

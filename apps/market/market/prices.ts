@@ -30,7 +30,8 @@ export async function readPrices(
   return { agreements, median: medianOf(agreements) };
 }
 
-function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Agreement {
+/** As if its RFQ had named the pair the other way round. */
+export function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Agreement {
   return {
     direction: direction === 'sell_base' ? 'buy_base' : 'sell_base',
     baseAmount: quoteAmount,
@@ -41,9 +42,16 @@ function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Agre
 
 export function medianOf(agreements: readonly Agreement[]): Agreement | null {
   if (agreements.length < leastAgreements) return null;
-  const byPrice = agreements.toSorted((a, b) => {
-    const difference = a.quoteAmount * b.baseAmount - b.quoteAmount * a.baseAmount;
-    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-  });
-  return byPrice[Math.floor((byPrice.length - 1) / 2)] ?? null;
+  return middleOf(agreements.toSorted(byPrice));
+}
+
+/** The lower one of two; null of none. */
+export function middleOf(sorted: readonly Agreement[]): Agreement | null {
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
+}
+
+/** The lowest price first. */
+export function byPrice(a: Agreement, b: Agreement): number {
+  const difference = a.quoteAmount * b.baseAmount - b.quoteAmount * a.baseAmount;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }

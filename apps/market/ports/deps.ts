@@ -25,6 +25,8 @@ export type Deps = {
   readonly evmNodes?: readonly Rpc[];
   /** The reports of markets on a token that is to be listed; absent = those checks are off. */
   readonly markets?: Markets;
+  /** Prices of coins in a currency; absent = the operator has no source. */
+  readonly fiat?: () => FiatPrices | null;
   /** Sends what customers ask for; absent = parties send everything themselves. */
   readonly watchtower?: Desk;
   /** The sender of messages to people; absent = no messages. */
@@ -53,6 +55,24 @@ export type Messaging = {
   readonly sendCode: ((tx: Tx, mail: CodeMail) => Promise<void>) | null;
   /** Whether mail was not taken when this process last tried, not long ago. */
   mailIsDown(): boolean;
+};
+
+/** Prices of coins in a currency, by a source of the operator. */
+export type FiatPrices = {
+  /** ISO 4217, such as USD. */
+  readonly currency: string;
+  /** The host that told them. */
+  readonly source: string;
+  readonly at: Date;
+  readonly prices: readonly FiatPrice[];
+};
+
+export type FiatPrice = {
+  readonly chain: string;
+  /** Hex in lower case; '' is the chain's own coin. */
+  readonly token: string;
+  /** One whole coin's, decimal. */
+  readonly price: string;
 };
 
 /** The knowledge of a process that its database may have lost. */

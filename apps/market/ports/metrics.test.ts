@@ -30,7 +30,17 @@ test('where there is a token, who shows no other reads metrics', async (t) => {
   };
   assert.equal(await statusWith(`Bearer ${metricsToken}`), 200);
   assert.equal(await statusWith(`bearer ${metricsToken}`), 200, 'RFC 9110: of any case');
-  for (const wrong of [undefined, 'Bearer', `Bearer ${metricsToken}x`, `Basic ${metricsToken}`]) {
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+  assert.equal(await statusWith(basic(`any name:${metricsToken}`)), 200, 'as browsers ask for it');
+  for (const wrong of [
+    undefined,
+    'Bearer',
+    `Bearer ${metricsToken}x`,
+    `Basic ${metricsToken}`,
+    basic(metricsToken),
+    basic(`any name:${metricsToken}x`),
+    basic(`any name:x:${metricsToken}`),
+  ]) {
     assert.equal(await statusWith(wrong), 401, wrong);
   }
 });

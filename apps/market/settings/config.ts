@@ -16,7 +16,7 @@ import { type Environment, type Reader, readerOf } from './environment.ts';
 import { type KeeperSettings, parseKeeper } from './keeper.ts';
 import { type LaunchpadSettings, parseLaunchpads } from './launchpads.ts';
 import { readListingRules, readMarketData } from './listing.ts';
-import { namedNetworkOf, networkOf, parseValkeyUrl } from './networks.ts';
+import { isSafeUrl, namedNetworkOf, networkOf, parseValkeyUrl } from './networks.ts';
 import { readPeople } from './people.ts';
 import { everyPort, type Ports, portsOf, usualPorts } from './ports.ts';
 import { openSecrets } from './secrets.ts';
@@ -100,6 +100,8 @@ function settingsOf(read: Reader) {
     marketData: readMarketData(read),
     /** The requirements on a token that is listed by request or from a launchpad. */
     listingRules: readListingRules(read),
+    /** A source of prices in a currency; null = amounts stand alone. */
+    fiatUrl: fiatUrlOf(read),
     /** The services for people in the browser. Holds secrets. */
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
@@ -174,6 +176,16 @@ function agreeingOf({ whole }: Reader, network: Network) {
     /** RFQs that a new account may have live. */
     liveRfqs: whole('PARLEY_LIVE_RFQS', live, 1, 1_000),
   };
+}
+
+function fiatUrlOf({ text, refuse }: Reader): string | null {
+  const given = text('PARLEY_FIAT_URL');
+  if (given === null) return null;
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url !== null && isSafeUrl(url) && url.username + url.password === '') return given;
+  // It is not quoted: it may hold a password.
+  refuse('PARLEY_FIAT_URL must be an https URL, or http on loopback, without user or password');
+  return null;
 }
 
 function sitesOf({ list }: Reader, publicUrl: string | null): readonly string[] {

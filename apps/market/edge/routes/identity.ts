@@ -63,7 +63,6 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
       about:
         `Prove a wallet of the family ${family}. With it the account may trade; it may receive ` +
         'too where a login wallet has signed for it.',
-      fresh: true,
       body: shapes.proveBody,
       replies: { 200: shapes.provenWallet },
       before: ({ caller, body, signal, attempt }) =>

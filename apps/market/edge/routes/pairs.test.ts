@@ -10,7 +10,9 @@ import type { Desk } from '@parley/watchtower/port.ts';
 import type { Tx } from '../../db/database.ts';
 import { insertGap, lockHeartbeat } from '../../db/gaps.ts';
 import { storeHeads } from '../../db/heads.ts';
-import { haltChain, resumeChain } from '../../market/halts.ts';
+import { historyPoints } from '../../market/bounds.ts';
+import { haltAsset, haltChain, resumeAsset, resumeChain } from '../../market/halts.ts';
+import { spanOf } from '../../market/price-history.ts';
 import { readPrices } from '../../market/prices.ts';
 import { timeOf } from '../../restore/gate.ts';
 import { refused } from '../testing/edge.ts';
@@ -42,7 +44,7 @@ const watchtower: Desk = {
 };
 const market = await negotiating({ adapters: [bitcoin, evm], watchtower });
 const { taker, maker, deps, sql } = market;
-const { btc, usd } = market.assets;
+const { btc, eth, usd } = market.assets;
 const dayMs = 86_400_000;
 const pairPath = (more = '') =>
   `/v1/pairs?direction=sell_base&baseAssetId=${btc.id}&quoteAssetId=${usd.id}${more}`;
@@ -172,6 +174,133 @@ test('a price is the middle of public agreements that both sides funded, either 
 });
 
 const pair = () => [btc.id, usd.id, deps.now()] as const;
+
+type Amounts = { readonly baseAmount: string; readonly quoteAmount: string };
+const words = ({ baseAmount, quoteAmount }: Amounts) => `${baseAmount} ${quoteAmount}`;
+type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string; readonly bid?: unknown };
+const pairIds = ({ baseAssetId, quoteAssetId }: Pair) => `${baseAssetId} ${quoteAssetId}`;
+const hourMs = 3_600_000;
+/** The clock stands at the beginning of a bucket of every history. */
+const startBucket = () => deps.advance(4 * hourMs - (deps.now() % (4 * hourMs)));
+
+test('a history has the middle, lowest and highest of each bucket, of what a price is taken of', async () => {
+  const path = (base: { id: string }, quote: { id: string }, more = '') =>
+    `/pairs/history?baseAssetId=${base.id}&quoteAssetId=${quote.id}${more}`;
+  const ofEther = { quoteAssetId: eth.id };
+  const turned = { direction: 'buy_base', baseAssetId: eth.id, quoteAssetId: btc.id };
+  startBucket();
+  const began = deps.now();
+  await agreed('50000', 'counterparty_claimed', ofEther);
+  deps.advance(2 * dayMs);
+  await agreed('99000', 'counterparty_claimed', { ...ofEther, visibility: 'private' });
+  await agreed('98000', 'refunded', ofEther);
+  await agreed('97000', 'agreed', ofEther);
+  await agreed('60000', 'counterparty_claimed', ofEther);
+  await agreed('90000', 'counterparty_funded', ofEther);
+  // 100000 for 75000, seen from the other side.
+  await agreed('100000', 'initiator_claimed', { ...turned, baseAmount: '75000' });
+  const { status, body } = await taker.get(`/v1${path(btc, eth)}`);
+  assert.equal(status, 200);
+  const at = (ms: number) => new Date(ms).toISOString();
+  const same = { baseAmount: '100000', quoteAmount: '50000' };
+  const now = {
+    at: at(began + 2 * dayMs),
+    baseAmount: '100000',
+    quoteAmount: '75000',
+    low: { baseAmount: '100000', quoteAmount: '60000' },
+    high: { baseAmount: '100000', quoteAmount: '90000' },
+    count: 3,
+  };
+  assert.deepEqual(body, {
+    baseAssetId: btc.id,
+    quoteAssetId: eth.id,
+    days: 7,
+    bucketSeconds: 3_600,
+    points: [{ at: at(began), ...same, low: same, high: same, count: 1 }, now],
+  });
+  const open = (more: string) => market.app.inject(`/market${path(btc, eth, more)}`);
+  const day = (await open('&days=1')).json();
+  assert.deepEqual([day.bucketSeconds, day.points], [900, [now]]);
+  const other = (await maker.get(`/v1${path(eth, btc)}`)).body.points.at(-1);
+  assert.deepEqual([words(other.low), words(other.high)], ['90000 100000', '60000 100000']);
+  for (const days of ['0', '31', '1.5', 'x']) {
+    const answer = await open(`&days=${days}`);
+    refused({ ...answer, status: answer.statusCode, body: answer.json() }, '400 bad_field', /days/);
+  }
+});
+
+test('two of a bucket and next of it: a bucket ends before the next one begins, and 200 are the most', () => {
+  for (const days of [1, 2, 3, 8, 9, 30]) {
+    const { bucketSeconds, days: read } = spanOf(days);
+    assert.ok(read >= days && (read * 86_400) / bucketSeconds + 1 <= historyPoints, `${days} days`);
+    assert.equal(86_400 % bucketSeconds, 0);
+  }
+});
+
+test('the traded pairs have their median, best levels and makers, once for both ways round', async () => {
+  const level = (direction: string, baseAmount: string, quoteAmount: string) => ({
+    direction,
+    baseAmount,
+    quoteAmount,
+    validForSeconds: 600,
+  });
+  const publish = async (by: typeof maker, pair: readonly { id: string }[], levels: object[]) => {
+    const [baseAssetId, quoteAssetId] = pair.map(({ id }) => id);
+    assert.equal((await by.post('/v1/levels', { baseAssetId, quoteAssetId, levels })).status, 200);
+  };
+  const read = async () => {
+    // Not what was kept of a moment ago.
+    deps.advance(60_000);
+    const { pairs } = (await market.app.inject('/market/pairs/list')).json();
+    return new Map(pairs.map((each: Pair) => [pairIds(each), each])) as Map<string, Pair>;
+  };
+  const settled = ({ accountId }: typeof maker, count: number) =>
+    sql(
+      `update standings set counts = jsonb_set(counts, '{settled}', $2) where account_id = $1`,
+      accountId,
+      count,
+    );
+  deps.advance(2 * dayMs);
+  assert.deepEqual([...(await read()).keys()], []);
+  const turned = { direction: 'buy_base', baseAssetId: usd.id, quoteAssetId: btc.id };
+  await agreed('60000', 'counterparty_funded');
+  await agreed('62000', 'counterparty_funded');
+  await agreed('100000', 'counterparty_funded', { ...turned, baseAmount: '61000' });
+  await agreed('99000', 'counterparty_funded', { visibility: 'private' });
+  await agreed('99000', 'expired');
+  const liar = await market.trader();
+  await publish(liar, [btc, usd], [level('sell_base', '100000', '99000')]);
+  await publish(
+    maker,
+    [usd, btc],
+    [level('buy_base', '59000', '100000'), level('sell_base', '63000', '100000')],
+  );
+  await publish(maker, [eth, btc], [level('sell_base', '5000', '100000')]);
+  await settled(maker, 0);
+  const found = await read();
+  const ids = ([base, quote]: readonly { id: string }[]) => ({
+    baseAssetId: base!.id,
+    quoteAssetId: quote!.id,
+  });
+  const of = (quoteAmount: string) => ({ baseAmount: '100000', quoteAmount });
+  const dollars = { ...ids([btc, usd]), median: of('61000'), agreements: 3, makers: 2 };
+  assert.deepEqual(
+    [...found.values()],
+    [
+      { ...dollars, bid: of('99000'), ask: of('63000') },
+      { ...ids([btc, eth]), median: null, agreements: 0, bid: null, ask: of('5000'), makers: 1 },
+    ],
+  );
+  // A maker that has settled swaps is believed before a better price of one that has not.
+  await settled(maker, 2);
+  assert.deepEqual((await read()).get(pairIds(dollars))?.bid, of('59000'));
+  // A halted asset has no pair, and a level that has ended no maker.
+  await haltAsset(market.db as Tx, eth.id, { reason: 'a test', at: new Date(deps.now()) });
+  assert.deepEqual([...(await read()).keys()], [pairIds(dollars)]);
+  await resumeAsset(market.db as Tx, eth.id, new Date(deps.now()));
+  deps.advance(600_000);
+  assert.deepEqual([...(await read()).values()], [{ ...dollars, bid: null, ask: null, makers: 0 }]);
+});
 
 test('anybody reads whether the market works: heads, halts without their reason, and what it waits for', async () => {
   const status = async () => {

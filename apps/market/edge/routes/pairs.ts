@@ -6,6 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Agreement } from '../../db/agreements.ts';
 import { assetPair } from '../../market/assets.ts';
 import { priceWindowSeconds } from '../../market/bounds.ts';
+import { readPairs, type TradedPair } from '../../market/pair-list.ts';
+import { type Point, readHistory, since, spanOf } from '../../market/price-history.ts';
 import { type PairPrices, readPrices } from '../../market/prices.ts';
 import { mustDiffer } from '../../market/rfqs.ts';
 import { readStatus } from '../../market/status.ts';
@@ -20,6 +22,9 @@ import * as shapes from '../schemas/pair.ts';
 const priceMs = 10_000;
 const mostPairs = 500;
 const minuteMs = 60_000;
+/** A history walks more of them, and moves less. */
+const historyMs = minuteMs;
+const listMs = 10_000;
 /** An answer about the status of the market is kept so long. */
 const statusMs = 1_000;
 
@@ -72,6 +77,76 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
       };
     },
   });
+}
+
+export function registerPairLists(app: FastifyInstance, deps: Deps): void {
+  const place = { app, deps, tag: 'pairs' };
+  const histories = createMoments<Point[]>(historyMs, mostPairs, deps.now);
+  const lists = createMoments<TradedPair[]>(listMs, 1, deps.now);
+
+  readByAll(place, '/pairs/history', 'getPairHistory', {
+    about:
+      'Prices of public agreements that both sides funded, over days. Whoever trades with itself ' +
+      'moves them for the fees: a hint, no quote.',
+    query: shapes.historyQuery,
+    replies: { 200: shapes.pairHistory },
+    handle: async ({ query }) => {
+      const { base, quote } = await assetPair(deps.db, query.baseAssetId, query.quoteAssetId);
+      mustDiffer({ base, quote });
+      const { days = 7 } = query;
+      const span = spanOf(days);
+      const points = await histories.of(`${base.id} ${quote.id} ${span.days}`, () =>
+        readHistory(readsOf(deps), base.id, quote.id, span, deps.now()),
+      );
+      return {
+        baseAssetId: base.id,
+        quoteAssetId: quote.id,
+        days,
+        bucketSeconds: span.bucketSeconds,
+        points: since(points, days, deps.now()).map(pointView),
+      };
+    },
+  });
+
+  readByAll(place, '/pairs/list', 'listPairs', {
+    about:
+      'Pairs that are traded now: with recent public agreements, or with levels of makers. Prices ' +
+      'of both are hints, and no quotes.',
+    replies: { 200: shapes.pairList },
+    handle: async () => {
+      const pairs = await lists.of('', () => readPairs(readsOf(deps), deps.now()));
+      return { pairs: pairs.map(pairOf), windowSeconds: priceWindowSeconds };
+    },
+  });
+}
+
+type Amounts = { readonly baseAmount: bigint; readonly quoteAmount: bigint };
+
+function amountsOf({ baseAmount, quoteAmount }: Amounts) {
+  return { baseAmount: baseAmount.toString(), quoteAmount: quoteAmount.toString() };
+}
+
+function pointView({ at, median, low, high, count }: Point) {
+  return {
+    at: new Date(at * 1_000).toISOString(),
+    ...amountsOf(median),
+    low: amountsOf(low),
+    high: amountsOf(high),
+    count,
+  };
+}
+
+function pairOf({ low, high, bid, ask, median, agreements, makers }: TradedPair) {
+  const level = (of: TradedPair['bid']) => of && { baseAmount: of.low, quoteAmount: of.high };
+  return {
+    baseAssetId: low,
+    quoteAssetId: high,
+    median: median && amountsOf(median),
+    agreements,
+    bid: level(bid),
+    ask: level(ask),
+    makers,
+  };
 }
 
 export function registerStatus(app: FastifyInstance, deps: Deps): void {

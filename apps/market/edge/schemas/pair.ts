@@ -1,7 +1,12 @@
 // Shapes of pairs: the meaning of a trade, its cost, and the prices that others traded at.
 
 import { directions, parties } from '@parley/core/trade.ts';
-import { priceAgreements, priceWindowSeconds } from '../../market/bounds.ts';
+import {
+  historyDays,
+  mostPairsShown,
+  priceAgreements,
+  priceWindowSeconds,
+} from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rules } from './rules.ts';
 import { standingFields } from './standing.ts';
@@ -34,6 +39,61 @@ export const pairPrice = s.model('PairPrice', 'What a pair was traded at of late
     s.group('An agreement that became a swap.', agreement),
   ),
   windowSeconds: s.int('how far back they are looked for', priceWindowSeconds),
+});
+
+const amounts = {
+  baseAmount: s.as(s.amount, 'in base units of the base asset'),
+  quoteAmount: s.as(s.amount, 'for all of it, in base units of the quote asset', '250000000'),
+};
+
+export const historyQuery = s.group('The pair, and how far back.', {
+  ...s.pair,
+  days: s.optional(s.int('how many days', 7, { minimum: 1, maximum: historyDays, default: 7 })),
+});
+
+const point = s.group('Agreements of one bucket.', {
+  at: s.instant('when the bucket begins'),
+  ...amounts,
+  low: s.group('the one of the lowest price', amounts),
+  high: s.group('the one of the highest price', amounts),
+  count: s.int('how many agreements, the newest hundred at most', 12),
+});
+
+export const pairHistory = s.model('PairHistory', 'What a pair was traded at over days.', {
+  ...s.pair,
+  days: s.int('how many days', 7),
+  bucketSeconds: s.int('length of a bucket; buckets begin at whole multiples of it', 3_600),
+  points: s.list(
+    'buckets with public agreements that both sides funded, oldest first; `baseAmount` and ' +
+      '`quoteAmount` are those of the middle one by price, the lower of two',
+    point,
+  ),
+});
+
+const tradedPair = s.group('A pair that is traded.', {
+  ...s.pair,
+  median: s.nullable(
+    s.group('of the agreements', amounts),
+    'the middle one of the agreements by price, the lower of two; null of fewer than three',
+  ),
+  agreements: s.int('public agreements that both sides funded, of the window', 34),
+  bid: s.nullable(
+    s.group('a level', amounts),
+    'the best level for a taker that sells the base asset: of makers with settled swaps, else of ' +
+      'all; null of none. It promises nothing',
+  ),
+  ask: s.nullable(s.group('a level', amounts), 'the same for a taker that buys the base asset'),
+  makers: s.int('makers of the best levels of the pair', 3),
+});
+
+export const pairList = s.model('PairList', 'The pairs that are traded.', {
+  pairs: s.list(
+    `pairs of open assets with levels or agreements, at most ${mostPairsShown}: those of ` +
+      'verified assets first, then by agreements, then by makers. The base is the asset that was ' +
+      'listed first',
+    tradedPair,
+  ),
+  windowSeconds: s.int('how far back agreements are looked for', priceWindowSeconds),
 });
 
 const units = s.text('base units of the native coin of the chain', '61780000000000', {
