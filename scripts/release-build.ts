@@ -41,7 +41,7 @@ const commands = ['start', 'watchtower', 'ops', 'faucet'] as const;
 const devNetwork = 'dev/devnet/devnet.ts';
 /** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
-  ['apps/market', /\.(?:sql|js)$/],
+  ['apps/market', /\.(?:sql|js|css)$/],
   // Pages for an operator without a browser.
   ['docs', /\.md$/],
   [
@@ -49,7 +49,19 @@ const read = [
     /\.(?:service|ya?ml|json|mjs|sh|conf|env|toml)$|(?:Containerfile|Caddyfile)$/,
   ],
 ] as const;
-const alone = ['LICENSE', 'CHANGELOG.md', '.github/SECURITY.md', 'README.md'];
+const inter = 'node_modules/@fontsource-variable/inter';
+const alone = [
+  'LICENSE',
+  'CHANGELOG.md',
+  '.github/SECURITY.md',
+  'README.md',
+  // The operator's page has the app's look without the app.
+  'packages/web/style/tokens.css',
+  'packages/web/style/font.css',
+  'packages/web/public/icon.svg',
+  `${inter}/files/inter-latin-wght-normal.woff2`,
+  `${inter}/LICENSE`,
+];
 /** No program reads them: Node takes no types and no TypeScript below `node_modules`. */
 const idle = /\.(?:[cm]?tsx?|map|flow|md|markdown|test\.[cm]?js)$/i;
 

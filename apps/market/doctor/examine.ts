@@ -115,6 +115,6 @@ export async function examine(
 const keyOfChain = ({ chain }: ChainSettings) => chain;
 
 /** How long a market that works may take to see what the chain shows. */
-function settleMs({ followIntervalMs, chainTimeoutMs }: DoctorDeps['settings']): number {
+export function settleMs({ followIntervalMs, chainTimeoutMs }: DoctorDeps['settings']): number {
   return Math.min(3 * followIntervalMs + 1_000, chainTimeoutMs + 30_000);
 }

@@ -15,11 +15,11 @@ const dayMs = 86_400_000;
 const freeBytes = 2n ** 30n;
 const freeShare = 0.05;
 /** Failures of a gas key's transaction from which it counts as waiting since it was asked for. */
-const keeperFailures = 5;
+export const keeperFailures = 5;
 
 const seeMarket = 'see that a market runs on this database, and its log';
 /** Ages in seconds, each well beyond what a market that works needs. */
-const waits: Readonly<Record<Waits, readonly [what: string, most: number, of: string]>> = {
+export const waits: Readonly<Record<Waits, readonly [what: string, most: number, of: string]>> = {
   events: ['events_waiting', 60, 'events for webhooks were not handed out'],
   feed: ['feed_waiting', 30, 'events of the maker feed were not handed out'],
   people: ['messages_waiting', 60, 'events for people were not handed out'],

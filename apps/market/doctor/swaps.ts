@@ -33,6 +33,8 @@ export type Wanted = {
   readonly swap: string | null;
   /** Every ended swap too. */
   readonly all: boolean;
+  /** So many swaps, oldest first; default: every open one, and the newest ended ones. */
+  readonly most?: { readonly open: number; readonly ended: number };
 };
 
 export type Counted = { open: number; ended: number };
@@ -75,10 +77,13 @@ export async function examineSwaps(deps: SwapsDeps, wanted: Wanted): Promise<voi
     }
     return readAgain(deps);
   }
-  const limit = Number.MAX_SAFE_INTEGER;
-  await eachPage(deps, { where: 'the open swaps', next: openSwapIds, limit }, first);
-  const ends = { where: 'the ended swaps', next: endedSwapIds };
-  await eachPage(deps, { ...ends, limit: wanted.all ? limit : swapBounds.ended }, first);
+  const whole = Number.MAX_SAFE_INTEGER;
+  const usual = { open: whole, ended: wanted.all ? whole : swapBounds.ended };
+  const { open, ended } = wanted.most ?? usual;
+  const openOnes = { where: 'the open swaps', next: openSwapIds, limit: open };
+  await eachPage(deps, openOnes, first);
+  const endedOnes = { where: 'the ended swaps', next: endedSwapIds, limit: ended };
+  await eachPage(deps, endedOnes, first);
   await readAgain(deps);
 }
 
