@@ -15,8 +15,9 @@ const routes = fileURLToPath(new URL('../packages/web/app/router.tsx', import.me
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
 /** Below, the head of a packed file costs more than packing saves. */
 const leastPacked = 512;
-/** In the worker: where the names of all other files belong. */
+/** In the worker: where the names of all other files belong, and the paths of the screens. */
 const filesOfWorker = 'self.__files';
+const screensOfWorker = 'self.__screens';
 
 export type File = { readonly path: string; readonly sha256: string };
 
@@ -29,13 +30,16 @@ export type Built = {
   readonly screens: readonly string[];
 };
 
-/** Builds beside `to`, and puts it there when it is whole. Throws what is wrong in the sources. */
-export async function buildWeb(to: string): Promise<Built> {
+/**
+ * Builds beside `to`, and puts it there when it is whole. Packing takes most of the time, and a
+ * browser on this machine gains nothing by it. Throws what is wrong in the sources.
+ */
+export async function buildWeb(to: string, { isPacked = true } = {}): Promise<Built> {
   const folder = `${to}.${process.pid}`;
   const former = `${folder}.former`;
   try {
     const built = await buildUnpacked(folder);
-    await Promise.all(built.files.map(({ path }) => pack(join(folder, path))));
+    if (isPacked) await Promise.all((await packedOf(folder, built.files)).map(putWhole));
     await rename(to, former).catch(ignoreMissing);
     await rename(folder, to);
     return built;
@@ -44,14 +48,27 @@ export async function buildWeb(to: string): Promise<Built> {
   }
 }
 
-/** All but the packed files, which take most of a build's time. Throws as `buildWeb`. */
+/** Packs the build in the folder. Throws where there is none, or another one by then. */
+export async function packWeb(folder: string): Promise<Built> {
+  const described = async () =>
+    JSON.parse(await readFile(join(folder, 'build.json'), 'utf8')) as Built;
+  const built = await described();
+  const packed = await packedOf(folder, built.files);
+  if ((await described()).hash !== built.hash)
+    throw new Error(`${folder} was built anew meanwhile`);
+  await Promise.all(packed.map(putWhole));
+  return built;
+}
+
+/** All but the packed files. Throws as `buildWeb`. */
 export async function buildUnpacked(folder: string): Promise<Built> {
   const startedAt = new Date();
   await build(webBuild(folder));
   await writeFile(join(folder, 'rescue.html'), await rescuePage());
-  await nameFiles(join(folder, 'worker.js'), await filesOf(folder));
+  const paths = await screens();
+  await completeWorker(join(folder, 'worker.js'), await filesOf(folder), paths);
   const files = await filesOf(folder);
-  const built = { hash: hashOf(files), files, screens: await screens() };
+  const built = { hash: hashOf(files), files, screens: paths };
   const described = join(folder, 'build.json');
   await writeFile(described, `${JSON.stringify(built, null, 1)}\n`);
   // Sources that change while they are built are newer than the build.
@@ -77,16 +94,25 @@ async function filesOf(folder: string): Promise<File[]> {
   );
 }
 
-/** The service worker keeps exactly the files of its build, and checks each. */
-async function nameFiles(worker: string, files: readonly File[]): Promise<void> {
+/**
+ * The service worker keeps exactly the files of its build, checks each, and answers for its screens
+ * alone.
+ */
+async function completeWorker(
+  worker: string,
+  files: readonly File[],
+  paths: readonly string[],
+): Promise<void> {
   const source = await readFile(worker, 'utf8');
-  if (!source.includes(filesOfWorker)) throw new Error(`${worker} does not ask for its files`);
   const others = files.filter(({ path }) => path !== 'worker.js');
   const named = JSON.stringify(others.map(({ path, sha256 }) => [path, sha256]));
-  await writeFile(
-    worker,
-    source.replace(filesOfWorker, () => named),
-  );
+  const withFiles = put(source, filesOfWorker, named);
+  await writeFile(worker, put(withFiles, screensOfWorker, JSON.stringify(paths)));
+}
+
+function put(source: string, place: string, value: string): string {
+  if (!source.includes(place)) throw new Error(`the worker has no ${place}`);
+  return source.replace(place, () => value);
 }
 
 /** The router names each path whole: `screen('/book', …)`, `path: '/phrase'`. */
@@ -95,15 +121,31 @@ async function screens(): Promise<string[]> {
   return [...found].map(([, path = '']) => path).sort();
 }
 
-async function pack(file: string): Promise<void> {
+type Packed = { readonly file: string; readonly bytes: Buffer };
+
+async function packedOf(folder: string, files: readonly File[]): Promise<Packed[]> {
+  return (await Promise.all(files.map(({ path }) => pack(join(folder, path))))).flat();
+}
+
+async function pack(file: string): Promise<Packed[]> {
   const plain = await readFile(file);
-  if (!isText.test(file) || plain.length < leastPacked) return;
+  if (!isText.test(file) || plain.length < leastPacked) return [];
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
   const [br, gz] = await Promise.all([
     promisify(brotliCompress)(plain, { params }),
     promisify(gzip)(plain, { level: 9 }),
   ]);
-  await Promise.all([writeFile(`${file}.br`, br), writeFile(`${file}.gz`, gz)]);
+  return [
+    { file: `${file}.br`, bytes: br },
+    { file: `${file}.gz`, bytes: gz },
+  ];
+}
+
+/** A market may read it meanwhile. */
+async function putWhole({ file, bytes }: Packed): Promise<void> {
+  const beside = `${file}.${process.pid}`;
+  await writeFile(beside, bytes);
+  await rename(beside, file);
 }
 
 // The rescue page as one HTML file: everything is inside, and its own policy lets nothing else run.

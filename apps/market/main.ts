@@ -3,8 +3,8 @@
 
 import { serviceManager } from '@parley/host/service-manager.ts';
 import { createLog } from './ports/log.ts';
-import { readSettings } from './settings/config.ts';
-import { banner, heldLine } from './start/banner.ts';
+import { readSettings, type Settings } from './settings/config.ts';
+import { banner, heldLine, startingLine } from './start/banner.ts';
 
 /** How soon a market notices that the npm which started it was killed. */
 const parentCheckMs = 1_000;
@@ -26,15 +26,19 @@ async function main(args: readonly string[]): Promise<void> {
     console.error(`"${unknown.join(' ')}" is not understood\n${usage}`);
     process.exit(2);
   }
-  const settings = readSettings(process.env);
+  const isForProgram = args.includes('--json');
+  const settings = watched(readSettings(process.env), isForProgram);
   const log = createLog(settings.logLevel);
   const manager = serviceManager(process.env, log);
+  const say = isForProgram ? () => {} : console.log;
+  say(startingLine(settings));
   // All of the server, which whoever has a setting wrong need not wait for.
-  const [{ startMarket }, { buildDocuments, openWeb }] = await Promise.all([
+  const [{ startMarket }, { finishBuilds, openWeb }] = await Promise.all([
     import('./start/boot.ts'),
     import('./start/web.ts'),
   ]);
-  const starting = startMarket(settings, log, openWeb());
+  const opening = openWeb(undefined, say);
+  const starting = startMarket(settings, log, opening);
   let stops = 0;
   const stop = async (why: string, status = 0) => {
     stops += 1;
@@ -52,10 +56,10 @@ async function main(args: readonly string[]): Promise<void> {
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
   const { ready, held, late, broken } = await starting;
-  const isForProgram = args.includes('--json');
-  // A program reads none of them, and a test of ours starts many markets.
+  // A program reads no documents, and a test of ours starts many markets.
   if (!isForProgram) {
-    void buildDocuments().catch((err) => log.warn({ err }, 'the documents are not built'));
+    const behind = opening.then(({ build }) => finishBuilds(build));
+    void behind.catch((err) => log.warn({ err }, 'a build behind failed'));
   }
   void broken.then((why) => {
     if (stops > 0) return;
@@ -63,8 +67,14 @@ async function main(args: readonly string[]): Promise<void> {
     return stop(why, 1);
   });
   if (stops === 0) await manager.ready(`serving ${ready.url}`, late);
-  if (isForProgram) return console.log(JSON.stringify(ready));
-  console.log([banner(ready), ...heldLine(held)].join('\n'));
+  if (isForProgram) console.log(JSON.stringify(ready));
+  say([banner(ready), ...heldLine(held)].join('\n'));
+}
+
+/** A person who tries the market out has the operator's page without a setting. */
+function watched(settings: Settings, isForProgram: boolean): Settings {
+  const isTried = settings.network === 'dev' && settings.chains === null && !isForProgram;
+  return isTried ? { ...settings, metricsPort: settings.metricsPort ?? 0 } : settings;
 }
 
 /** npm and the launcher hand signals on, but cannot when they are killed with -9. */

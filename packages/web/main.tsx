@@ -2,6 +2,8 @@
 
 // Before any other sheet: it says in which order the layers count.
 import './style/style.css';
+import './style/font.css';
+import './style/shell.css';
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -9,6 +11,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { driveOpenSwaps } from './app/open-swaps.ts';
 import { router } from './app/router.tsx';
+import { askForFirstScreen } from './market/answers.ts';
 import { queries } from './market/site.ts';
 import { keepApp } from './offline/keep.ts';
 import { Spoken } from './parts/spoken.tsx';
@@ -29,12 +32,14 @@ start(place).catch((error) => {
 
 async function start(place: Element): Promise<void> {
   const language = languageFor(keptLanguage(), navigator.languages);
-  // Code of the screen and words are asked for at once.
+  // Code of the screen, words and what it shows first are asked for at once.
   const { pathname } = window.location;
+  if (pathname === '/') askForFirstScreen();
   const [routes] = router.getMatchedRoutes(pathname);
   // The screen says it where its code does not arrive.
-  for (const each of routes) router.loadRouteChunk(each)?.catch(() => {});
-  await speak(language, { isWhole: pathname !== '/' });
+  const code = routes.map((each) => router.loadRouteChunk(each)?.catch(() => {}));
+  // The page has a shell until then: it gives way to the whole screen at once.
+  await Promise.all([speak(language, { isWhole: pathname !== '/' }), ...code]);
   createRoot(place).render(
     <StrictMode>
       <QueryClientProvider client={queries}>

@@ -3,21 +3,48 @@
 
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defaultClientConditions, type InlineConfig, type Plugin } from 'vite';
+import { defaultClientConditions, type InlineConfig, type Plugin, type Rolldown } from 'vite';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/**
- * React Aria says its own words in 34 languages, and half of a combo box is those. Those of the
- * app's languages are kept; a word that a locale lacks is said in en-US.
- */
-const ownLanguages: Plugin = {
-  name: 'own-languages',
-  load: (id) =>
-    /\/react-(?:aria|stately).*\/intl\/.*\b(?!en-US|de-DE)[a-z]{2}-[A-Z]{2}\.m?js$/.test(id)
-      ? 'export default undefined;'
-      : null,
+export const firstScreen = '/screens/swap-box/swap-box.tsx';
+/** The letters of both languages. */
+const font = /inter-latin-wght.*\.woff2$/;
+
+/** Code of the first screen and the font are asked for with the page, not after its script ran. */
+const preloads: Plugin = {
+  name: 'preloads',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html, { bundle = {} }) => {
+      const files = Object.values(bundle);
+      const chunks = files.filter((each) => each.type === 'chunk');
+      const code = neededBy(firstScreen, chunks).filter((name) => !html.includes(name));
+      const fonts = Object.keys(bundle).filter((name) => font.test(name));
+      return [
+        ...code.map((name) => preloadOf('modulepreload', name)),
+        ...fonts.map((name) => preloadOf('preload', name, { as: 'font', type: 'font/woff2' })),
+      ];
+    },
+  },
 };
+
+/** Names of the chunks that have to be there before the module runs, its own among them. */
+export function neededBy(module: string, chunks: readonly Rolldown.OutputChunk[]): string[] {
+  const own = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(module));
+  if (own === undefined) throw new Error(`the build has no chunk of ${module}`);
+  const needed = new Set([own.fileName]);
+  for (const name of needed) {
+    const { imports = [] } = chunks.find(({ fileName }) => fileName === name) ?? {};
+    for (const each of imports) needed.add(each);
+  }
+  return [...needed];
+}
+
+function preloadOf(rel: string, name: string, more: Readonly<Record<string, string>> = {}) {
+  const attrs = { rel, ...more, crossorigin: true, href: `/app/${name}` };
+  return { tag: 'link', injectTo: 'head', attrs } as const;
+}
 
 /** Packages of this repository are their sources; the others resolve as Vite has it. */
 export const sourceConditions = ['@parley/source', ...defaultClientConditions];
@@ -30,7 +57,7 @@ export function webBuild(outDir: string): InlineConfig {
     base: '/app/',
     logLevel: 'error',
     resolve: { conditions: sourceConditions },
-    plugins: [react(), ownLanguages],
+    plugins: [react(), preloads],
     build: {
       outDir,
       emptyOutDir: true,
@@ -58,7 +85,7 @@ export function copyBuild(): InlineConfig {
     root,
     logLevel: 'error',
     resolve: { conditions: sourceConditions },
-    plugins: [react(), ownLanguages],
+    plugins: [react()],
     build: {
       write: false,
       target: 'es2022',

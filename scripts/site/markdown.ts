@@ -54,7 +54,7 @@ export function pageOf(path: string, text: string, titles: ReadonlyMap<string, s
           return `${mark}[${words}](${target})`;
         const [file = '', anchor] = target.split('#');
         const to = normalize(`${dirname(path)}/${file}`);
-        if (/\.(?:png|svg)$/.test(to)) {
+        if (/\.(?:png|svg|webp)$/.test(to)) {
           pictures.push(to);
           return `${mark}[${words}](/${to})`;
         }

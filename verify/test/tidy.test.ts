@@ -67,7 +67,18 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     people: ['market', 'settle', ...ports],
     doctor: settled,
     edge: ['listing', 'market', 'messages', 'people', 'settle', 'webhooks', ...ports],
-    start: [...settled, 'edge', 'doctor', 'listing', 'market', 'messages', 'people', 'webhooks'],
+    operator: ['doctor', ...ports],
+    start: [
+      ...settled,
+      'edge',
+      'doctor',
+      'listing',
+      'market',
+      'messages',
+      'operator',
+      'people',
+      'webhooks',
+    ],
     'main.ts': ['start', 'ports', 'settings'],
     'watchtower.ts': ['start', 'ports', 'settings'],
     'ops.ts': ['ops', ...settled],
@@ -155,7 +166,7 @@ const withoutReact = ['packages/web/engine/', 'packages/web/wallets/', 'packages
 /** The faults between the screens of the app, and with its rooms of plain TypeScript. */
 function webDirection(file: string, text: string): string[] {
   const names = importsOf(text);
-  const isReact = (name: string) => /^(react|@tanstack\/react|react-aria)/.test(name);
+  const isReact = (name: string) => /^(react|@tanstack\/react)/.test(name);
   const isPlain = withoutReact.some((room) => file.startsWith(room));
   const wrong = names.filter((name) => isPlain && (isReact(name) || name.endsWith('.tsx')));
   const screenOf = (path: string) => /^packages\/web\/screens\/([^/]+)\//.exec(path)?.[1];

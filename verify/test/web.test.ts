@@ -16,8 +16,10 @@ import { registerWeb } from '@parley/market/edge/web/routes.ts';
 import { buildUnpacked } from '@parley/scripts/web-build.ts';
 import Fastify from 'fastify';
 import type { Page } from 'playwright-core';
+import { startAccountPages } from './support/account-pages.ts';
 import { type Opened, type Person, sharedWeb, type Web } from './support/web.ts';
 
+const nobody = '00000000-0000-4000-8000-000000000000';
 const opened = sharedWeb();
 let web: Web;
 let person: Person;
@@ -28,7 +30,7 @@ before(async () => {
   const { screens: named } = (await (await fetch(`${web.url}/app/build.json`)).json()) as {
     screens: string[];
   };
-  screens = named.map((path) => path.replace(/\$\w+/, '00000000-0000-4000-8000-000000000000'));
+  screens = named.map((path) => path.replace(/\$\w+/g, nobody));
   person = await web.person();
 });
 
@@ -180,12 +182,61 @@ test('kept once, the app opens with the market gone, at any of its addresses', a
   assert.deepEqual(await page.evaluate(date), [true, null]);
 });
 
+test('every page of the server opens behind the worker, which answers for screens alone', async (t) => {
+  const { edge, origin, close } = await startAccountPages(web.browser);
+  const context = await web.browser.newContext();
+  t.after(() => Promise.all([context.close(), close()]));
+  const page = await context.newPage();
+  await page.goto(`${origin}/help`);
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  const shell = await (await fetch(`${origin}/app/index.html`)).text();
+  const urls = edge.app.edge.routes
+    .filter(({ method, url }) => method === 'GET' && !/^\/app\/(?:assets|index)/.test(url))
+    .map(({ url }) => url.replace('*', 'webhooks').replace(/:\w+/g, nobody));
+  assert.ok(urls.includes('/docs/webhooks') && urls.includes('/app/rescue.html'));
+  const wrong: string[] = [];
+  for (const url of urls) {
+    // A file that a browser stores is no page.
+    const answer = await page.goto(`${origin}${url}`, { waitUntil: 'commit' }).catch(ifStored);
+    if (answer === null) continue;
+    const isApp = (await answer.text()) === shell;
+    const { pathname } = new URL(answer.url());
+    if (isApp !== screens.includes(pathname)) wrong.push(`${url} ${answer.status()}`);
+  }
+  assert.deepEqual(wrong, []);
+});
+
+function ifStored(error: Error): null {
+  if (!/Download is starting|ERR_ABORTED/.test(error.message)) throw error;
+  return null;
+}
+
 test('an address without a screen says so, with a way back', async (t) => {
   const page = await web.open(t, '/nowhere');
   await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
   assert.equal(await page.locator('.test-network').count(), 0, 'of a dev network');
   await page.getByRole('link', { name: 'To the first screen' }).click();
   await page.waitForURL((url) => url.pathname !== '/nowhere');
+});
+
+test('a browser that keeps nothing opens the app, which says what works there', async (t) => {
+  const page = await web.open(t, '/settings', {
+    prepare: (context) =>
+      context.addInitScript(() => {
+        IDBFactory.prototype.open = () => {
+          throw new DOMException('denied by a setting', 'SecurityError');
+        };
+      }),
+  });
+  await page.getByText('This browser keeps nothing').waitFor();
+  await page.getByText('Prices, the market and its status work all the same.').waitFor();
+  assert.equal(await page.getByText('This did not work').count(), 0);
+});
+
+test('a link to one part of the help opens it', async (t) => {
+  const page = await web.open(t, '/help#market');
+  await page.getByText('A halt means that no new swaps start on a chain.').waitFor();
+  assert.equal(await page.getByText('One secret opens both escrows.').isVisible(), false);
 });
 
 test('the heading of a new screen has the focus, and the tab its name', async (t) => {

@@ -44,10 +44,11 @@ import { meterRequests } from './request-meter.ts';
 import { createReserve, type Reserve } from './reserve.ts';
 import { addRoute, type RouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
+import { registerFiat } from './routes/fiat.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs, registerTx } from './routes/legs.ts';
 import { registerLevels } from './routes/levels.ts';
-import { registerPairs, registerStatus } from './routes/pairs.ts';
+import { registerPairLists, registerPairs, registerStatus } from './routes/pairs.ts';
 import { registerRfqs } from './routes/rfqs.ts';
 import { registerRules } from './routes/rules.ts';
 import { registerSwaps } from './routes/swaps.ts';
@@ -84,6 +85,8 @@ export type Edge = {
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
   readonly health: Health;
+  /** Every route, pages of the app among them. */
+  readonly routes: RouteTable;
   /** In tests: throws when a reply is not what its operation declares. */
   readonly checkReply: ReplyCheck | undefined;
 };
@@ -205,6 +208,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     uses,
     underway,
     health,
+    routes,
     operations: [],
     accountOperations: [],
     checkReply: options.checkReply,
@@ -267,6 +271,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { send }: AppOptions):
   registerAssets(app, deps);
   registerRules(app, deps);
   registerPairs(app, deps);
+  registerPairLists(app, deps);
+  registerFiat(app, deps);
   registerStatus(app, deps);
   registerRfqs(app, deps);
   registerThreads(app, deps);

@@ -41,8 +41,11 @@ const operations: Operation[] = Object.entries<Record<string, Schema>>(described
 );
 const withoutKey = [
   'GET /market/assets',
+  'GET /market/fiat',
   'GET /market/levels',
   'GET /market/pairs',
+  'GET /market/pairs/history',
+  'GET /market/pairs/list',
   'GET /market/pairs/price',
   'GET /market/status',
   'GET /v1/keys/nonce',

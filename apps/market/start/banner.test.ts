@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { banner, heldLine } from './banner.ts';
+import { banner, heldLine, startingLine } from './banner.ts';
 import type { Ready } from './boot.ts';
 
 const ready: Ready = {
@@ -25,8 +25,24 @@ test('the screen shows which chains have a gas key, its address, and no password
   assert.ok(!banner(ready).includes('secret'));
 });
 
+test('the screen shows where the operator’s page is, and no line without one', () => {
+  const operator = 'http://127.0.0.1:9464/operator';
+  assert.match(
+    banner({ ...ready, operator }),
+    /^ {2}operator +http:\/\/127.0.0.1:9464\/operator$/m,
+  );
+  assert.doesNotMatch(banner(ready), /operator/);
+});
+
 test('the wait of agreements is said only where they wait', () => {
   assert.deepEqual(heldLine([]), []);
   const [line = ''] = heldLine(['one time', 'another']);
   assert.match(line, /^Agreements wait: .*\(one time; another\)\. /);
+});
+
+test('a start says at once what it will take', () => {
+  const dev = startingLine({ chains: null, databaseUrl: null, devEvmChains: 1 });
+  assert.equal(dev, 'Starting the market (PostgreSQL, 4 dev chains). Its address follows.');
+  const own = startingLine({ chains: [{} as never], databaseUrl: 'postgres://a', devEvmChains: 1 });
+  assert.equal(own, 'Starting the market (chains: 1). Its address follows.');
 });

@@ -1,6 +1,22 @@
 // The text that an operator reads on the screen when the market is ready.
 
+import type { Settings } from '../settings/config.ts';
 import type { Ready } from './boot.ts';
+
+/** Bitcoin, TRON and Solana, beside the EVM chains of the settings. */
+const otherDevChains = 3;
+
+/** Before anything is started: that takes seconds. */
+export function startingLine({
+  chains,
+  databaseUrl,
+  devEvmChains,
+}: Pick<Settings, 'chains' | 'databaseUrl' | 'devEvmChains'>): string {
+  const count = chains?.length ?? devEvmChains + otherDevChains;
+  const what = chains === null ? `${count} dev chains` : `chains: ${count}`;
+  const database = databaseUrl === null ? 'PostgreSQL, ' : '';
+  return `Starting the market (${database}${what}). Its address follows.`;
+}
 
 export function banner(ready: Ready): string {
   const lines = ready.chains.map(({ chain, family, rpcUrl, chainId, node, gasKey }) => {
@@ -19,6 +35,7 @@ export function banner(ready: Ready): string {
     ...place('inbox', ready.inbox),
     ...place('dev identity', ready.identityProvider),
     ...place('API reference', `${ready.url}/v1/docs`),
+    ...place('operator', ready.operator),
     `Ready: ${ready.url}`,
   ].join('\n');
 }

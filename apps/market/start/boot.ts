@@ -27,12 +27,14 @@ import { marketsOf } from '../listing/market-checks.ts';
 import { openMarketData } from '../listing/providers/open.ts';
 import { createRechecks } from '../listing/rechecks.ts';
 import { seedAssets } from '../market/assets.ts';
+import { createFiat } from '../market/fiat.ts';
 import { createHaltsWatch } from '../market/halts.ts';
 import { createPruning } from '../market/prune.ts';
 import { byTurns } from '../market/turns.ts';
 import { createMessaging } from '../messages/messaging.ts';
 import { createReminding } from '../messages/reminders.ts';
 import { resealMessages } from '../messages/sealed.ts';
+import { operatorPages } from '../operator/serve.ts';
 import { createPassing } from '../people/passing.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -80,8 +82,9 @@ export type Ready = {
   /** The dev network's page of mails, and the issuer of its identity provider. */
   readonly inbox?: string;
   readonly identityProvider?: string;
-  /** Where Prometheus metrics are, if asked for. */
+  /** Where Prometheus metrics and the operator's page are, if asked for. */
   readonly metrics?: string;
+  readonly operator?: string;
   readonly database: 'embedded' | 'external';
 };
 
@@ -170,7 +173,8 @@ async function start(
   const watching = watchtowerOf(parts, { gas });
   const watchtower = settings.keeper === 'apart' ? deskApart(parts) : watching.desk;
   const messaging = createMessaging(parts);
-  const deps: Deps = { ...parts, watchtower, messaging };
+  const fiat = openFiat(made, undo);
+  const deps: Deps = { ...parts, ...fiat, watchtower, messaging };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   await analyzeAssets(db);
   await resealSecrets(deps);
@@ -199,7 +203,7 @@ async function start(
   const url = await listen(app, settings);
   market.url = url;
   undo.push(() => app.close());
-  const metricsUrl = await openMetrics(deps, chains, undo);
+  const metricsUrl = await openMetrics(deps, { chains, databaseUrl }, undo);
   const ready: Ready = {
     ready: true,
     url,
@@ -208,7 +212,9 @@ async function start(
     chains: servedChains(chains, devnet, gas),
     dev: devnet?.dev ?? null,
     ...devPeople(devnet),
-    ...(metricsUrl === null ? {} : { metrics: metricsUrl }),
+    ...(metricsUrl === null
+      ? {}
+      : { metrics: metricsUrl, operator: new URL('/operator', metricsUrl).href }),
     database: settings.databaseUrl === null ? 'embedded' : 'external',
   };
   await announce(home, ready, undo);
@@ -374,7 +380,18 @@ function openReads(deps: Deps, undo: Stack): Pick<Deps, 'reads'> {
   return { reads };
 }
 
-async function openMetrics(deps: Deps, chains: readonly ChainSettings[], undo: Stack) {
+function openFiat(deps: Deps, undo: Stack): Pick<Deps, 'fiat'> {
+  const { fiatUrl } = deps.settings;
+  if (fiatUrl === null) return {};
+  const fiat = createFiat(deps, fiatUrl);
+  fiat.start();
+  undo.push(() => fiat.stop());
+  return { fiat: fiat.prices };
+}
+
+type Watched = { readonly chains: readonly ChainSettings[]; readonly databaseUrl: string };
+
+async function openMetrics(deps: Deps, { chains, databaseUrl }: Watched, undo: Stack) {
   const { settings, metrics, db } = deps;
   const { metricsPort } = settings;
   if (metricsPort === null) return null;
@@ -385,7 +402,10 @@ async function openMetrics(deps: Deps, chains: readonly ChainSettings[], undo: S
   const watch = createNodeWatch(deps, chains);
   watch.start();
   undo.push(() => watch.stop());
-  const serving = serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps));
+  const refresh = createFigures(deps);
+  const pages = operatorPages({ ...deps, chains, databaseUrl }, refresh, { hasRequests: true });
+  undo.push(() => pages.stop());
+  const serving = serveMetrics(metrics, { ...settings, metricsPort }, refresh, pages);
   const served = await naming('PARLEY_METRICS_PORT', serving);
   undo.push(() => served.stop());
   return served.url;

@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import { connect, databaseLimits } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
 import { mustKeepSessions } from '../db/pooler.ts';
+import { operatorPages } from '../operator/serve.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
@@ -102,12 +103,14 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const leave = meterNodes(metrics, chains);
   tellBuild(metrics, settings.network);
   meterDatabase(metrics, db.usage);
+  const refresh = createFigures(deps);
+  const pages = operatorPages({ ...deps, chains, databaseUrl }, refresh, { hasRequests: false });
   const served =
     metricsPort === null
       ? null
       : await naming(
           'PARLEY_METRICS_PORT',
-          serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps)),
+          serveMetrics(metrics, { ...settings, metricsPort }, refresh, pages),
         );
   // A server asks it from then on.
   await tellPosts(parts);
@@ -119,7 +122,7 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
     late: () => passesOf(db).late(),
     stop: async () => {
       leave();
-      await Promise.all([answering.stop(), watchtower.stop(), served?.stop()]);
+      await Promise.all([answering.stop(), watchtower.stop(), served?.stop(), pages.stop()]);
       await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
       await db.close();
     },

@@ -2,11 +2,12 @@
 // small one, in a repository made here.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openWeb } from './web.ts';
+import { finishBuilds, openWeb } from './web.ts';
 
 const soon = 10;
 
@@ -56,8 +57,10 @@ test('a build is made where a source is newer, and once for it', async (t) => {
       await readFile(join(root, 'packages/web/dist/build.json'), 'utf8'),
     );
     await put(path, '', soon);
-    const { said, build } = await openWeb(root);
+    const lines: string[] = [];
+    const { said, build } = await openWeb(root, (line) => lines.push(line));
     assert.equal(said, 'built in 1.3 s: its sources were newer', path);
+    assert.deepEqual(lines, ['The app is older than its sources, and is built now.']);
     assert.ok(build !== null);
     assert.equal(await runs(), at + 1);
     assert.equal((await openWeb(root)).said, null);
@@ -71,4 +74,23 @@ test('a build that fails leaves the market without the app, and says where to lo
   const { said, build } = await openWeb(root);
   assert.equal(build, null);
   assert.match(said ?? '', /^not served, `npm run web` says more: Command failed/);
+});
+
+test('a build is packed behind, and served packed from then on', async (t) => {
+  const { root, put, builder } = await repository(t);
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const files = [{ path: 'index.html', sha256: sha256('page') }];
+  const hash = sha256(`${files[0]?.sha256}  ./index.html\n`);
+  await put('packages/web/dist/build.json', JSON.stringify({ hash, files, screens: [] }), soon);
+  await put('packages/web/dist/index.html', 'page', soon);
+  await builder(`
+    import { writeFileSync } from 'node:fs';
+    if (process.argv.slice(2).join(' ') !== '--only pack --json') process.exit(1);
+    writeFileSync('${root}/packages/web/dist/index.html.br', 'small');`);
+  const { build } = await openWeb(root);
+  const page = build?.files[0];
+  assert.equal(page?.br, null);
+  assert.equal(await finishBuilds(build, root), true);
+  assert.equal(String(page?.br), 'small');
+  assert.equal(await finishBuilds(build, root), false, 'once');
 });

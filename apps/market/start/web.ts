@@ -1,7 +1,7 @@
-// The app for browsers at start: built anew where its sources are newer than the build. A failure
-// here stops only the app.
+// The app for browsers at start. `npm ci` has built it; it is built anew where its sources are newer
+// than the build. A failure here stops only the app.
 
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
@@ -35,10 +35,13 @@ const lookMs = 250;
 /** `said`: a line for the operator, null where there is nothing to say. */
 export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
 
-/** `root`: that of the repository. */
-export async function openWeb(root = ownRoot): Promise<OpenedWeb> {
+/** `root`: that of the repository. `say` gets a line when the start waits for a build. */
+export async function openWeb(
+  root = ownRoot,
+  say: (line: string) => void = () => {},
+): Promise<OpenedWeb> {
   try {
-    const said = await builtOnce(root);
+    const said = await builtOnce(root, say);
     const read = await readBuild(join(root, folder));
     return { build: read, said: read === null ? 'not built: npm run web' : said };
   } catch (error) {
@@ -62,9 +65,12 @@ export function webConfig(
 }
 
 /** The first of several processes that start together builds, and the others wait for it. */
-async function builtOnce(root: string): Promise<string | null> {
+async function builtOnce(root: string, say: (line: string) => void): Promise<string | null> {
   const limit = performance.now() + buildLimitMs;
+  let isSaid = false;
   while (await isAppOld(root)) {
+    if (!isSaid) say('The app is older than its sources, and is built now.');
+    isSaid = true;
     const lock = await lockFolder(join(root, 'packages/web'), 'build');
     if (lock !== null) {
       try {
@@ -82,21 +88,51 @@ async function builtOnce(root: string): Promise<string | null> {
 }
 
 /**
- * Builds the site of the documents where one of them is newer: behind, at the lowest priority, since
- * the start does not wait for it. A build that fails leaves what was there.
+ * Packs the files of the app where they are not packed, and builds the site of the documents where
+ * one of them is newer: at the lowest priority, since nobody waits for it. Gives whether anything
+ * was due. A build that fails leaves what was there.
  */
-export async function buildDocuments(root = ownRoot): Promise<ChildProcess | null> {
-  if (!(await isOld(root, { needs: 'vitepress', built: `${folder}-docs`, of: documents })))
-    return null;
-  const lock = await lockFolder(join(root, 'packages/web'), 'documents');
-  if (lock === null) return null;
-  const args = [join(root, 'scripts/web.ts'), '--only', 'docs', '--json'];
-  const child = execFile(process.execPath, args, { timeout: buildLimitMs }, () => {
-    void lock.release();
+export async function finishBuilds(running: WebBuild | null, root = ownRoot): Promise<boolean> {
+  const isPacked = running === null || running.files.some(({ br }) => br !== null);
+  const isToPack = !isPacked && existsSync(join(root, 'node_modules/vite'));
+  const areDocsOld = await isOld(root, {
+    needs: 'vitepress',
+    built: `${folder}-docs`,
+    of: documents,
   });
+  const due = [...(isToPack ? ['pack'] : []), ...(areDocsOld ? ['docs'] : [])];
+  if (due.length === 0) return false;
+  const lock = await lockFolder(join(root, 'packages/web'), 'documents');
+  if (lock === null) return false;
+  try {
+    for (const part of due) {
+      await buildBehind(root, part);
+      if (part === 'pack' && running !== null) await takePacked(running, join(root, folder));
+    }
+  } finally {
+    await lock.release();
+  }
+  return true;
+}
+
+async function buildBehind(root: string, part: string): Promise<void> {
+  const args = [join(root, 'scripts/web.ts'), '--only', part, '--json'];
+  const building = promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
+  const { child } = building;
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  process.once('exit', () => child.kill());
-  return child;
+  const end = () => child.kill();
+  process.once('exit', end);
+  await building.finally(() => process.off('exit', end));
+}
+
+/** Packed files of another build are not those of the one that is served. */
+async function takePacked(running: WebBuild, from: string): Promise<void> {
+  const packed = await readBuild(from);
+  if (packed?.hash !== running.hash) return;
+  for (const file of running.files) {
+    const { br = null, gzip = null } = packed.files.find(({ path }) => path === file.path) ?? {};
+    Object.assign(file, { br, gzip });
+  }
 }
 
 const isAppOld = (root: string) => isOld(root, { needs: 'vite', built: folder, of: sources });
@@ -123,7 +159,7 @@ async function newestIn(path: string): Promise<number> {
 }
 
 async function build(root: string): Promise<string> {
-  const args = [join(root, 'scripts/web.ts'), '--only', 'app', '--json'];
+  const args = [join(root, 'scripts/web.ts'), '--only', 'app', '--unpacked', '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
   const { seconds } = JSON.parse(stdout) as { seconds: number };
   return `built in ${seconds.toFixed(1)} s: its sources were newer`;

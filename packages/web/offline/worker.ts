@@ -3,9 +3,11 @@
 
 import { wordsOf } from './own-words.ts';
 
-/** Put in by the build: path below /app/ and SHA-256 in hex of every other file. */
 declare global {
+  /** Put in by the build: path below /app/ and SHA-256 in hex of every other file. */
   var __files: readonly (readonly [path: string, sha256: string])[];
+  /** Put in by the build: paths of the router, a parameter as `$name`. */
+  var __screens: readonly string[];
 }
 
 type Lasting = Event & { waitUntil(done: Promise<unknown>): void };
@@ -32,8 +34,10 @@ const ownWords = '/app/config.js';
 const wordsMs = 5_000;
 /** Named by their content: those of a former build are for its tabs that are still open. */
 const lasting = '/app/assets/';
-/** Addresses that only the market answers. */
-const ofMarket = /^\/(?:v1|account|docs|market)(?:\/|$)/;
+/** The app opens at its screens alone. The market has pages of its own at other addresses. */
+const screens = self.__screens.map(
+  (path) => new RegExp(`^${path.replace(/\$\w+/g, '[^/]+').replace(/\/$/, '')}/?$`),
+);
 
 async function keepAll(): Promise<void> {
   const cache = await caches.open(cacheName);
@@ -101,10 +105,10 @@ scope.addEventListener('fetch', (event) => {
   const { request } = event as Fetching;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== 'GET' || origin !== scope.location.origin) return;
-  if (ofMarket.test(pathname)) return;
   const fetching = event as Fetching;
   if (pathname === ownWords) return fetching.respondWith(anew());
-  const url = request.mode === 'navigate' ? shell : pathname;
+  const isScreen = request.mode === 'navigate' && screens.some((each) => each.test(pathname));
+  const url = isScreen ? shell : pathname;
   const isKept = urls.has(url) || url === description || url.startsWith(lasting);
   if (isKept) fetching.respondWith(kept(url, request));
 });

@@ -13,8 +13,9 @@ export type WebFile = {
   /** Weak: the same file packed has it too. */
   readonly etag: string;
   readonly plain: Buffer;
-  readonly br: Buffer | null;
-  readonly gzip: Buffer | null;
+  /** Packed ones may come later: a start does not wait for them. */
+  br: Buffer | null;
+  gzip: Buffer | null;
 };
 
 export type WebBuild = {
@@ -39,8 +40,10 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
   txt: 'text/plain; charset=utf-8',
   png: 'image/png',
+  webp: 'image/webp',
   webmanifest: 'application/manifest+json',
   json: 'application/json; charset=utf-8',
 };

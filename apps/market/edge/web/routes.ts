@@ -28,7 +28,6 @@ const policy = [
 const off = [
   'accelerometer',
   'autoplay',
-  'bluetooth',
   'camera',
   'display-capture',
   'encrypted-media',
@@ -48,7 +47,6 @@ const off = [
   'serial',
   'storage-access',
   'usb',
-  'web-share',
   'window-management',
   'xr-spatial-tracking',
 ];
@@ -98,6 +96,8 @@ export function registerWeb(
   for (const file of build.files) {
     app.get(`/app/${file.path}`, (request, reply) => send(request, reply, file));
   }
+  // The name that people type; the API's answers are below it.
+  app.get('/market', (_request, reply) => reply.redirect('/markets'));
   const { hash, files, screens } = build;
   const described = JSON.stringify({ hash, files: files.map(({ path }) => path), screens });
   app.get('/app/build.json', (_request, reply) =>
