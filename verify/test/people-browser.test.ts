@@ -136,7 +136,7 @@ test('by passkey: one that was added signs in alone, and is not added twice', as
   await add();
   await page.getByText('this device has one of this account already').waitFor();
   await button(page, 'Sign out').click();
-  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Sign in' }).last().click();
   await button(page, 'Use a passkey').click();
   await page.getByText('Signed in by passkey').waitFor();
 });
@@ -145,7 +145,7 @@ test('by passkey: one that was added signs in alone, and is not added twice', as
 async function signInBeside(page: Page, address: string): Promise<void> {
   const beside = await pages.beside(page, '/account');
   await button(beside, 'Sign out').click();
-  await beside.getByRole('link', { name: 'Sign in' }).click();
+  await beside.getByRole('link', { name: 'Sign in' }).last().click();
   await pages.byEmail(beside, address);
   await heading(beside, address).waitFor();
   await beside.close();
@@ -169,13 +169,13 @@ test('a tab that was left open does nothing to the account that another tab sign
   assert.equal(await madeAt('yuri@example.test'), before);
   // An account that has signed out in another tab disappears from a screen that asks the market
   // alone.
-  const orders = await pages.beside(page, '/orders');
-  await orders.getByText('You have no open order').waitFor();
+  const activity = await pages.beside(page, '/activity');
+  await activity.getByText('Nothing here yet').waitFor();
   await button(page, 'Sign out').click();
   await heading(page, 'You are not signed in here')
     .or(page.getByText('You are not signed in here'))
     .first()
     .waitFor();
-  await orders.getByText('You are not signed in here').waitFor();
-  await orders.close();
+  await activity.getByText('You are not signed in here').waitFor();
+  await activity.close();
 });

@@ -70,6 +70,17 @@ export const listAssets = many<[filters: AssetFilters, after: string | null, lim
 export const findAssets = many<[ids: readonly string[]], Asset>('assets_find')`
   select ${assetColumns()} from assets where id = any($1::uuid[])`;
 
+/** Open assets among these tokens; hex is in lower case, and '' is the chain's own coin. */
+export const pricedAssets = many<
+  [prices: readonly { chain: string; token: string; price: string }[]],
+  { assetId: string; price: string }
+>('assets_priced')`
+  select a.id as "assetId", p.price
+    from unnest($1.chain::text[], $1.token::text[], $1.price::text[]) p (chain, token, price)
+      join assets a on a.chain = p.chain and a.enabled and p.token =
+        case when a.address like '0x%' then lower(a.address) else coalesce(a.address, '') end
+    order by a.id`;
+
 /** The enabled curated asset of this id or symbol; the oldest of a symbol on several chains. */
 export const findCuratedAsset = one<[idOrSymbol: string], Asset>('assets_find_curated')`
   select ${assetColumns()} from assets

@@ -74,7 +74,10 @@ export async function openEngine(parts: EngineParts) {
       say({ kind: 'changed', what: 'vault' });
       swaps?.restart();
     },
-    atRisk: async () => ({ open: (await swaps?.open()) ?? 0, isSaved: rescue.file.now().isSaved }),
+    atRisk: async (since) => ({
+      open: (await swaps?.open(since)) ?? 0,
+      isSaved: rescue.file.now().isSaved,
+    }),
   });
   const phraseStore = async () => storeWith(await vault.keys(), store, now);
   const atStake = network === 'dev' ? new Set<string>() : await chainsAtStake(store, kept);
@@ -100,7 +103,12 @@ export async function openEngine(parts: EngineParts) {
     onChange: () => say({ kind: 'changed', what: 'rescue' }),
   });
   // A swap of other accounts would read its chains from the beginning for nothing.
-  const hands = handsOf({ onLink: (isOf) => swaps?.restart(isOf) });
+  const hands = handsOf({
+    onLink: (isOf, isHere) => {
+      swaps?.restart(isOf);
+      if (isHere) swaps?.comeHere(isOf);
+    },
+  });
   const deals = dealsOf({
     client,
     kept,

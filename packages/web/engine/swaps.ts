@@ -33,6 +33,7 @@ import type { OpenNodes } from './nodes.ts';
 import { sleep } from './sleep.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import {
+  type Ask,
   EngineError,
   type Happened,
   type LegView,
@@ -50,7 +51,7 @@ import {
   type Told,
   viewOf,
 } from './view.ts';
-import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
+import { absent, type Hands, type IsOf, keyWallet, payoutWallet } from './wallets.ts';
 
 export type OpenSwaps = ReturnType<typeof opened>;
 
@@ -401,10 +402,20 @@ function opened(of: All) {
     payments: (swapId: string) => paymentsOf(of, swapId),
     /** A claim or refund as text, to be sent elsewhere. Throws RescueError `not_as_text`. */
     raw: (swapId: string, verb: 'claim' | 'refund') => rawOf(of, swapId, verb),
-    /** How many are not over. */
-    open: async () => of.all.now().filter(({ phase }) => phase !== 'ended').length,
+    /** How many are not over, agreed from `since` on. */
+    open: async (since: UnixSeconds = 0) =>
+      of.all.now().filter(({ phase, agreedAt }) => phase !== 'ended' && agreedAt >= since).length,
     /** Something of what they read or sign by is other now: those with such a leg begin again. */
     restart: (isOf?: (leg: LegView) => boolean) => restart(of, isOf),
+    /**
+     * An account was connected in this tab: a swap that waits for it goes on here, and not in a
+     * window beside it, which does not have the wallet.
+     */
+    comeHere: (isOf: IsOf) => {
+      const isAwaited = (ask: Ask) =>
+        ask.kind === 'connect_wallet' && isOf({ family: ask.family, ownAddress: ask.address });
+      if (of.all.now().some(({ asks }) => asks.some(isAwaited))) void tabs.takeOver();
+    },
     /** Looks for what was accepted or restored, in whichever tab settles. Resolves once it has. */
     look: () => look(of),
     close: tabs.close,

@@ -69,11 +69,19 @@ export type Examined = {
 
 // Keys
 
+/** Where a person keeps the phrase: each was read back from there (decision 0117). */
+export type Keeper = 'words' | 'manager' | 'file';
+
 export type VaultState =
   | { readonly kind: 'none' }
-  /** Made, and not typed back yet: no acceptance is possible. */
+  /** Made, and not read back yet: no acceptance is possible. */
   | { readonly kind: 'unchecked'; readonly madeAt: UnixSeconds }
-  | { readonly kind: 'checked'; readonly madeAt: UnixSeconds; readonly checkedAt: UnixSeconds };
+  | {
+      readonly kind: 'checked';
+      readonly madeAt: UnixSeconds;
+      readonly checkedAt: UnixSeconds;
+      readonly keptIn: Keeper;
+    };
 
 export type ChainFacts = {
   readonly chain: ChainKey;

@@ -8,10 +8,13 @@ import { openVault } from './vault.ts';
 
 const other = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
-async function vaultOf(risk = { open: 0, isSaved: true }) {
+const madeAt = 1_800_000_000;
+
+async function vaultOf(risk = { open: 0, isSaved: true }, agreedAt = madeAt) {
   const kept = memoryKept();
-  const parts = { kept, network: 'dev' as const, now: () => 1_800_000_000, onChange: () => {} };
-  const open = () => openVault({ ...parts, atRisk: async () => risk });
+  const parts = { kept, network: 'dev' as const, now: () => madeAt, onChange: () => {} };
+  const atRisk = async (since = 0) => (agreedAt >= since ? risk : { ...risk, open: 0 });
+  const open = () => openVault({ ...parts, atRisk });
   return { open, vault: await open() };
 }
 
@@ -22,8 +25,9 @@ test('a phrase counts once the places asked for are typed back, and survives a r
   const { vault, open } = await vaultOf();
   await assert.rejects(vault.words(), coded('no_phrase'));
   await vault.make();
-  await assert.rejects(vault.make(), coded('has_phrase'));
   const words = await vault.words();
+  await vault.make();
+  assert.deepEqual(await vault.words(), words, 'there is one already');
   const asked = vault.asked();
   assert.equal(new Set(asked).size, 3);
   assert.ok(asked.every((at, index) => at >= 1 && at <= 12 && at > (asked[index - 1] ?? 0)));
@@ -43,11 +47,67 @@ test('a phrase counts once the places asked for are typed back, and survives a r
   assert.equal(one.bitcoinKey(0).address, two.bitcoinKey(0).address);
 });
 
+test('a phrase counts once it came back whole from where it was saved, and says from where', async () => {
+  const { vault, open } = await vaultOf();
+  await vault.make();
+  const words = (await vault.words()).join(' ');
+  for (const came of ['', other, words.split(' ').slice(1).join(' ')]) {
+    assert.equal(await vault.readBack(came, 'file'), false);
+  }
+  assert.equal(vault.state.now().kind, 'unchecked');
+  assert.equal(await vault.readBack(` ${words.toUpperCase()}\n`, 'manager'), true);
+  const again = (await open()).state.now();
+  assert.equal(again.kind === 'checked' && again.keptIn, 'manager');
+});
+
+test('a phrase of another device takes the place of one that nothing was accepted by', async () => {
+  const { vault } = await vaultOf();
+  await vault.make();
+  await vault.restore(other, 'file');
+  assert.equal((await vault.words()).join(' '), other);
+  const state = vault.state.now();
+  assert.equal(state.kind === 'checked' && state.keptIn, 'file');
+  const { vault: busy } = await vaultOf({ open: 1, isSaved: true });
+  await busy.make();
+  await assert.rejects(busy.restore(other), coded('has_phrase'));
+});
+
+test('a phrase whose key signs in is kept before another takes its place, or it is forgotten', async () => {
+  const { vault, open } = await vaultOf();
+  await vault.make();
+  await vault.signsIn();
+  const words = (await vault.words()).join(' ');
+  const again = await open();
+  await assert.rejects(again.restore(other), coded('has_phrase'));
+  await assert.rejects(again.forget(), coded('has_phrase'));
+  assert.equal((await again.words()).join(' '), words);
+  assert.equal(await again.readBack(words, 'file'), true);
+  await again.forget();
+  assert.equal((await again.restore(other)).ok, true);
+});
+
+test('a removed phrase comes back to its swaps, even where another one was made since', async () => {
+  const { vault } = await vaultOf({ open: 1, isSaved: true }, madeAt - 3_600);
+  await vault.make();
+  await vault.restore(other);
+  assert.equal((await vault.words()).join(' '), other);
+});
+
+test('beside swaps that need a removed phrase none is made in silence', async () => {
+  const { vault } = await vaultOf({ open: 1, isSaved: true });
+  await assert.rejects(vault.make({ isUnasked: true }), coded('swaps_open'));
+  assert.equal(vault.state.now().kind, 'none');
+  await vault.restore(other);
+  await vault.make({ isUnasked: true });
+  assert.equal((await vault.words()).join(' '), other);
+});
+
 test('another phrase takes the place of none, and no error has a word of it', async () => {
   const { vault } = await vaultOf();
   assert.equal((await vault.restore('legal winner')).ok, false);
   assert.equal(vault.state.now().kind, 'none');
   await vault.make();
+  await vault.check(Object.fromEntries((await vault.words()).map((word, at) => [at + 1, word])));
   const error = await vault.restore(other).then(
     () => null,
     (thrown: Error) => thrown,

@@ -18,9 +18,12 @@ const personMs = 180_000;
 export type Hands = ReturnType<typeof handsOf>;
 
 type HandsParts = {
-  /** An account was connected, or has gone: legs of it are signed by another wallet. */
-  readonly onLink: (isOf: (leg: Pick<LegView, 'family' | 'ownAddress'>) => boolean) => void;
+  /** An account was connected here, or has gone: legs of it are signed by another wallet. */
+  readonly onLink: (isOf: IsOf, isHere: boolean) => void;
 };
+
+/** Whether a leg is of one account. */
+export type IsOf = (leg: Pick<LegView, 'family' | 'ownAddress'>) => boolean;
 
 export function handsOf({ onLink }: HandsParts) {
   const links = new Map<string, AccountLink>();
@@ -47,19 +50,19 @@ export function handsOf({ onLink }: HandsParts) {
     use: (link: AccountLink) => {
       const key = keyOf(link.family, link.signer.address);
       links.set(key, link);
-      const tell = () => onLink(({ family, ownAddress }) => keyOf(family, ownAddress) === key);
+      const isOf: IsOf = ({ family, ownAddress }) => keyOf(family, ownAddress) === key;
       const drop = () => {
         if (links.get(key) !== link) return;
         links.delete(key);
         forget(key);
-        tell();
+        onLink(isOf, false);
       };
       const forget = (of: string) => {
         for (const each of wallets.keys()) if (each.startsWith(`${of} `)) wallets.delete(each);
       };
       forget(key);
       link.onGone(drop);
-      tell();
+      onLink(isOf, true);
     },
     /** null: its account is not connected. The same object for all swaps of the account. */
     wallet: (chain: AppChain, nodes: readonly string[], address: string): Wallet | null => {

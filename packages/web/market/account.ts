@@ -2,6 +2,7 @@
 // ParleyApiError. Described by GET /account/openapi.json.
 
 import { ParleyApiError } from '@parley/sdk/errors.ts';
+import type { MessageSigner } from '@parley/sdk/keys.ts';
 import { type BodyOf, operationsOf } from '@parley/sdk/operations.ts';
 import type {
   AskCode,
@@ -11,6 +12,7 @@ import type {
   Operations,
   Payouts,
   ProvePayout,
+  SignedIn,
   StopPayout,
   TextToSign,
   UsedPasskey,
@@ -106,3 +108,14 @@ export const account = {
   stopPayout: (body: WalletName) => ask('POST /account/payout/stop', {}, { body }),
   stopAllPayouts: () => ask('POST /account/payout/stop-all', {}, {}),
 };
+
+/** By a wallet's signature of a text that the market writes for it. */
+export async function signInBy(
+  { family, address, signMessage }: MessageSigner,
+  purpose: Purpose,
+): Promise<SignedIn> {
+  const wallet = { family, address };
+  const { message } = await account.askForText(wallet, purpose);
+  const signature = await signMessage(message);
+  return account.giveSignature(wallet, { message, signature });
+}

@@ -69,6 +69,12 @@ export async function lookAgain(): Promise<void> {
   await queries.invalidateQueries({ queryKey: session.queryKey });
 }
 
+/** Windows that stand side by side: one that shows nobody hears of a sign-in beside it. */
+const others = 'document' in globalThis ? new BroadcastChannel('parley session') : null;
+others?.addEventListener('message', () => {
+  if (queries.getQueryData(session.queryKey) === null) void lookAgain();
+});
+
 /**
  * Called after a sign-out, and where another account is signed in to: it removes all data of the
  * former.
@@ -77,6 +83,7 @@ export async function startAnew(): Promise<void> {
   show(null);
   await queries.cancelQueries();
   await queries.resetQueries();
+  others?.postMessage('changed');
 }
 
 /** Ends the session of this browser. */

@@ -1,7 +1,6 @@
 // Acts of more than one press: a question before what is not easily undone, one thing
 // that is typed, a file that is saved.
 
-import { asTyped } from '@parley/core/typed.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { isoTime } from '@parley/sdk/people.ts';
 import type { PhraseCheck } from '@parley/sdk/rescue/phrase.ts';
@@ -9,7 +8,9 @@ import { type ReactNode, useState } from 'react';
 import { config, now } from '../market/config.ts';
 import { text } from '../texts/texts.ts';
 import { Do, Form, useAct } from './act.tsx';
-import { Button, Dialog, TextArea, TextField } from './controls.tsx';
+import { AddressField, isAddress } from './address-field.tsx';
+import { plainAddress } from './bitcoin-address.ts';
+import { Button, Dialog, TextArea } from './controls.tsx';
 import { Failed } from './page.tsx';
 
 type ConfirmProps = {
@@ -65,49 +66,6 @@ export function Confirm({
   );
 }
 
-type TypedFormProps = {
-  label: string;
-  hint: string;
-  maxLength: number;
-  /** On the button. */
-  go: string;
-  /** null: it is taken, and leaves this form. Else, or thrown, a sentence of what is wrong. */
-  take: (typed: string) => Promise<string | null>;
-  /** The field has several lines. */
-  long?: boolean;
-  /** Further buttons. */
-  children?: ReactNode;
-};
-
-function TypedForm(props: TypedFormProps) {
-  const { label, hint, maxLength, go, take, long = false, children } = props;
-  const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
-  const send = async () => {
-    const wrong = await take(typed).catch(messageOf);
-    setFault(wrong);
-    if (wrong === null) setTyped('');
-  };
-  const Typed = long ? TextArea : TextField;
-  return (
-    <Form className="" go={go} kind="main" send={send} more={children}>
-      <Typed
-        label={label}
-        hint={hint}
-        error={fault}
-        value={typed}
-        onChange={(next) => {
-          setTyped(next);
-          setFault(null);
-        }}
-        mono
-        autoComplete="off"
-        maxLength={maxLength}
-      />
-    </Form>
-  );
-}
-
 type Props = {
   /** Throws what the engine says of the address, as a sentence. */
   keep: (address: string) => Promise<void>;
@@ -116,20 +74,35 @@ type Props = {
 };
 
 export function PayoutForm({ keep, leave }: Props) {
-  const take = async (typed: string) => {
-    await keep(asTyped(typed).trim());
-    return null;
+  const [typed, setTyped] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const send = async () => {
+    const wrong = await keep(plainAddress(typed)).then(() => null, messageOf);
+    setFault(wrong);
+    if (wrong === null) setTyped('');
   };
   return (
-    <TypedForm
-      label={text('settlement.payto.label')}
-      hint={text('settlement.payto.hint')}
-      maxLength={100}
+    <Form
+      className=""
       go={text('settlement.payto.save')}
-      take={take}
+      kind="main"
+      blocked={isAddress(typed) ? null : text('address.first')}
+      send={send}
+      more={
+        leave !== undefined && <Button onPress={leave}>{text('settlement.payto.leave')}</Button>
+      }
     >
-      {leave !== undefined && <Button onPress={leave}>{text('settlement.payto.leave')}</Button>}
-    </TypedForm>
+      <AddressField
+        label={text('settlement.payto.label')}
+        hint={text('settlement.payto.hint')}
+        error={fault}
+        value={typed}
+        onChange={(next) => {
+          setTyped(next);
+          setFault(null);
+        }}
+      />
+    </Form>
   );
 }
 
@@ -140,21 +113,30 @@ type PhraseFormProps = {
 };
 
 export function PhraseForm({ restore, done }: PhraseFormProps) {
-  const take = async (typed: string) => {
+  const [typed, setTyped] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const send = async () => {
     const check = await restore(typed);
-    if (!check.ok) return faultOf(check);
+    if (!check.ok) return setFault(faultOf(check));
+    setTyped('');
     done();
-    return null;
   };
   return (
-    <TypedForm
-      label={text('phrase.restore.label')}
-      hint={text('phrase.restore.hint')}
-      maxLength={1_000}
-      go={text('phrase.restore.go')}
-      take={take}
-      long
-    />
+    <Form className="" go={text('phrase.restore.go')} kind="main" send={send}>
+      <TextArea
+        label={text('phrase.restore.label')}
+        hint={text('phrase.restore.hint')}
+        error={fault}
+        value={typed}
+        onChange={(next) => {
+          setTyped(next);
+          setFault(null);
+        }}
+        mono
+        autoComplete="off"
+        maxLength={1_000}
+      />
+    </Form>
   );
 }
 
@@ -204,8 +186,18 @@ export function saveFile(name: string, type: string, content: string): number {
   return blob.size;
 }
 
-export function SaveRescue({ save }: { save: () => Promise<string> }) {
+type SaveRescueProps = {
+  save: () => Promise<string>;
+  /** In the place of its words. */
+  children?: ReactNode;
+};
+
+export function SaveRescue({ save, children }: SaveRescueProps) {
   const go = async () =>
     void saveFile(fileName('rescue', 'json'), 'application/json', await save());
-  return <Do work={go}>{text('settlement.rescue.save')}</Do>;
+  return (
+    <Do work={go} kind={children === undefined ? 'plain' : 'quiet'}>
+      {children ?? text('settlement.rescue.save')}
+    </Do>
+  );
 }

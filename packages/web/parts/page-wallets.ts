@@ -2,16 +2,18 @@
 
 import { type Family, has } from '@parley/core/families.ts';
 import { config } from '../market/config.ts';
+import { recalled, remember } from '../texts/remembered.ts';
 import type { AccountLink, Link } from '../wallets/types.ts';
 import { browserWallets } from '../wallets/wallets.ts';
 
-function bitcoinNetwork() {
+/** null: the market, where there is one, has no Bitcoin. */
+export function bitcoinNetwork() {
   const found = config.chains.find((chain) => has(chain, 'coins'));
-  if (has(found, 'coins')) return found.bitcoin;
-  return config.network === 'mainnet' ? 'mainnet' : 'regtest';
+  return has(found, 'coins') ? found.bitcoin : null;
 }
 
-export const pageWallets = browserWallets(bitcoinNetwork());
+const other = config.network === 'mainnet' ? 'mainnet' : 'regtest';
+export const pageWallets = browserWallets(bitcoinNetwork() ?? other);
 
 type Take = (link: AccountLink) => void;
 
@@ -26,6 +28,7 @@ let taker: Take | null = null;
 export async function connectWallet(id: string, wanted?: string): Promise<Link> {
   const link = await pageWallets.connect(id, wanted);
   linked.add(link);
+  remember('localStorage', chosenKey(link.signer.family), id);
   link.onGone(() => linked.delete(link));
   if (has(link, 'coins')) return link;
   if (taker === null) waiting.push(link);
@@ -33,12 +36,23 @@ export async function connectWallet(id: string, wanted?: string): Promise<Link> 
   return link;
 }
 
-/** Whether a wallet of this page has shown that account. */
-export function isConnected(family: Family, address: string): boolean {
+const chosenKey = (family: Family) => `parley.program.${family}`;
+
+/** The program of that family that a person chose last in this browser. */
+export function chosenProgram(family: Family): string | null {
+  return recalled('localStorage', chosenKey(family));
+}
+
+/** The wallet of this page that has shown that account. */
+export function connected(family: Family, address: string): Link | null {
   const plain = (text: string) => (has(family, 'foldsCase') ? text.toLowerCase() : text);
   const isOf = ({ signer }: Link) =>
     signer.family === family && plain(signer.address) === plain(address);
-  return [...linked].some(isOf);
+  return [...linked].find(isOf) ?? null;
+}
+
+export function isConnected(family: Family, address: string): boolean {
+  return connected(family, address) !== null;
 }
 
 /** `use` of the engine: it is given what was connected before, and what is from now on. */

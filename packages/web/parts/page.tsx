@@ -1,6 +1,6 @@
 // The frame of a screen, and an answer of the market in every state: asked, refused, old, there.
 
-import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
+import { messageOf, ParleyApiError, StoreError } from '@parley/sdk/errors.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
@@ -8,6 +8,7 @@ import { config } from '../market/config.ts';
 import { formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 import { Button, Notice } from './controls.tsx';
+import { saidOf } from './fault.ts';
 import { signInPath } from './ways/back.ts';
 
 type ScreenProps = {
@@ -15,18 +16,20 @@ type ScreenProps = {
   children: ReactNode;
   /** One column for reading and forms. */
   narrow?: boolean;
+  /** In the place of the title on the screen. */
+  heading?: ReactNode;
   /** Beside the heading. */
   aside?: ReactNode;
 };
 
-export function Screen({ title, children, narrow = false, aside }: ScreenProps) {
+export function Screen({ title, children, narrow = false, heading = title, aside }: ScreenProps) {
   useEffect(() => {
     document.title = `${title} · ${config.productName}`;
   }, [title]);
   return (
     <section className={narrow ? 'screen narrow' : 'screen'}>
       <div className="screen-head">
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 tabIndex={-1}>{heading}</h1>
         {aside}
       </div>
       {children}
@@ -56,6 +59,7 @@ export function Empty({ children, action }: { children: ReactNode; action?: Reac
 export function Failed({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
   if (error === null) return null;
   const retry = again && <Button onPress={again}>{text('failed.again')}</Button>;
+  if (error instanceof StoreError && storeless.has(error.code)) return <NoStorage retry={retry} />;
   const answer = error instanceof ParleyApiError ? error : null;
   if (answer?.status === 401) {
     return (
@@ -82,13 +86,23 @@ export function Failed({ error, again }: { error: unknown; again?: (() => void) 
       </Notice>
     );
   }
+  const { kind, title } = saidOf(error);
   return (
-    <Notice
-      kind="bad"
-      title={text(answer === null ? 'failed.here' : 'failed.other')}
-      action={retry}
-    >
+    <Notice kind={kind} title={text(title)} action={retry}>
       <span lang="en">{messageOf(error)}</span>
+    </Notice>
+  );
+}
+
+/** Codes of a browser that keeps nothing; others pass, or want another tab closed. */
+const storeless: ReadonlySet<string> = new Set(['unsupported', 'failed', 'full']);
+
+function NoStorage({ retry }: { retry: ReactNode }) {
+  return (
+    <Notice kind="warn" title={text('no_storage')} action={retry}>
+      <p>{text('no_storage.why')}</p>
+      <p>{text('no_storage.works')}</p>
+      <p>{text('no_storage.mend')}</p>
     </Notice>
   );
 }

@@ -1,25 +1,19 @@
 // An action that needs a sign-in of the last ten minutes: asked for on the spot, and done then.
 // Typed text stays where it is.
 
-import { type ReactNode, useCallback, useContext, useState } from 'react';
-import { isRefused, type Way } from '../../market/account.ts';
-import { lookAgain, type SignedInAccount } from '../../market/session.ts';
-import { text } from '../../texts/texts.ts';
+import { lazy, type ReactNode, Suspense, useCallback, useContext, useState } from 'react';
+import { isRefused } from '../../market/account.ts';
 import { Cancelled, Fresh, type Freshly } from '../act.tsx';
-import { Dialog } from '../controls.tsx';
-import { WaysIn } from './ways.tsx';
+import type { Asked } from './sign-in-again.tsx';
 
 export const useFreshly = () => useContext(Fresh);
 
-type Asked = { readonly walletsOnly: boolean; readonly answer: (isDone: boolean) => void };
+const SignInAgain = lazy(async () => ({
+  default: (await import('./sign-in-again.tsx')).SignInAgain,
+}));
 
-type FreshGateProps = {
-  account: SignedInAccount;
-  here: string;
-  children: ReactNode;
-};
-
-export function FreshGate({ account, here, children }: FreshGateProps) {
+/** Around all screens. */
+export function FreshGate({ children }: { children: ReactNode }) {
   const [asked, setAsked] = useState<Asked | null>(null);
   const freshly: Freshly = useCallback(async (work, { walletsOnly = false } = {}) => {
     try {
@@ -37,30 +31,7 @@ export function FreshGate({ account, here, children }: FreshGateProps) {
   return (
     <Fresh.Provider value={freshly}>
       {children}
-      {asked !== null && <SignInAgain account={account} here={here} asked={asked} />}
+      <Suspense>{asked !== null && <SignInAgain asked={asked} />}</Suspense>
     </Fresh.Provider>
-  );
-}
-
-type SignInAgainProps = Omit<FreshGateProps, 'children'> & { asked: Asked };
-
-function SignInAgain({ account, here, asked }: SignInAgainProps) {
-  const only: readonly Way[] = asked.walletsOnly
-    ? ['wallet']
-    : [...new Set(account.logins.map(({ way }) => way))];
-  const after = async () => {
-    await lookAgain();
-    asked.answer(true);
-  };
-  return (
-    <Dialog
-      title={text('fresh.title')}
-      open
-      onClose={() => asked.answer(false)}
-      no={text('fresh.not_now')}
-    >
-      <p>{text(asked.walletsOnly ? 'fresh.wallet' : 'fresh.any')}</p>
-      <WaysIn purpose="renew" only={only} here={here} after={after} />
-    </Dialog>
   );
 }

@@ -1,17 +1,19 @@
-// A text that a wallet signs: by a wallet program of this browser, or elsewhere, by hand. The
-// market writes the text (docs/signing.md), and it is good once.
+// A wallet that signs texts: a program of this browser, or one elsewhere, by hand. The market writes
+// the text (docs/signing.md), and it is good once.
 
 import type { Family } from '@parley/core/families.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import type { MessageSigner } from '@parley/sdk/keys.ts';
 import { type FormEvent, type ReactNode, useState, useSyncExternalStore } from 'react';
-import type { SignedText, WalletName } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { type Act, Form, useAct } from '../act.tsx';
+import { type Act, Cancelled, Form, useAct } from '../act.tsx';
 import { Button, Copy, Select, TextArea, TextField } from '../controls.tsx';
+import { Icon } from '../icons.tsx';
 import { Failed } from '../page.tsx';
-import { connectWallet, pageWallets } from '../page-wallets.ts';
+import { chosenProgram, connected, connectWallet, pageWallets } from '../page-wallets.ts';
+import { programsToGet } from './programs.ts';
+import './ways.css';
 
 let found: readonly FoundWallet[] = [];
 
@@ -22,48 +24,57 @@ function subscribe(changed: () => void): () => void {
   });
 }
 
+/** In the order of these families. */
 export function usePrograms(families: readonly Family[]): readonly FoundWallet[] {
   const all = useSyncExternalStore(subscribe, () => found);
-  return all.filter(({ family }) => families.includes(family));
+  return families.flatMap((family) => all.filter((each) => each.family === family));
 }
 
-/** Asks the person for an account. Throws WalletError. */
-async function signerOf(id: string): Promise<MessageSigner> {
-  return (await connectWallet(id)).signer;
+/** Asks the person for an account, unless this page knows the wanted one. Throws WalletError. */
+async function signerOf({ id, name, family }: FoundWallet, wanted?: string) {
+  const known = wanted === undefined ? null : connected(family, wanted);
+  const { signer } = known ?? (await connectWallet(id, wanted));
+  if (wanted === undefined || signer.address.toLowerCase() === wanted.toLowerCase()) return signer;
+  const facts = { name, own: signer.address, address: wanted };
+  throw new Error(text('ways.wallet.other', facts));
 }
 
-type Begun = { readonly message: string };
-
-type SignTextProps<B extends Begun> = {
+type SignTextProps = {
   families: readonly Family[];
-  /** Asks for the text that this wallet is to sign. */
-  begin: (wallet: WalletName) => Promise<B>;
-  /** The text is used up, also if it throws. */
-  prove: (wallet: WalletName, signed: SignedText, begun: B) => Promise<void>;
+  /** This account alone, of the only family. */
+  wanted?: string | undefined;
+  /** Signs, and tells the market; done in one go, since texts are good once. */
+  use: (signer: MessageSigner) => Promise<void>;
 };
 
-export function SignText<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
+export function SignText(props: SignTextProps) {
+  return (
+    <>
+      <SignByProgram {...props} />
+      <SignByHand {...props} />
+    </>
+  );
+}
+
+export function SignByProgram({ families, wanted, use }: SignTextProps) {
   const act = useAct();
   const [asking, setAsking] = useState<string | null>(null);
   const by = (program: FoundWallet) =>
     act.run(async () => {
       setAsking(program.name);
       try {
-        const signer = await signerOf(program.id);
-        const wallet = { family: signer.family, address: signer.address };
-        const begun = await begin(wallet);
-        const signature = await signer.signMessage(begun.message);
-        await prove(wallet, { message: begun.message, signature }, begun);
+        await use(await signerOf(program, wanted));
       } finally {
         setAsking(null);
       }
     });
+  // After a failure any other program may be the right one.
+  const isFirst = wanted !== undefined && act.error === null;
   return (
     <div className="way">
-      <Programs families={families} act={act} onChoose={by} />
+      <Programs families={families} act={act} onChoose={by} isChosenOnly={isFirst} />
       {asking !== null && <p role="status">{text('ways.wallet.look', { name: asking })}</p>}
       <Failed error={act.error} />
-      <ByHand families={families} begin={begin} prove={prove} />
     </div>
   );
 }
@@ -72,20 +83,29 @@ type ProgramsProps = {
   families: readonly Family[];
   act: Act;
   onChoose: (program: FoundWallet) => void;
+  /** The one that was used last, where it is there. */
+  isChosenOnly?: boolean;
 };
 
 /** A button for each wallet program of these families. */
-export function Programs({ families, act, onChoose }: ProgramsProps): ReactNode {
-  const programs = usePrograms(families);
-  if (programs.length === 0) return <p className="hint">{text('ways.wallet.none')}</p>;
+export function Programs(props: ProgramsProps): ReactNode {
+  const { families, act, onChoose, isChosenOnly = false } = props;
+  const all = usePrograms(families);
+  const chosen = isChosenOnly ? all.find(({ id, family }) => id === chosenProgram(family)) : null;
+  const programs = chosen ? [chosen] : all;
+  if (programs.length === 0) return <NoProgram families={families} />;
   return (
     <ul className="programs">
       {programs.map((each) => (
         <li key={each.id}>
-          <Button busy={act.busy} onPress={() => onChoose(each)}>
-            {each.icon !== null && <img src={each.icon} alt="" width={20} height={20} />}
-            {text('ways.wallet.use', { name: each.name })}
-            <span className="hint">{text(`family.${each.family}`)}</span>
+          <Button
+            kind={isChosenOnly && programs.length === 1 ? 'main' : 'plain'}
+            busy={act.busy}
+            onPress={() => onChoose(each)}
+          >
+            {each.icon !== null && <img src={each.icon} alt="" width={28} height={28} />}
+            {text(isChosenOnly ? 'ways.wallet.sign' : 'ways.wallet.use', { name: each.name })}
+            {!isChosenOnly && <span className="hint">{text(`family.${each.family}`)}</span>}
           </Button>
         </li>
       ))}
@@ -93,53 +113,68 @@ export function Programs({ families, act, onChoose }: ProgramsProps): ReactNode 
   );
 }
 
-function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
-  const [family, setFamily] = useState<Family>(families[0] ?? 'evm');
-  const [address, setAddress] = useState('');
-  const [begun, setBegun] = useState<{ readonly wallet: WalletName; readonly text: B } | null>(
-    null,
+/** The way to a wallet of each family, in the place of a list without an entry. */
+function NoProgram({ families }: Pick<ProgramsProps, 'families'>) {
+  return (
+    <div className="no-program">
+      <p>{text('ways.wallet.none')}</p>
+      <ul>
+        {families.map((family) => (
+          <li key={family}>
+            <a className="button" href={programsToGet[family].url} target="_blank" rel="noreferrer">
+              {programsToGet[family].name} <Icon name="out" />
+              <span className="hint">{text(`family.${family}`)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
-  const show = async () => {
-    const wallet = { family, address: asTyped(address).trim() };
-    setBegun({ wallet, text: await begin(wallet) });
+}
+
+/** The text that waits for its signature. */
+type Asked = {
+  readonly family: Family;
+  readonly message: string;
+  readonly give: (signature: string) => void;
+  readonly leave: () => void;
+};
+
+export function SignByHand({ families, wanted, use }: SignTextProps) {
+  const [family, setFamily] = useState<Family>(families[0] ?? 'evm');
+  const [address, setAddress] = useState(wanted ?? '');
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const signMessage = (message: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const leave = () => reject(new Cancelled());
+    setAsked({ family, message, give: resolve, leave });
+    return promise.finally(() => setAsked(null));
   };
-  const act = useAct();
-  const give = (signature: string) =>
-    act.run(async () => {
-      if (begun === null) return;
-      setBegun(null);
-      await prove(begun.wallet, { message: begun.text.message, signature }, begun.text);
-    });
+  const show = () => use({ family, address: asTyped(address).trim(), signMessage });
   return (
     <details className="by-hand">
       <summary>{text('ways.hand.title')}</summary>
       <p className="hint">{text('ways.hand.why')}</p>
       <Form go={text('ways.hand.show')} send={show} failed={(error) => <UsedUp error={error} />}>
-        <Select
-          label={text('ways.hand.family')}
-          value={family}
-          onChange={setFamily}
-          options={families.map((value) => ({ value, label: text(`family.${value}`) }))}
-        />
+        {wanted === undefined && (
+          <Select
+            label={text('ways.hand.family')}
+            value={family}
+            onChange={setFamily}
+            options={families.map((value) => ({ value, label: text(`family.${value}`) }))}
+          />
+        )}
         <TextField
           label={text('ways.hand.address')}
           mono
           required
+          readOnly={wanted !== undefined}
           autoComplete="off"
           value={address}
           onChange={setAddress}
         />
       </Form>
-      {begun !== null && (
-        <SignedElsewhere
-          key={begun.text.message}
-          family={begun.wallet.family}
-          message={begun.text.message}
-          busy={act.busy}
-          onSigned={give}
-        />
-      )}
-      {act.error !== null && <UsedUp error={act.error} />}
+      {asked !== null && <SignedElsewhere key={asked.message} asked={asked} />}
     </details>
   );
 }
@@ -154,21 +189,14 @@ function UsedUp({ error }: { error: unknown }) {
   );
 }
 
-type SignedElsewhereProps = {
-  family: Family;
-  message: string;
-  busy: boolean;
-  onSigned: (signature: string) => void;
-};
-
-function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewhereProps) {
+function SignedElsewhere({ asked: { family, message, give, leave } }: { asked: Asked }) {
   const [signature, setSignature] = useState('');
-  const give = (event: FormEvent) => {
+  const send = (event: FormEvent) => {
     event.preventDefault();
-    onSigned(signature);
+    give(signature);
   };
   return (
-    <form className="way" onSubmit={give}>
+    <form className="way" onSubmit={send}>
       <TextArea
         label={text('ways.hand.text')}
         mono
@@ -187,40 +215,14 @@ function SignedElsewhere({ family, message, busy, onSigned }: SignedElsewherePro
         value={signature}
         onChange={setSignature}
       />
-      <Button type="submit" kind="main" busy={busy}>
-        {text('ways.go_on')}
-      </Button>
+      <div className="actions">
+        <Button type="submit" kind="main">
+          {text('ways.go_on')}
+        </Button>
+        <Button kind="quiet" onPress={leave}>
+          {text('ways.back')}
+        </Button>
+      </div>
     </form>
-  );
-}
-
-type SignOneProps = Omit<SignedElsewhereProps, 'busy' | 'onSigned'> & {
-  address: string;
-  onSigned: (signature: string) => Promise<void>;
-};
-
-/** One given wallet signs one given text, in this browser or elsewhere. */
-export function SignOne({ family, address, message, onSigned }: SignOneProps) {
-  const act = useAct();
-  const by = (program: FoundWallet) =>
-    act.run(async () => {
-      const signer = await signerOf(program.id);
-      if (signer.address.toLowerCase() !== address.toLowerCase()) {
-        const facts = { name: program.name, own: signer.address, address };
-        throw new Error(text('ways.wallet.other', facts));
-      }
-      await onSigned(await signer.signMessage(message));
-    });
-  return (
-    <div className="way">
-      <Programs families={[family]} act={act} onChoose={by} />
-      <Failed error={act.error} />
-      <SignedElsewhere
-        family={family}
-        message={message}
-        busy={act.busy}
-        onSigned={(signature) => act.run(() => onSigned(signature))}
-      />
-    </div>
   );
 }

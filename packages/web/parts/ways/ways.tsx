@@ -1,13 +1,16 @@
 // The ways into an account that this market offers: to sign in, to add a login, to be fresh again.
 
+import type { Family } from '@parley/core/families.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
+import type { MessageSigner } from '@parley/sdk/keys.ts';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import {
   account,
   isRefused,
   type Purpose,
   type SignedIn,
+  signInBy,
   type Way,
   type Ways,
 } from '../../market/account.ts';
@@ -15,16 +18,19 @@ import { signOut } from '../../market/session.ts';
 import { text } from '../../texts/texts.ts';
 import { Do } from '../act.tsx';
 import { Button, Notice } from '../controls.tsx';
+import { ownKeySignsIn, signInByOwnKey } from '../own-key.ts';
 import { Answer } from '../page.tsx';
 import { rememberPath, signInPath } from './back.ts';
 import { EmailWay } from './email.tsx';
 import { passkeysHere, signInByPasskey } from './passkey.ts';
-import { SignText } from './sign-text.tsx';
+import { SignByHand, SignByProgram, usePrograms } from './sign-text.tsx';
 
 type WaysInProps = {
   purpose: Purpose;
   /** These ways alone; all that are offered unless given. */
   only?: readonly Way[];
+  /** Wallets of this family before others. */
+  first?: Family | undefined;
   /** Where the person comes back to from a way that leaves the page. */
   here: string;
   after: (done: SignedIn) => Promise<void>;
@@ -40,10 +46,14 @@ export function WaysIn(props: WaysInProps) {
 }
 
 function Offered(props: WaysInProps & { offered: Ways }) {
-  const { purpose, only, here, offered, after } = props;
+  const { purpose, only, first, here, offered, after } = props;
   const [waits, setWaits] = useState(false);
   const [taken, setTaken] = useState<unknown>(null);
+  const families = offered.wallets.toSorted(
+    (one, other) => Number(other === first) - Number(one === first),
+  );
   const has = (way: Way) => only === undefined || only.includes(way);
+  const isAlone = usePrograms(families).length === 0 || !has('wallet');
   // It belongs to another account: said once, whichever way showed it.
   const proven = async (work: Promise<SignedIn>) => {
     try {
@@ -55,10 +65,16 @@ function Offered(props: WaysInProps & { offered: Ways }) {
   };
   if (taken !== null) return <Taken error={taken} here={here} back={() => setTaken(null)} />;
   const isFor = (way: Way) => has(way) && !waits;
-  return (
-    <div className="ways">
+  const byWallet = {
+    families,
+    use: (signer: MessageSigner) => proven(signInBy(signer, purpose)),
+  };
+  const isForWallets = isFor('wallet') && families.length > 0;
+  const programs = isForWallets && <SignByProgram key="programs" {...byWallet} />;
+  const others = (
+    <div key="others" className="ways-other">
       {offered.email && has('email') && (
-        <WayOf title={text('ways.email.title')} bare={waits}>
+        <Fold title={text('ways.email.title')} isOpen={waits || isAlone}>
           <EmailWay
             purpose={purpose}
             mailIsDown={offered.mailIsDown}
@@ -66,41 +82,45 @@ function Offered(props: WaysInProps & { offered: Ways }) {
             onTaken={setTaken}
             onWaiting={setWaits}
           />
-        </WayOf>
+        </Fold>
       )}
       {isFor('provider') &&
         offered.providers.map((each) => (
-          <WayOf key={each.id} title={text('ways.provider.title', { label: each.label })}>
-            <ProviderWay {...each} purpose={purpose} here={here} />
-          </WayOf>
+          <ProviderWay key={each.id} {...each} purpose={purpose} here={here} />
         ))}
       {isFor('passkey') && offered.passkeys && purpose !== 'add' && (
-        <WayOf title={text('ways.passkey.title')}>
-          <PasskeyWay purpose={purpose} prove={proven} />
-        </WayOf>
+        <PasskeyWay purpose={purpose} prove={proven} />
       )}
-      {isFor('wallet') && offered.wallets.length > 0 && (
-        <WayOf title={text('ways.wallet.title')}>
-          <SignText
-            families={offered.wallets}
-            begin={(wallet) => account.askForText(wallet, purpose)}
-            prove={(wallet, signed) => proven(account.giveSignature(wallet, signed))}
-          />
-        </WayOf>
+      {isFor('wallet') && (purpose === 'add' || ownKeySignsIn()) && (
+        <div className="way">
+          <Do work={() => proven(signInByOwnKey(purpose))}>{text('own_key.use')}</Do>
+          <p className="hint">{text('own_key.what')}</p>
+        </div>
       )}
+    </div>
+  );
+  return (
+    <div className="ways">
+      {!isAlone && purpose === 'sign-in' && <p>{text('connect.what')}</p>}
+      {isAlone ? [others, programs] : [programs, others]}
+      {isForWallets && <SignByHand {...byWallet} />}
     </div>
   );
 }
 
-type WayOfProps = { title: string; bare?: boolean; children: ReactNode };
+type FoldProps = { title: string; isOpen: boolean; children: ReactNode };
 
-/** `bare`: its own heading stands inside. */
-function WayOf({ title, bare = false, children }: WayOfProps) {
+/** Opened and closed by a press too. Typed text stays. */
+function Fold({ title, isOpen, children }: FoldProps) {
+  const place = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (place.current !== null) place.current.open = isOpen;
+  }, [isOpen]);
   return (
-    <section className="panel">
-      {!bare && <h2>{title}</h2>}
+    <details ref={place} className="fold">
+      <summary>{title}</summary>
       {children}
-    </section>
+    </details>
   );
 }
 
@@ -122,8 +142,8 @@ function ProviderWay({ id, label, messages, purpose, here }: ProviderWayProps) {
   };
   return (
     <div className="way">
-      {messages && <p className="hint">{text('ways.provider.messages', { label })}</p>}
       <Do work={go}>{text('ways.provider.go', { label })}</Do>
+      {messages && <p className="hint">{text('ways.provider.messages', { label })}</p>}
     </div>
   );
 }
@@ -137,7 +157,6 @@ function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
   if (!passkeysHere()) return <p className="hint">{text('ways.passkey.none')}</p>;
   return (
     <div className="way">
-      <p className="hint">{text('ways.passkey.what')}</p>
       <Do work={() => prove(signInByPasskey(purpose))}>{text('ways.passkey.use')}</Do>
     </div>
   );

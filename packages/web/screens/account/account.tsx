@@ -14,12 +14,13 @@ import {
   useSession,
 } from '../../market/session.ts';
 import { market } from '../../market/site.ts';
-import { AccountNav, OfAccount, returned } from '../../parts/account-screen.tsx';
+import { AccountNav, returned } from '../../parts/account-screen.tsx';
 import { Do, useAct } from '../../parts/act.tsx';
 import { announce, Button, Copy, Notice, Panel } from '../../parts/controls.tsx';
 import { Confirm, fileName, saveFile } from '../../parts/forms.tsx';
 import { Answer, Failed, Screen } from '../../parts/page.tsx';
 import { type Column, Table, When } from '../../parts/shown.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
 import { signInPath, takeRememberedPath } from '../../parts/ways/back.ts';
 import { text } from '../../texts/texts.ts';
 import { collected } from './collect.ts';
@@ -31,7 +32,7 @@ export function Account() {
     <Screen title={text('account.title')}>
       <AccountNav />
       {came !== null && <Notice kind={came.kind}>{came.sentence}</Notice>}
-      <OfAccount>{(signedIn) => <Parts account={signedIn} />}</OfAccount>
+      <SignedIn>{(signedIn) => <Parts account={signedIn} />}</SignedIn>
     </Screen>
   );
 }

@@ -33,9 +33,12 @@ export function SignIn() {
       {session.status === 'none' && (
         <>
           {problem !== null && <Notice kind={problem.kind}>{problem.sentence}</Notice>}
-          <p>{text('sign-in.what')}</p>
-          <WaysIn purpose="sign-in" here={back} after={startAnew} />
-          <p className="hint">{text('sign-in.keys')}</p>
+          <div className="panel">
+            <WaysIn purpose="sign-in" here={back} after={startAnew} />
+          </div>
+          <p className="hint">
+            {text('sign-in.what')} {text('sign-in.keys')}
+          </p>
         </>
       )}
     </Screen>

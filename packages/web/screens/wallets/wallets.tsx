@@ -1,7 +1,7 @@
 // The wallets of the account, where it is paid, and what waits.
 
 import { families, has } from '@parley/core/families.ts';
-import { linkMessage } from '@parley/sdk/keys.ts';
+import { linkWallet, type MessageSigner } from '@parley/sdk/keys.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -22,10 +22,11 @@ import { Answer, Failed } from '../../parts/page.tsx';
 import { When } from '../../parts/shown.tsx';
 import { signInPath } from '../../parts/ways/back.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
-import { SignOne, SignText } from '../../parts/ways/sign-text.tsx';
+import { SignText } from '../../parts/ways/sign-text.tsx';
 import { formatDuration, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type FamilyWallets, type WalletRow, waitsIn, walletsView } from './wallets-view.ts';
+import './wallets.css';
 
 export function Wallets() {
   return (
@@ -59,9 +60,11 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
         {(all) => (
           <>
             {waitsIn(all) > 0 && <Waiting count={waitsIn(all)} onStopped={changed} />}
-            {all.map((each) => (
-              <OfFamily key={each.family} wallets={each} onChanged={changed} />
-            ))}
+            <div className="panel wallet-families">
+              {all.map((each) => (
+                <OfFamily key={each.family} wallets={each} onChanged={changed} />
+              ))}
+            </div>
             <NameWallet account={signedIn} onDone={changed} />
             <ProveWallet onDone={changed} />
           </>
@@ -106,11 +109,13 @@ function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps) {
           {text(has(family, 'coins') ? 'wallets.paid.each_swap' : 'wallets.paid.nowhere')}
         </p>
       )}
-      <ul className="entries">
-        {rows.map((row) => (
-          <WalletEntry key={row.address} row={row} onChanged={onChanged} />
-        ))}
-      </ul>
+      {rows.length > 0 && (
+        <ul className="entries">
+          {rows.map((row) => (
+            <WalletEntry key={row.address} row={row} onChanged={onChanged} />
+          ))}
+        </ul>
+      )}
     </Panel>
   );
 }
@@ -256,8 +261,11 @@ function Naming({ onDone }: Pick<NameWalletProps, 'onDone'>) {
       setHalf(null);
     }
   };
-  const prove = async (wallet: WalletName, signed: SignedText, begun: PayoutBegun) => {
-    const { voucher, waitSeconds } = begun;
+  const name = async ({ family, address, signMessage }: MessageSigner) => {
+    const wallet = { family, address };
+    const begun = await freshly(() => account.beginPayout(wallet, paid), how);
+    const { message, voucher, waitSeconds } = begun;
+    const signed = { message, signature: await signMessage(message) };
     setFailed(null);
     if (voucher === null) return send(wallet, signed);
     setHalf({ wallet, signed, voucher, waitSeconds });
@@ -275,11 +283,7 @@ function Naming({ onDone }: Pick<NameWalletProps, 'onDone'>) {
           { value: 'named', label: text('wallets.change.named') },
         ]}
       />
-      <SignText
-        families={families}
-        begin={(wallet) => freshly(() => account.beginPayout(wallet, paid), how)}
-        prove={prove}
-      />
+      <SignText families={families} use={name} />
       {failed !== null && (
         <>
           <Failed error={failed} />
@@ -298,16 +302,13 @@ type SecondProps = {
 
 function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: SecondProps) {
   const { family, address, message } = voucher;
+  const second = async ({ signMessage }: MessageSigner) =>
+    send(wallet, signed, { message, signature: await signMessage(message) });
   return (
     <div>
       <h3>{text('wallets.second.title')}</h3>
       <p>{text('wallets.second.what', { address, wait: formatDuration(waitSeconds) })}</p>
-      <SignOne
-        family={family}
-        address={address}
-        message={message}
-        onSigned={(signature) => send(wallet, signed, { message, signature })}
-      />
+      <SignText families={[family]} wanted={address} use={second} />
       <div className="actions">
         <Do work={() => send(wallet, signed)}>{text('wallets.second.wait')}</Do>
         <Button kind="quiet" onPress={back}>
@@ -319,18 +320,14 @@ function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: 
 }
 
 function ProveWallet({ onDone }: { onDone: (sentence: string) => Promise<void> }) {
-  const begin = async ({ address }: WalletName) => {
-    const { nonce } = await market.walletNonce('link');
-    return { message: linkMessage({ address, nonce, productName: market.productName }) };
-  };
-  const prove = async ({ family, address }: WalletName, signed: SignedText) => {
-    await market.proveWallet(family, { address, ...signed });
+  const prove = async (signer: MessageSigner) => {
+    await linkWallet(market, signer);
     await onDone(text('wallets.proved'));
   };
   return (
     <Panel title={text('wallets.prove.title')}>
       <p>{text('wallets.prove.what')}</p>
-      <SignText families={families} begin={begin} prove={prove} />
+      <SignText families={families} use={prove} />
     </Panel>
   );
 }
