@@ -4,10 +4,11 @@
 import { pageLimit } from '@parley/core/limits.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, PairPrice } from '@parley/sdk/types.ts';
-import { skipToken, useQuery } from '@tanstack/react-query';
+import { queryOptions, skipToken, useQuery } from '@tanstack/react-query';
+import { type Closable, type Closing, closingOf } from './closings.ts';
 import { config } from './config.ts';
 import { type Price, priceIn } from './prices.ts';
-import { market } from './site.ts';
+import { market, queries } from './site.ts';
 import { isVerified, plainSymbol } from './tokens.ts';
 
 /** Pages of 100: a list that somebody could make endless is not read to its end. */
@@ -26,12 +27,14 @@ function known(asset: Asset): Asset {
   return { ...asset, symbol, verified: isVerified(asset, config.chains, config.network) };
 }
 
+const assetsQuery = queryOptions({
+  queryKey: ['assets'],
+  queryFn: ({ signal }) => allAssets(signal),
+  staleTime: 60_000,
+});
+
 export function useAssets() {
-  return useQuery({
-    queryKey: ['assets'],
-    queryFn: ({ signal }) => allAssets(signal),
-    staleTime: 60_000,
-  });
+  return useQuery(assetsQuery);
 }
 
 type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: string };
@@ -46,14 +49,56 @@ export function usePrice(ids: PairIds | null) {
   });
 }
 
+export type Days = 1 | 7 | 30;
+
+/** Prices of agreed swaps over days, for a chart; null: no request yet. */
+export function usePairHistory(ids: PairIds | null, days: Days) {
+  return useQuery({
+    queryKey: ['pair history', ids, days],
+    queryFn:
+      ids === null
+        ? skipToken
+        : ({ signal }) => market.keyless.pairHistory({ ...ids, days }, { signal }),
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  });
+}
+
+/** The pairs that are traded now. */
+const pairsQuery = queryOptions({
+  queryKey: ['pairs'],
+  queryFn: ({ signal }) => market.keyless.pairs({ signal }),
+  staleTime: 5_000,
+});
+
+export function usePairs() {
+  return useQuery({ ...pairsQuery, refetchInterval: 15_000 });
+}
+
+/** The first screen waits for both: they are asked for while its code is on its way. */
+export function askForFirstScreen(): void {
+  void queries.prefetchQuery(assetsQuery);
+  void queries.prefetchQuery(pairsQuery);
+}
+
+/** Prices of coins in a currency, by a source of the operator. */
+export function useFiat() {
+  return useQuery({
+    queryKey: ['fiat'],
+    queryFn: ({ signal }) => market.keyless.fiat({ signal }),
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  });
+}
+
 /** The middle one of recent agreements; null where there are too few, or none is known. */
 export function priceOf(answer: PairPrice | undefined): Price | null {
   const median = answer?.median ?? null;
   return median && priceIn(median);
 }
 
-/** One of the best is chosen by the maker behind it. */
-const mostLevels = 20;
+/** One of the best is chosen by the maker behind it and by its size. */
+const mostLevels = pageLimit.most;
 
 /** Prices that makers publish. `query` is that of `GET /market/levels`; null: no request yet. */
 export function useLevels(query: Parameters<typeof market.keyless.levels>[0] | null) {
@@ -82,19 +127,39 @@ export type Sends = { readonly claims: boolean; readonly fundings: boolean };
 
 const askMs = 30_000;
 
-/** A market that is silent sends nothing. */
-export function useSends(): (chain: string) => Sends {
-  const { data, error } = useQuery({
-    queryKey: ['market sends'],
+export function useMarketStatus() {
+  return useQuery({
+    queryKey: ['market state'],
     queryFn: ({ signal }) => market.status({ signal }),
     staleTime: askMs,
     refetchInterval: askMs,
   });
+}
+
+/** A market that is silent sends nothing. */
+export function useSends(): (chain: string) => Sends {
+  const { data, error } = useMarketStatus();
   return (chain) => {
     const found = error === null ? data?.chains.find((each) => each.chain === chain) : undefined;
     const { sendsClaims: claims = false, sendsFundings: fundings = false } = found ?? {};
     return { claims, fundings };
   };
+}
+
+export function useClosings(): (asset: Closable) => Closing | null {
+  const { data: state } = useMarketStatus();
+  const { data: service } = useServiceStatus();
+  return (asset) => closingOf(asset, state?.chains, service?.haltedAssets);
+}
+
+const serviceMs = 5_000;
+
+export function useServiceStatus() {
+  return useQuery({
+    queryKey: ['service status'],
+    queryFn: ({ signal }) => serviceStatus(signal),
+    refetchInterval: serviceMs,
+  });
 }
 
 const audiences = ['webhooks', 'feed', 'messages'] as const;
@@ -110,7 +175,7 @@ type ServiceStatus = {
 };
 
 /** Throws where nobody answers. */
-export async function serviceStatus(signal: AbortSignal): Promise<ServiceStatus> {
+async function serviceStatus(signal: AbortSignal): Promise<ServiceStatus> {
   const response = await fetch('/status', { signal, headers: { accept: 'application/json' } });
   if (!response.ok) throw new Error(`/status answered ${response.status}`);
   return (await response.json()) as ServiceStatus;

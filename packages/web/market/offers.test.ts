@@ -1,8 +1,9 @@
-// The party whose move it is in a thread, and the best quote.
+// The party whose move it is in a thread, the best quote, and what of it arrives.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rfq, Thread } from '@parley/sdk/types.ts';
+import { keptBps, landingOf, makersIn } from './offers.ts';
 import { isTakenBack, offeredBy, offersOf, standingOf } from './prices.ts';
 
 const nowMs = Date.parse('2026-11-27T12:00:00Z');
@@ -113,4 +114,23 @@ test('an offer is held against recent agreements, for the amount of the order', 
   assert.equal(bps(said(['maker', '505'])), 100);
   // The maker's price counts, though the taker has named a better one since.
   assert.equal(bps(said(['maker', '495'], ['taker', '600'])), -100);
+});
+
+test('a claim that pays itself is taken out of what arrives, and never more than all of it', () => {
+  const costs = (settlesFromAmount: boolean) =>
+    ({ costs: { settlesFromAmount, claim: { usual: '30', most: '60' } } }) as never;
+  assert.deepEqual(landingOf(100n, costs(true)), { units: 70n, fee: 30n });
+  assert.deepEqual(landingOf(20n, costs(true)), { units: 0n, fee: 30n });
+  assert.deepEqual(landingOf(100n, costs(false)), { units: 100n, fee: 0n });
+  assert.deepEqual(landingOf(100n, { costs: null }), { units: 100n, fee: 0n });
+  assert.deepEqual(landingOf(100n, undefined), { units: 100n, fee: 0n });
+});
+
+test('the kept part of a record is rounded down, and a maker counts once however many its levels', () => {
+  const kept = (settled: number, abandoned: number) => keptBps({ settled, abandoned } as never);
+  assert.equal(kept(2, 1), 6_666);
+  assert.equal(kept(10_000, 1), 9_999);
+  assert.equal(kept(3, 0), 10_000);
+  assert.deepEqual([kept(0, 0), keptBps(null)], [null, null]);
+  assert.equal(makersIn([{ makerId: 'a' }, { makerId: 'b' }, { makerId: 'a' }]), 2);
 });

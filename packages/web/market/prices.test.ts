@@ -7,10 +7,12 @@ import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import {
   advantageBps,
+  bestLevel,
   farBps,
   getsQuote,
   indicated,
   isFar,
+  levelBps,
   priceIn,
   quoteAt,
   sidesOf,
@@ -116,4 +118,22 @@ test('a maker that has settled swaps comes before a better price of one that has
   assert.equal(indicated([]), null);
   assert.deepEqual(priceIn(known), { baseAmount: 3n, quoteAmount: 7n });
   assert.equal(priceIn({ ...known, baseAmount: '0' }), null);
+});
+
+test('a level far from recent swaps is not called a price, and the next one is', () => {
+  const level = (direction: 'sell_base' | 'buy_base', quoteAmount: string, settled = 0) =>
+    ({ direction, baseAmount: '2000', quoteAmount, makerStanding: { settled } }) as Level;
+  const median = { baseAmount: 1_000n, quoteAmount: 100_000n };
+  const lie = level('sell_base', '206000', 9);
+  const price = level('sell_base', '205999');
+  const low = level('sell_base', '194000');
+  assert.equal(bestLevel([lie, price], median), price);
+  assert.equal(bestLevel([lie, low], median), null);
+  assert.equal(bestLevel([lie, price], null), lie);
+  // A low price promises a buyer too much.
+  const cheap = level('buy_base', '194000');
+  const dear = level('buy_base', '194001');
+  assert.equal(bestLevel([cheap, dear], median), dear);
+  assert.deepEqual([levelBps(lie, median), levelBps(cheap, median)], [300, 300]);
+  assert.equal(levelBps({ ...lie, baseAmount: '0' }, median), null);
 });

@@ -79,6 +79,27 @@ export function advantageBps(
   return Number(bps > most ? most : bps < -most ? -most : bps);
 }
 
+/** A level against recent swaps, as `advantageBps`; exact, whatever its size. */
+export function levelBps(
+  level: Pick<Level, 'direction' | 'baseAmount' | 'quoteAmount'>,
+  median: Price,
+): number | null {
+  const price = priceIn(level);
+  if (price === null) return null;
+  const quoted = price.quoteAmount * median.baseAmount;
+  const expected = median.quoteAmount * price.baseAmount;
+  return advantageBps(quoted, expected, getsQuote(level, 'taker'));
+}
+
+/**
+ * The level that may be called a price; null: there is none. `levels`: the best first. `median` of
+ * recent swaps: a level that is far from it is no price, since it costs its maker nothing. null: too
+ * few swaps to compare with.
+ */
+export function bestLevel(levels: readonly Level[], median: Price | null): Level | null {
+  return indicated(levels.filter((each) => median === null || !isFar(levelBps(each, median))));
+}
+
 /** From here on a price is confirmed twice: 3 % is more than majors move in most hours. */
 export const farBps = 300;
 

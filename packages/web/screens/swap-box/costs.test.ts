@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pair } from '@parley/sdk/types.ts';
-import { costsOf } from './costs.ts';
+import { costsOf, feesOf, takenFrom } from './costs.ts';
+import { btc, listed } from './testing.ts';
 
-const coin = (chain: string) => ({ chain, symbol: chain.toUpperCase(), decimals: 8 });
+const coin = (chain: string) => ({ id: chain, chain, symbol: chain.toUpperCase(), decimals: 8 });
 const coins = [coin('bitcoin'), coin('solana'), coin('evm')];
 const cost = (usual: number, most: number) => ({ usual: `${usual}`, most: `${most}` });
 const ofBitcoin = {
@@ -77,4 +78,20 @@ test('a first funder waits by its own times, and a chain that tells nothing is n
   const quiet = costsOf(pair('evm', 'solana', { expected: null }), coins);
   assert.deepEqual([quiet.unknown, quiet.worstSeconds, quiet.lockedSeconds], [['evm'], null, 900]);
   assert.deepEqual(costsOf(pair('bitcoin', 'solana'), []).unknown, ['bitcoin', 'solana']);
+});
+
+test('a fee is taken out of a coin that is got on Bitcoin, and out of no token and no other chain', () => {
+  const got = costsOf(pair('solana', 'bitcoin'), coins);
+  const token = listed('token', 'bitcoin', 8, { address: 'a' });
+  assert.deepEqual([takenFrom(btc, got), takenFrom(token, got)], [11n, 0n]);
+  const given = costsOf(pair('bitcoin', 'solana'), coins);
+  assert.equal(takenFrom(listed('sol', 'solana', 9), given), 0n);
+});
+
+test('fees of a swap that works are those of locking and collecting, without refund and deposit', () => {
+  const fees = feesOf(costsOf(pair('solana', 'bitcoin'), coins));
+  assert.deepEqual(
+    fees.map(({ coin: { chain }, units }) => `${chain} ${units}`),
+    ['solana 1', 'bitcoin 11'],
+  );
 });

@@ -3,7 +3,7 @@
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { Asset, Pair } from '@parley/sdk/types.ts';
 
-export type Coin = Pick<Asset, 'symbol' | 'decimals' | 'chain'>;
+export type Coin = Pick<Asset, 'id' | 'symbol' | 'decimals' | 'chain'>;
 
 export type CostLine = {
   readonly what: 'fund' | 'claim' | 'refund' | 'deposit';
@@ -29,6 +29,18 @@ export type Costs = {
   readonly worstSeconds: number | null;
   readonly lockedSeconds: number;
 };
+
+/** The fee that is taken out of what comes of this asset; 0 where other coins pay it. */
+export function takenFrom({ address, chain }: Asset, { lines }: Pick<Costs, 'lines'>): BaseUnits {
+  const line = lines.find(({ what, fromAmount }) => what === 'claim' && fromAmount);
+  return line !== undefined && address === null && line.coin.chain === chain ? line.units : 0n;
+}
+
+/** Usual costs of a swap that works, by coin. */
+export function feesOf({ lines }: Pick<Costs, 'lines'>): Need[] {
+  const paid = lines.filter(({ what }) => what === 'fund' || what === 'claim');
+  return paid.flatMap(({ coin, units }) => (units > 0n ? [{ coin, units }] : []));
+}
 
 /** The taker funds leg `b` and is paid by leg `a`. `coins`: the native coin of each chain. */
 export function costsOf({ legs, initiator, expected }: Pair, coins: readonly Coin[]): Costs {

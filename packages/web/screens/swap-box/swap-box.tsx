@@ -1,285 +1,238 @@
-// The first screen: the amounts given and wanted, the costs, and the one step to quotes. All of it
-// can be filled in signed out.
+// The first screen: what one gives and gets, with a live price, and the one step to quotes. All of it
+// works signed out.
 
 import { has } from '@parley/core/families.ts';
 import type { Asset } from '@parley/sdk/types.ts';
-import { useLocation, useNavigate, useRouter } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { useAssets } from '../../market/answers.ts';
-import { knownSession, useSession } from '../../market/session.ts';
-import { market } from '../../market/site.ts';
-import { Do } from '../../parts/act.tsx';
+import { useLocation } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { useAssets, usePairs } from '../../market/answers.ts';
+import { config } from '../../market/config.ts';
+import { isLinkTaken, isOwnLink, takeLink } from '../../parts/box-link.ts';
+import { Notice } from '../../parts/controls.tsx';
+import { Fiat } from '../../parts/fiat.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { Answer, Loading } from '../../parts/page.tsx';
+import { estimateText, shortAddress } from '../../parts/words.ts';
+import { text } from '../../texts/texts.ts';
+import { Asking } from './asking.tsx';
+import { CostsFold } from './costs-fold.tsx';
 import {
-  AmountInput,
-  Button,
-  Field,
-  Notice,
-  Select,
-  Share,
-  TextField,
-} from '../../parts/controls.tsx';
-import { useGiving, WalletFirst } from '../../parts/giving.tsx';
-import { Answer, Screen } from '../../parts/page.tsx';
-import { signInPath } from '../../parts/ways/back.ts';
-import { assetName, chainName, typedAmount } from '../../parts/words.ts';
-import { type TextKey, text } from '../../texts/texts.ts';
-import type { AssetFieldProps } from './asset-combo.tsx';
-import {
-  type Audience,
   type Draft,
   flipped,
   keepDraft,
   keptDraft,
-  lifetimes,
   linkedDraft,
-  linkOf,
   type Side,
-  standings,
-  type Understood,
-  understood,
   withAmount,
+  withAsset,
+  withPair,
 } from './draft.ts';
-import { CostsOfSwap, PriceNotes } from './price-notes.tsx';
+import { shortAmount } from './numbers.ts';
+import { Options } from './options.tsx';
+import { PairCard } from './pair-card.tsx';
+import { PriceLine } from './price-line.tsx';
+import { SideOfSwap } from './side.tsx';
+import { type Trade, useTrade } from './use-trade.ts';
 import './swap-box.css';
 
 export function SwapBox() {
   const assets = useAssets();
   const { hash } = useLocation();
+  const title = text('swap_box.title');
+  useEffect(() => {
+    document.title = `${title} · ${config.productName}`;
+  }, [title]);
+  // A first pair is one that has makers: it is not chosen before they are known.
+  const pairs = usePairs();
+  const isWaiting = pairs.data === undefined && pairs.error === null;
+  if (assets.error === null && (assets.data === undefined || isWaiting)) return <Waiting />;
   return (
-    <Screen title={text('swap_box.title')} narrow>
-      <p className="soft">{text('swap_box.lead')}</p>
-      <Answer of={assets}>{(listed) => <Box key={hash} hash={hash} assets={listed} />}</Answer>
-    </Screen>
+    <Answer of={assets}>
+      {(listed) => <Box key={hash} hash={hash} assets={listed} traded={pairs.data?.pairs ?? []} />}
+    </Answer>
   );
 }
 
-function Box({ hash, assets }: { hash: string; assets: readonly Asset[] }) {
-  const [linked] = useState(() => linkedDraft(hash, assets));
-  const [draft, setDraft] = useState(() => linked ?? keptDraft());
+/** Both cards have their size from the beginning. */
+function Waiting() {
+  return (
+    <section className="swap-screen">
+      <div className="panel swap-box swap-waiting">
+        <h1 tabIndex={-1}>{text('swap_box.title')}</h1>
+        <Loading />
+      </div>
+      <div className="panel swap-pair" />
+    </section>
+  );
+}
+
+type BoxProps = {
+  hash: string;
+  assets: readonly Asset[];
+  traded: readonly { readonly baseAssetId: string; readonly quoteAssetId: string }[];
+};
+
+function Box({ hash, assets, traded }: BoxProps) {
+  const [linked] = useState(() => (isLinkTaken(hash) ? null : linkedDraft(hash, assets)));
+  const [draft, setDraft] = useState(() => linked ?? withPair(keptDraft(), assets, traded));
   useEffect(() => keepDraft(draft), [draft]);
-  const found = understood(draft, assets);
-  const chosen = (side: Side) => assets.find(({ id }) => id === draft[side]);
+  useEffect(() => takeLink(hash), [hash]);
+  const trade = useTrade(draft, assets);
+  const [isPressed, setPressed] = useState(false);
+  const { found } = trade;
+  const at = found.ok ? undefined : found.at;
+  const pointOut = () => {
+    // The fold with the field opens first.
+    flushSync(() => setPressed(true));
+    placeOf(at, draft.exact)?.focus();
+  };
   const sideOf = (side: Side) => (
-    <SideOfSwap
+    <OneSide
       side={side}
       draft={draft}
+      trade={trade}
       assets={assets}
-      asset={chosen(side)}
+      isPressed={isPressed}
       onChange={setDraft}
     />
   );
   return (
-    <>
-      {linked !== null && <Notice kind="info">{text('swap_box.linked')}</Notice>}
-      <div className="swap-box">
+    <section className="swap-screen">
+      <div className="panel swap-box">
+        <h1 tabIndex={-1}>{text('swap_box.title')}</h1>
+        {linked !== null && !isOwnLink(hash) && (
+          <Notice kind="info">{text('swap_box.linked')}</Notice>
+        )}
         {sideOf('give')}
-        <Button kind="quiet" label={text('swap_box.flip')} onPress={() => setDraft(flipped(draft))}>
-          <span aria-hidden="true">⇅</span>
-        </Button>
+        <button
+          type="button"
+          className="swap-flip"
+          aria-label={text('swap_box.flip')}
+          onClick={() => setDraft(flipped(draft))}
+        >
+          <Icon name="flip" />
+        </button>
         {sideOf('get')}
-        <PriceNotes
+        <Asking trade={trade} onFault={pointOut} />
+        <CostsFold trade={trade} />
+        <p className="swap-trust hint">
+          <Icon name="shield" />
+          {text('swap_box.trust')}
+        </p>
+        <Options
           draft={draft}
-          give={chosen('give')}
-          get={chosen('get')}
-          found={found}
+          trade={trade}
           onChange={setDraft}
+          isWrong={isPressed && (at === 'ask' || at === 'address')}
         />
       </div>
-      <Options draft={draft} onChange={setDraft} />
-      <CostsOfSwap
-        draft={draft}
-        give={chosen('give')}
-        get={chosen('get')}
-        found={found}
-        assets={assets}
-      />
-      <Asking found={found} give={chosen('give')} />
-    </>
+      <PairCard trade={trade} />
+    </section>
   );
 }
 
-type SideProps = {
+function placeOf(at: string | undefined, exact: Side): HTMLElement | null {
+  switch (at) {
+    case 'amount':
+      return document.querySelector(`#swap-${exact}`);
+    case 'give_asset':
+      return document.querySelector('#swap-give-asset');
+    case 'get_asset':
+      return document.querySelector('#swap-get-asset');
+    default:
+      return document.querySelector('.swap-options [aria-invalid="true"]');
+  }
+}
+
+type OneSideProps = {
   side: Side;
   draft: Draft;
+  trade: Trade;
   assets: readonly Asset[];
-  asset: Asset | undefined;
+  isPressed: boolean;
   onChange: (draft: Draft) => void;
 };
 
-function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
-  const amount = side === 'give' ? draft.giveAmount : draft.getAmount;
-  const { symbol = '' } = asset ?? {};
-  const fault = asset === undefined ? null : typedAmount(amount, asset).fault;
+function OneSide({ side, draft, trade, assets, isPressed, onChange }: OneSideProps) {
+  const { give, get } = trade;
+  const [asset, other] = side === 'give' ? [give, get] : [get, give];
+  const isExact = draft.exact === side;
+  const units = isExact ? trade.amount : trade.expected;
   return (
-    <fieldset className="swap-side panel">
-      <legend>{text(`swap_box.${side}`)}</legend>
-      <div className="row">
-        <Field
-          label={symbol === '' ? text('swap_box.amount') : text('swap_box.amount_of', { symbol })}
-          hint={text(hintOf(draft, side))}
-          error={fault}
-        >
-          {(tied) => (
-            <AmountInput
-              {...tied}
-              value={amount}
-              onType={(typed) => onChange(withAmount(draft, side, typed))}
-            />
-          )}
-        </Field>
-        <AssetField
-          label={text('swap_box.asset')}
-          assets={assets.filter(({ enabled, id }) => enabled || id === draft[side])}
-          value={draft[side] === '' ? null : draft[side]}
-          onChange={(id) => onChange({ ...draft, [side]: id ?? '' })}
-        />
-      </div>
-      {asset !== undefined && <Identity asset={asset} />}
-    </fieldset>
+    <SideOfSwap
+      side={side}
+      assets={assets}
+      asset={asset}
+      other={other}
+      amount={isExact ? draft.amount : expectedText(trade)}
+      isExpected={!isExact}
+      onType={(typed) => onChange(withAmount(draft, side, typed))}
+      onChoose={(chosen) => onChange(withAsset(draft, side, chosen, other))}
+      what={side === 'give' ? <PaidFrom asset={give} /> : <AfterFees trade={trade} />}
+      fault={faultAt(side, draft, trade, isPressed)}
+    >
+      {side === 'give' && units !== null && (
+        <span className="swap-worth">
+          <Fiat units={units} asset={asset} />
+        </span>
+      )}
+      {isExact && <Sizes trade={trade} />}
+      {side === 'get' && <PriceLine trade={trade} />}
+      {asset !== undefined && !asset.verified && <Unverified asset={asset} />}
+    </SideOfSwap>
   );
 }
 
-function hintOf({ giveAmount, getAmount, exact }: Draft, side: Side): TextKey {
-  if (giveAmount.trim() === '' && getAmount.trim() === '') return 'swap_box.either';
-  return `swap_box.${side}_${exact === side ? 'exact' : 'open'}`;
+/** A field that nobody has touched is not wrong until the button is pressed. */
+function faultAt(side: Side, draft: Draft, { found, give, get }: Trade, isPressed: boolean) {
+  if (found.ok) return null;
+  const { at, why } = found;
+  const asset = side === 'give' ? give : get;
+  if (at === `${side}_asset`) return isPressed || asset !== undefined ? why : null;
+  if (at !== 'amount' || draft.exact !== side) return null;
+  return isPressed || draft.amount.trim() !== '' ? why : null;
+}
+
+function expectedText({ pair, expected }: Trade): string {
+  if (pair === null || expected === null) return '';
+  return shortAmount(expected, pair.quote, pair.isGot ? 'down' : 'up');
+}
+
+function PaidFrom({ asset }: { asset: Asset | undefined }) {
+  if (asset === undefined) return null;
+  const family = config.chains.find(({ chain }) => chain === asset.chain)?.family;
+  return <>{text(has(family, 'coins') ? 'swap_box.from_any' : 'swap_box.from_own')}</>;
+}
+
+function AfterFees({ trade: { pair, costs, get, fee } }: { trade: Trade }) {
+  if (pair === null || costs === null || get === undefined) return null;
+  if (costs.unknown.includes(get.chain)) return null;
+  if (fee === 0n) return <>{text('swap_box.in_full')}</>;
+  if (pair.isGot) return <>{text('swap_box.after_fees')}</>;
+  return <>{text('swap_box.before_fee', { amount: estimateText(fee, get) })}</>;
+}
+
+/** Makers may quote other sizes than they name: a word, and no refusal. */
+function Sizes({ trade: { pair, amount, sizes } }: { trade: Trade }) {
+  if (pair === null || sizes === null) return null;
+  const least = shortAmount(sizes.least, pair.base, 'up');
+  const most = `${shortAmount(sizes.most, pair.base, 'down')}\u00a0${pair.base.symbol}`;
+  if (amount !== null && amount > sizes.most) {
+    return <span className="warn-ink">{text('swap_box.size_most', { amount: most })}</span>;
+  }
+  if (amount !== null && amount < sizes.least) {
+    const shown = estimateText(sizes.least, pair.base);
+    return <span className="warn-ink">{text('swap_box.size_least', { amount: shown })}</span>;
+  }
+  return <span>{text('swap_box.sizes', { least, most })}</span>;
 }
 
 /** A symbol says nothing by itself: the contract does. */
-function Identity({ asset }: { asset: Asset }) {
-  const { address, symbol, chain, verified } = asset;
-  if (address === null) return null;
+function Unverified({ asset: { symbol, address } }: { asset: Asset }) {
   return (
-    <>
-      <p className="hint">
-        {text('swap_box.contract', { symbol, chain: chainName(chain) })}{' '}
-        <span className="mono swap-contract">{address}</span>
-      </p>
-      {!verified && <Notice kind="warn">{text('swap_box.unverified', { symbol })}</Notice>}
-    </>
-  );
-}
-
-const audiences: readonly Audience[] = ['public', 'link', 'address'];
-
-const settledText = (value: string) =>
-  value === '0' ? text('swap_box.settled.any') : text('swap_box.settled.least', { count: value });
-
-function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
-  const { audience, ttl, address, minSettled } = draft;
-  const isOpen = audience === 'address' || minSettled !== '0';
-  return (
-    <details className="panel swap-options" open={isOpen}>
-      <summary>
-        {text('swap_box.options', {
-          who: text(`swap_box.audience.${audience}`),
-          long: text(ttlName(ttl)),
-        })}
-      </summary>
-      <div className="row">
-        <Select
-          label={text('swap_box.audience')}
-          value={audience}
-          onChange={(next) => onChange({ ...draft, audience: next })}
-          options={audiences.map((value) => ({
-            value,
-            label: text(`swap_box.audience.${value}`),
-          }))}
-        />
-        <Select
-          label={text('swap_box.ttl')}
-          value={ttl}
-          onChange={(next) => onChange({ ...draft, ttl: next })}
-          options={lifetimes.map((value) => ({ value, label: text(`swap_box.ttl.${value}`) }))}
-        />
-        <Select
-          label={text('swap_box.settled')}
-          value={minSettled}
-          onChange={(next) => onChange({ ...draft, minSettled: next })}
-          options={standings.map((value) => ({ value, label: settledText(value) }))}
-        />
-      </div>
-      <p className="hint">{text(`swap_box.audience.${audience}.hint`)}</p>
-      {minSettled !== '0' && <p className="hint">{text('swap_box.settled.hint')}</p>}
-      {audience === 'address' && (
-        <TextField
-          mono
-          label={text('swap_box.address')}
-          value={address}
-          onChange={(next) => onChange({ ...draft, address: next })}
-          autoComplete="off"
-          maxLength={200}
-        />
-      )}
-    </details>
-  );
-}
-
-function ttlName(ttl: string): TextKey {
-  return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
-}
-
-function Asking({ found, give }: { found: Understood; give: Asset | undefined }) {
-  const { status } = useSession();
-  const giving = useGiving(give, status === 'account');
-  const router = useRouter();
-  const navigate = useNavigate();
-  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
-  const stopped =
-    giving.hasWallet === false && give !== undefined
-      ? text(has(giving.family, 'coins') ? 'swap_box.no_key' : 'swap_box.no_wallet', {
-          chain: chainName(give.chain),
-        })
-      : null;
-  const ask = async () => {
-    if (!found.ok) return;
-    if ((await knownSession()) === null) return router.history.push(signInPath('/'));
-    const { body } = found.wanted;
-    const said = JSON.stringify(body);
-    // Asked again after no answer came, it is the same request: there is one order, not two.
-    if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
-    const { id } = await market.createRfq(body, { idempotencyKey: last.current.key });
-    await navigate({ to: '/orders/$id', params: { id } });
-  };
-  return (
-    <div className="swap-action">
-      <WalletFirst giving={giving} asset={give} back="/" />
-      <Do kind="main" blocked={found.ok ? stopped : found.why} work={ask}>
-        {text(status === 'none' ? 'swap_box.action.signed_out' : 'swap_box.action')}
-      </Do>
-      <p className="hint">{text('swap_box.action.why')}</p>
-      {found.ok && (
-        <Share
-          title={text('swap_box.share.title')}
-          what={text('swap_box.share.what')}
-          path={linkOf(found.wanted)}
-        />
-      )}
-    </div>
-  );
-}
-
-const AssetCombo = lazy(async () => ({
-  default: (await import('./asset-combo.tsx')).AssetCombo,
-}));
-
-/** The field has the same size while it is loaded: the page below it does not move. */
-function AssetField(props: AssetFieldProps) {
-  const chosen = props.assets.find(({ id }) => id === props.value);
-  const meanwhile = (
-    <Field label={props.label}>
-      {(tied) => (
-        <input
-          {...tied}
-          readOnly
-          placeholder={text('common.loading')}
-          value={chosen === undefined ? '' : assetName(chosen)}
-        />
-      )}
-    </Field>
-  );
-  return (
-    <Suspense fallback={meanwhile}>
-      <AssetCombo {...props} />
-    </Suspense>
+    <span className="warn-ink" title={address ?? undefined}>
+      {text('swap_box.unverified', { symbol, contract: shortAddress(address ?? '') })}
+    </span>
   );
 }
