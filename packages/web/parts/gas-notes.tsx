@@ -1,5 +1,5 @@
-// Coins for network fees: the amounts that each own wallet has and may need, and the transactions
-// that the market sends for it. It is told before it costs, and refuses nothing.
+// Coins for network fees that an own wallet lacks, and the transactions that the market sends for it.
+// It is told before it costs, and refuses nothing. A wallet that has enough draws nothing.
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
@@ -59,9 +59,8 @@ function NotesOf({ engine, side, times }: OneProps) {
   const { look, coin, given } = useLook(engine, side);
   const chain = chainName(side.chain);
   if (look.data === undefined) {
-    const why = look.error === null ? null : messageOf(look.error);
-    if (why === null) return <p role="status">{text('gas.loading')}</p>;
-    return <p className="warn-ink">{text('gas.unread', { chain, why })}</p>;
+    if (look.error === null) return null;
+    return <p className="warn-ink">{text('gas.unread', { chain, why: messageOf(look.error) })}</p>;
   }
   const note = noteOf(side, look.data, sends(side.chain));
   const lack = lackOf(side, look.data);
@@ -91,15 +90,23 @@ function NotesOf({ engine, side, times }: OneProps) {
 type NoteProps = Pick<GasNote, 'kind'> & { values: Values };
 
 function Note({ kind, values }: NoteProps) {
-  if (kind === 'enough' || kind === 'none') {
-    return <p className="hint">{text(`gas.${kind}`, values)}</p>;
-  }
+  if (kind === 'enough' || kind === 'none') return null;
+  const title = text(`gas.${kind}`, values);
+  const why = <p>{text(`gas.${kind}.why`, values)}</p>;
   const isSent = kind === 'claim_sent' || kind === 'fund_signed';
+  if (!isSent) {
+    return (
+      <Notice kind="warn" title={title}>
+        {why}
+      </Notice>
+    );
+  }
   return (
-    <Notice kind={isSent ? 'info' : 'warn'} title={text(`gas.${kind}`, values)}>
-      <p>{text(`gas.${kind}.why`, values)}</p>
+    <details className="fold">
+      <summary>{title}</summary>
+      {why}
       {kind === 'claim_sent' && <p>{text('gas.claim_sent.else', values)}</p>}
-    </Notice>
+    </details>
   );
 }
 

@@ -8,7 +8,7 @@ import { market, queries } from '../market/site.ts';
 import { text } from '../texts/texts.ts';
 import { Do, Form } from './act.tsx';
 import { AmountField, announce, Notice } from './controls.tsx';
-import { useGiving, WalletFirst } from './giving.tsx';
+import { Ready } from './ready-list.tsx';
 import { assetAmountText, typedAmount } from './words.ts';
 
 type PriceFormProps = {
@@ -69,11 +69,11 @@ function isForAnother(error: unknown): boolean {
 type QuoteFormProps = {
   rfq: Rfq;
   assets: readonly Asset[];
-  inDialog?: boolean;
   sent: (threadId: string) => unknown;
 };
 
-export function QuoteForm({ rfq, assets, inDialog = false, sent }: QuoteFormProps) {
+export function QuoteForm({ rfq, assets, sent }: QuoteFormProps) {
+  const [isReady, setReady] = useState(false);
   const [isNotYours, setNotYours] = useState(false);
   const base = assets.find(({ id }) => id === rfq.baseAssetId);
   const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
@@ -87,9 +87,7 @@ export function QuoteForm({ rfq, assets, inDialog = false, sent }: QuoteFormProp
     }
   };
   const isGot = getsQuote(rfq, 'maker');
-  const given = isGot ? base : quote;
-  const giving = useGiving(given, true);
-  if (quote === undefined) return null;
+  if (base === undefined || quote === undefined) return null;
   if (isNotYours) {
     return (
       <Notice kind="info" title={text('order.quote.not_yours')}>
@@ -99,20 +97,22 @@ export function QuoteForm({ rfq, assets, inDialog = false, sent }: QuoteFormProp
   }
   const known = assetAmountText(BigInt(rfq.baseAmount), base);
   const [give, get] = isGot ? [known, quote.symbol] : [quote.symbol, known];
+  const [gives, gets] = isGot ? [base, quote] : [quote, base];
   return (
     <>
-      <WalletFirst giving={giving} asset={given} back={`/orders/${rfq.id}`} />
-      <PriceForm
-        title={text('order.quote.title')}
-        inDialog={inDialog}
-        label={text(isGot ? 'order.quote.get' : 'order.quote.give')}
-        hint={text('order.quote.hint')}
-        go={text('order.quote.action')}
-        quote={quote}
-        send={send}
-      >
-        <p>{text('order.quote.lead', { give, get })}</p>
-      </PriceForm>
+      <Ready give={gives} get={gets} onKnown={setReady} />
+      {isReady && (
+        <PriceForm
+          title={text('order.quote.title')}
+          label={text(isGot ? 'order.quote.get' : 'order.quote.give')}
+          hint={text('order.quote.hint')}
+          go={text('order.quote.action')}
+          quote={quote}
+          send={send}
+        >
+          <p>{text('order.quote.lead', { give, get })}</p>
+        </PriceForm>
+      )}
     </>
   );
 }

@@ -7,9 +7,14 @@ import {
   type AddressNeed,
   chosenAddress,
   confirmationsOf,
+  endOf,
+  foretoldTimes,
   type Known,
   lookOf,
+  lostTo,
   needsOf,
+  obstacleOf,
+  ownTimes,
   partyIn,
   referenceOf,
   stepsOf,
@@ -134,15 +139,78 @@ test('each step has its own deadline, and the refund is of the own leg', () => {
   ]);
 });
 
+test('each side has its own last moment to pay, and the second one that of the other before it', () => {
+  const times = {
+    initiatorFundBy: 1,
+    expiresAt: 2,
+    counterpartyFundBy: 3,
+    revealBy: 4,
+    refundAt: { a: 5, b: 6 },
+  };
+  const first = { fundBy: 1, theirsBy: null, refundAt: 6, collectBy: 5 };
+  const second = { fundBy: 3, theirsBy: 1, refundAt: 5, collectBy: 6 };
+  assert.deepEqual(ownTimes('initiator', 'b', times), first);
+  assert.deepEqual(ownTimes('counterparty', 'a', times), second);
+  const pair = { initiatorFundBySeconds: 1, counterpartyFundBySeconds: 3 };
+  const foretold = (party: 'taker' | 'maker') =>
+    foretoldTimes(termsOf(thread, party), pair, 1_000 as never);
+  assert.deepEqual(foretold('taker'), {
+    fundBy: 1_001,
+    theirsBy: null,
+    refundAt: 1_090,
+    collectBy: 1_040,
+  });
+  assert.deepEqual(foretold('maker'), {
+    fundBy: 1_003,
+    theirsBy: 1_001,
+    refundAt: 1_040,
+    collectBy: 1_090,
+  });
+});
+
+test('nothing is accepted before keys, addresses, good checks and every tick', () => {
+  const ready = { step: null, examined: { isGood: true }, isUnchecked: false, isConfirmed: true };
+  assert.equal(obstacleOf(ready), null);
+  for (const [fields, why] of [
+    [{ step: 'vouch' }, 'deal.first.vouch'],
+    [{ step: 'address' }, 'deal.first.address'],
+    [{ examined: undefined }, 'deal.accept.wait_checks'],
+    [{ examined: undefined, isUnchecked: true }, 'deal.checks.failed'],
+    [{ examined: { isGood: false } }, 'deal.checks.refused'],
+    [{ isConfirmed: false }, 'deal.confirm.first'],
+    [{ examined: { isGood: false }, isConfirmed: false }, 'deal.checks.refused'],
+  ] as const) {
+    assert.equal(obstacleOf({ ...ready, ...fields }), why);
+  }
+});
+
+test('the end of a negotiation is told by what ended it, to the moment an order runs out', () => {
+  const expiresAt = '2026-11-27T12:00:00Z';
+  const at = Date.parse(expiresAt);
+  const end = (status: Rfq['status'], withdrawnAt: string | null, nowMs: number) =>
+    endOf({ withdrawnAt, rfq: { status, expiresAt } as Rfq }, nowMs);
+  assert.equal(end('negotiating', expiresAt, at - 1), 'taken_back');
+  assert.equal(end('negotiating', expiresAt, at), 'expired');
+  assert.equal(end('open', null, at - 1), 'closed');
+  assert.equal(end('agreed', expiresAt, at - 1), 'agreed');
+  assert.equal(end('cancelled', null, at - 1), 'cancelled');
+});
+
+test('a lost race has words of its own, another refusal those of the market', () => {
+  assert.equal(lostTo('terms_moved'), 'terms_moved');
+  assert.equal(lostTo('rfq_gone'), 'rfq_gone');
+  assert.equal(lostTo('hashlock_used'), null);
+});
+
 const known: Known = {
-  ownKey: 'key',
+  isHeld: (_, address) => address === 'bc1',
   families: new Map([
     ...(['bitcoin', 'evm', 'tron', 'solana'] as const).map((each) => [each, each] as const),
     ['base', 'evm'],
   ]),
   payouts: [
     { family: 'evm', paid: '0x1', receives: ['0x1', '0x2'] },
-    { family: 'bitcoin', paid: 'key', receives: ['key', 'bc1'] },
+    { family: 'bitcoin', paid: 'key', receives: ['key', 'lost key', 'bc1'] },
     { family: 'solana', paid: null, receives: ['So1'] },
   ],
   wallets: {
@@ -269,7 +337,8 @@ test('a far price is confirmed with its numbers, better or worse, and so is a to
     assert.deepEqual(more, []);
   }
   assert.match(said('500', 'taker', {}, false)[0] ?? '', /contract of USD .* 0xUSD/);
-  assert.match(said('500', 'taker', { askAmount: null })[0] ?? '', /nothing to compare/);
+  // Another price is another sentence, and has no tick.
+  assert.match(said('500', 'taker', { askAmount: null })[0] ?? '', /compare 5 USD with/);
   unsure = [{ use: 'paid', chain: 'ethereum', address: '0xabc' }];
   assert.match(said('486', 'taker')[0] ?? '', /I am paid on Ethereum at 0xabc, which is mine/);
 });

@@ -1,27 +1,30 @@
 // A negotiation with one other side: exact terms, prices of both, and the way to the acceptance.
 
-import type { UnixSeconds } from '@parley/core/nominal.ts';
 import type { Party } from '@parley/core/trade.ts';
 import type { Asset, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
 import { now } from '../../market/config.ts';
+import { useThreadNews } from '../../market/live-book.ts';
 import { getsQuote, isTakenBack, type Standing, standingOf } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
 import { market, queries } from '../../market/site.ts';
-import { Notice, Panel } from '../../parts/controls.tsx';
+import { Notice } from '../../parts/controls.tsx';
 import { Answer, Screen } from '../../parts/page.tsx';
+import { PairTitle } from '../../parts/pair-title.tsx';
 import { PriceForm, WithdrawQuote } from '../../parts/quoting.tsx';
-import { AssetAmount, Countdown, useNow } from '../../parts/shown.tsx';
+import { Countdown, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { assetAmountText, chainName, recordText } from '../../parts/words.ts';
+import { assetAmountText, recordText } from '../../parts/words.ts';
 import { formatPercent, localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
+import { Lines } from './lines.tsx';
 import {
   type DealProps,
+  endOf,
   partyIn,
   type Reference,
   referenceOf,
@@ -33,24 +36,38 @@ import './deal.css';
 /** How often it is asked whether the other side has moved; once one has accepted, the other. */
 const pollMs = 2_000;
 const acceptedMs = 1_000;
+/** While the market tells it by itself: of another tab of the same person it tells nothing. */
+const heardMs = 5_000;
 
 export function Deal() {
   const { id } = useParams({ from: '/deals/$id' });
   const session = useSession();
   const assets = useAssets();
+  const isSignedIn = session.status === 'account';
+  const moved = useCallback(() => {
+    void queries.invalidateQueries({ queryKey: ['thread', id] });
+  }, [id]);
+  const isHeard = useThreadNews(isSignedIn, moved);
   const thread = useQuery({
     queryKey: ['thread', id],
     queryFn: ({ signal }) => market.thread(id, { signal }),
-    enabled: session.status === 'account',
+    enabled: isSignedIn,
     refetchInterval: ({ state: { data } }) => {
       // A party that withdrew its price may name another one.
       if (data?.status === 'closed' && !isTakenBack(data)) return false;
+      if (isHeard) return heardMs;
       return (data?.acceptanceExpiresAt ?? null) === null ? pollMs : acceptedMs;
     },
   });
-  const userId = session.status === 'account' ? session.account.id : '';
+  const userId = isSignedIn ? session.account.id : '';
+  const sides = titleSides(thread.data, assets.data, userId);
+  const title =
+    sides === null
+      ? text('deal.one')
+      : text('deal.title', { give: sides.gives.said, get: sides.gets.said });
+  const heading = sides === null ? title : <PairTitle title={title} {...sides} />;
   return (
-    <Screen title={titleOf(thread.data, assets.data, userId)} narrow>
+    <Screen title={title} heading={heading} narrow>
       <SignedIn>
         {() => (
           <Answer of={thread}>
@@ -66,20 +83,19 @@ export function Deal() {
   );
 }
 
-function titleOf(
+function titleSides(
   thread: Thread | undefined,
   assets: readonly Asset[] | undefined,
   userId: string,
-): string {
+) {
   const party = thread === undefined ? null : partyIn(thread, userId);
-  if (thread === undefined || assets === undefined || party === null) return text('deal.one');
+  if (thread === undefined || assets === undefined || party === null) return null;
   const { gives, gets } = termsOf(thread, party);
-  const said = ({ assetId, amount }: TermsLeg) =>
-    assetAmountText(
-      amount,
-      assets.find((each) => each.id === assetId),
-    );
-  return text('deal.title', { give: said(gives), get: said(gets) });
+  const side = ({ assetId, amount }: TermsLeg) => {
+    const asset = assets.find((each) => each.id === assetId);
+    return { asset, said: assetAmountText(amount, asset) };
+  };
+  return { gives: side(gives), gets: side(gets) };
 }
 
 type KnownProps = {
@@ -114,81 +130,41 @@ function ToSwap({ swapId }: { swapId: string }) {
 function Shown(props: DealProps) {
   const { thread, party, base, quote } = props;
   const terms = termsOf(thread, party);
-  const assetOf = ({ assetId }: TermsLeg) => (assetId === base.id ? base : quote);
-  const give = assetOf(terms.gives);
-  const get = assetOf(terms.gets);
   const price = usePrice({ baseAssetId: base.id, quoteAssetId: quote.id });
   const reference = referenceOf(thread, party, priceOf(price.data));
   // To the second: an acceptance lapses between two answers.
   const standing = standingOf(thread, party, useNow() * 1_000);
+  const [read, setRead] = useState<string | null>(null);
+  const { is } = standing;
+  const isOpen = is !== 'closed' && is !== 'agreed';
+  const isToAccept = isOpen && is !== 'waits_for_them' && is !== 'price_over';
+  const [named, setNamed] = useState<Thread | null>(null);
+  const [bar, setBar] = useState<HTMLElement | null>(null);
   return (
     <>
-      <p>
+      <p className="deal-facts">
         <Link to="/orders/$id" params={{ id: thread.rfqId }}>
           {text(party === 'taker' ? 'deal.back' : 'deal.back.maker')}
         </Link>
+        <Against reference={reference} quote={quote} isKnown={price.data !== undefined} />
       </p>
-      <div className="deal-legs">
-        <Leg title={text('deal.you_give')} leg={terms.gives} asset={give} locked="deal.locked" />
-        <Leg title={text('deal.you_get')} leg={terms.gets} asset={get} locked="deal.their_locked" />
-      </div>
-      <p>{text(`deal.role.${terms.role}`)}</p>
-      <Against reference={reference} quote={quote} isKnown={price.data !== undefined} />
-      <OtherSide thread={thread} party={party} />
-      <State standing={standing} isWithdrawn={isTakenBack(thread)} />
-      {party === 'maker' && <WithdrawQuote thread={thread} standing={standing} />}
-      {standing.is !== 'closed' && standing.is !== 'agreed' && (
-        <>
-          {standing.is !== 'waits_for_them' && standing.is !== 'price_over' && (
-            <Acceptance {...props} terms={terms} reference={reference} />
-          )}
-          <Counter {...props} standing={standing} />
-        </>
+      <State standing={standing} thread={thread} party={party} />
+      {is === 'waits_for_them' && <Lines {...props} terms={terms} addresses={{}} own={null} />}
+      {isToAccept && (
+        <Acceptance
+          {...props}
+          terms={terms}
+          reference={reference}
+          standing={standing}
+          read={read}
+          onRead={setRead}
+          named={named}
+          bar={bar}
+        />
       )}
+      {isOpen && <Counter {...props} standing={standing} onNamed={setNamed} />}
       <Moves thread={thread} party={party} quote={quote} />
-    </>
-  );
-}
-
-type LegProps = {
-  title: string;
-  leg: TermsLeg;
-  asset: Asset;
-  locked: 'deal.locked' | 'deal.their_locked';
-};
-
-function Leg({ title, leg, asset, locked }: LegProps) {
-  return (
-    <Panel title={title}>
-      <p className="deal-amount">
-        <AssetAmount units={leg.amount} asset={asset} />
-      </p>
-      <p>{text('deal.on', { chain: chainName(leg.chain) })}</p>
-      <dl>
-        <dt>{text('deal.contract')}</dt>
-        <dd>
-          {asset.address === null ? (
-            text('deal.native')
-          ) : (
-            <span className="mono deal-contract">{asset.address}</span>
-          )}
-          {!asset.verified && <p className="warn-ink">{text('deal.unverified')}</p>}
-        </dd>
-        <dt>{text(locked)}</dt>
-        <dd>
-          <Until seconds={leg.timelockSeconds} />
-        </dd>
-      </dl>
-    </Panel>
-  );
-}
-
-/** A time that moves on with the clock: it counts from the agreement, which is not yet. */
-function Until({ seconds }: { seconds: number }) {
-  const at: UnixSeconds = useNow() + seconds;
-  return (
-    <>
-      {localTime(at, now())} <span className="soft">{text('deal.if_now')}</span>
+      <div className="sticky-action deal-bar" ref={setBar} />
     </>
   );
 }
@@ -201,35 +177,40 @@ type AgainstProps = {
 
 function Against({ reference, quote, isKnown }: AgainstProps) {
   if (reference === null) {
-    return isKnown ? <p className="soft">{text('deal.reference.none')}</p> : null;
+    return isKnown ? <span className="soft">{text('deal.reference.none')}</span> : null;
   }
-  const { bps, from, expected, isFar } = reference;
+  const { bps, from, expected } = reference;
   const how = bps === 0 ? 'even' : bps > 0 ? 'better' : 'worse';
   const values = { percent: formatPercent(bps), amount: assetAmountText(expected, quote) };
-  const looks = bps < 0 && isFar ? 'bad-ink' : bps < 0 ? 'warn-ink' : undefined;
-  return <p className={looks}>{text(`deal.${from}.${how}`, values)}</p>;
+  // Red is for a check that failed.
+  const looks = bps < 0 ? 'warn-ink' : 'soft';
+  return <span className={looks}>{text(`deal.${from}.${how}`, values)}</span>;
 }
 
-function OtherSide({ thread, party }: { thread: Thread; party: Party }) {
-  const other = party === 'taker' ? thread.makerStanding : thread.rfq.creatorStanding;
-  return (
-    <p className="soft">
-      {text(party === 'taker' ? 'deal.maker' : 'deal.taker')}: {recordText(other)}
-    </p>
-  );
-}
+type StateProps = { standing: Standing; thread: Thread; party: Party };
 
-function State({ standing, isWithdrawn }: { standing: Standing; isWithdrawn: boolean }) {
+/** The party whose move it is, where it is not simply this person. */
+function State({ standing, thread, party }: StateProps) {
   switch (standing.is) {
-    case 'waits_for_them':
+    case 'waits_for_them': {
+      const at = Math.floor(standing.untilMs / 1_000);
+      return (
+        <section className="hero deal-state" role="status">
+          <p className="eyebrow">
+            <span className="live-dot" aria-hidden="true" /> {text('deal.waiting.left')}{' '}
+            <Countdown at={at} />
+          </p>
+          <h2>{text('deal.waiting')}</h2>
+          <p>{text('deal.waiting.why', { until: localTime(at, now()) })}</p>
+          <p className="hint">{text('deal.waiting.binds')}</p>
+        </section>
+      );
+    }
     case 'waits_for_me': {
       const at = Math.floor(standing.untilMs / 1_000);
       return (
-        <Notice
-          kind="info"
-          title={text(`deal.state.${standing.is}`, { until: localTime(at, now()) })}
-        >
-          {text(`deal.state.${standing.is}.why`)}
+        <Notice kind="good" title={text('deal.state.waits_for_me')}>
+          {text('deal.state.waits_for_me.why')} <Countdown at={at} />
         </Notice>
       );
     }
@@ -240,27 +221,53 @@ function State({ standing, isWithdrawn }: { standing: Standing; isWithdrawn: boo
         </Notice>
       );
     case 'their_price':
-      return (
-        <Notice kind="info" title={text('deal.state.their_price')}>
+      return standing.holdsUntilMs === null ? null : (
+        <p className="chip">
           <Holds until={standing.holdsUntilMs} />
-        </Notice>
+        </p>
       );
     case 'price_over':
       return (
-        <Notice kind="warn" title={text('deal.state.price_over')}>
-          {text('deal.state.price_over.why')}
-        </Notice>
+        <section className="hero deal-state" role="status">
+          <h2>{text('deal.state.price_over')}</h2>
+          <p>{text('deal.state.price_over.why')}</p>
+          <ToOrder thread={thread} party={party} />
+        </section>
       );
     case 'closed':
-      return (
-        <Notice
-          kind="info"
-          title={text(isWithdrawn ? 'deal.state.withdrawn' : 'deal.state.closed')}
-        />
-      );
+      return <Closed thread={thread} party={party} />;
     case 'agreed':
-      return <Notice kind="info" title={text(`deal.state.${standing.is}`)} />;
+      return <Notice kind="info" title={text('deal.state.agreed')} />;
   }
+}
+
+/** The end of a negotiation loses no coins; it says what one can do. */
+function Closed({ thread, party }: Omit<StateProps, 'standing'>) {
+  const end = endOf(thread, now() * 1_000);
+  const isTaker = party === 'taker';
+  const way =
+    end === 'taken_back' || end === 'closed' ? (
+      <ToOrder thread={thread} party={party} />
+    ) : (
+      <Link to={isTaker ? '/' : '/console'} className="button main">
+        {text(isTaker ? 'deal.end.again' : 'deal.end.to_console')}
+      </Link>
+    );
+  return (
+    <section className="hero deal-state" role="status">
+      <h2>{text(`deal.end.${end}`)}</h2>
+      <p>{text(end === 'taken_back' ? 'deal.end.taken_back.why' : 'deal.end.safe')}</p>
+      {way}
+    </section>
+  );
+}
+
+function ToOrder({ thread, party }: Omit<StateProps, 'standing'>) {
+  return (
+    <Link to="/orders/$id" params={{ id: thread.rfqId }} className="button main">
+      {text(party === 'taker' ? 'deal.end.to_quotes' : 'deal.back.maker')}
+    </Link>
+  );
 }
 
 /** How long a price still holds, counted down; null where it has no end of its own. */
@@ -274,9 +281,13 @@ function Holds({ until }: { until: number | null }) {
 }
 
 function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
+  const other = party === 'taker' ? thread.makerStanding : thread.rfq.creatorStanding;
   return (
-    <section aria-labelledby="moves">
-      <h2 id="moves">{text('deal.moves')}</h2>
+    <details className="fold">
+      <summary>{text('deal.moves')}</summary>
+      <p className="soft">
+        {text(party === 'taker' ? 'deal.maker' : 'deal.taker')}: {recordText(other)}
+      </p>
       <ol className="deal-moves" reversed>
         {thread.messages.toReversed().map(({ by, quoteAmount, at }) => (
           <li key={at}>
@@ -289,28 +300,33 @@ function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
           </li>
         ))}
       </ol>
-    </section>
+    </details>
   );
 }
 
-function Counter({ thread, party, quote, standing }: DealProps & { standing: Standing }) {
-  if (standing.is === 'waits_for_them') {
-    const until = localTime(Math.floor(standing.untilMs / 1_000), now());
-    return <p className="hint">{text('deal.counter.bound', { until })}</p>;
-  }
+type CounterProps = DealProps & { standing: Standing; onNamed: (named: Thread) => void };
+
+function Counter({ thread, party, quote, standing, onNamed }: CounterProps) {
+  if (standing.is === 'waits_for_them') return null;
   const name = async (units: bigint) => {
     const moved = await market.propose(thread.id, units.toString());
+    onNamed({ ...thread, quoteAmount: units.toString() });
     queries.setQueryData(['thread', thread.id], moved);
   };
   return (
-    <PriceForm
-      title={text('deal.counter')}
-      label={text(getsQuote(thread.rfq, party) ? 'deal.counter.get' : 'deal.counter.give')}
-      hint={text('deal.counter.hint')}
-      go={text('deal.counter.action')}
-      quote={quote}
-      stands={thread.quoteAmount}
-      send={name}
-    />
+    <details className="fold">
+      <summary>{text('deal.counter')}</summary>
+      <PriceForm
+        inDialog
+        title={text('deal.counter')}
+        label={text(getsQuote(thread.rfq, party) ? 'deal.counter.get' : 'deal.counter.give')}
+        hint={text('deal.counter.hint')}
+        go={text('deal.counter.action')}
+        quote={quote}
+        stands={thread.quoteAmount}
+        send={name}
+      />
+      {party === 'maker' && <WithdrawQuote thread={thread} standing={standing} />}
+    </details>
   );
 }

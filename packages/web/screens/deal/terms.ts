@@ -6,17 +6,19 @@ import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '@parley/core/trade.ts';
 import { asTyped } from '@parley/core/typed.ts';
 import { writeKept } from '@parley/sdk/stores/store.ts';
-import type { Asset, Thread, WalletsOfFamily } from '@parley/sdk/types.ts';
-import type { Deal } from '../../engine/types.ts';
+import type { Asset, Pair, Thread, WalletsOfFamily } from '@parley/sdk/types.ts';
+import type { Deal, Examined } from '../../engine/types.ts';
 import type { Payout } from '../../market/account.ts';
 import {
   advantageBps,
   getsQuote,
   isFar,
+  isTakenBack,
   type Price,
   quoteAt,
   sidesOf,
 } from '../../market/prices.ts';
+import { statusOf } from '../../parts/orders.ts';
 import { assetAmountText, chainName } from '../../parts/words.ts';
 import { formatPercent } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
@@ -81,6 +83,44 @@ export function lookOf(
   const order = { id, direction, baseAmount };
   const named = [base, quote].map(({ symbol, verified }) => ({ symbol, verified }));
   return writeKept({ order, deal, terms, named });
+}
+
+/** The own times of a swap. */
+export type OwnTimes = {
+  /** Until when this side pays in. */
+  readonly fundBy: UnixSeconds;
+  /** Until when the other side does before; null: this side is first. */
+  readonly theirsBy: UnixSeconds | null;
+  /** From when on it may take back what it gave. */
+  readonly refundAt: UnixSeconds;
+  /** Until when it may collect, once its secret is known. */
+  readonly collectBy: UnixSeconds;
+};
+
+export function ownTimes(role: Role, gives: LegName, times: Deadlines): OwnTimes {
+  const { initiatorFundBy, counterpartyFundBy, refundAt } = times;
+  const isFirst = role === 'initiator';
+  return {
+    fundBy: isFirst ? initiatorFundBy : counterpartyFundBy,
+    theirsBy: isFirst ? null : initiatorFundBy,
+    refundAt: refundAt[gives],
+    collectBy: refundAt[otherLeg(gives)],
+  };
+}
+
+type Foretold = Pick<Pair, 'initiatorFundBySeconds' | 'counterpartyFundBySeconds'>;
+
+/** By the market's word, as if both accepted now: what a page shows until its own checks are done. */
+export function foretoldTimes({ role, gives, gets }: Terms, pair: Foretold, now: UnixSeconds) {
+  const first = now + pair.initiatorFundBySeconds;
+  const isFirst = role === 'initiator';
+  const times: OwnTimes = {
+    fundBy: isFirst ? first : now + pair.counterpartyFundBySeconds,
+    theirsBy: isFirst ? null : first,
+    refundAt: now + gives.timelockSeconds,
+    collectBy: now + gets.timelockSeconds,
+  };
+  return times;
 }
 
 type StepName =
@@ -166,14 +206,14 @@ export type Known = {
   readonly families: ReadonlyMap<ChainKey, Family>;
   readonly payouts: readonly Pick<Payout, 'family' | 'paid' | 'receives'>[];
   readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
-  /** The address of the phrase's key: escrows pay by it, and never to it. */
-  readonly ownKey: string | null;
+  /** Whether a wallet of this page has the address. */
+  readonly isHeld: (family: Family, address: string) => boolean;
 };
 
 /** null: this app does not know one of the chains. */
 export function needsOf(
   { gives, gets }: Pick<Terms, 'gives' | 'gets'>,
-  { families, payouts, wallets, ownKey }: Known,
+  { families, payouts, wallets, isHeld }: Known,
 ): readonly [gives: AddressNeed, gets: AddressNeed] | null {
   const from = families.get(gives.chain);
   const to = families.get(gets.chain);
@@ -181,7 +221,8 @@ export function needsOf(
   const receiving = (family: Family) => {
     const known = payouts.find((each) => each.family === family);
     const all = unique([known?.paid ?? null, ...(known?.receives ?? [])]);
-    return all.filter((each) => each !== ownKey);
+    // Others on Bitcoin may be keys of phrases, here or in another browser, and nobody is paid at those.
+    return has(family, 'coins') ? all.filter((each) => isHeld(family, each)) : all;
   };
   const paying = (family: Family) => {
     const { login, proven } = wallets[family];
@@ -275,15 +316,66 @@ export function confirmationsOf(deal: ToConfirm): Confirmation[] {
 }
 
 function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Confirmation[] {
-  if (reference === null) return [text('deal.confirm.unknown')];
+  const amount = assetAmountText(BigInt(thread.quoteAmount), quote);
+  if (reference === null) return [text('deal.confirm.unknown', { amount })];
   if (!reference.isFar) return [];
   const { bps, from, expected } = reference;
   const how = bps > 0 ? 'better' : getsQuote(thread.rfq, party) ? 'worse' : 'dearer';
   const key: TextKey = from === 'ask' ? `deal.confirm.ask_${how}` : `deal.confirm.${how}`;
   const values = {
     percent: formatPercent(bps),
-    amount: assetAmountText(BigInt(thread.quoteAmount), quote),
+    amount,
     expected: assetAmountText(expected, quote),
   };
   return [text(key, values)];
+}
+
+/** An acceptance needs them first, in this order. */
+export type FirstStep = 'phrase' | 'vouch' | 'address';
+
+type Readiness = {
+  /** null: all of them are done. */
+  readonly step: FirstStep | null;
+  /** undefined: the checks are not done yet. */
+  readonly examined: Pick<Examined, 'isGood'> | undefined;
+  /** The checks could not be made. */
+  readonly isUnchecked: boolean;
+  /** Every sentence is ticked. */
+  readonly isConfirmed: boolean;
+};
+
+export type Obstacle =
+  | `deal.first.${FirstStep}`
+  | 'deal.accept.wait_checks'
+  | 'deal.checks.failed'
+  | 'deal.checks.refused'
+  | 'deal.confirm.first';
+
+/** Why nothing can be accepted yet; null: it can. */
+export function obstacleOf(ready: Readiness): Obstacle | null {
+  const { step, examined, isUnchecked, isConfirmed } = ready;
+  if (step !== null) return `deal.first.${step}`;
+  if (examined === undefined) {
+    return isUnchecked ? 'deal.checks.failed' : 'deal.accept.wait_checks';
+  }
+  if (!examined.isGood) return 'deal.checks.refused';
+  return isConfirmed ? null : 'deal.confirm.first';
+}
+
+/** Why a negotiation has ended. */
+export type End = 'taken_back' | 'agreed' | 'cancelled' | 'expired' | 'closed';
+
+export function endOf({ rfq, withdrawnAt }: Pick<Thread, 'rfq' | 'withdrawnAt'>, nowMs: number) {
+  const status = statusOf(rfq, nowMs);
+  const isLive = status === 'open' || status === 'negotiating';
+  const end: End = !isLive ? status : isTakenBack({ rfq, withdrawnAt }) ? 'taken_back' : 'closed';
+  return end;
+}
+
+/** Refusals of an acceptance after which nothing is agreed, by their code. */
+const lost = ['terms_moved', 'quote_expired', 'rfq_gone', 'thread_closed', 'committed'] as const;
+
+/** null: a refusal of another kind, in its own words. */
+export function lostTo(code: string): (typeof lost)[number] | null {
+  return lost.find((each) => each === code) ?? null;
 }

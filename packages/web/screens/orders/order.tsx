@@ -7,49 +7,63 @@ import { pagesOf } from '@parley/sdk/pages.ts';
 import type { Asset, Rfq, Thread } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
-import { priceOf, useAssets, usePrice } from '../../market/answers.ts';
+import { useCallback } from 'react';
+import { useAssets } from '../../market/answers.ts';
 import { now } from '../../market/config.ts';
-import { getsQuote, type Offer, offersOf, oneOfEach } from '../../market/prices.ts';
+import { useThreadNews } from '../../market/live-book.ts';
+import { oneOfEach } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
 import { market, queries } from '../../market/site.ts';
-import { announce, Notice, Share } from '../../parts/controls.tsx';
+import { Notice } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
-import { Answer, Empty, Screen } from '../../parts/page.tsx';
+import { isLive, sidesOfOrder, statusOf } from '../../parts/orders.ts';
+import { Answer, Screen } from '../../parts/page.tsx';
+import { PairTitle } from '../../parts/pair-title.tsx';
 import { QuoteForm } from '../../parts/quoting.tsx';
-import { AssetAmount, Clock, Countdown, Table, useNow } from '../../parts/shown.tsx';
+import { AssetAmount, Clock, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { tell, useTellState } from '../../parts/tell.ts';
+import { useTellState } from '../../parts/tell.ts';
 import { TellMe } from '../../parts/tell-me.tsx';
 import { assetAmountText, recordText } from '../../parts/words.ts';
-import { formatPercent, secondsOf } from '../../texts/people.ts';
+import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { isLive, sidesOfOrder, statusOf } from './views.ts';
+import { Ended, Quotes, ShareOrder } from './quotes.tsx';
 import './orders.css';
 
-/** How often the market is asked for quotes, and whether the order still stands. */
+/** How often the market is asked where it does not tell by itself. */
 const pollMs = 2_000;
+/** While it does: an answer may be lost all the same, and an order ends by a clock. */
+const heardMs = 20_000;
 /** While nobody looks, and somebody wants to be told. */
 const awayPollMs = 15_000;
 
 export function Order() {
   const { id } = useParams({ from: '/orders/$id' });
   const session = useSession();
+  const isSignedIn = session.status === 'account';
   const assets = useAssets();
+  const moved = useCallback(() => {
+    void queries.invalidateQueries({ queryKey: ['threads', id] });
+    void queries.invalidateQueries({ queryKey: ['rfq', id] });
+  }, [id]);
+  const everyMs = useThreadNews(isSignedIn, moved) ? heardMs : pollMs;
   const rfq = useQuery({
     queryKey: ['rfq', id],
     queryFn: ({ signal }) => market.rfq(id, { signal }),
-    enabled: session.status === 'account',
+    enabled: isSignedIn,
     refetchInterval: ({ state }) =>
-      state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : pollMs,
+      state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : everyMs,
   });
   const userId = session.status === 'account' ? session.account.id : null;
   const isOwn = rfq.data !== undefined && rfq.data.creatorId === userId;
+  const sides = titleSides(rfq.data, assets.data);
+  const title =
+    sides === null
+      ? text('order.one')
+      : text('order.title', { give: sides.gives.said, get: sides.gets.said });
+  const heading = sides === null ? title : <PairTitle title={title} {...sides} />;
   return (
-    <Screen
-      title={titleOf(rfq.data, assets.data)}
-      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} />}
-    >
+    <Screen title={title} heading={heading} narrow>
       <SignedIn why={text('order.stranger')}>
         {() =>
           isNone(rfq.error) ? (
@@ -58,7 +72,9 @@ export function Order() {
             <Answer of={rfq}>
               {(order) => (
                 <Answer of={assets}>
-                  {(listed) => <Shown key={id} rfq={order} assets={listed} isOwn={isOwn} />}
+                  {(listed) => (
+                    <Shown key={id} rfq={order} assets={listed} isOwn={isOwn} everyMs={everyMs} />
+                  )}
                 </Answer>
               )}
             </Answer>
@@ -87,59 +103,58 @@ function None() {
   );
 }
 
-function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): string {
-  if (rfq === undefined || assets === undefined) return text('order.one');
-  const said = ({ assetId, amount }: Sided) => {
+function titleSides(rfq: Rfq | undefined, assets: readonly Asset[] | undefined) {
+  if (rfq === undefined || assets === undefined) return null;
+  const side = ({ assetId, amount }: Sided) => {
     const asset = assets.find((each) => each.id === assetId);
-    return amount === null ? (asset?.symbol ?? '') : assetAmountText(amount, asset);
+    const said = amount === null ? (asset?.symbol ?? '') : assetAmountText(amount, asset);
+    return { asset, said };
   };
   const { gives, gets } = sidesOfOrder(rfq);
-  return text('order.title', { give: said(gives), get: said(gets) });
-}
-
-function Actions({ rfq, isOwn }: { rfq: Rfq; isOwn: boolean }) {
-  if (!isLive(rfq, useNow() * 1_000)) return null;
-  const { id, visibility, targetAddress } = rfq;
-  const cancel = async () => {
-    const cancelled = await market.cancelRfq(id);
-    queries.setQueryData(['rfq', id], cancelled);
-    void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
-    void queries.invalidateQueries({ queryKey: ['threads', id] });
-  };
-  return (
-    <div className="row">
-      <Share
-        title={text('order.share.title')}
-        what={
-          targetAddress === undefined
-            ? text(`order.share.${visibility}`)
-            : text('order.share.address', { address: targetAddress })
-        }
-        path={`/orders/${id}`}
-      />
-      {isOwn && (
-        <Confirm
-          title={text('order.cancel.title')}
-          what={<p>{text('order.cancel.why')}</p>}
-          onConfirm={cancel}
-        >
-          {text('order.cancel')}
-        </Confirm>
-      )}
-    </div>
-  );
+  return { gives: side(gives), gets: side(gets) };
 }
 
 type ShownProps = { rfq: Rfq; assets: readonly Asset[]; isOwn: boolean };
 
-function Shown({ rfq, assets, isOwn }: ShownProps) {
+function Shown({ rfq, assets, isOwn, everyMs }: ShownProps & { everyMs: number }) {
   // To the second: an order ends between two answers.
   const status = statusOf(rfq, useNow() * 1_000);
   const live = status === 'open' || status === 'negotiating';
+  const threads = useThreads(rfq.id, live, everyMs);
+  const named = (assetId: string) => assets.find((each) => each.id === assetId);
+  const order = { rfq, live, base: named(rfq.baseAssetId), quote: named(rfq.quoteAssetId) };
+  return (
+    <Answer of={threads}>
+      {(found) => (
+        <>
+          {status !== 'open' && status !== 'negotiating' && (
+            <Ended status={status} isOwn={isOwn} threads={found} />
+          )}
+          {isOwn ? (
+            <Quotes {...order} threads={found} />
+          ) : (
+            <Visitor rfq={rfq} live={live} assets={assets} threads={found} />
+          )}
+          {live && isOwn && (
+            <details className="fold">
+              <summary>{text('order.tell')}</summary>
+              <TellMe path={`/orders/${rfq.id}`} />
+            </details>
+          )}
+          <Details rfq={rfq} assets={assets} isOwn={isOwn} live={live} />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+/** All of the order itself, which its creator knows: it is folded away there. */
+function Details({ rfq, assets, isOwn, live }: ShownProps & { live: boolean }) {
   const { gives, gets } = sidesOfOrder(rfq);
   const named = (assetId: string) => assets.find((each) => each.id === assetId);
   return (
-    <>
+    <details className="fold" open={!isOwn}>
+      <summary>{text('order.details')}</summary>
       <dl className="order-facts">
         <div>
           <dt>{text(isOwn ? 'orders.give' : 'order.they_give')}</dt>
@@ -184,13 +199,13 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
           {text('order.asked_by')}: {recordText(rfq.creatorStanding)}
         </p>
       )}
-      {!live && <Ended status={status} isOwn={isOwn} />}
-      {isOwn ? (
-        <Quotes rfq={rfq} live={live} assets={assets} />
-      ) : (
-        <Visitor rfq={rfq} live={live} assets={assets} />
+      {live && (
+        <div className="actions">
+          <ShareOrder rfq={rfq} />
+          {isOwn && <Cancel id={rfq.id} />}
+        </div>
       )}
-    </>
+    </details>
   );
 }
 
@@ -205,28 +220,31 @@ function SideOf({ side, asset }: { side: Sided; asset: Asset | undefined }) {
   );
 }
 
-type EndedProps = Pick<ShownProps, 'isOwn'> & { status: Rfq['status'] };
-
-function Ended({ status, isOwn }: EndedProps) {
-  if (status === 'open' || status === 'negotiating') return null;
-  if (status !== 'agreed') return <Notice kind="info">{text(`order.ended.${status}`)}</Notice>;
-  const swaps = (
-    <Link to="/swaps" className="button">
-      {text('layout.swaps')}
-    </Link>
-  );
+function Cancel({ id }: Pick<Rfq, 'id'>) {
+  const cancel = async () => {
+    const cancelled = await market.cancelRfq(id);
+    queries.setQueryData(['rfq', id], cancelled);
+    void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
+    void queries.invalidateQueries({ queryKey: ['threads', id] });
+  };
   return (
-    <Notice kind="info" action={isOwn ? swaps : undefined}>
-      {text(isOwn ? 'order.ended.agreed' : 'order.ended.taken')}
-    </Notice>
+    <Confirm
+      title={text('order.cancel.title')}
+      what={<p>{text('order.cancel.why')}</p>}
+      onConfirm={cancel}
+    >
+      {text('order.cancel')}
+    </Confirm>
   );
 }
 
 const mostPages = 20;
 
 /** All of them: the best one may be the oldest. */
-function useThreads(rfqId: string, live: boolean) {
+function useThreads(rfqId: string, live: boolean, everyMs: number) {
   const telling = useTellState();
+  const pauseMs = () =>
+    document.visibilityState === 'visible' ? everyMs : Math.max(everyMs, awayPollMs);
   return useQuery({
     queryKey: ['threads', rfqId],
     queryFn: async ({ signal }) => {
@@ -238,81 +256,18 @@ function useThreads(rfqId: string, live: boolean) {
     },
     // Each page is a request of the account's budget.
     refetchInterval: ({ state: { data = [] } }) =>
-      live && everyMs() * Math.max(1, Math.ceil(data.length / pageLimit.most)),
+      live && pauseMs() * Math.max(1, Math.ceil(data.length / pageLimit.most)),
     // A person who wants to be told of a quote looks elsewhere meanwhile.
     refetchIntervalInBackground: telling === 'on',
   });
 }
 
-const everyMs = () => (document.visibilityState === 'visible' ? pollMs : awayPollMs);
+type VisitorProps = Omit<ShownProps, 'isOwn'> & { live: boolean; threads: readonly Thread[] };
 
-function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
-  const threads = useThreads(rfq.id, live);
-  const price = usePrice({ baseAssetId: rfq.baseAssetId, quoteAssetId: rfq.quoteAssetId });
-  const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
-  const isGot = getsQuote(rfq, 'taker');
-  return (
-    <section aria-labelledby="quotes">
-      <h2 id="quotes">{text('order.quotes')}</h2>
-      <Answer of={threads}>
-        {(found) => {
-          const offers = offersOf(found, priceOf(price.data), now() * 1_000);
-          return (
-            <>
-              <Told offers={offers} quote={quote} rfqId={rfq.id} />
-              {offers.length === 0 && live && (
-                <Empty>
-                  {text(rfq.visibility === 'private' ? 'order.none.private' : 'order.none')}
-                </Empty>
-              )}
-              {offers.length > 0 && (
-                <>
-                  <p className="hint">{text(`order.quotes.best_${isGot ? 'get' : 'give'}`)}</p>
-                  <Offers offers={offers} quote={quote} isGot={isGot} />
-                </>
-              )}
-              {live && <TellMe path={`/orders/${rfq.id}`} />}
-            </>
-          );
-        }}
-      </Answer>
-    </section>
-  );
-}
-
-type ToldProps = {
-  offers: readonly Offer[];
-  quote: Asset | undefined;
-  rfqId: string;
-};
-
-/** A quote that comes while one looks elsewhere on the page is said once. */
-function Told({ offers, quote, rfqId }: ToldProps) {
-  const known = useRef<ReadonlyMap<string, bigint> | null>(null);
-  useEffect(() => {
-    const now = new Map(
-      offers.flatMap(({ thread, quoteAmount }) =>
-        quoteAmount === null ? [] : [[thread.id, quoteAmount] as const],
-      ),
-    );
-    const before = known.current;
-    known.current = now;
-    if (before === null) return;
-    for (const [id, amount] of now) {
-      if (before.get(id) === amount) continue;
-      announce(text('order.new_quote', { amount: assetAmountText(amount, quote) }));
-      const said = { title: text('tell.quote'), body: text('tell.quote.why') };
-      tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
-    }
-  });
-  return null;
-}
-
-function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
-  const threads = useThreads(rfq.id, live);
+function Visitor({ rfq, live, assets, threads }: VisitorProps) {
   const navigate = useNavigate();
   const sent = (id: string) => navigate({ to: '/deals/$id', params: { id } });
-  const mine = threads.data?.[0];
+  const [mine] = threads;
   if (mine !== undefined) {
     return (
       <Notice
@@ -327,97 +282,4 @@ function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: reado
     );
   }
   return live ? <QuoteForm rfq={rfq} assets={assets} sent={sent} /> : null;
-}
-
-type OffersProps = {
-  offers: readonly Offer[];
-  quote: Asset | undefined;
-  /** Whether the taker is paid in the asset of the price. */
-  isGot: boolean;
-};
-
-function Offers({ offers, quote, isGot }: OffersProps) {
-  return (
-    <Table
-      caption={text('order.quotes')}
-      rows={offers}
-      keyOf={({ thread }) => thread.id}
-      columns={[
-        {
-          label: text(isGot ? 'order.col.get' : 'order.col.give'),
-          cell: (offer) => (
-            <>
-              {offer.quoteAmount === null ? (
-                text('order.unknown')
-              ) : (
-                <AssetAmount units={offer.quoteAmount} asset={quote} />
-              )}
-              {isBest(offers, offer) && <span className="order-best">{text('order.best')}</span>}
-            </>
-          ),
-        },
-        {
-          label: text('order.col.recent'),
-          cell: ({ advantageBps }) => <Against bps={advantageBps} />,
-        },
-        {
-          label: text('order.col.maker'),
-          cell: ({ thread }) => recordText(thread.makerStanding),
-        },
-        {
-          label: text('order.col.move'),
-          cell: (offer) => <Move offer={offer} quote={quote} />,
-        },
-        {
-          label: text('order.col.open'),
-          cell: ({ thread, quoteAmount }) => (
-            <Link
-              to="/deals/$id"
-              params={{ id: thread.id }}
-              className="button"
-              aria-label={text('order.view.of', {
-                amount: assetAmountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
-              })}
-            >
-              {text('order.view')}
-            </Link>
-          ),
-        },
-      ]}
-    />
-  );
-}
-
-/** The first of several: alone, "best" says nothing. */
-function isBest(offers: readonly Offer[], offer: Offer): boolean {
-  const { is } = offer.standing;
-  return offers.length > 1 && offers[0] === offer && is !== 'closed' && is !== 'price_over';
-}
-
-type MoveProps = { offer: Offer; quote: Asset | undefined };
-
-/** The party whose move it is, and for how long the price still holds. */
-function Move({ offer: { standing, countered }, quote }: MoveProps) {
-  if (standing.is === 'my_price') {
-    return <>{text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) })}</>;
-  }
-  const said = text(`order.move.${standing.is}`);
-  if (standing.is !== 'their_price' || standing.holdsUntilMs === null) return <>{said}</>;
-  return (
-    <>
-      {said} <span className="soft">{text('order.holds')}</span>{' '}
-      <Countdown at={Math.floor(standing.holdsUntilMs / 1_000)} />
-    </>
-  );
-}
-
-function Against({ bps }: { bps: number | null }) {
-  if (bps === null) return <span className="soft">{text('order.unknown')}</span>;
-  if (bps === 0) return <>{text('order.even')}</>;
-  const percent = formatPercent(bps);
-  return (
-    <span className={bps > 0 ? 'good-ink' : 'warn-ink'}>
-      {text(bps > 0 ? 'order.better' : 'order.worse', { percent })}
-    </span>
-  );
 }
