@@ -24,14 +24,15 @@ import { now } from './market/config.ts';
 import { queries } from './market/site.ts';
 import { useLive } from './market/use-live.ts';
 import { Notice, Select, useAnnounced } from './parts/controls.tsx';
+import { Icon } from './parts/icons.tsx';
 import { Screen } from './parts/page.tsx';
 import { handOver } from './parts/page-wallets.ts';
 import { Spoken } from './parts/spoken.tsx';
+import { OwnActivity } from './screens/activity/activity.tsx';
 import { FromFile } from './screens/rescue/from-file.tsx';
 import { RescueScreen } from './screens/rescue/rescue.tsx';
 import type { Opened } from './screens/rescue/told.ts';
 import { SwapPage } from './screens/settlement/settlement.tsx';
-import { SwapList } from './screens/settlement/swaps.tsx';
 import { allLanguages, languageFor, languages } from './texts/languages.ts';
 import { language, speak, text } from './texts/texts.ts';
 
@@ -75,7 +76,7 @@ function One() {
 
 function All() {
   const from = useLive(begun);
-  return from === null ? <Start /> : <SwapList engine={from.engine} isKept={false} />;
+  return from === null ? <Start /> : <OwnActivity engine={from.engine} />;
 }
 
 function Layout() {
@@ -84,15 +85,20 @@ function Layout() {
     <>
       <header className="top">
         <Link to="/rescue" className="brand">
+          <Icon name="rescue" />
           {text('rescue.copy.title')}
         </Link>
-        <Link to="/swaps">{text('swaps.title')}</Link>
-        <Select
-          label={text('settings.language')}
-          value={language()}
-          onChange={(to) => void speak(to, { isWhole: true })}
-          options={allLanguages.map((value) => ({ value, label: languages[value].name }))}
-        />
+        <nav aria-label={text('layout.navigation')}>
+          <Link to="/activity">{text('activity.title')}</Link>
+        </nav>
+        <div className="top-right">
+          <Select
+            label={text('settings.language')}
+            value={language()}
+            onChange={(to) => void speak(to, { isWhole: true })}
+            options={allLanguages.map((value) => ({ value, label: languages[value].name }))}
+          />
+        </div>
       </header>
       <main id="screen" tabIndex={-1}>
         <Notice kind="warn">{text('rescue.memory')}</Notice>
@@ -108,7 +114,7 @@ function Layout() {
 const root = createRootRoute({ component: Layout, notFoundComponent: Start });
 const getParentRoute = () => root;
 const start = createRoute({ getParentRoute, path: '/rescue', component: Start });
-const all = createRoute({ getParentRoute, path: '/swaps', component: All });
+const all = createRoute({ getParentRoute, path: '/activity', component: All });
 const one = createRoute({ getParentRoute, path: '/swaps/$id', component: One });
 const router = createRouter({
   routeTree: root.addChildren([start, all, one]),

@@ -76,8 +76,10 @@ async function rescued(profile: BrowserContext, { copy, file }: Saved, lost: Tra
   await page.getByRole('button', { name: 'Bring back 1 open swap' }).click();
   await page.getByText('It waits for a Bitcoin address of yours').waitFor();
   await page.getByRole('textbox', { name: 'Bitcoin address' }).fill(payout);
-  await page.getByRole('button', { name: 'Pay this address' }).click();
-  await page.getByText('Brought back. It goes on by itself').waitFor();
+  await page.getByRole('button', { name: 'Use this address' }).click();
+  await page
+    .getByText(/^Brought back\. (?:It goes on by itself|Your own wallet has to sign)/)
+    .waitFor();
   return { page, wrong };
 }
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { listed, states } from '@parley/web/screens/settlement/testing/views.ts';
+import { listed, states } from '@parley/web/parts/swap/testing/views.ts';
 import { sourceConditions } from '@parley/web/vite.config.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
 import type { Told } from '@parley/web/wallets/testing/settings.ts';
@@ -75,6 +75,7 @@ const others = [
   'swap looked for',
   'swap warned',
   'swap stopped',
+  'file unsaved',
 ];
 
 type Look = {
@@ -107,7 +108,13 @@ async function show(page: Page, state: string): Promise<void> {
     (name) => (globalThis as unknown as { showState(name: string): void }).showState(name),
     state,
   );
-  await page.locator('h1').waitFor();
+  await page
+    .locator('h1')
+    .waitFor()
+    .catch(async (cause: Error) => {
+      const seen = await page.locator('body').innerHTML();
+      throw new Error(`"${state}" is not shown: ${seen.slice(0, 500)}`, { cause });
+    });
 }
 
 /** Where somebody wants to look at them: a folder. */
@@ -118,6 +125,14 @@ async function picture(page: Page, name: string): Promise<void> {
   const path = join(pictures, `${name.replaceAll(/\W+/g, '-')}.png`);
   await page.screenshot({ path, fullPage: true });
 }
+
+/** The closed rows of a screen hold as much as the rest of it. */
+const unfold = (page: Page) =>
+  page.evaluate(() => {
+    for (const each of document.querySelectorAll('details')) each.open = true;
+  });
+
+const fold = (page: Page, name: string) => page.locator('summary', { hasText: name });
 
 type Found = { violations: { id: string; nodes: { html: string }[] }[] };
 
@@ -138,14 +153,14 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
   for (const name of [...states.map(([each]) => each), ...others]) {
     for (const page of [narrow, german]) {
       await show(page, name);
+      await picture(page, `${page === narrow ? 'narrow' : 'german'} ${name}`);
+      await unfold(page);
       const [wide, seen] = await page.evaluate(() => {
         const { scrollWidth, clientWidth } = document.documentElement;
         return [scrollWidth, clientWidth] as const;
       });
       assert.ok(wide <= seen, `${name}: ${wide} px wide`);
     }
-    await picture(narrow, `narrow ${name}`);
-    await picture(german, `german ${name}`);
   }
   const light = await opened();
   await show(light, 'pay');
@@ -153,6 +168,7 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
   for (const [at, name] of parts.entries()) {
     const page = at % 2 === 0 ? narrow : light;
     await show(page, name);
+    await unfold(page);
     assert.deepEqual(await found(page), [], name);
   }
   for (const name of pictures ? [...states.map(([each]) => each), ...others] : []) {
@@ -170,7 +186,10 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
     (await code.getAttribute('aria-label')) ?? '',
     /^Payment of 0\.01\u00a0BTC to bcrt1p/,
   );
-  await page.getByText('This address begins with bcrt1p.').waitFor();
+  await page.getByText(/^This address begins with bcrt1p\./).waitFor();
+  // How long it is until a deadline is said once; everywhere else it is a time of day.
+  const all = (await page.locator('#screen').textContent()) ?? '';
+  assert.deepEqual(all.match(/\d+ (?:min|hr|hour|minute)s?\b/g), ['59 mins']);
   await show(page, 'too little');
   assert.equal(await code.isVisible(), false);
   await page.getByText('Pay the whole amount once more').click();
@@ -200,6 +219,7 @@ test('a swap is given up by a second word alone, and while that still brings coi
   const page = await opened();
   const word = page.getByRole('button', { name: 'Give up this swap and send both coins back now' });
   await show(page, 'waits for the other');
+  await fold(page, 'Give up').click();
   await word.click();
   await page.getByRole('dialog').getByText('You cannot take it back').waitFor();
   await page.keyboard.press('Escape');
@@ -265,6 +285,7 @@ test('a page tells by a click alone, once for an event, and only while it is not
     page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
   await looks('hidden');
   await tells('before a click');
+  await fold(page, 'Tell me on this device').click();
   await page.getByRole('button', { name: 'Tell me' }).click();
   await page.getByRole('button', { name: 'Stop telling me' }).waitFor();
   await tells('once');
@@ -282,9 +303,53 @@ test('a page tells by a click alone, once for an event, and only while it is not
     Object.defineProperty(Notification, 'permission', { get: () => 'denied' });
   });
   await show(denied, 'pay');
+  await fold(denied, 'Tell me on this device').click();
   await denied.getByText('This browser shows no messages of this site.').waitFor();
   assert.equal(await denied.getByRole('button', { name: 'Tell me' }).count(), 0);
   await denied.close();
+});
+
+test('one warning is large, the most dangerous one, and the file is saved by one press', async () => {
+  const page = await opened();
+  await show(page, 'swap warned');
+  const large = page.locator('.swap-notes > .notice');
+  assert.equal(await large.count(), 1);
+  assert.match((await large.textContent()) ?? '', /terms do not fit/);
+  await page.getByText(/^\d+ more notes$/).click();
+  await page.getByText('Another tab settles your swaps').waitFor();
+  await show(page, 'file unsaved');
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the rescue file' }).click();
+  assert.match((await saving).suggestedFilename(), /rescue/);
+  await page.close();
+});
+
+test('a wallet that says no is not told of as the market', async () => {
+  const page = await opened();
+  const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
+  const fox = { family: 'evm', name: 'Fox', privateKey: key, chains: { 1: origin } } as const;
+  await page.addInitScript({ content: await walletScript([fox]) });
+  await show(page, 'wallet is missing');
+  await page.evaluate(() => {
+    const { Fox: wallet } = walletDoubles;
+    if (wallet !== undefined) wallet.does = 'declines';
+  });
+  await page.getByRole('button', { name: 'Use Fox' }).click();
+  await page.getByText('You said no in your wallet').waitFor();
+  assert.equal(await page.getByText(/market refused/i).count(), 0);
+  await page.close();
+});
+
+test('a receipt is a file, and the same swap is asked for again by a link', async () => {
+  const page = await opened();
+  await show(page, 'done');
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the receipt' }).click();
+  const saved = await readFile(await (await saving).path(), 'utf8');
+  assert.match(saved, /^Received: 640 USDX/m);
+  const again = await page.getByRole('link', { name: 'Swap again' }).getAttribute('href');
+  assert.equal(again, '/#give=btc&get=usd&exact=give&amount=1000000');
+  await page.close();
 });
 
 test('a page that must stay open asks before it is left', async () => {
@@ -309,11 +374,8 @@ test('a page that must stay open asks before it is left', async () => {
 test('a phrase is hidden until asked for, typed back, and then shown no more', async () => {
   const page = await opened();
   await show(page, 'phrase none');
-  await page.getByRole('button', { name: 'Make a phrase' }).click();
   assert.doesNotMatch(await page.content(), /sausage/);
-  await page.getByRole('button', { name: 'I have written them down' }).click({ force: true });
-  assert.equal(await page.getByLabel('Word 2').count(), 0, 'not before they were shown');
-  await page.getByRole('button', { name: 'Show the words' }).click();
+  await page.getByRole('button', { name: 'Write it down' }).click();
   await page.getByText('sausage').waitFor();
   await page.evaluate(() =>
     document
@@ -321,7 +383,7 @@ test('a phrase is hidden until asked for, typed back, and then shown no more', a
       ?.dispatchEvent(new ClipboardEvent('copy', { bubbles: true, cancelable: true })),
   );
   await page.getByRole('button', { name: 'Do not copy' }).click();
-  await page.getByRole('button', { name: 'I have written them down' }).click();
+  await page.getByLabel('Word 2').focus();
   assert.doesNotMatch(await page.content(), /sausage/);
   await page.getByLabel('Word 2').fill('winner');
   await page.getByLabel('Word 5').fill('wave');
@@ -332,5 +394,25 @@ test('a phrase is hidden until asked for, typed back, and then shown no more', a
   await page.keyboard.press('Enter');
   await page.getByText('Your phrase is checked').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Show the words' }).count(), 0);
+  await page.close();
+});
+
+test('a phrase that is saved counts once it has come back whole from there', async () => {
+  const page = await opened();
+  await show(page, 'phrase unchecked');
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as a file' }).click();
+  const path = await (await downloading).path();
+  const field = page.getByLabel('Choose the saved file');
+  await field.setInputFiles({ name: 'other.txt', mimeType: 'text/plain', buffer: Buffer.from('') });
+  await page.getByText('other.txt has no rescue phrase in it.').waitFor();
+  await page.getByRole('button', { name: 'Save to my password manager' }).click();
+  assert.doesNotMatch(await page.content(), /sausage/);
+  await page.getByLabel(/^The phrase, as your password manager/).fill('legal winner');
+  await page.keyboard.press('Enter');
+  await page.getByText('These are other words').waitFor();
+  await page.getByRole('button', { name: 'Save as a file' }).click();
+  await field.setInputFiles(path);
+  await page.getByText('Your phrase is checked').waitFor();
   await page.close();
 });

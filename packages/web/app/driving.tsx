@@ -8,8 +8,8 @@ import { pageEngine } from '../engine/page.ts';
 import { now } from '../market/config.ts';
 import { Notice } from '../parts/controls.tsx';
 import { handOver } from '../parts/page-wallets.ts';
+import { type Reminder, reminderOf } from '../parts/swap/reminders.ts';
 import { tell } from '../parts/tell.ts';
-import { type Reminder, reminderOf } from '../screens/settlement/reminders.ts';
 import { localTime } from '../texts/people.ts';
 import { restOfWords, text } from '../texts/texts.ts';
 
@@ -26,10 +26,10 @@ function bodyOf({ what, at }: Wanted): string {
   return text(`tell.${what}.why`, { at: localTime(at, now()) });
 }
 
-/** The most urgent one alone. The screens of the swaps say all of it by themselves. */
+/** The most urgent one alone. The list and the screens of the swaps say all of it by themselves. */
 function Wants({ wanted, path = '' }: { wanted: readonly Wanted[]; path: string | undefined }) {
   const [first] = wanted.filter(({ what }) => what !== 'ended');
-  if (first === undefined || /^\/swaps(?:$|\/)/.test(path)) return null;
+  if (first === undefined || /^\/(?:activity$|swaps\/)/.test(path)) return null;
   const go = (
     <Link className="button" to={first.path}>
       {text('tell.to_swap')}

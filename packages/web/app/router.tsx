@@ -10,9 +10,10 @@ import {
   Link,
   lazyRouteComponent,
   type RouteComponent,
+  redirect,
 } from '@tanstack/react-router';
 import { Button, Notice } from '../parts/controls.tsx';
-import { Loading, Screen } from '../parts/page.tsx';
+import { Empty, Loading, Screen } from '../parts/page.tsx';
 import { ownPath } from '../parts/ways/back.ts';
 import { restOfWords, text } from '../texts/texts.ts';
 import { Layout } from './layout.tsx';
@@ -37,15 +38,29 @@ const phrase = createRoute({
   component: lazyRouteComponent(() => import('../screens/phrase/phrase.tsx'), 'Phrase'),
 });
 
+/** Lists of their own once: links to them are in messages and bookmarks. */
+const toActivity = () => {
+  throw redirect({ to: '/activity', replace: true });
+};
+
+const orders = createRoute({
+  getParentRoute,
+  path: '/orders',
+  beforeLoad: toActivity,
+});
+
+const swaps = createRoute({
+  getParentRoute,
+  path: '/swaps',
+  beforeLoad: toActivity,
+});
+
 const screens = [
   screen(
     '/',
     lazyRouteComponent(() => import('../screens/swap-box/swap-box.tsx'), 'SwapBox'),
   ),
-  screen(
-    '/orders',
-    lazyRouteComponent(() => import('../screens/orders/orders.tsx'), 'Orders'),
-  ),
+  orders,
   screen(
     '/orders/$id',
     lazyRouteComponent(() => import('../screens/orders/order.tsx'), 'Order'),
@@ -53,6 +68,14 @@ const screens = [
   screen(
     '/deals/$id',
     lazyRouteComponent(() => import('../screens/deal/deal.tsx'), 'Deal'),
+  ),
+  screen(
+    '/markets',
+    lazyRouteComponent(() => import('../screens/market/markets.tsx'), 'Markets'),
+  ),
+  screen(
+    '/markets/$base/$quote',
+    lazyRouteComponent(() => import('../screens/market/pair.tsx'), 'MarketPair'),
   ),
   screen(
     '/book',
@@ -70,10 +93,7 @@ const screens = [
     '/help',
     lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
   ),
-  screen(
-    '/swaps',
-    lazyRouteComponent(() => import('../screens/settlement/swaps.tsx'), 'Swaps'),
-  ),
+  swaps,
   screen(
     '/swaps/$id',
     lazyRouteComponent(() => import('../screens/settlement/settlement.tsx'), 'Settlement'),
@@ -152,8 +172,15 @@ function Fault({ error, reset }: ErrorComponentProps) {
 function Missing() {
   return (
     <Screen title={text('missing.title')} narrow>
-      <p>{text('missing.why')}</p>
-      <Link to="/">{text('missing.back')}</Link>
+      <Empty
+        action={
+          <Link className="button main" to="/">
+            {text('missing.back')}
+          </Link>
+        }
+      >
+        {text('missing.why')}
+      </Empty>
     </Screen>
   );
 }

@@ -5,13 +5,26 @@ import { useAct } from './act.tsx';
 import { Button, Panel } from './controls.tsx';
 import { startTelling, stopTelling, useTellState } from './tell.ts';
 
-/** `path`: where the first one leads, as those after it will. */
-export function TellMe({ path }: { path: string }) {
+type Props = {
+  /** Where the first one leads, as those after it will. */
+  path: string;
+};
+
+export function TellMe({ path }: Props) {
+  return (
+    <Panel title={text('tell.title')}>
+      <TellMeWords path={path} />
+    </Panel>
+  );
+}
+
+/** Where its name stands already. */
+export function TellMeWords({ path }: Props) {
   const state = useTellState();
   const act = useAct();
   const first = { title: text('tell.first'), body: text('tell.first.why'), path };
   return (
-    <Panel title={text('tell.title')} className="tell-me">
+    <>
       <p>{text(`tell.${state === 'unasked' ? 'off' : state}`)}</p>
       {(state === 'unasked' || state === 'off') && (
         <Button busy={act.busy} onPress={() => act.run(() => startTelling(first))}>
@@ -19,6 +32,6 @@ export function TellMe({ path }: { path: string }) {
         </Button>
       )}
       {state === 'on' && <Button onPress={stopTelling}>{text('tell.stop')}</Button>}
-    </Panel>
+    </>
   );
 }

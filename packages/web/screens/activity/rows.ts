@@ -19,6 +19,7 @@ export type Side = {
   /** null: the asset is not known. */
   readonly decimals: number | null;
   readonly of: SwapLeg;
+  readonly asset: Asset | undefined;
 };
 
 export type Row = {
@@ -44,13 +45,13 @@ function rowOf(swap: Swap, accountId: string, assets: ReadonlyMap<string, Asset>
     const of = swap.legs[leg];
     const asset = assets.get(of.assetId);
     const { symbol = of.assetId, address = null, decimals = null } = asset ?? {};
-    return { leg, chain: of.chain, symbol, address, units: BigInt(of.amount), decimals, of };
+    return { leg, chain: of.chain, symbol, address, units: BigInt(of.amount), decimals, of, asset };
   };
   return { id: swap.id, swap, gives: side(own), gets: side(own === 'a' ? 'b' : 'a') };
 }
 
 /** The words that a search looks through: ids, assets, addresses, transactions, the status. */
-function wordsOf({ swap, gives, gets }: Row): string {
+export function wordsOf({ swap, gives, gets }: Row): string {
   const ofSide = ({ symbol, chain, address, of }: Side) => [
     symbol,
     chain,
@@ -67,7 +68,7 @@ function wordsOf({ swap, gives, gets }: Row): string {
   return [...all, ...ofSide(gives), ...ofSide(gets)].join(' ');
 }
 
-const groupOf = {
+export const groupOf = {
   agreed: 'open',
   initiator_funded: 'open',
   counterparty_funded: 'open',

@@ -5,6 +5,7 @@ import { messageOf, RescueError } from '@parley/sdk/errors.ts';
 import { mostBytes, type RescueFile } from '@parley/sdk/rescue/file.ts';
 import { useId, useState } from 'react';
 import { Fault } from '../../parts/forms.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import type { Opened } from './told.ts';
@@ -38,15 +39,18 @@ export function FromFile({ now, open, opened, set }: Props) {
   return (
     <div className="rescue-file">
       <h3>{text('rescue.file')}</h3>
-      <label htmlFor={id}>{text('rescue.file.choose')}</label>
-      <input
-        id={id}
-        type="file"
-        accept=".json,application/json"
-        onChange={(event) => void read(event.target.files?.[0])}
-      />
+      <div className={opened === null ? 'rescue-drop' : 'rescue-drop done'}>
+        <Icon name={opened === null ? 'file' : 'check'} />
+        <label htmlFor={id}>{text('rescue.file.choose')}</label>
+        {opened !== null && <p role="status">{saidOf(opened, now())}</p>}
+        <input
+          id={id}
+          type="file"
+          accept=".json,application/json"
+          onChange={(event) => void read(event.target.files?.[0])}
+        />
+      </div>
       <Fault error={error} words={faultOf} />
-      {opened !== null && <p role="status">{saidOf(opened, now())}</p>}
     </div>
   );
 }

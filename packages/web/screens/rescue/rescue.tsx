@@ -13,9 +13,10 @@ import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Do } from '../../parts/act.tsx';
 import { Button, Copy, Dialog, Panel } from '../../parts/controls.tsx';
-import { Fault, PayoutForm, PhraseForm, SaveRescue } from '../../parts/forms.tsx';
+import { Fault, PayoutForm, SaveRescue } from '../../parts/forms.tsx';
 import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
 import { Screen } from '../../parts/page.tsx';
+import { RestorePhrase } from '../../parts/phrase-panel.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { chainName } from '../../parts/words.ts';
 import { localTime } from '../../texts/people.ts';
@@ -41,17 +42,18 @@ export function RescueScreen({ engine, copyOf }: Props) {
   const [opened, setOpened] = useState<Opened | null>(copyOf ?? null);
   const [restored, setRestored] = useState<readonly Restored[]>([]);
   const [isCut, setCut] = useState(false);
+  const hasPhrase = kind === 'checked';
+  const hasSwaps = opened !== null && opened.file.swaps.length > 0;
   return (
     <Screen title={text('rescue.title')} narrow>
-      <p>{text('rescue.intro')}</p>
-      <Panel title={text('rescue.phrase')}>
-        {kind === 'none' ? (
-          <PhraseForm restore={vault.restore} done={() => undefined} />
-        ) : (
-          <p>{text('rescue.phrase.there')}</p>
-        )}
+      <p className="soft">{text('rescue.intro')}</p>
+      <Panel
+        title={text('rescue.phrase')}
+        className={hasPhrase ? 'rescue-step done' : 'rescue-step'}
+      >
+        {hasPhrase ? <p>{text('rescue.phrase.there')}</p> : <RestorePhrase vault={vault} />}
       </Panel>
-      <Panel title={text('rescue.from')}>
+      <Panel title={text('rescue.from')} className={hasSwaps ? 'rescue-step done' : 'rescue-step'}>
         {isCopy ? (
           <p>{saidOf(copyOf, engine.now())}</p>
         ) : (
@@ -68,7 +70,7 @@ export function RescueScreen({ engine, copyOf }: Props) {
           />
         )}
       </Panel>
-      {opened !== null && opened.file.swaps.length > 0 && (
+      {hasSwaps && (
         <>
           <Nodes engine={engine} chains={opened.file.chains} />
           <Go engine={engine} opened={opened} hasPhrase={kind !== 'none'} done={setRestored} />
@@ -86,7 +88,7 @@ function Nodes({ engine: { nodes }, chains }: { engine: Engine; chains: readonly
   const known = useLive(nodes.chains);
   const of = (chain: string) => known.find((each) => each.chain === chain);
   return (
-    <Panel title={text('rescue.nodes')}>
+    <Panel title={text('rescue.nodes')} className="rescue-step">
       <p className="soft">{text('rescue.nodes.why')}</p>
       {chains.map(({ chain }) => {
         const facts = of(chain);
@@ -128,7 +130,7 @@ function FromMarket({ engine, hasPhrase, done }: FromMarketProps) {
     <div>
       <h3>{text('rescue.market')}</h3>
       <p className="soft">{text('rescue.market.why')}</p>
-      <SignedIn>
+      <SignedIn isPart>
         {() => (
           <Do blocked={hasPhrase ? null : text('rescue.go.phrase')} work={go} failed={fault}>
             {text('rescue.market.go')}
@@ -202,10 +204,11 @@ function Go({ engine, opened, hasPhrase, done }: GoProps) {
     length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
   const go = async () => done(await engine.rescue.fromFile(opened.text));
   return (
-    <Panel title={text('rescue.go.title')}>
+    <Panel title={text('rescue.go.title')} className="rescue-step">
       <p>{text('rescue.go.what')}</p>
       <Do
         kind="main"
+        big
         blocked={hasPhrase ? (hasNodes ? null : text('rescue.go.nodes')) : text('rescue.go.phrase')}
         work={go}
         going={text('rescue.go.searching')}
@@ -257,13 +260,13 @@ function asks(view: SwapView | undefined, kind: Ask['kind']): boolean {
 }
 
 /** A swap that waits for the person does not go on by itself. */
-function outcomeOf({ outcome, why }: Restored, view: SwapView | undefined): string {
+function outcomeOf({ outcome }: Restored, view: SwapView | undefined): string {
   const isHere = outcome === 'restored' || outcome === 'kept';
   if (isHere && asks(view, 'name_payout')) return text('rescue.result.nameless');
   if (isHere && (['connect_wallet', 'sign'] as const).some((kind) => asks(view, kind))) {
     return text('rescue.result.wallet');
   }
-  return text(`rescue.result.${outcome}`, { why });
+  return text(`rescue.result.${outcome}`);
 }
 
 type ResultProps = {
@@ -279,6 +282,12 @@ function Result({ engine, restored, view }: ResultProps) {
     <>
       <h3>{text('settlement.id', { id })}</h3>
       <p>{outcomeOf(restored, view)}</p>
+      {!isHere && outcome !== 'declined' && (
+        <details>
+          <summary>{text('settlement.details')}</summary>
+          <p lang="en">{restored.why}</p>
+        </details>
+      )}
       {secret === 'missing' && <p className="warn-ink">{text('rescue.result.missing')}</p>}
       {isHere && (
         <>

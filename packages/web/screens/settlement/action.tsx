@@ -11,19 +11,19 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Ask, SwapView, Verb } from '../../engine/types.ts';
 import { type Act, useAct } from '../../parts/act.tsx';
 import { Button, Copy, Notice, Qr } from '../../parts/controls.tsx';
-import { Confirm } from '../../parts/forms.tsx';
+import { Confirm, PayoutForm } from '../../parts/forms.tsx';
 import { Failed } from '../../parts/page.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
-import { Clock } from '../../parts/shown.tsx';
+import type { Shown } from '../../parts/swap/shown.ts';
+import { askOf, isToPay, mayGiveUp, type Seen, sidesOf } from '../../parts/swap/situation.ts';
 import { Programs, usePrograms } from '../../parts/ways/sign-text.tsx';
 import { chainName, shortAddress } from '../../parts/words.ts';
 import { formatAmount } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
+import { Fold } from './fold.tsx';
 import { useHere } from './here.tsx';
 import { Tx } from './legs.tsx';
-import type { Shown } from './shown.ts';
-import { askOf, mayGiveUp, type Seen, type Situation, sidesOf } from './situation.ts';
 
 export function Action() {
   const { seen, said } = useHere();
@@ -64,10 +64,6 @@ export function Action() {
   return null;
 }
 
-function isToPay(situation: Situation): boolean {
-  return situation === 'pay' || situation === 'pay_again' || situation.startsWith('wallet_');
-}
-
 function Asked({ ask }: { ask: Ask }) {
   const { engine, seen, said } = useHere();
   const { swap } = seen;
@@ -77,34 +73,40 @@ function Asked({ ask }: { ask: Ask }) {
     case 'sign':
     case 'declined': {
       const isNew = ask.kind === 'sign';
-      const title = isNew
-        ? (`settlement.ask.sign.${ask.verb}` as const)
-        : 'settlement.ask.declined';
       const words = isNew
         ? wordsOf(ask.verb, seen, said)
         : (`settlement.ask.declined.${ask.verb}` as const);
-      const go = (
-        <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
-          {text(`settlement.ask.${ask.kind}.go`)}
-        </Button>
-      );
+      const title = isNew
+        ? (`settlement.ask.sign.${ask.verb}` as const)
+        : 'settlement.ask.declined';
       return (
-        <Notice kind="warn" title={text(title, said.values)} action={go}>
-          {text(words, said.values)} {hurry(ask.family)}
-        </Notice>
+        <div className="swap-ask" role="status">
+          {!(isNew && isPlain(ask.verb, said)) && <strong>{text(title, said.values)}</strong>}
+          <p className="soft">
+            {text(words, said.values)} {hurry(ask.family)}
+          </p>
+          <Button kind="main" big onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
+            {text(`settlement.ask.${ask.kind}.go`)}
+          </Button>
+        </div>
       );
     }
     case 'confirm_in_wallet':
       return (
-        <Notice kind="info" title={text('settlement.ask.confirm')}>
-          {text(wordsOf(ask.verb, seen, said), said.values)} {hurry(ask.family)}
-        </Notice>
+        <div className="swap-ask" role="status">
+          <strong className="swap-live">{text('settlement.ask.confirm')}</strong>
+          <p className="soft">
+            {text(wordsOf(ask.verb, seen, said), said.values)} {hurry(ask.family)}
+          </p>
+        </div>
       );
     case 'name_payout':
       return (
-        <Notice kind="warn" title={text('settlement.ask.payout')}>
-          {text('settlement.ask.payout.why')}
-        </Notice>
+        <div className="swap-ask">
+          <strong>{text('settlement.ask.payout')}</strong>
+          <p className="soft">{text('settlement.ask.payout.why')}</p>
+          <PayoutForm keep={(address) => engine.swaps.payTo(swap.id, address)} />
+        </div>
       );
     case 'need_phrase':
       return <NeedPhrase />;
@@ -114,19 +116,24 @@ function Asked({ ask }: { ask: Ask }) {
   }
 }
 
+/** Where the title of the screen says already what the wallet is asked for. */
+function isPlain(verb: Verb, { situation }: Shown): boolean {
+  return (
+    (verb === 'fund' && situation === 'fund') ||
+    (verb === 'claim' && situation === 'collect') ||
+    (verb === 'refund' && situation === 'refund')
+  );
+}
+
 function NeedPhrase() {
   return (
-    <Notice
-      kind="warn"
-      title={text('settlement.ask.phrase')}
-      action={
-        <Link className="button main" to="/phrase">
-          {text('settlement.ask.phrase.go')}
-        </Link>
-      }
-    >
-      {text('settlement.ask.phrase.why')}
-    </Notice>
+    <div className="swap-ask">
+      <strong>{text('settlement.ask.phrase')}</strong>
+      <p className="soft">{text('settlement.ask.phrase.why')}</p>
+      <Link className="button main big" to="/phrase">
+        {text('settlement.ask.phrase.go')}
+      </Link>
+    </div>
   );
 }
 
@@ -143,11 +150,14 @@ function Connect({ ask: { family, chain, address } }: ConnectProps) {
     });
   const account = { address: shortAddress(address), chain: chainName(chain) };
   return (
-    <Notice kind="warn" title={text('settlement.ask.connect', account)}>
-      <p>{text('settlement.ask.connect.why')}</p>
+    <div className="swap-ask" role="status">
+      <strong>{text('settlement.ask.connect', account)}</strong>
+      <p className="soft">{text('settlement.ask.connect.why')}</p>
       <Programs families={[family]} act={act} onChoose={connect} />
-      <Failed error={act.error} />
-    </Notice>
+      {act.error !== null && (
+        <Refused error={act.error} chain={chain} title="settlement.wallet.failed" />
+      )}
+    </div>
   );
 }
 
@@ -178,9 +188,15 @@ function Stopped() {
         </Button>
       }
     >
-      {swap.problems.map(({ kind, sentence }) => (
-        <p key={`${kind} ${sentence}`}>{sentence}</p>
-      ))}
+      {text('settlement.stopped.why')}
+      <details className="swap-raw">
+        <summary>{text('settlement.details')}</summary>
+        {swap.problems.map(({ kind, sentence }) => (
+          <p key={`${kind} ${sentence}`} lang="en">
+            {sentence}
+          </p>
+        ))}
+      </details>
     </Notice>
   );
 }
@@ -216,7 +232,8 @@ export function GiveUp() {
   const waits = has(own, 'coins') && own.form === undefined;
   const sure = waits ? 'settlement.give_up.sure.bitcoin' : 'settlement.give_up.sure';
   return (
-    <div className="actions">
+    <Fold title={text('settlement.give_up.fold')}>
+      <p>{text(sure, said.values)}</p>
       <Confirm
         title={text('settlement.give_up.title')}
         what={<p>{text(sure, said.values)}</p>}
@@ -224,7 +241,20 @@ export function GiveUp() {
       >
         {text('settlement.give_up')}
       </Confirm>
-    </div>
+    </Fold>
+  );
+}
+
+/** Whole, and in groups that can be compared: a look-alike has the same ends. */
+export function Address({ value }: { value: string }) {
+  const groups = value.match(/.{1,4}/g) ?? [];
+  return (
+    <code className="swap-address">
+      {groups.map((each, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same group may come twice.
+        <span key={at}>{each}</span>
+      ))}
+    </code>
   );
 }
 
@@ -250,52 +280,55 @@ function Pay({ ask }: PayProps) {
 }
 
 function Payment({ ask, by }: PayProps & { readonly by: PayByWallet }) {
-  const { said } = useHere();
-  const { address, amount, uri, notAfter } = ask;
+  const { seen, said } = useHere();
+  const { address, amount, uri } = ask;
   const exact = formatAmount(amount, decimals);
   const values = { ...said.values, amount: `${exact}\u00a0BTC`, address };
   const [taproot] = /^[a-z]+1p/.exec(address) ?? [];
   return (
-    <div className="swap-pay">
-      <div>
+    <div className="swap-payment">
+      <div className="swap-code">
         <Qr value={uri} label={text('settlement.pay.qr', values)} />
-        <a className="button" href={uri}>
+        <a className="button swap-open" href={uri}>
           {text('settlement.pay.open')}
         </a>
       </div>
-      <div>
+      <div className="swap-pay">
         <dl className="swap-exact">
           <div>
-            <dt>{text('settlement.pay.exact')}</dt>
+            <dt>{text('settlement.pay.amount')}</dt>
             <dd>
-              <strong className="swap-amount">{values.amount}</strong>{' '}
+              <strong>{values.amount}</strong>{' '}
               <Copy value={plain(exact)} what={text('settlement.pay.what_amount')} />
             </dd>
           </div>
           <div>
             <dt>{text('settlement.pay.to')}</dt>
             <dd>
-              <code className="swap-address">{address}</code>{' '}
+              <Address value={address} />{' '}
               <Copy value={address} what={text('settlement.pay.what_address')} />
             </dd>
           </div>
           <div>
-            <dt>{text('settlement.pay.before')}</dt>
-            <dd>
-              <Clock at={notAfter} />
-            </dd>
+            <dt>{text('settlement.pay.network')}</dt>
+            <dd>{chainName(sidesOf(seen.swap).own.chain)}</dd>
           </div>
         </dl>
         <ChooseWallet by={by} />
+        <p className="swap-live">{text('settlement.pay.watch')}</p>
+        <p className="hint">{text('settlement.pay.exchange', values)}</p>
+        {taproot && <p className="hint">{text('settlement.pay.taproot', { prefix: taproot })}</p>}
+        <details className="swap-raw">
+          <summary>{text('settlement.pay.rules')}</summary>
+          <ul>
+            {(['less', 'more', 'once', 'late'] as const).map((rule) => (
+              <li key={rule}>
+                {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}
+              </li>
+            ))}
+          </ul>
+        </details>
       </div>
-      <ul className="swap-rules">
-        {taproot && <li>{text('settlement.pay.taproot', { prefix: taproot })}</li>}
-        {(['exchange', 'less', 'more', 'once', 'late'] as const).map((rule) => (
-          <li key={rule}>
-            {text(`settlement.pay.${rule}`, { ...values, at: said.values.fundBy ?? '' })}
-          </li>
-        ))}
-      </ul>
     </div>
   );
 }
@@ -347,11 +380,14 @@ function ChooseWallet({ by: { act, asks } }: { by: PayByWallet }) {
     <>
       {programs.length > 0 && (
         <div className="swap-wallets">
-          <p className="soft">{text('settlement.wallet.or')}</p>
           <ul className="programs">
-            {programs.map((each) => (
+            {programs.map((each, at) => (
               <li key={each.id}>
-                <Button busy={act.busy} onPress={() => asks(each)}>
+                <Button
+                  kind={at === 0 ? 'main' : 'plain'}
+                  busy={act.busy}
+                  onPress={() => asks(each)}
+                >
                   {each.icon !== null && <img src={each.icon} alt="" width={20} height={20} />}
                   {text('settlement.wallet.pay', { name: each.name })}
                 </Button>
@@ -361,28 +397,30 @@ function ChooseWallet({ by: { act, asks } }: { by: PayByWallet }) {
         </div>
       )}
       {act.busy && <p role="status">{text('settlement.wallet.look')}</p>}
-      {act.error !== null && <Refused error={act.error} chain={sidesOf(seen.swap).own.chain} />}
+      {act.error !== null && (
+        <Refused
+          error={act.error}
+          chain={sidesOf(seen.swap).own.chain}
+          title="settlement.wallet.refused"
+        />
+      )}
     </>
   );
 }
 
-function Refused({ error, chain }: { error: unknown; chain: string }) {
-  const code = error instanceof WalletError ? error.code : null;
-  const said = messageOf(error);
-  if (code === 'declined') {
+type RefusedProps = { error: unknown; chain: string; title: TextKey };
+
+/** The wallet's own no is its person's, and no word of the market's. */
+function Refused({ error, chain, title }: RefusedProps) {
+  if (!(error instanceof WalletError)) return <Failed error={error} />;
+  if (error.code === 'declined') {
     return <Notice kind="info" title={text('settlement.wallet.declined')} />;
   }
-  if (code === 'wrong_network') {
-    const title = text('settlement.wallet.network', { chain: chainName(chain) });
-    return (
-      <Notice kind="bad" title={title}>
-        {said}
-      </Notice>
-    );
-  }
+  const isElsewhere = error.code === 'wrong_network';
+  const elsewhere = text('settlement.wallet.network', { chain: chainName(chain) });
   return (
-    <Notice kind="bad" title={text('settlement.wallet.refused')}>
-      {said}
+    <Notice kind="warn" title={isElsewhere ? elsewhere : text(title)}>
+      <span lang="en">{messageOf(error)}</span>
     </Notice>
   );
 }

@@ -1,42 +1,43 @@
-// Both legs as steps in words, and every payment by hand with what becomes of it.
+// Both sides on their chains, the checks and the history: closed until somebody wants to know.
 
-import { config } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
-import { Button, Panel } from '../../parts/controls.tsx';
-import { saveFile } from '../../parts/forms.tsx';
+import { Copy, Panel } from '../../parts/controls.tsx';
 import { Table } from '../../parts/shown.tsx';
-import { chainName, explorerOf } from '../../parts/words.ts';
-import { localTime } from '../../texts/people.ts';
+import { clockText } from '../../parts/swap/progress.ts';
+import {
+  amountsOf,
+  blocksText,
+  happenedText,
+  type LegShown,
+  type StepShown,
+} from '../../parts/swap/shown.ts';
+import { type Fate, fatesOf, sidesOf } from '../../parts/swap/situation.ts';
+import { chainName, explorerOf, shortAddress } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
+import { Fold } from './fold.tsx';
 import { useHere } from './here.tsx';
-import { amountsOf, happenedText, type LegShown, receiptOf, type StepShown } from './shown.ts';
-import { type Fate, fatesOf } from './situation.ts';
 
 export function Legs() {
   const { said } = useHere();
   return (
-    <section aria-labelledby="swap-legs">
-      <h2 id="swap-legs">{text('settlement.legs')}</h2>
+    <Fold title={text('settlement.legs')}>
       <div className="swap-legs">
         {said.legs.map((leg) => (
           <Leg key={leg.title} leg={leg} />
         ))}
       </div>
-    </section>
+    </Fold>
   );
 }
 
 function Leg({ leg }: { leg: LegShown }) {
   const chain = chainName(leg.chain);
   return (
-    <article
-      className="panel"
-      aria-label={`${leg.title}, ${text('settlement.leg.chain', { chain })}`}
-    >
+    <article aria-label={`${leg.title}, ${text('settlement.leg.chain', { chain })}`}>
       <h3>
         {leg.title} <span className="soft">{text('settlement.leg.chain', { chain })}</span>
       </h3>
-      <ol className="swap-steps">
+      <ol>
         {leg.steps.map((step) => (
           <Step key={step.label} step={step} chain={leg.chain} />
         ))}
@@ -63,14 +64,24 @@ function Step({ step, chain }: { step: StepShown; chain: string }) {
   );
 }
 
-export function Tx({ txid, chain }: { txid: string; chain: string }) {
+type TxProps = {
+  txid: string;
+  chain: string;
+  /** Its name stands beside it. */
+  isNamed?: boolean;
+};
+
+export function Tx({ txid, chain, isNamed = false }: TxProps) {
   const known = useLive(useHere().engine.nodes.chains);
   const isKnown = known.some((each) => each.chain === chain && each.isKnown);
   const explorer = explorerOf(chain, isKnown, txid);
   return (
     <span className="swap-tx">
-      <span className="soft">{text('settlement.tx')}</span> <code>{txid}</code>{' '}
-      {explorer !== null && (
+      {!isNamed && <span className="soft">{text('settlement.tx')}</span>}
+      <code title={txid}>{shortAddress(txid)}</code>{' '}
+      {explorer === null ? (
+        <Copy value={txid} what={text('settlement.tx')} />
+      ) : (
         <a href={explorer.url} target="_blank" rel="noreferrer">
           {text('settlement.tx.look', { explorer: explorer.name })}
         </a>
@@ -88,13 +99,8 @@ export function Fates() {
   const { inOwn } = amountsOf(seen, listed);
   const isPlain = fates.every(({ fate }) => fate === 'swap' || fate === 'collected');
   if (fates.length === 0 || (fates.length === 1 && isPlain)) return null;
-  const seenText = ({ payment }: Fate) =>
-    payment.confirmations === 0
-      ? text('settlement.leg.pool')
-      : text('settlement.leg.blocks', {
-          confirmations: payment.confirmations,
-          required: said.values.required ?? '',
-        });
+  const required = sidesOf(seen.swap).own.requiredConfirmations;
+  const seenText = ({ payment }: Fate) => blocksText(payment.confirmations, required);
   return (
     <Panel title={text('settlement.fates')} className="swap-fates">
       <Table
@@ -123,64 +129,66 @@ export function Fates() {
 }
 
 export function Checks() {
-  const { swap } = useHere().seen;
-  if (swap.checks.length === 0) return null;
-  const hasFailed = swap.checks.some(({ ok }) => !ok);
+  const { checks } = useHere().seen.swap;
+  if (checks.length === 0) return null;
+  const ok = checks.filter((each) => each.ok).length;
+  const isGood = ok === checks.length;
   return (
-    <details className="panel" open={hasFailed}>
-      <summary>{text('settlement.checks')}</summary>
+    <Fold
+      title={text('settlement.checks')}
+      status={text('settlement.checks.count', { ok, all: checks.length })}
+      tone={isGood ? 'good' : 'bad'}
+      isOpen={!isGood}
+    >
       <ul className="swap-checks">
-        {swap.checks.map(({ name, ok, sentence }) => (
-          <li key={name} className={ok ? 'ok' : 'bad-ink'}>
-            <span className="unseen">{text(`settlement.checks.${ok ? 'ok' : 'bad'}`)}</span>
-            <strong>{text(`settlement.check.${name}`)}</strong> {sentence}
+        {checks.map(({ name, ok: isOk, sentence }) => (
+          <li key={name} className={isOk ? 'ok' : 'bad-ink'}>
+            <span className="unseen">{text(`settlement.checks.${isOk ? 'ok' : 'bad'}`)}</span>
+            <strong>{text(`settlement.check.${name}`)}</strong>
+            {!isOk && <span lang="en"> {sentence}</span>}
           </li>
         ))}
       </ul>
-    </details>
+      {isGood && (
+        <details className="swap-raw">
+          <summary>{text('settlement.details')}</summary>
+          <ul lang="en">
+            {checks.map(({ name, sentence }) => (
+              <li key={name}>{sentence}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Fold>
   );
 }
 
 export function History() {
   const { seen, listed } = useHere();
   const { swap, now } = seen;
-  const { history } = swap;
+  const told = swap.history.map((each) => ({ ...each, ...happenedText(each, swap, listed) }));
+  if (told.length === 0) return null;
   return (
-    <details className="panel">
-      <summary>{text('settlement.history')}</summary>
-      {history.length === 0 ? (
-        <p className="soft">{text('settlement.history.empty')}</p>
-      ) : (
-        <ol className="swap-history">
-          {history.map((each, index) => {
-            const { said, detail } = happenedText(each, swap, listed);
-            return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
-              <li key={index}>
-                <span className="soft">{localTime(each.at, now)}</span> {said}
-                {detail !== null && <span className="hint swap-detail">{detail}</span>}
-                {each.txid !== null && <code>{each.txid}</code>}
-              </li>
-            );
-          })}
+    <Fold title={text('settlement.history')}>
+      <ol className="swap-history">
+        {told.map(({ at, said }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
+          <li key={index}>
+            <span className="soft">{clockText(at, now)}</span> {said}
+          </li>
+        ))}
+      </ol>
+      <details className="swap-raw">
+        <summary>{text('settlement.details')}</summary>
+        <ol lang="en">
+          {told.map(({ detail, txid }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
+            <li key={index}>
+              {detail} {txid !== null && <code>{txid}</code>}
+            </li>
+          ))}
         </ol>
-      )}
-    </details>
-  );
-}
-
-export function Ended() {
-  const { seen, listed } = useHere();
-  const { swap } = seen;
-  if (swap.phase !== 'ended') return null;
-  const receipt = receiptOf(swap, config.productName, listed);
-  const name = `${config.shortName}-receipt-${swap.id.slice(0, 8)}.txt`;
-  return (
-    <Panel title={text('settlement.receipt')}>
-      <pre className="swap-receipt">{receipt}</pre>
-      <Button onPress={() => saveFile(name, 'text/plain', receipt)}>
-        {text('settlement.receipt.save')}
-      </Button>
-    </Panel>
+      </details>
+    </Fold>
   );
 }

@@ -1,28 +1,25 @@
-// One swap: its current step, the next one, until when one may be away, and one thing to do.
+// One swap: how far it is, one thing to do, its deadlines, and everything else closed.
 
 import { has } from '@parley/core/families.ts';
+import { isoTime } from '@parley/sdk/people.ts';
 import type { EscrowPayment } from '@parley/sdk/settle.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { use, useEffect, useState } from 'react';
+import { type CSSProperties, type ReactNode, use, useEffect, useState } from 'react';
 import type { Engine } from '../../engine/engine.ts';
 import { pageEngine } from '../../engine/page.ts';
 import type { LegView, SwapView } from '../../engine/types.ts';
 import { useAssets, useSends } from '../../market/answers.ts';
 import { useLive } from '../../market/use-live.ts';
-import { announce, Button, Notice, Panel } from '../../parts/controls.tsx';
+import { Coin } from '../../parts/coin.tsx';
+import { announce, Button, Notice } from '../../parts/controls.tsx';
 import { PayoutForm, SaveRescue } from '../../parts/forms.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { Empty, Screen } from '../../parts/page.tsx';
 import { handOver } from '../../parts/page-wallets.ts';
-import { Clock, useNow } from '../../parts/shown.tsx';
-import { TellMe } from '../../parts/tell-me.tsx';
-import { chainName } from '../../parts/words.ts';
-import { formatDuration } from '../../texts/people.ts';
-import { text } from '../../texts/texts.ts';
-import { Action, GiveUp, useWalletPayment } from './action.tsx';
-import { HereContext, useHere } from './here.tsx';
-import { Checks, Ended, Fates, History, Legs } from './legs.tsx';
-import { shown } from './shown.ts';
+import { useNow } from '../../parts/shown.tsx';
+import { clockText, type Step } from '../../parts/swap/progress.ts';
+import { markedAs, shown } from '../../parts/swap/shown.ts';
 import {
   askOf,
   factsOf,
@@ -31,15 +28,30 @@ import {
   type Seen,
   type Situation,
   sidesOf,
-} from './situation.ts';
-import { heldBy, inCoins, type WarningKind, warningsOf } from './warnings.ts';
+} from '../../parts/swap/situation.ts';
+import {
+  heldBy,
+  inCoins,
+  type Warning,
+  type WarningKind,
+  warningsOf,
+} from '../../parts/swap/warnings.ts';
+import { TellMeWords } from '../../parts/tell-me.tsx';
+import { chainName } from '../../parts/words.ts';
+import { formatDuration, localTime } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { Action, Address, GiveUp, useWalletPayment } from './action.tsx';
+import { Ended } from './ended.tsx';
+import { Fold } from './fold.tsx';
+import { HereContext, useHere } from './here.tsx';
+import { Checks, Fates, History, Legs } from './legs.tsx';
 import './settlement.css';
 
 export function Settlement() {
   const { id } = useParams({ from: '/swaps/$id' });
   const engine = use(pageEngine());
   useEffect(() => handOver(engine.use), [engine]);
-  const tell = <TellMe path={`/swaps/${id}`} />;
+  const tell = <TellMeWords path={`/swaps/${id}`} />;
   return <SwapPage engine={engine} id={id} key={id} tell={tell} />;
 }
 
@@ -49,7 +61,7 @@ type SwapPageProps = {
   engine: Engine;
   id: string;
   /** Whether the person wants to be told while it looks elsewhere; a saved copy tells nothing. */
-  tell?: React.ReactNode;
+  tell?: ReactNode;
 };
 
 export function SwapPage({ engine, id, tell }: SwapPageProps) {
@@ -84,7 +96,7 @@ function Unknown() {
             <Link className="button main" to="/rescue">
               {text('settlement.unknown.restore')}
             </Link>
-            <Link className="button" to="/swaps">
+            <Link className="button" to="/activity">
               {text('settlement.unknown.list')}
             </Link>
           </>
@@ -124,66 +136,206 @@ function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
   const { situation, title } = said;
   // biome-ignore lint/correctness/useExhaustiveDependencies: heard once for each situation.
   useEffect(() => announce(title), [situation]);
+  const id = `${swap.id.slice(0, 4)}…${swap.id.slice(-4)}`;
   return (
-    <Screen
-      title={text('settlement.title', said.values)}
-      aside={<span className="soft">{text('settlement.id', { id: swap.id.slice(0, 8) })}</span>}
-    >
-      <HereContext value={{ engine, seen, said, listed }}>
-        <Warnings which="before" />
-        <Main>
-          <Relay />
-          <Action />
-          <Left />
-        </Main>
-        <Warnings which="after" />
-        {swap.phase !== 'ended' && tell}
-        <Fates />
-        <Legs />
-        <PaidTo />
-        <Ended />
-        <Checks />
-        <History />
-        <GiveUp />
-      </HereContext>
-    </Screen>
+    <HereContext value={{ engine, seen, said, listed, isCopy: tell === undefined }}>
+      <Screen
+        title={text('settlement.title', said.values)}
+        heading={<Sides />}
+        aside={
+          <span className="chip" title={swap.id}>
+            {text('settlement.id', { id })}
+          </span>
+        }
+      >
+        <div className="swap-page">
+          <Steps />
+          <Warnings />
+          <Hero />
+          <DeadlineLine />
+          <Fates />
+          <div className="swap-folds">
+            <Checks />
+            <Legs />
+            <Rescue />
+            <Risk />
+            <PaidTo />
+            <History />
+            {swap.phase !== 'ended' && tell !== undefined && (
+              <Fold title={text('tell.title')}>{tell}</Fold>
+            )}
+            <GiveUp />
+          </div>
+        </div>
+      </Screen>
+    </HereContext>
   );
 }
 
-function Main({ children }: { children: React.ReactNode }) {
-  const { said } = useHere();
-  const { title, tone, clock } = said;
+/** `0.02 BTC → 1 299.61 USDC`, each with its mark. */
+function Sides() {
+  const { seen, said, listed } = useHere();
+  const { own, other } = sidesOf(seen.swap);
   return (
-    <section className={`panel swap-now ${tone}`} aria-labelledby="swap-now">
-      <h2 id="swap-now">{title}</h2>
-      {clock !== null && (
-        <p className="swap-clock">
-          <span className="soft">{text(`settlement.${clock.is}`)}</span> <Clock at={clock.at} />
+    <span className="swap-sides">
+      <span>
+        <Coin asset={markedAs(own, listed)} size={28} withChain /> {said.values.gives}
+      </span>
+      <span className="soft" aria-hidden="true">
+        →
+      </span>
+      <span className="unseen">{text('settlement.title.for')}</span>
+      <span>
+        <Coin asset={markedAs(other, listed)} size={28} withChain /> {said.values.gets}
+      </span>
+    </span>
+  );
+}
+
+function Steps() {
+  const { steps } = useHere().said;
+  return (
+    <ol className="swap-steps" style={{ '--count': steps.length } as CSSProperties}>
+      {steps.map((step, at) => (
+        <li
+          key={step.is}
+          className={step.state}
+          aria-current={step.state === 'now' ? 'step' : undefined}
+        >
+          <i aria-hidden="true">{markOf(step.state, at)}</i>
+          <span className="unseen">{text(`settlement.leg.state.${stateOf(step)}`)} </span>
+          <span>{text(`settlement.step.${step.is}`)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const stateOf = ({ state }: Step) => (state === 'bad' ? 'never' : state);
+
+function markOf(state: Step['state'], at: number): ReactNode {
+  if (state === 'done') return <Icon name="check" />;
+  return state === 'bad' ? <Icon name="cross" /> : at + 1;
+}
+
+/** The turn and its time, one sentence, and one thing to do. */
+function Hero() {
+  const { seen, said } = useHere();
+  const { title, tone, turn, left, situation } = said;
+  const isOver = seen.swap.phase === 'ended';
+  const waits = tone === 'wait' && !isOver;
+  // The code, the amount and the address say it all.
+  const isShownBelow = situation === 'pay' && askOf(seen.swap, 'pay_by_hand') !== null;
+  return (
+    <section className={`hero swap-now ${tone}`} aria-labelledby="swap-now">
+      <div className="swap-head">
+        <p className={tone === 'bad' ? 'eyebrow bad' : 'eyebrow'}>
+          {turn}
+          {left !== null && (
+            <>
+              {' · '}
+              <strong>{left}</strong>
+            </>
+          )}
         </p>
-      )}
-      <p>{said.now}</p>
-      {children}
-      <dl className="swap-words">
-        {(['next', 'away', 'lose'] as const).map((part) => (
-          <div key={part}>
-            <dt>{text(`settlement.${part}`)}</dt>
-            <dd>{said[part]}</dd>
-          </div>
-        ))}
-      </dl>
+        <h2 id="swap-now">{title}</h2>
+        {!isShownBelow && <p className={waits ? 'swap-live' : undefined}>{said.now}</p>}
+      </div>
+      <Relay />
+      <Action />
+      {isOver ? <Ended /> : <p className="swap-next soft">{said.next}</p>}
     </section>
   );
 }
 
-/** The market's help for a person who is away. */
-function Left() {
+function DeadlineLine() {
   const { seen, said } = useHere();
+  const { line } = said;
   const sends = useSends();
-  return leftWith(seen.swap, (chain) => sends(chain).claims).map((what) => (
-    <p key={what} className="soft">
-      {text(`settlement.left.${what}`, said.values)}
+  if (line === null) return seen.swap.phase === 'ended' ? null : <Away sends={sends} />;
+  return (
+    <section className="panel swap-line" aria-label={text('settlement.line')}>
+      <div className="swap-track" aria-hidden="true">
+        {line.marks.map(({ is, isPast }) => (
+          <span key={is} className={isPast ? 'past' : ''} />
+        ))}
+        <i className="swap-mark" style={{ left: `${line.now}%` }}>
+          <b style={{ translate: `-${line.now}%` }}>{text('settlement.line.now')}</b>
+        </i>
+      </div>
+      <ol className="swap-marks">
+        {line.marks.map(({ is, at, isNear, isMet }) => (
+          <li key={is} className={isNear ? 'near' : undefined}>
+            {isMet && <span className="good-ink">✓ </span>}
+            {text(`settlement.line.${is}`)}{' '}
+            <time dateTime={isoTime(at)} title={localTime(at, seen.now)}>
+              {clockText(at, seen.now)}
+            </time>
+          </li>
+        ))}
+      </ol>
+      <AwayWords sends={sends} />
+    </section>
+  );
+}
+
+type AwayProps = { sends: ReturnType<typeof useSends> };
+
+function Away({ sends }: AwayProps) {
+  return (
+    <section className="panel swap-line" aria-label={text('settlement.away')}>
+      <AwayWords sends={sends} />
+    </section>
+  );
+}
+
+/** The effect of closing the page, and the market's help for a person who is away. */
+function AwayWords({ sends }: AwayProps) {
+  const { seen, said } = useHere();
+  const left = leftWith(seen.swap, (chain) => sends(chain).claims);
+  return (
+    <p className={said.mustStay ? 'warn-ink' : 'soft'}>
+      <strong className="unseen">{text('settlement.away')}: </strong>
+      {said.away}
+      {left.map((what) => ` ${text(`settlement.left.${what}`, said.values)}`)}
     </p>
-  ));
+  );
+}
+
+function Risk() {
+  const { seen, said } = useHere();
+  if (seen.swap.phase === 'ended') return null;
+  return (
+    <Fold title={text('settlement.lose')}>
+      <p>{said.lose}</p>
+    </Fold>
+  );
+}
+
+/** One press while the newest file is not saved; closed once it is. */
+function Rescue() {
+  const { engine, seen } = useHere();
+  const file = useLive(engine.rescue.file);
+  if (seen.swap.phase === 'ended' || file.swaps === 0) return null;
+  const unsaved = text('settlement.rescue.unsaved');
+  if (file.isSaved) {
+    return (
+      <Fold title={text('settlement.rescue')} status={text('settlement.rescue.saved')} tone="good">
+        <p>{text('settlement.warn.rescue.why')}</p>
+        <SaveRescue save={engine.rescue.save} />
+      </Fold>
+    );
+  }
+  return (
+    <div className="fold swap-rescue">
+      <SaveRescue save={engine.rescue.save}>
+        <Icon name="file" />
+        <span>
+          {text('settlement.rescue.save')} <span className="value warn-ink">{unsaved}</span>
+        </span>
+      </SaveRescue>
+    </div>
+  );
 }
 
 /** The market was asked to collect, since the wallet could not pay for it. */
@@ -226,38 +378,31 @@ function PaidTo() {
   const { swap } = seen;
   const leg = openLeg(swap, said.situation);
   const [isOpen, setOpen] = useState(false);
-  // A swap that was brought back has no known address, and it is not read before it has one.
+  // A swap that was brought back has no known address: the one thing to do asks for it.
   const isAsked = askOf(swap, 'name_payout') !== null;
-  if (leg === null || (said.situation === 'starting' && !isAsked)) return null;
-  const key = leg.leg === swap.gives ? 'settlement.payto.refund' : 'settlement.payto';
+  if (leg === null || isAsked || said.situation === 'starting') return null;
+  const isRefund = leg.leg === swap.gives;
   const keep = async (address: string) => {
     await engine.swaps.payTo(swap.id, address);
     setOpen(false);
   };
   return (
-    <Panel title={text(key)}>
-      {!isAsked && (
-        <p>
-          <code className="swap-address">{leg.ownAddress}</code>
-        </p>
-      )}
-      {isAsked && <PayoutForm keep={keep} />}
-      {!isAsked && isOpen && <PayoutForm keep={keep} leave={() => setOpen(false)} />}
-      {!isAsked && !isOpen && (
+    <Fold title={text(isRefund ? 'settlement.payto.refund' : 'settlement.payto')}>
+      <p>
+        <Address value={leg.ownAddress} />
+      </p>
+      {isOpen ? (
+        <PayoutForm keep={keep} leave={() => setOpen(false)} />
+      ) : (
         <Button onPress={() => setOpen(true)}>{text('settlement.payto.change')}</Button>
       )}
-    </Panel>
+    </Fold>
   );
 }
 
-type WarningsProps = {
-  /** Warnings that cost something stand above the action, and the rest below it. */
-  which: 'before' | 'after';
-};
-
-function Warnings({ which }: WarningsProps) {
-  const { engine, seen, said } = useHere();
-  const { data: assets = [] } = useAssets();
+/** The most dangerous one is displayed; the rest are a press away. */
+function Warnings() {
+  const { engine, seen } = useHere();
   const { swaps, health: live, vault, rescue } = engine;
   const driver = useLive(swaps.driver);
   const health = useLive(live);
@@ -265,10 +410,33 @@ function Warnings({ which }: WarningsProps) {
   const file = useLive(rescue.file);
   const isOtherTab = driver.kind === 'other';
   const all = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
-  const found = all.filter(({ weight }) => (weight === 'info') === (which === 'after'));
+  // The row of the file says that it is not saved.
+  const [first, ...more] = all.filter(({ kind }) => kind !== 'rescue');
+  if (first === undefined) return null;
+  const isLarge = first.weight !== 'info';
+  const folded = isLarge ? more : [first, ...more];
+  const count = { count: folded.length };
+  return (
+    <div className="swap-notes">
+      {isLarge && <Note warning={first} />}
+      {folded.length > 0 && (
+        <details className="swap-more">
+          <summary>{text(isLarge ? 'settlement.notes.more' : 'settlement.notes', count)}</summary>
+          {folded.map((each) => (
+            <Note key={each.kind} warning={each} />
+          ))}
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Note({ warning: { kind, weight, sentence } }: { warning: Warning }) {
+  const { engine, seen, said, listed } = useHere();
+  const health = useLive(engine.health);
   const short = seen.swap.problems.find((each) => each.kind === 'gas');
   const { chain: gasChain } = seen.swap.legs[short?.leg ?? seen.swap.gives];
-  const coin = assets.find(({ chain, address }) => chain === gasChain && address === null);
+  const coin = listed.find(({ chain, address }) => chain === gasChain && address === null);
   const { refused } = seen.swap.relay ?? {};
   const isOfGas = short?.code === 'claim_unpayable';
   const values = {
@@ -278,10 +446,9 @@ function Warnings({ which }: WarningsProps) {
     gasChain: chainName(gasChain),
     held: text(`settlement.warn.held.${heldBy(seen.swap)}`),
   };
-  const told = (said: string) => (coin === undefined ? said : inCoins(said, coin.symbol));
-  return found.map(({ kind, weight, sentence }) => (
+  const told = (it: string) => (coin === undefined ? it : inCoins(it, coin.symbol));
+  return (
     <Notice
-      key={kind}
       kind={weight}
       title={text(
         kind === 'gas' && !isOfGas ? 'settlement.warn.gas.cannot' : `settlement.warn.${kind}`,
@@ -295,12 +462,14 @@ function Warnings({ which }: WarningsProps) {
       {kind === 'gas' && typeof refused === 'string' && (
         <p>{text('settlement.warn.gas.refused', { why: refused })}</p>
       )}
-      {sentence !== null && kind === 'gas' && <p className="swap-told">{told(sentence)}</p>}
-      {sentence !== null && kind !== 'gas' && (
-        <details className="swap-told">{told(sentence)}</details>
+      {sentence !== null && (
+        <details className="swap-raw" open={kind === 'gas'}>
+          <summary>{text('settlement.details')}</summary>
+          <p lang="en">{told(sentence)}</p>
+        </details>
       )}
     </Notice>
-  ));
+  );
 }
 
 function What({ kind }: { kind: WarningKind }) {

@@ -14,13 +14,7 @@ import { moveClock } from '@parley/web/market/config.ts';
 import { queries } from '@parley/web/market/site.ts';
 import { handOver } from '@parley/web/parts/page-wallets.ts';
 import { Spoken } from '@parley/web/parts/spoken.tsx';
-import { tell } from '@parley/web/parts/tell.ts';
-import { TellMe } from '@parley/web/parts/tell-me.tsx';
-import { PhraseScreen } from '@parley/web/screens/phrase/phrase.tsx';
-import { RescueScreen } from '@parley/web/screens/rescue/rescue.tsx';
-import { SwapPage } from '@parley/web/screens/settlement/settlement.tsx';
-import type { Seen } from '@parley/web/screens/settlement/situation.ts';
-import { SwapList } from '@parley/web/screens/settlement/swaps.tsx';
+import type { Seen } from '@parley/web/parts/swap/situation.ts';
 import {
   agreedAt,
   everyDoubt,
@@ -28,7 +22,13 @@ import {
   payAsk,
   seen,
   states,
-} from '@parley/web/screens/settlement/testing/views.ts';
+} from '@parley/web/parts/swap/testing/views.ts';
+import { tell } from '@parley/web/parts/tell.ts';
+import { TellMeWords } from '@parley/web/parts/tell-me.tsx';
+import { OwnActivity } from '@parley/web/screens/activity/activity.tsx';
+import { PhraseScreen } from '@parley/web/screens/phrase/phrase.tsx';
+import { RescueScreen } from '@parley/web/screens/rescue/rescue.tsx';
+import { SwapPage } from '@parley/web/screens/settlement/settlement.tsx';
 import { languageFor } from '@parley/web/texts/languages.ts';
 import { speak } from '@parley/web/texts/texts.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -80,6 +80,12 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
         const wrong = [2, 5, 11].filter((place) => typed[place] !== words.split(' ')[place - 1]);
         if (wrong.length === 0) kept.set(checked);
         return { wrong };
+      },
+      read: async () => undefined,
+      readBack: async (came: string) => {
+        const isRight = came === words;
+        if (isRight) kept.set(checked);
+        return isRight;
       },
       restore: async () => assertNever(),
       forget: async () => kept.set({ kind: 'none' }),
@@ -134,7 +140,12 @@ function assertNever(): never {
   throw new Error('no fixture asks for this');
 }
 
-const checked: VaultState = { kind: 'checked', madeAt: agreedAt, checkedAt: agreedAt };
+const checked: VaultState = {
+  kind: 'checked',
+  madeAt: agreedAt,
+  checkedAt: agreedAt,
+  keptIn: 'words',
+};
 
 const problems: SwapView['problems'] = (
   ['node', 'market', 'market_lied', 'clock', 'gas', 'store', 'settle', 'terms'] as const
@@ -152,9 +163,9 @@ function screenOf(name: string) {
     case 'rescue':
       return <RescueScreen engine={engineOf({ vault: { kind: 'none' } })} />;
     case 'swaps':
-      return <SwapList engine={engineOf({ swaps: listOf() })} />;
+      return <OwnActivity engine={engineOf({ swaps: listOf() })} />;
     case 'swaps none':
-      return <SwapList engine={engineOf({})} />;
+      return <OwnActivity engine={engineOf({})} />;
     case 'swap unknown':
       return <SwapPage engine={engineOf({})} id="none" />;
     case 'swap looked for': {
@@ -168,6 +179,16 @@ function screenOf(name: string) {
       const engine = engineOf({ swaps: [at.swap], at, vault: unchecked });
       const more = { ...engine, swaps: { ...engine.swaps, driver: other } };
       return <SwapPage engine={more} id={at.swap.id} />;
+    }
+    case 'file unsaved': {
+      const at = seen({ isByHand: true, asks: [payAsk] });
+      const file = held({ swaps: 1, writtenAt: agreedAt, isSaved: false });
+      const engine = engineOf({
+        swaps: [at.swap],
+        at,
+        more: { rescue: { ...engineOf({}).rescue, file } },
+      });
+      return <SwapPage engine={engine} id={at.swap.id} />;
     }
     case 'swap stopped': {
       const at = seen({ phase: 'stopped', problems: problems.slice(-1) });
@@ -183,7 +204,7 @@ function screenOf(name: string) {
       { name: 'escrows', ok: true, sentence: 'both addresses follow from your terms' },
     ],
   };
-  const tell = <TellMe path={`/swaps/${full.id}`} />;
+  const tell = <TellMeWords path={`/swaps/${full.id}`} />;
   return <SwapPage engine={engineOf({ swaps: [full], at })} id={full.id} tell={tell} />;
 }
 
@@ -214,7 +235,15 @@ void speak(language, { isWhole: true }).then(() =>
 );
 handOver(({ signer }) => document.body.setAttribute('data-uses', signer.address));
 const root = createRootRoute({ component: Shown });
-const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/settings', '/'] as const;
+const paths = [
+  '/activity',
+  '/swaps/$id',
+  '/phrase',
+  '/rescue',
+  '/wallets',
+  '/settings',
+  '/',
+] as const;
 const routes = paths.map((path) => createRoute({ getParentRoute: () => root, path }));
 const router = createRouter({
   routeTree: root.addChildren(routes),

@@ -210,6 +210,11 @@ export function mustStay({ swap }: Seen, situation: Situation): boolean {
   return situation === 'collecting' && (factsOf(other).claimed?.confirmations ?? 0) === 0;
 }
 
+/** Where the code and the address stand on the screen. */
+export function isToPay(situation: Situation): boolean {
+  return situation === 'pay' || situation === 'pay_again' || situation.startsWith('wallet_');
+}
+
 /** The next moment that matters, and whether it is an end (`until`) or a beginning (`from`). */
 export function clockOf(
   { swap }: Seen,
@@ -258,7 +263,7 @@ export function clockOf(
 }
 
 /** Whether anybody may know the secret: from then on only the other leg's timelock ends a claim. */
-function isPublic(swap: SwapView): boolean {
+export function isPublic(swap: SwapView): boolean {
   const { own, other } = sidesOf(swap);
   const isShown = factsOf(own).secret ?? factsOf(other).secret ?? factsOf(other).claimed;
   return isShown !== null || swap.state === 'claiming';
@@ -332,11 +337,13 @@ export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): 
   const theirs = factsOf(other);
   const isIn = mine.funded !== null && mine.refunded === null && mine.claimed === null;
   const isOwed = theirs.claimed === null && theirs.refunded === null && mine.refunded === null;
-  const claims = swap.role === 'counterparty' && mine.funded !== null && isOwed;
+  // A side that gives up has released what it was owed.
+  const isClaimed = isOwed && !swap.isGivenUp && swap.state !== 'giving_up';
+  const claims = swap.role === 'counterparty' && mine.funded !== null && isClaimed;
   return [
     ...(swap.isRefundLeft && isIn ? (['refunds'] as const) : []),
     ...(!has(own, 'coins') && isIn && isKept(own.chain) ? (['refund'] as const) : []),
-    ...(swap.isClaimLeft && isOwed ? (['claims'] as const) : []),
+    ...(swap.isClaimLeft && isClaimed ? (['claims'] as const) : []),
     ...(!has(other, 'coins') && claims && isKept(other.chain) ? (['claim'] as const) : []),
   ];
 }

@@ -32,7 +32,7 @@ const warningKinds = [
 
 export type WarningKind = (typeof warningKinds)[number];
 
-type Warning = {
+export type Warning = {
   readonly kind: WarningKind;
   readonly weight: 'bad' | 'warn' | 'info';
   /** The SDK's sentence, in English with the numbers in it; null: the text says all. */
@@ -73,6 +73,9 @@ const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
   unpromised: 'info',
 };
 
+/** The one that is displayed large comes first. */
+const danger: readonly Warning['weight'][] = ['bad', 'warn', 'info'];
+
 const decimalsOf: Readonly<Record<string, number>> = { wei: 18, sun: 6, lamports: 9, sats: 8 };
 
 /**
@@ -108,12 +111,13 @@ export function warningsOf(about: About): Warning[] {
   if (rescue.swaps > 0 && !rescue.isSaved) found.set('rescue', null);
   // The page that decides about it says so in full.
   if (situationOf(about) === 'decide_extra') found.delete('settle');
-  return warningKinds.flatMap((kind) => {
+  const all = warningKinds.flatMap((kind): Warning[] => {
     const sentence = found.get(kind);
     const isLost = kind === 'gas' && gasUrgency(swap) === 'collect';
     const weight = isLost ? 'bad' : weights[kind];
     return sentence === undefined ? [] : [{ kind, weight, sentence }];
   });
+  return all.toSorted((one, other) => danger.indexOf(one.weight) - danger.indexOf(other.weight));
 }
 
 /** The step that waits while no answer of the nodes is sure. */

@@ -57,6 +57,7 @@ const held = (confirmations: number): EscrowFacts => ({
 export const shows = {
   none: nothingSeen,
   little: { ...nothingSeen, balance: 990_000n, empty: false },
+  littleBack: { ...nothingSeen, refunded: at(3, 'refund') },
   littlePooled: { ...nothingSeen, empty: false },
   pooled: held(0),
   mined: held(1),

@@ -30,6 +30,11 @@ test("the market's work for an absent person is told by family, and no longer th
       { ...usd, role: 'counterparty', isClaimLeft: true },
       ['refund', 'claims'],
     ],
+    [
+      'this side has given up what it was owed',
+      { ...usd, role: 'counterparty', isClaimLeft: true, isGivenUp: true, state: 'giving_up' },
+      ['refund'],
+    ],
     ['it was collected', { ...usd, usd: 'claimed' }, []],
     ['it is back', { ...usd, usd: 'refunded' }, []],
     ['the other side begins, and pays on EVM', { btc: 'final', role: 'counterparty' }, ['claim']],

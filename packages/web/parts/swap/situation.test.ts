@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { nothingSeen } from '@parley/core/facts.ts';
 import type { SwapView } from '../../engine/types.ts';
-import { happenedText, receiptOf, shown } from './shown.ts';
-import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
+import { happenedText, rateText, receiptOf, shown, whyBack } from './shown.ts';
+import { fatesOf, mustStay, sidesOf, situationOf, situations } from './situation.ts';
 import {
   agreedAt,
   deadlines,
@@ -12,6 +13,7 @@ import {
   happened,
   healthy,
   listed,
+  payAsk,
   payment,
   seen,
   states,
@@ -42,7 +44,7 @@ test('no screen says a name in the place of a value', () => {
 
 test('the amounts are in the unit, and each side is named by what it is to this person', () => {
   const { title, legs } = shown(seen({ isByHand: true }), listed);
-  assert.equal(title, 'Pay 0.01\u00a0BTC in one payment');
+  assert.equal(title, 'Pay exactly 0.01\u00a0BTC');
   assert.deepEqual(
     legs.map((each) => each.title),
     ['You give 0.01\u00a0BTC', 'You get 640\u00a0USDX'],
@@ -85,17 +87,46 @@ test('a leg is locked from its payment until it leaves, and not before or after'
   assert.equal(back?.label, 'It comes back to you');
 });
 
-test('the history is told in whole coins, and the words of others as they said them', () => {
+test('the history has its own sentence for every event, and the words of others are details', () => {
   const { swap } = seen({ isByHand: true });
   const told = (step: SwapView['history'][number]['step'], said = 'pay 1000000 sats') =>
     happenedText({ ...happened(step), text: said }, swap, listed);
-  assert.deepEqual(told('pay_by_hand'), {
-    said: 'You were asked to pay 0.01\u00a0BTC in one payment.',
-    detail: null,
-  });
-  const short = 'account has 5000000000000000 wei';
-  assert.equal(told('waiting', short).detail, 'account has 0.005\u00a0ETH');
-  assert.equal(told('market_refused').detail, 'pay 0.01\u00a0BTC');
+  assert.equal(told('pay_by_hand').said, 'This page asked you for 0.01\u00a0BTC in one payment.');
+  for (const step of ['waiting', 'market_refused', 'scheduled', 'evidence'] as const) {
+    const { said, detail } = told(step, 'account has 5000000000000000 wei');
+    assert.doesNotMatch(said, /account|wei|{/, step);
+    assert.equal(detail, 'account has 0.005\u00a0ETH');
+  }
+});
+
+test('coins that a Bitcoin script paid are said to come less a fee, and others are not', () => {
+  const [, , done] = states.find(([name]) => name === 'done') ?? assert.fail();
+  const { swap } = done;
+  const other = { ...done, swap: { ...swap, gives: swap.gives === 'a' ? 'b' : 'a' } as const };
+  assert.doesNotMatch(shown(done, listed).now, /fee/);
+  assert.doesNotMatch(receiptOf(swap, 'Parley', listed), /fee/);
+  assert.match(shown(other, listed).now, /less the network fee/);
+  assert.match(receiptOf(other.swap, 'Parley', listed), /^Received: 0\.01 BTC .*less the fee/m);
+});
+
+test('confirmations beyond those required are not counted', () => {
+  const deepIn = seen({ state: 'funding', isByHand: true, btc: 'final' });
+  const { own } = sidesOf(deepIn.swap);
+  const funded = { txid: 'aa', confirmations: 7, deep: false };
+  const facts = { ...nothingSeen, funded, empty: false };
+  const legs = { ...deepIn.swap.legs, b: { ...own, facts, requiredConfirmations: 2 } };
+  const { now, legs: drawn } = shown({ ...deepIn, swap: { ...deepIn.swap, legs } }, listed);
+  assert.match(now, /2 of 2/);
+  assert.equal(drawn[0].steps[0]?.detail, '2 of 2 confirmations');
+});
+
+test('a payment that this page could not see is not asked for', () => {
+  const problem = { kind: 'node', leg: 'b', code: null, sentence: 'silent' } as const;
+  const { title, tone } = shown(
+    seen({ isByHand: true, asks: [payAsk], problems: [problem] }),
+    listed,
+  );
+  assert.deepEqual([title, tone], ['Do not pay now', 'bad']);
 });
 
 test('the page asks to stay open while what it sends next has no later time', () => {
@@ -178,6 +209,8 @@ test('a possible cost is warned of before, the worst first, and nothing once a s
     'gas',
     'node',
   ]);
+  const lost = { state: 'claiming', problems: [problem('gas', null)] } as const;
+  assert.deepEqual(kinds({ ...hand, ...lost }, { isOtherTab: true }), ['gas', 'other_tab']);
   const short = { problems: [problem('gas', 'claim_unpayable')] };
   const weightIn = (state: 'funding' | 'claiming') =>
     warningsOf(about({ ...hand, ...short, state })).map(({ weight }) => weight);
@@ -249,7 +282,44 @@ test('a receipt names every transaction of both legs, and no secret', () => {
   const done = states.find(([name]) => name === 'done')?.[2];
   const said = receiptOf(done?.swap ?? seen().swap, 'Parley', listed);
   assert.match(said, /^Parley: receipt of swap 0199aa00-/);
-  assert.match(said, /Given: 0.01 BTC on bitcoin-regtest/);
+  assert.match(said, /Given: 0.01 BTC on Bitcoin \(dev\)/);
   assert.equal(said.match(/Collected in transaction: /g)?.length, 2);
   assert.doesNotMatch(said, /secret/i);
+});
+
+test('a receipt says that something was received or given only where a chain has shown it', () => {
+  const said = (name: string) => {
+    const { swap } = states.find(([each]) => each === name)?.[2] ?? assert.fail(name);
+    return receiptOf(swap, 'Parley', listed);
+  };
+  assert.match(said('done'), /^Received: 640 USDX/m);
+  assert.match(said('refunded'), /^Given: nothing; 0.01 BTC on Bitcoin \(dev\) came back to you$/m);
+  for (const name of ['refunded', 'nothing', 'nothing by hand', 'lost']) {
+    assert.match(said(name), /^Received: nothing/m, name);
+  }
+  assert.match(said('nothing by hand'), /^Given: nothing; .* were agreed$/m);
+});
+
+test('a payment that was too little comes back as what it is, and not as what was agreed', () => {
+  const end = { end: 'refunded' } as never;
+  const back = seen({ phase: 'ended', state: 'settled', isByHand: true, end, btc: 'littleBack' });
+  const { title, situation } = shown(back, listed);
+  assert.deepEqual([situation, title], ['done_refunded', 'Ended. You have your payment back']);
+  const receipt = receiptOf(back.swap, 'Parley', listed);
+  assert.match(receipt, /^Given: nothing; a payment of less than 0.01 BTC .* came back to you$/m);
+});
+
+test('a refund has its reason in calm words, by what the chains have shown', () => {
+  const why = (given: Parameters<typeof seen>[0]) => whyBack(seen(given).swap);
+  const back = { state: 'settled', btc: 'refunded' } as const;
+  assert.match(why(back), /did not lock its coins/);
+  assert.match(why({ ...back, isGivenUp: true }), /^You gave the swap up/);
+  assert.match(why({ ...back, usd: 'final' }), /did not go through in time/);
+  assert.match(why({ state: 'settled', btc: 'little' }), /^Too little arrived/);
+  assert.match(why({ ...back, gives: 'USDX', usd: 'refunded' }), /did not collect/);
+});
+
+test('the agreed rate is that of the pair, whichever side one has', () => {
+  assert.equal(rateText(seen().swap, listed), '64\u202f000\u00a0USDX for 1 BTC');
+  assert.equal(rateText(seen({ gives: 'USDX' }).swap, listed), rateText(seen().swap, listed));
 });
