@@ -1,24 +1,33 @@
-// The frame of every screen of an account: heading, navigation, the account's name, and a new
-// sign-in where one is needed.
+// The frame of every screen of an account: heading, navigation, and the way in.
 
-import { Link, useLocation } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { SignedInAccount } from '../market/session.ts';
 import { type TextKey, text } from '../texts/texts.ts';
+import { Icon } from './icons.tsx';
 import { Screen } from './page.tsx';
 import { SignedIn } from './signed-in.tsx';
-import { FreshGate } from './ways/fresh.tsx';
 import './account-screen.css';
 
-const places = [
-  ['/account', 'account.nav.account'],
-  ['/wallets', 'account.nav.wallets'],
-  ['/activity', 'account.nav.activity'],
-  ['/notifications', 'account.nav.notifications'],
-  ['/keys', 'account.nav.keys'],
-  ['/webhooks', 'account.nav.webhooks'],
-  ['/assets', 'account.nav.assets'],
-  ['/settings', 'account.nav.settings'],
+const groups = [
+  {
+    name: 'account.nav.you',
+    places: [
+      ['/account', 'account', 'account.nav.account'],
+      ['/wallets', 'wallet', 'account.nav.wallets'],
+      ['/notifications', 'bell', 'account.nav.notifications'],
+      ['/settings', 'settings', 'account.nav.settings'],
+    ],
+  },
+  {
+    name: 'account.nav.programs',
+    places: [
+      ['/console', 'makers', 'console.title'],
+      ['/keys', 'key', 'account.nav.keys'],
+      ['/webhooks', 'code', 'account.nav.webhooks'],
+      ['/assets', 'file', 'account.nav.assets'],
+    ],
+  },
 ] as const;
 
 type AccountScreenProps = {
@@ -30,33 +39,40 @@ export function AccountScreen({ title, children }: AccountScreenProps) {
   return (
     <Screen title={title}>
       <AccountNav />
-      <OfAccount>{children}</OfAccount>
+      <SignedIn>{children}</SignedIn>
     </Screen>
   );
 }
 
 export function AccountNav() {
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone it is a row that is longer than the screen.
+    const show = () => {
+      const here = nav.current?.querySelector('[aria-current="page"]');
+      here?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    };
+    // The type of the app makes it longer.
+    void document.fonts.ready.then(show);
+  }, []);
   return (
-    <nav className="account-nav" aria-label={text('account.nav')}>
-      {places.map(([to, key]) => (
-        <Link key={to} to={to}>
-          {text(key)}
-        </Link>
+    <nav ref={nav} className="account-nav" aria-label={text('account.nav')}>
+      {groups.map(({ name, places }) => (
+        <div key={name}>
+          <p>{text(name)}</p>
+          <ul>
+            {places.map(([to, icon, label]) => (
+              <li key={to}>
+                <Link to={to}>
+                  <Icon name={icon} />
+                  {text(label)}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
       ))}
     </nav>
-  );
-}
-
-export function OfAccount({ children }: { children: (account: SignedInAccount) => ReactNode }) {
-  const { href } = useLocation();
-  return (
-    <SignedIn>
-      {(account) => (
-        <FreshGate account={account} here={href}>
-          {children(account)}
-        </FreshGate>
-      )}
-    </SignedIn>
   );
 }
 

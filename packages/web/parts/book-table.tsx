@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { LiveBook } from '../market/live-book.ts';
 import { text } from '../texts/texts.ts';
 import { foundIn, type Row, rowsOf, type Side } from './book-rows.ts';
-import { Button, TextField } from './controls.tsx';
+import { TextField } from './controls.tsx';
 import { Empty, Loading } from './page.tsx';
 import { AssetAmount, type Column, Countdown, Table } from './shown.tsx';
 import { assetName } from './words.ts';
@@ -14,11 +14,9 @@ import { assetName } from './words.ts';
 type BookTableProps = {
   live: LiveBook;
   assets: readonly Asset[];
-  /** Answers an order here; default on its own screen. */
-  quote?: (id: string) => void;
 };
 
-export function BookTable({ live, assets, quote }: BookTableProps) {
+export function BookTable({ live, assets }: BookTableProps) {
   const [search, setSearch] = useState('');
   const rows = rowsOf(live.rfqs, assets);
   const shown = foundIn(rows, search);
@@ -37,7 +35,9 @@ export function BookTable({ live, assets, quote }: BookTableProps) {
       {rows.length === 0 && live.state === 'connecting' && <Loading />}
       {rows.length > 0 && shown.length === 0 && <Empty>{text('book.none')}</Empty>}
       {shown.length > 0 && (
-        <Table caption={text('book.title')} columns={columns(quote)} rows={shown} />
+        <div className="panel">
+          <Table caption={text('book.title')} columns={columns()} rows={shown} />
+        </div>
       )}
     </>
   );
@@ -52,7 +52,7 @@ function State({ live: { state, trouble } }: Pick<BookTableProps, 'live'>) {
   };
   return (
     <p role="status" className={state === 'live' ? 'good-ink' : 'warn-ink'}>
-      {words[state]}
+      {state === 'live' && <span className="live-dot" aria-hidden="true" />} {words[state]}
     </p>
   );
 }
@@ -63,7 +63,7 @@ function SideOf({ side: { amount, asset } }: { side: Side }) {
   return <>{text('book.by_quotes', { asset: assetName(asset) })}</>;
 }
 
-const columns = (quote: BookTableProps['quote']): readonly Column<Row>[] => [
+const columns = (): readonly Column<Row>[] => [
   { label: text('book.gives'), cell: ({ gives }) => <SideOf side={gives} /> },
   { label: text('book.wants'), cell: ({ wants }) => <SideOf side={wants} /> },
   {
@@ -81,13 +81,6 @@ const columns = (quote: BookTableProps['quote']): readonly Column<Row>[] => [
     cell: ({ id, gives, wants }) => {
       const about = { give: gives.asset.symbol, want: wants.asset.symbol };
       const label = text('book.go.about', about);
-      if (quote !== undefined) {
-        return (
-          <Button label={label} onPress={() => quote(id)}>
-            {text('book.go')}
-          </Button>
-        );
-      }
       return (
         <Link to="/orders/$id" params={{ id }} aria-label={label}>
           {text('book.go')}

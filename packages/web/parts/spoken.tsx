@@ -1,12 +1,11 @@
 // The page in the language of its person. A change begins every screen anew, at its heading.
 
-import { type ReactNode, useEffect, useRef } from 'react';
-import { I18nProvider } from 'react-aria-components';
+import { Fragment, type ReactNode, useEffect, useRef } from 'react';
 import { useLive } from '../market/use-live.ts';
 import { spoken } from '../texts/texts.ts';
 
 export function Spoken({ children }: { children: ReactNode }) {
-  const { language: now, locale } = useLive(spoken);
+  const { language: now } = useLive(spoken);
   const former = useRef(now);
   useEffect(() => {
     document.documentElement.lang = now;
@@ -14,9 +13,5 @@ export function Spoken({ children }: { children: ReactNode }) {
     former.current = now;
     document.querySelector<HTMLElement>('#screen h1')?.focus();
   }, [now]);
-  return (
-    <I18nProvider key={now} locale={locale ?? now}>
-      {children}
-    </I18nProvider>
-  );
+  return <Fragment key={now}>{children}</Fragment>;
 }

@@ -5,8 +5,17 @@ import { type Family, factsOf } from '@parley/core/families.ts';
 import type { BaseUnits } from '@parley/core/nominal.ts';
 import type { AmountFault } from '@parley/sdk/people.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
-import type { Asset, Standing } from '@parley/sdk/types.ts';
-import { formatAmount, formatDuration, parseAmount } from '../texts/people.ts';
+import type { Asset, Level, Standing } from '@parley/sdk/types.ts';
+import { keptBps } from '../market/offers.ts';
+import type { Pair } from '../market/pairs.ts';
+import type { Price } from '../market/prices.ts';
+import {
+  formatAmount,
+  formatDuration,
+  formatPercent,
+  formatPrice,
+  parseAmount,
+} from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
 const known: Readonly<Record<string, string>> = {
@@ -20,16 +29,24 @@ const known: Readonly<Record<string, string>> = {
   avalanche: 'Avalanche',
   tron: 'TRON',
   solana: 'Solana',
+  signet: 'Bitcoin Signet',
+  sepolia: 'Ethereum Sepolia',
+  nile: 'TRON Nile',
+  'solana-devnet': 'Solana Devnet',
+  'bitcoin-regtest': 'Bitcoin (dev)',
+  'evm-dev': 'Ethereum (dev)',
+  'tron-dev': 'TRON (dev)',
+  'solana-dev': 'Solana (dev)',
 };
 
 /** A chain that is not known by name keeps the id that the market gives it. */
 export function chainName(chain: string): string {
-  return known[chain] ?? chain;
+  return Object.hasOwn(known, chain) ? (known[chain] ?? chain) : chain;
 }
 
 /** The same symbol is another thing on another chain: `USDT on TRON`. */
 export function assetName({ symbol, chain }: Pick<Asset, 'symbol' | 'chain'>): string {
-  return `${symbol} on ${chainName(chain)}`;
+  return text('asset.on', { symbol, chain: chainName(chain) });
 }
 
 /**
@@ -117,6 +134,13 @@ export function explorerOf(chain: string, isKnown: boolean, txid: string): Explo
   return { name, url: `${before}${txid}${after}` };
 }
 
+/** For one of the base: a hint and not a price to pay, so what was cut is not marked. */
+export function priceNumber({ baseAmount, quoteAmount }: Price, { base, quote }: Pair): string {
+  const of = { units: quoteAmount, decimals: quote.decimals };
+  const per = { units: baseAmount, decimals: base.decimals };
+  return formatPrice(of, per).replace('…', '');
+}
+
 /** The worst is not left out. `null`: the record is unknown. */
 export function recordText(standing: Standing | null | undefined): string {
   if (standing === null || standing === undefined) return text('order.unknown');
@@ -129,6 +153,16 @@ export function recordText(standing: Standing | null | undefined): string {
     parts.push(text('record.median', { time: formatDuration(medianFundSeconds) }));
   }
   return parts.join(' · ');
+}
+
+/** For a table: settled swaps, and how many of those that were its to end it did end. */
+export function shortRecord(standing: Level['makerStanding']): string {
+  const kept = keptBps(standing);
+  if (!standing?.settled || kept === null) {
+    return recordText(standing && { ...standing, medianFundSeconds: null });
+  }
+  const values = { count: standing.settled, percent: formatPercent(kept) };
+  return text('swap_box.makers.settled', values);
 }
 
 export function hasWords(said: string, search: string): boolean {

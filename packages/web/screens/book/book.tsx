@@ -1,5 +1,7 @@
-// The public requests for quotes, live. A maker quotes one on its own screen.
+// The public requests for quotes, live: a part of the market, for makers. Each one is quoted on its
+// own screen.
 
+import { Link } from '@tanstack/react-router';
 import { useAssets } from '../../market/answers.ts';
 import { useLiveBook } from '../../market/live-book.ts';
 import { BookTable } from '../../parts/book-table.tsx';
@@ -9,7 +11,7 @@ import { text } from '../../texts/texts.ts';
 
 export function Book() {
   return (
-    <Screen title={text('book.title')}>
+    <Screen title={text('book.title')} aside={<Link to="/markets">{text('market.all')}</Link>}>
       <p className="soft">{text('book.what')}</p>
       <SignedIn>{() => <Open />}</SignedIn>
     </Screen>

@@ -1,26 +1,31 @@
-// The makers' console: the live book, what waits for the maker, and indicative prices.
+// The makers' console: open orders, the chosen one with its quote, and what is the maker's own.
 
 import { pageLimit } from '@parley/core/limits.ts';
-import type { Asset, Rfq, Swap, Thread } from '@parley/sdk/types.ts';
+import type { Asset } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useAssets } from '../../market/answers.ts';
+import { now } from '../../market/config.ts';
 import { useLiveBook } from '../../market/live-book.ts';
-import { type Side, sidesOf } from '../../market/prices.ts';
+import { pairKey } from '../../market/pairs.ts';
 import { budget, isLow, market, queries } from '../../market/site.ts';
 import { useLive } from '../../market/use-live.ts';
-import { BookTable } from '../../parts/book-table.tsx';
-import { announce, Dialog } from '../../parts/controls.tsx';
+import { announce, Button, Panel } from '../../parts/controls.tsx';
 import { Answer, Empty, Screen } from '../../parts/page.tsx';
-import { QuoteForm, WithdrawQuote } from '../../parts/quoting.tsx';
-import { Clock, useNow } from '../../parts/shown.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { assetName } from '../../parts/words.ts';
-import { formatAmount } from '../../texts/people.ts';
+import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
-import { dueSwaps, type Negotiation, negotiationsOf } from './due.ts';
+import { KeyHelp, useKeys } from './key-help.tsx';
+import type { Command } from './keyboard.ts';
 import { Levels } from './levels.tsx';
+import { useRecent } from './medians.ts';
+import { Negotiations, Swaps } from './mine.tsx';
+import { Filters, filterOf, OrderList, unfiltered } from './order-list.tsx';
+import { foundBy, neighbour, ordersOf, pairsOf } from './orders.ts';
+import { dayMs, tradesOf } from './pnl.ts';
+import { priceFieldId, Ticket, withdrawId } from './ticket-panel.tsx';
+import { TopLine } from './top-line.tsx';
 import './console.css';
 
 /** One page of each: a maker with more works by the API. */
@@ -41,7 +46,6 @@ export function MakersConsole() {
   const assets = useAssets();
   return (
     <Screen title={text('console.title')}>
-      <p>{text('console.intro')}</p>
       <SignedIn>
         {({ id }) => (
           <Answer of={assets}>{(listed) => <Desk assets={listed} accountId={id} />}</Answer>
@@ -51,9 +55,22 @@ export function MakersConsole() {
   );
 }
 
+const keysName = 'console keys';
+
+function focus(selector: string): boolean {
+  const found = document.querySelector<HTMLElement>(selector);
+  found?.focus();
+  found?.scrollIntoView({ block: 'nearest' });
+  return found !== null;
+}
+
 function Desk({ assets, accountId }: { assets: readonly Asset[]; accountId: string }) {
   const live = useLiveBook(threadsMoved);
-  const [quoted, setQuoted] = useState<Rfq | null>(null);
+  const [openedAtMs] = useState(() => now() * 1_000);
+  const [typed, setTyped] = useState(unfiltered);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [isHelp, setHelp] = useState(false);
+  const [hasKeys, setKeys] = useState(() => recalled('localStorage', keysName) !== 'off');
   const left = useLive(budget);
   const isSlow = left !== null && isLow(left);
   const quotes = useQuery({
@@ -66,150 +83,115 @@ function Desk({ assets, accountId }: { assets: readonly Asset[]; accountId: stri
     queryFn: async ({ signal }) => (await market.swaps(page, { signal })).swaps,
     refetchInterval: isSlow ? slowMs : swapsMs,
   });
+  const threads = quotes.data;
+  const all = useMemo(
+    () => ordersOf(live.rfqs, assets, threads ?? [], now() * 1_000),
+    [live.rfqs, assets, threads],
+  );
+  const pairs = pairsOf(all);
+  const orders = foundBy(all, filterOf(typed, pairs));
+  const order = all.find(({ id }) => id === chosen) ?? null;
+  const trades = tradesOf(swaps.data ?? [], accountId, assets, openedAtMs - dayMs);
+  const recent = useRecent([...(order === null ? [] : [order.pair]), ...pairsOf(trades), ...pairs]);
+  const toRow = () => focus(`#order-${chosen}`) || focus('.orders .order');
+  const toPrice = () => focus(`[name="${priceFieldId}"]`);
+  const move = (by: 1 | -1) => {
+    const next = neighbour(orders, chosen, by);
+    if (next === null) return;
+    setChosen(next.id);
+    focus(`#order-${next.id}`);
+  };
+  const act: Readonly<Record<Command, () => void>> = {
+    down: () => move(1),
+    up: () => move(-1),
+    quote: () => void (order === null ? move(1) : toPrice()),
+    edit: () => void toPrice(),
+    withdraw: () => {
+      if (!focus(`#${withdrawId} button`)) announce(text('console.keys.withdraw.none'));
+    },
+    filter: () => void focus('.desk-filters input'),
+    help: () => setHelp(true),
+  };
+  useKeys(hasKeys, (command) => act[command]());
   const sent = () => {
-    setQuoted(null);
     announce(text('order.quote.sent'));
     threadsMoved();
+    toRow();
   };
   return (
     <>
-      <Budget />
+      <TopLine
+        live={live}
+        threads={threads ?? []}
+        swaps={swaps.data ?? []}
+        assets={assets}
+        accountId={accountId}
+        openedAtMs={openedAtMs}
+        recent={recent}
+      />
       <div className="desk">
-        <section aria-label={text('book.title')} className="desk-book">
-          <BookTable
-            live={live}
-            assets={assets}
-            quote={(id) => setQuoted(live.rfqs.find((each) => each.id === id) ?? null)}
+        <section aria-label={text('console.orders')} className="panel desk-orders">
+          <div className="desk-head">
+            <h2>{text('console.orders')}</h2>
+            <Button kind="quiet" onPress={() => setHelp(true)}>
+              {text('console.keys')}
+            </Button>
+          </div>
+          <Filters typed={typed} pairs={pairs} onChange={setTyped} />
+          <OrderList
+            orders={orders}
+            count={all.length}
+            isConnecting={live.state === 'connecting'}
+            recent={recent}
+            chosen={chosen}
+            openedAtMs={openedAtMs}
+            choose={(id, byKey) => {
+              // The form must be there to be led to.
+              flushSync(() => setChosen(id));
+              if (byKey) toPrice();
+              else document.querySelector('.ticket')?.scrollIntoView({ block: 'nearest' });
+            }}
           />
-          <Dialog
-            title={text('order.quote.title')}
-            open={quoted !== null}
-            onClose={() => setQuoted(null)}
-            no={text('confirm.no')}
-          >
-            {quoted !== null && <QuoteForm rfq={quoted} assets={assets} inDialog sent={sent} />}
-          </Dialog>
         </section>
-        <section aria-label={text('console.threads')} className="panel">
-          <h2>{text('console.threads')}</h2>
-          <Answer of={quotes}>
-            {(threads) => <Negotiations threads={threads} assets={assets} />}
-          </Answer>
-        </section>
-        <section aria-label={text('console.swaps')} className="panel">
-          <h2>{text('console.swaps')}</h2>
-          <Answer of={swaps}>
-            {(all) => <Swaps swaps={all} assets={assets} accountId={accountId} />}
-          </Answer>
-        </section>
-        <Levels assets={assets} />
+        <div className="desk-middle">
+          {order === null ? (
+            <section className="panel" aria-label={text('console.ticket')}>
+              <Empty>{text(chosen === null ? 'console.ticket.none' : 'console.ticket.gone')}</Empty>
+            </section>
+          ) : (
+            <Ticket
+              key={order.id}
+              order={order}
+              recent={recent.get(pairKey(order.pair))}
+              accountId={accountId}
+              sent={sent}
+              leave={toRow}
+            />
+          )}
+        </div>
+        <div className="desk-own">
+          <Levels assets={assets} pair={order?.pair ?? pairs[0] ?? null} accountId={accountId} />
+          <Panel title={text('console.threads')}>
+            <Answer of={quotes}>
+              {(known) => <Negotiations threads={known} assets={assets} />}
+            </Answer>
+          </Panel>
+          <Panel title={text('console.swaps')}>
+            <Answer of={swaps}>
+              {(known) => <Swaps swaps={known} assets={assets} accountId={accountId} />}
+            </Answer>
+          </Panel>
+        </div>
       </div>
+      <KeyHelp
+        isOpen={isHelp}
+        onClose={() => setHelp(false)}
+        isOn={hasKeys}
+        onSwitch={(isOn) => {
+          setKeys(isOn);
+          remember('localStorage', keysName, isOn ? null : 'off');
+        }}
+      />
     </>
-  );
-}
-
-function Budget() {
-  const left = useLive(budget);
-  if (left === null) return null;
-  const { remaining, limit, resetSeconds: seconds } = left;
-  return (
-    <p className={isLow(left) ? 'warn-ink' : 'soft'}>
-      {text('console.budget', { remaining, limit, seconds })}
-      {isLow(left) && ` · ${text('console.budget.low')}`}
-    </p>
-  );
-}
-
-type Assets = readonly Asset[];
-
-/** In lists: eight digits are enough to tell trades apart. */
-const most = 8;
-function sideWords({ assetId, amount }: Side, assets: Assets): string {
-  const asset = assets.find(({ id }) => id === assetId);
-  if (asset === undefined) return String(amount);
-  return `${formatAmount(amount, asset.decimals, { most })} ${assetName(asset)}`;
-}
-
-function Negotiations({ threads, assets }: { threads: readonly Thread[]; assets: Assets }) {
-  const open = negotiationsOf(threads, useNow() * 1_000);
-  if (open.length === 0) return <Empty>{text('console.threads.empty')}</Empty>;
-  return (
-    <ul className="waiting">
-      {open.map((each) => (
-        <NegotiationItem key={each.thread.id} {...each} assets={assets} />
-      ))}
-    </ul>
-  );
-}
-
-function NegotiationItem({ thread, standing, assets }: Negotiation & { readonly assets: Assets }) {
-  if (standing.is === 'agreed' || standing.is === 'closed') return null;
-  const { gives, gets } = sidesOf(thread.rfq, BigInt(thread.quoteAmount), 'maker');
-  const isUrgent = standing.is === 'waits_for_me';
-  const at = { gives: sideWords(gives, assets), gets: sideWords(gets, assets) };
-  return (
-    <li className={isUrgent ? 'urgent' : undefined}>
-      <p className="what">{text(`console.threads.${standing.is}`)}</p>
-      <p>{text('console.threads.at', at)}</p>
-      {'untilMs' in standing && (
-        <p>
-          {text('console.threads.until')} <Clock at={Math.floor(standing.untilMs / 1_000)} />
-        </p>
-      )}
-      <Link
-        to="/deals/$id"
-        params={{ id: thread.id }}
-        className={isUrgent ? 'button main' : undefined}
-      >
-        {text(isUrgent ? 'console.threads.accept' : 'console.threads.open')}
-      </Link>
-      <WithdrawQuote thread={thread} standing={standing} label={text('deal.withdraw.of', at)} />
-    </li>
-  );
-}
-
-type SwapsProps = {
-  swaps: readonly Swap[];
-  assets: Assets;
-  accountId: string;
-};
-
-function Swaps({ swaps, assets, accountId }: SwapsProps) {
-  const open = dueSwaps(swaps);
-  if (open.length === 0) return <Empty>{text('console.swaps.empty')}</Empty>;
-  return (
-    <ul className="waiting">
-      {open.map(({ swap, step, isMine }) => {
-        const { a, b } = swap.legs;
-        const side = (leg: Swap['legs']['a']) => ({
-          assetId: leg.assetId,
-          amount: BigInt(leg.amount),
-        });
-        const party = swap.makerId === accountId ? 'maker' : 'taker';
-        const [own, other] = a.funder === party ? [a, b] : [b, a];
-        const at = { gives: sideWords(side(own), assets), gets: sideWords(side(other), assets) };
-        return (
-          <li key={swap.id} className={isMine ? 'urgent' : undefined}>
-            <p className="what">
-              {text(isMine ? 'console.swaps.mine' : 'console.swaps.theirs')}
-              {`: ${text(`console.swaps.${step.action}`)}`}
-            </p>
-            <p>{text('console.threads.at', at)}</p>
-            <p>
-              {step.before === null ? (
-                text('console.swaps.no_limit')
-              ) : (
-                <>
-                  {text('console.swaps.before')} <Clock at={step.before} />
-                </>
-              )}
-            </p>
-            <Link to="/swaps/$id" params={{ id: swap.id }}>
-              {text('console.swaps.open')}
-            </Link>
-          </li>
-        );
-      })}
-    </ul>
   );
 }
