@@ -5,16 +5,21 @@ import { isoTime } from '@parley/sdk/people.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAssets } from '../../market/answers.ts';
+import { useAssets, useClosings } from '../../market/answers.ts';
+import type { Closing } from '../../market/closings.ts';
 import { now } from '../../market/config.ts';
 import { market } from '../../market/site.ts';
-import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
+import { AccountNav } from '../../parts/account-screen.tsx';
 import { Do, Form } from '../../parts/act.tsx';
+import { Coin } from '../../parts/coin.tsx';
 import { announce, Button, Copy, Panel, Select, TextField } from '../../parts/controls.tsx';
 import { Answer, Empty, Screen } from '../../parts/page.tsx';
-import { type Column, Table, When } from '../../parts/shown.tsx';
+import { When } from '../../parts/shown.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
 import { chainName, hasWords, shortAddress } from '../../parts/words.ts';
+import { localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
+import './assets.css';
 import { type Asked, answered, refused, withAnswer } from './listing.ts';
 
 const step = 50;
@@ -29,7 +34,7 @@ export function Assets() {
         {(known) => (
           <>
             <Known assets={known} />
-            <OfAccount>{() => <AskListing chains={tokenChains(known)} />}</OfAccount>
+            <SignedIn>{() => <AskListing chains={tokenChains(known)} />}</SignedIn>
           </>
         )}
       </Answer>
@@ -46,6 +51,7 @@ function tokenChains(assets: readonly Asset[]): readonly string[] {
 function Known({ assets }: { assets: readonly Asset[] }) {
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState(step);
+  const closingOf = useClosings();
   const found = assets.filter(({ symbol, chain, address }) =>
     hasWords(`${symbol} ${chain} ${chainName(chain)} ${address ?? ''}`, search),
   );
@@ -64,7 +70,11 @@ function Known({ assets }: { assets: readonly Asset[] }) {
       {found.length === 0 ? (
         <Empty>{text('assets.none')}</Empty>
       ) : (
-        <Table caption={text('assets.title')} columns={columns()} rows={found.slice(0, shown)} />
+        <ul className="asset-rows panel" aria-label={text('assets.title')}>
+          {found.slice(0, shown).map((each) => (
+            <Row key={each.id} asset={each} closing={closingOf(each)} />
+          ))}
+        </ul>
       )}
       {found.length > shown && (
         <Button onPress={() => setShown(shown + step)}>{text('assets.more')}</Button>
@@ -79,34 +89,39 @@ function kindOf({ verified, source }: Asset): string {
   return name === undefined ? text('assets.kind.api') : text('assets.kind.launchpad', { name });
 }
 
-const columns = (): readonly Column<Asset>[] => [
-  {
-    label: text('assets.symbol'),
-    cell: ({ symbol }) => <strong>{symbol}</strong>,
-  },
-  { label: text('assets.chain'), cell: ({ chain }) => chainName(chain) },
-  {
-    label: text('assets.contract'),
-    cell: ({ address }) =>
-      address === null ? (
-        text('assets.native')
-      ) : (
-        <>
-          <code title={address}>{shortAddress(address)}</code>{' '}
-          <Copy value={address} what={text('assets.contract')} />
-        </>
-      ),
-  },
-  { label: text('assets.kind'), cell: kindOf },
-  {
-    label: text('assets.open'),
-    cell: ({ enabled }) => (
-      <span className={enabled ? 'good-ink' : 'warn-ink'}>
-        {text(enabled ? 'assets.open.yes' : 'assets.open.no')}
-      </span>
-    ),
-  },
-];
+/** A halted one stays in the list, and says why nothing new is agreed with it. */
+function openText(closing: Closing | null): string {
+  if (closing === null) return text('assets.open.yes');
+  if (closing.by === 'other') return text('assets.open.no');
+  if (closing.since === null) return text('assets.open.halted');
+  const since = localTime(secondsOf(closing.since), now());
+  return text('assets.open.chain', { since });
+}
+
+function Row({ asset, closing }: { asset: Asset; closing: Closing | null }) {
+  const { symbol, chain, address } = asset;
+  return (
+    <li>
+      <Coin asset={asset} size={36} withChain />
+      <div className="asset-name">
+        <strong>{symbol}</strong>
+        <span className="hint">{text('swap_box.on', { chain: chainName(chain) })}</span>
+      </div>
+      <div className="asset-contract hint">
+        {address === null ? (
+          text('assets.native')
+        ) : (
+          <>
+            <code title={address}>{shortAddress(address)}</code>
+            <Copy value={address} what={text('assets.contract')} />
+          </>
+        )}
+      </div>
+      <div className="asset-kind hint">{kindOf(asset)}</div>
+      <span className={`chip ${closing === null ? 'good' : 'warn'}`}>{openText(closing)}</span>
+    </li>
+  );
+}
 
 type Token = Pick<Asked, 'chain' | 'address'>;
 

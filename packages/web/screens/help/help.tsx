@@ -1,6 +1,9 @@
 // The manual of a swap, its risks, and the remedies. One page: it is read in a hurry, and found by
-// searching in it.
+// searching in it, which opens a fold.
 
+import { useLocation } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Icon } from '../../parts/icons.tsx';
 import { Screen } from '../../parts/page.tsx';
 import { type TextKey, text } from '../../texts/texts.ts';
 import './help.css';
@@ -23,33 +26,28 @@ const words = ['request', 'quote', 'escrow', 'claim', 'refund', 'confirmations']
 
 type Part = keyof typeof parts;
 
+/** Pages of this server, for more than a screenful. */
+const guides = {
+  'help.guides.swap': '/docs/lifecycle',
+  'help.guides.web': '/docs/web',
+  'help.guides.rescue': '/docs/rescue',
+  'help.guides.verify': '/docs/dont-trust-verify',
+  'help.guides.api': '/v1/docs',
+} as const satisfies Partial<Record<TextKey, string>>;
+
 export function Help() {
-  const names = Object.keys(parts) as Part[];
   return (
     <Screen title={text('help.title')} narrow>
-      <nav aria-label={text('help.contents')} className="panel help-contents">
-        <ul>
-          {names.map((name) => (
-            <li key={name}>
-              <a href={`#${name}`}>{text(`help.${name}`)}</a>
-            </li>
-          ))}
-          <li>
-            <a href="#words">{text('help.words')}</a>
-          </li>
-        </ul>
-      </nav>
-      {names.map((name) => (
-        <section key={name} id={name} className="help-part">
-          <h2>{text(`help.${name}`)}</h2>
+      <p className="soft">{text('help.lead')}</p>
+      {(Object.keys(parts) as Part[]).map((name) => (
+        <Fold key={name} id={name} title={text(`help.${name}`)}>
           {parts[name].map((key) => (
             <p key={key}>{text(key)}</p>
           ))}
-        </section>
+        </Fold>
       ))}
-      <section id="words" className="help-part">
-        <h2>{text('help.words')}</h2>
-        <dl>
+      <Fold id="words" title={text('help.words')}>
+        <dl className="help-words">
           {words.map((word) => (
             <div key={word}>
               <dt>{text(`help.words.${word}`)}</dt>
@@ -57,7 +55,37 @@ export function Help() {
             </div>
           ))}
         </dl>
-      </section>
+      </Fold>
+      <h2>{text('help.guides')}</h2>
+      <ul className="help-guides">
+        {(Object.keys(guides) as (keyof typeof guides)[]).map((name) => (
+          <li key={name}>
+            <a href={guides[name]}>
+              {text(name)}
+              <Icon name="arrow" />
+            </a>
+          </li>
+        ))}
+      </ul>
     </Screen>
+  );
+}
+
+/** Open where a link of another screen leads to it. */
+function Fold({ id, title, children }: { id: string; title: string; children: ReactNode }) {
+  const { hash } = useLocation();
+  const place = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (hash !== id || place.current === null) return;
+    place.current.open = true;
+    place.current.scrollIntoView();
+  }, [hash, id]);
+  return (
+    <details ref={place} id={id} className="fold help-part">
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      {children}
+    </details>
   );
 }

@@ -19,7 +19,7 @@ import {
 } from '../../parts/controls.tsx';
 import { Confirm } from '../../parts/forms.tsx';
 import { Answer, Empty } from '../../parts/page.tsx';
-import { type Column, Table, When } from '../../parts/shown.tsx';
+import { When } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
 
 export function Keys() {
@@ -98,39 +98,48 @@ function Live({ keys, onRevoked }: { keys: readonly ShownKey[]; onRevoked: () =>
     await account.revokeKey(id);
     await onRevoked();
   };
-  const columns: readonly Column<ShownKey>[] = [
-    {
-      label: text('keys.name'),
-      cell: ({ name }) => name ?? <span className="hint">{text('keys.unnamed')}</span>,
-    },
-    {
-      label: text('keys.prefix'),
-      cell: ({ prefix }) => <code>{`${prefix}…`}</code>,
-    },
-    { label: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
-    {
-      label: text('keys.used'),
-      cell: ({ usedOn, usedFrom }) =>
-        usedOn === null
+  return (
+    <Panel title={text('keys.live')}>
+      <ul className="entries">
+        {keys.map((each) => (
+          <li key={each.id}>
+            <KeyWords shown={each} />
+            <Confirm
+              label={text('keys.revoke.label', { prefix: each.prefix })}
+              title={text('keys.revoke.title', { prefix: each.prefix })}
+              what={<p>{text('keys.revoke.what')}</p>}
+              onConfirm={() => revoke(each.id)}
+            >
+              {text('keys.revoke')}
+            </Confirm>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function KeyWords({ shown }: { shown: ShownKey }) {
+  const { name, prefix, scopes: rights, usedOn, usedFrom, expiresAt } = shown;
+  return (
+    <div>
+      <p className="key-name">
+        <strong>{name ?? text('keys.unnamed')}</strong>
+        <code>{`${prefix}…`}</code>
+        {rights.map((right) => (
+          <span key={right} className="chip">
+            {right}
+          </span>
+        ))}
+      </p>
+      <p className="hint">
+        {usedOn === null
           ? text('keys.used.never')
-          : text('keys.used.on', { day: usedOn, place: usedFrom ?? '' }),
-    },
-    { label: text('keys.expires'), cell: (each) => <When at={each.expiresAt} /> },
-    {
-      label: text('keys.revoke'),
-      cell: ({ id, prefix }) => (
-        <Confirm
-          label={text('keys.revoke.label', { prefix })}
-          title={text('keys.revoke.title', { prefix })}
-          what={<p>{text('keys.revoke.what')}</p>}
-          onConfirm={() => revoke(id)}
-        >
-          {text('keys.revoke')}
-        </Confirm>
-      ),
-    },
-  ];
-  return <Table caption={text('keys.title')} columns={columns} rows={keys} />;
+          : text('keys.used.on', { day: usedOn, place: usedFrom ?? '' })}{' '}
+        · {text('keys.expires')} <When at={expiresAt} />
+      </p>
+    </div>
+  );
 }
 
 const mostKeys = 10;

@@ -6,7 +6,6 @@ import { account, type Login } from '../../market/account.ts';
 import type { SignedInAccount } from '../../market/session.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
 import { Notice, Panel } from '../../parts/controls.tsx';
-import { type Column, Table } from '../../parts/shown.tsx';
 import { TellMe } from '../../parts/tell-me.tsx';
 import { text } from '../../texts/texts.ts';
 
@@ -47,23 +46,28 @@ function Channels({ account: { logins } }: { account: SignedInAccount }) {
           {text('notifications.none.why')}
         </Notice>
       )}
-      <ul className="entries">
-        {channels.map(({ id, way, label, messages }) => (
-          <li key={id}>
-            <div>
-              <p>
-                <strong>{label}</strong>{' '}
-                <span className="hint">
-                  {text(way === 'email' ? 'notifications.email' : 'notifications.telegram')}
-                </span>
-              </p>
-              <p className={messages === 'ended' ? 'hint warn-ink' : 'hint'}>
-                {text(messages === 'ended' ? 'notifications.ended' : 'notifications.on')}
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
+      {channels.length > 0 && (
+        <ul className="entries">
+          {channels.map(({ id, way, label, messages }) => (
+            <li key={id}>
+              <div>
+                <p>
+                  <strong>{label}</strong>{' '}
+                  <span className="hint">
+                    {text(way === 'email' ? 'notifications.email' : 'notifications.telegram')}
+                  </span>
+                </p>
+                {messages === 'ended' && (
+                  <p className="hint warn-ink">{text('notifications.ended')}</p>
+                )}
+              </div>
+              {messages !== 'ended' && (
+                <span className="chip good">{text('notifications.on')}</span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
       {!hasChat &&
         more.map(({ id, label }) => (
           <p key={id}>
@@ -76,28 +80,21 @@ function Channels({ account: { logins } }: { account: SignedInAccount }) {
 }
 
 const kinds = ['deadlines', 'payout', 'logins', 'keys', 'end'] as const;
-type Kind = (typeof kinds)[number];
-
-const columns = (): readonly Column<Kind>[] => [
-  {
-    label: text('notifications.kind'),
-    cell: (kind) => <strong>{text(`notifications.${kind}`)}</strong>,
-  },
-  {
-    label: text('notifications.when'),
-    cell: (kind) => text(`notifications.${kind}.when`),
-  },
-];
-
 function Kinds() {
   return (
     <Panel title={text('notifications.kinds')}>
-      <Table
-        caption={text('notifications.kinds')}
-        columns={columns()}
-        rows={kinds}
-        keyOf={(kind) => kind}
-      />
+      <ul className="entries">
+        {kinds.map((kind) => (
+          <li key={kind}>
+            <div>
+              <p>
+                <strong>{text(`notifications.${kind}`)}</strong>
+              </p>
+              <p className="hint">{text(`notifications.${kind}.when`)}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
       <p>{text('notifications.never')}</p>
       <p>
         {text('notifications.programs')} <Link to="/webhooks">{text('account.nav.webhooks')}</Link>

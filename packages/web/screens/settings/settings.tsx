@@ -2,10 +2,12 @@
 
 import { useState } from 'react';
 import type { OpenNodes } from '../../engine/nodes.ts';
+import type { ChainFacts } from '../../engine/types.ts';
 import { now } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
 import { useAct } from '../../parts/act.tsx';
+import { ChainMark } from '../../parts/coin.tsx';
 import { Panel, Select } from '../../parts/controls.tsx';
 import { useEngine } from '../../parts/engine.tsx';
 import { NodesOfChain } from '../../parts/nodes-of-chain.tsx';
@@ -20,27 +22,40 @@ import {
 } from '../../texts/languages.ts';
 import { formatAmount, localTime } from '../../texts/people.ts';
 import { speak, text } from '../../texts/texts.ts';
+import './settings.css';
 
 export function Settings() {
   const engine = useEngine();
   return (
     <Screen title={text('settings.title')}>
       <AccountNav />
-      <p>{text('settings.browser')}</p>
+      <p className="soft">{text('settings.browser')}</p>
+      <LanguageChoice />
       <Panel title={text('nodes.title')}>
         <p>{text('nodes.what')}</p>
         <p className="hint">{text('nodes.how')}</p>
         <Answer of={engine}>{({ nodes }) => <OwnNodes nodes={nodes} />}</Answer>
       </Panel>
-      <LanguageChoice />
     </Screen>
   );
 }
 
 function OwnNodes({ nodes }: { nodes: OpenNodes }) {
   return useLive(nodes.chains).map((each) => (
-    <NodesOfChain key={each.chain} facts={each} nodes={nodes} />
+    <details key={each.chain} className="fold">
+      <summary>
+        <ChainMark chain={each.chain} />
+        {each.title}
+        <span className="value soft">{nodesText(each)}</span>
+      </summary>
+      <NodesOfChain facts={each} nodes={nodes} />
+    </details>
   ));
+}
+
+function nodesText({ isOwn, nodes }: ChainFacts): string {
+  if (isOwn) return text('settings.nodes.own', { count: nodes.length });
+  return text(nodes.length === 0 ? 'settings.nodes.none' : 'settings.nodes.market');
 }
 
 /** Those of the browser where nobody chose. */

@@ -1,19 +1,23 @@
 // Whether the market works, and what it sees of each chain. Needs no sign-in.
 
-import { parseIsoTime } from '@parley/sdk/people.ts';
+import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { isoTime, parseIsoTime } from '@parley/sdk/people.ts';
 import type { MarketStatus } from '@parley/sdk/types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lateFor, serviceStatus } from '../../market/answers.ts';
+import type { ReactNode } from 'react';
+import { lateFor, useServiceStatus } from '../../market/answers.ts';
 import { now as clock } from '../../market/config.ts';
 import { market } from '../../market/site.ts';
+import { ChainMark } from '../../parts/coin.tsx';
 import { Notice } from '../../parts/controls.tsx';
 import { Answer, Screen } from '../../parts/page.tsx';
-import { Clock, type Column, Table } from '../../parts/shown.tsx';
+import { useNow } from '../../parts/shown.tsx';
 import { assetName, chainName } from '../../parts/words.ts';
-import { formatDuration, localTime } from '../../texts/people.ts';
+import { formatDuration, fromNow, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { clockOff, lateBy, stateOf } from './verdict.ts';
+import './status.css';
 
 type Chain = MarketStatus['chains'][number];
 type Read = { readonly status: MarketStatus; readonly off: number | null };
@@ -55,7 +59,7 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
     <>
       {network === 'dev' && <Notice kind="info">{text('status.network.dev')}</Notice>}
       {network === 'testnet' && <Notice kind="info">{text('status.network.testnet')}</Notice>}
-      {isFine && <Notice kind="good">{text('status.good')}</Notice>}
+      {isFine && <Works chains={chains} />}
       {!agrees && (
         <Notice kind="warn" title={text('status.waits')}>
           {waitsFor.map((what) => (
@@ -71,23 +75,75 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
       )}
       {off !== null && <ClockWarning off={off} />}
       <h2>{text('status.chains')}</h2>
-      <Table
-        caption={text('status.chains')}
-        columns={columns(at)}
-        rows={chains}
-        keyOf={({ chain }) => chain}
-      />
+      <ul className="chain-cards">
+        {chains.map((each) => (
+          <li key={each.chain}>
+            <ChainCard chain={each} at={at} />
+          </li>
+        ))}
+      </ul>
     </>
+  );
+}
+
+function Works({ chains }: { chains: readonly Chain[] }) {
+  const live = chains.filter((each) => stateOf(each) === 'good').length;
+  return (
+    <div className="hero market-works">
+      <p className="eyebrow">{text('status.live', { count: live })}</p>
+      <h2>{text('status.good')}</h2>
+      <p className="soft">{text('status.good.why')}</p>
+    </div>
+  );
+}
+
+function ChainCard({ chain, at }: { chain: Chain; at: string }) {
+  const { height, seenAt, blockSeconds } = chain;
+  const late = lateBy(chain, at);
+  const never = text('status.never');
+  return (
+    <article className="panel chain-card">
+      <header>
+        <ChainMark chain={chain.chain} size={28} />
+        <h3>{chainName(chain.chain)}</h3>
+        <StateOf chain={chain} />
+      </header>
+      <dl>
+        <Fact name={text('status.height')}>{height ?? never}</Fact>
+        <Fact name={text('status.seen')}>
+          {seenAt === null ? never : <Ago at={parseIsoTime(seenAt)} />}
+        </Fact>
+        <Fact name={text('status.usual')}>
+          {blockSeconds === null ? text('status.unknown') : formatDuration(blockSeconds)}
+        </Fact>
+        {late !== null && (
+          <Fact name={text('status.delay')}>
+            <span className="warn-ink">{formatDuration(late)}</span>
+          </Fact>
+        )}
+      </dl>
+    </article>
+  );
+}
+
+/** A block of seconds ago is better read so than by its hour. */
+function Ago({ at }: { at: UnixSeconds }) {
+  const now = useNow();
+  return <time dateTime={isoTime(at)}>{fromNow(Math.min(at, now), now)}</time>;
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }
 
 /** The rest beside the chains: waiting deliveries, single assets, and the version. */
 function Service() {
-  const { data } = useQuery({
-    queryKey: ['service status'],
-    queryFn: ({ signal }) => serviceStatus(signal),
-    refetchInterval: 5_000,
-  });
+  const { data } = useServiceStatus();
   if (data === undefined) return null;
   const assets = data.haltedAssets.map(assetName).join(', ');
   const started = localTime(parseIsoTime(data.startedAt), clock());
@@ -110,12 +166,13 @@ function ClockWarning({ off }: { off: number }) {
   return <Notice kind="bad">{text(key, { by })}</Notice>;
 }
 
+const tones = { good: 'good', quiet: 'warn', unseen: 'warn', halted: 'bad' } as const;
+
 function StateOf({ chain }: { chain: Chain }) {
   const state = stateOf(chain);
-  const tones = { good: 'good-ink', quiet: 'warn-ink', unseen: 'warn-ink', halted: 'bad-ink' };
-  const since =
-    chain.haltedSince === null ? '' : localTime(parseIsoTime(chain.haltedSince), clock());
-  return <span className={tones[state]}>{text(`status.is.${state}`, { since })}</span>;
+  const { haltedSince } = chain;
+  const since = haltedSince === null ? '' : localTime(parseIsoTime(haltedSince), clock());
+  return <span className={`chip ${tones[state]}`}>{text(`status.is.${state}`, { since })}</span>;
 }
 
 /** A chain may be halted and late at once. */
@@ -124,33 +181,3 @@ function withDelay(chain: Chain, at: string): string {
   const late = lateBy(chain, at);
   return late === null ? name : text('status.late', { chain: name, by: formatDuration(late) });
 }
-
-const columns = (at: string): readonly Column<Chain>[] => [
-  { label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
-  { label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
-  {
-    label: text('status.height'),
-    number: true,
-    cell: ({ height }) => (height === null ? text('status.never') : String(height)),
-  },
-  {
-    label: text('status.seen'),
-    number: true,
-    cell: ({ seenAt }) =>
-      seenAt === null ? text('status.never') : <Clock at={parseIsoTime(seenAt)} />,
-  },
-  {
-    label: text('status.delay'),
-    number: true,
-    cell: (chain) => {
-      const late = lateBy(chain, at);
-      return late === null ? text('status.on_time') : formatDuration(late);
-    },
-  },
-  {
-    label: text('status.usual'),
-    number: true,
-    cell: ({ blockSeconds }) =>
-      blockSeconds === null ? text('status.unknown') : formatDuration(blockSeconds),
-  },
-];

@@ -22,7 +22,7 @@ import { Answer, Empty } from '../../parts/page.tsx';
 import { When } from '../../parts/shown.tsx';
 import { text } from '../../texts/texts.ts';
 import { Deliveries } from './deliveries.tsx';
-import { pythonSnippet } from './snippet.ts';
+import { languages, snippets } from './snippet.ts';
 import './webhooks.css';
 
 const mostWebhooks = 20;
@@ -164,17 +164,29 @@ function Last({ hook: { lastStatus, lastError, lastDeliveryAt } }: Pick<HookProp
 }
 
 function Verify() {
-  const code = pythonSnippet(shortName);
   return (
     <Panel title={text('webhooks.verify.title')}>
       <p>
         {text('webhooks.verify.what')} <a href="/docs/webhooks">{text('webhooks.verify.how')}</a>
       </p>
-      <h3>
-        {text('webhooks.verify.python')} <Copy value={code} what={text('webhooks.verify.code')} />
-      </h3>
-      <pre className="code">{code}</pre>
+      {languages.map((language) => (
+        <Snippet key={language} name={text(`webhooks.verify.${language}`)}>
+          {snippets[language](shortName)}
+        </Snippet>
+      ))}
     </Panel>
+  );
+}
+
+function Snippet({ name, children }: { name: string; children: string }) {
+  return (
+    <details className="fold">
+      <summary>{name}</summary>
+      <div>
+        <pre className="code">{children}</pre>
+        <Copy value={children} what={`${text('webhooks.verify.code')}, ${name}`} />
+      </div>
+    </details>
   );
 }
 
