@@ -33,6 +33,7 @@ test('Bitcoin from a wallet of the browser for dollars from another: each signs 
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');
   const had = [await balance(alice, 'EVM dollar'), await balance(bob, 'BTC')] as const;
   await swapped(ground, both, trade, { isByWallet: true });
+  await alice.page.locator('summary', { hasText: 'Both sides on chain' }).click();
   await alice.page
     .getByText(/^bcrt1p/)
     .first()

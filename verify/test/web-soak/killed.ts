@@ -158,7 +158,9 @@ async function goesOn(after: Trader, { step, file, swapId }: After): Promise<boo
     await page.getByRole('button', { name: /^Bring back 1/ }).click();
     await rm(file);
   }
-  const back = results.getByText(/^Brought back\. It goes on by itself/);
+  const back = results.getByText(
+    /^Brought back\. (?:It goes on by itself|Your own wallet has to sign)/,
+  );
   const isOver = results.getByText(/^Over: /);
   await back.or(isOver).waitFor();
   if (await isOver.isVisible()) return false;

@@ -21,10 +21,10 @@ const panel = (page: Page, title: string) =>
 
 export async function signsIn(trader: Trader): Promise<void> {
   const { page } = trader;
-  await trader.goto('/sign-in?then=/swaps');
+  await trader.goto('/sign-in?then=/activity');
   await button(page, `Use ${walletNames.evm}`).click();
   // The address of the sign-in ends so too.
-  await page.waitForURL(({ pathname }) => pathname === '/swaps');
+  await page.waitForURL(({ pathname }) => pathname === '/activity');
 }
 
 const familyTitles = { evm: 'Ethereum and others (EVM)', tron: 'TRON', solana: 'Solana' };
@@ -42,23 +42,20 @@ export async function joins(trader: Trader, login: Exclude<Family, 'bitcoin'> = 
     const second = page.getByText('A second signature');
     await paid.or(second).first().waitFor();
     if (!(await second.isVisible())) continue;
-    await button(page, `Use ${walletNames[login]}`).first().click();
+    await vouching(page, login).click();
     await paid.waitFor();
   }
 }
 
-/** Made, read, and three of its words typed back. */
-export async function writesPhrase(trader: Trader): Promise<void> {
+/** Written on paper, and three of its words typed back, on whatever screen asks for it. */
+export async function keepsPhrase(trader: Trader): Promise<void> {
   const { page } = trader;
-  await trader.goto('/phrase');
-  await button(page, 'Make a phrase').click();
-  await button(page, 'Show the words').click();
+  await button(page, /^Write it down/).click();
   const shown = page.locator('.phrase-words strong');
   await shown.first().waitFor();
   const words = await shown.allTextContents();
   assert.equal(words.length, 12);
   trader.words = words;
-  await button(page, 'I have written them down').click();
   const fields = page.getByLabel(/^Word \d+$/);
   await fields.first().waitFor();
   for (const field of await fields.all()) {
@@ -66,58 +63,55 @@ export async function writesPhrase(trader: Trader): Promise<void> {
     await field.fill(words[Number(label?.slice(5)) - 1] ?? '');
   }
   await button(page, 'Check').click();
-  await says(page, 'Your phrase is checked');
+}
+
+export async function writesPhrase(trader: Trader): Promise<void> {
+  await trader.goto('/phrase');
+  await keepsPhrase(trader);
+  await says(trader.page, 'Your phrase is checked');
 }
 
 /** On another device. */
 export async function typesPhrase(trader: Trader): Promise<void> {
   const { page, words } = trader;
   await trader.goto('/phrase');
-  await button(page, 'I have a phrase').click();
+  await page.getByText('I have a phrase from another device').click();
   await page.getByLabel('The twelve words').fill(words.join(' '));
   await button(page, 'Take this phrase').click();
   await says(page, 'Your phrase is checked');
 }
 
+const vouching = (page: Page, family: Family = 'evm') =>
+  button(page, `Sign with ${walletNames[family]}`);
+
 /** The login wallet vouches for the key of the phrase, where the screen asks for it. */
 export async function vouches(trader: Trader, family: Family = 'evm'): Promise<void> {
   const { page } = trader;
-  const begin = button(page, 'Sign with the login wallet');
-  const isBegun = await begin.click({ timeout: 5_000 }).then(
+  const sign = vouching(page, family);
+  const isSigned = await sign.click({ timeout: 5_000 }).then(
     () => true,
     () => false,
   );
   // A page's record of the account may be old for a moment: then no question comes.
-  if (!isBegun && !(await begin.isVisible())) return;
-  if (!isBegun) await begin.click();
-  await button(page, `Use ${walletNames[family]}`).click();
-  await begin.waitFor({ state: 'detached' });
+  if (!isSigned && !(await sign.isVisible())) return;
+  if (!isSigned) await sign.click();
+  await sign.waitFor({ state: 'detached' });
 }
 
-/** By keyboard: the asset that the list finds, on that chain. */
-async function chooses(page: Page, side: string, { symbol, chain }: Coin): Promise<void> {
-  const group = page.getByRole('group', { name: side, exact: true });
-  const field = group.getByRole('combobox', { name: 'Asset' });
-  await field.fill(symbol);
-  const option = page.getByRole('listbox').getByRole('option');
-  await option.first().waitFor();
-  const all = await option.all();
-  for (const each of all) {
-    const value = (await each.textContent()) ?? '';
-    if (!value.startsWith(symbol)) continue;
-    if (!chainTitle(chain).test(value)) continue;
-    await each.click();
-    await page.getByRole('listbox').waitFor({ state: 'detached' });
-    return;
-  }
-  assert.fail(`no ${symbol} on ${chain}: ${(await option.allTextContents()).join(', ')}`);
+/** The asset that the picker finds, on that chain. */
+async function chooses(page: Page, side: 'give' | 'get', { symbol, chain }: Coin): Promise<void> {
+  await page.locator(`#swap-${side}-asset`).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Symbol or chain').fill(symbol);
+  // The row of a coin on the other side's chain names both chains.
+  const name = new RegExp(`^${escaped(symbol)}\\b.*?\\bon ${escaped(familyOf(chain))}`, 'i');
+  await button(dialog.locator('.asset-list'), name).click();
+  await dialog.waitFor({ state: 'detached' });
 }
 
-/** As the app names a chain of the dev network. */
-const titles: Readonly<Record<string, RegExp>> = {};
-const chainTitle = (chain: string) =>
-  titles[chain] ?? new RegExp(escaped(chain.split('-')[0] ?? chain), 'i');
-
+/** As the app names the chains of the dev network. */
+const familyOf = (chain: string) =>
+  /^evm/.test(chain) ? 'Ethereum' : (chain.split('-')[0] ?? chain);
 export type Trade = {
   readonly give: Coin;
   readonly get: Coin;
@@ -131,26 +125,17 @@ const typed = (units: bigint, { decimals }: Coin) => formatAmount(units, decimal
 export async function fills(trader: Trader, { give, get, giveAmount }: Trade): Promise<void> {
   const { page } = trader;
   await trader.goto('/');
-  await chooses(page, 'You give', give);
-  await chooses(page, 'You get', get);
-  const group = page.getByRole('group', { name: 'You give', exact: true });
-  await group.getByLabel(/^Amount/).fill(typed(giveAmount, give));
-  await says(page, 'At worst your');
+  await chooses(page, 'get', get);
+  await chooses(page, 'give', give);
+  await page.getByRole('textbox', { name: 'You give' }).fill(typed(giveAmount, give));
+  await says(page, 'Safe refund after');
 }
 
 /** Returns the path of the order. */
 export async function asks(trader: Trader, trade: Trade): Promise<string> {
   const { page } = trader;
   await fills(trader, trade);
-  const vouch = button(page, 'Sign with the login wallet');
-  const ask = button(page, 'Ask for quotes');
-  // The form that vouches for a key on Bitcoin is loaded when it is due.
-  await vouch
-    .or(ask.and(page.locator(':not([aria-disabled=true])')))
-    .first()
-    .waitFor();
-  if (await vouch.isVisible()) await vouches(trader);
-  await ask.click();
+  await button(page, 'Get live quotes').click();
   await page.waitForURL(/\/orders\/[^/]+$/);
   return new URL(page.url()).pathname;
 }
@@ -159,59 +144,63 @@ export async function asks(trader: Trader, trade: Trade): Promise<string> {
 export async function quotes(trader: Trader, { give, get, giveAmount, getAmount }: Trade) {
   const { page } = trader;
   await trader.goto('/console');
-  await says(page, 'The book is live');
-  const row = page.getByRole('row', { name: `${typed(giveAmount, give)}\u00a0${give.symbol}` });
-  await row.filter({ hasText: get.symbol }).first().getByRole('button').click();
-  // Its first quote of a coin on Bitcoin: the key is vouched for.
-  const vouch = button(page, 'Sign with the login wallet');
-  const price = page.getByLabel(/^You g/).last();
-  await price.waitFor();
-  // The form that asks for it is loaded when it is due.
-  if (get.symbol === 'BTC') await vouch.waitFor({ timeout: 15_000 }).catch(() => {});
-  if (await vouch.isVisible()) await vouches(trader);
+  const order = button(
+    page,
+    new RegExp(`^${escaped(`${typed(giveAmount, give)} ${give.symbol}`)}`),
+  );
+  await order.filter({ hasText: get.symbol }).first().click();
+  const ticket = page.getByRole('region', { name: 'Chosen order' });
+  const send = button(ticket, 'Send the quote');
+  await send.waitFor();
+  const vouch = vouching(page);
+  const price = ticket.getByLabel(/^You g.*\(/);
   await price.fill(typed(getAmount, get));
-  // The field gets the focus, whatever else had it meanwhile, such as the dialog of the wallet.
+  const isReady = send.and(page.locator(':not([aria-disabled=true])'));
+  // Its first quote of a coin on Bitcoin: the key is vouched for first.
+  await vouch.or(isReady).first().waitFor();
+  if (await vouch.isVisible()) await vouches(trader);
+  await isReady.waitFor();
   await price.press('Enter');
-  const threads = page.getByRole('region', { name: 'Negotiations' });
-  await threads.getByText('Your price: it is their move').first().waitFor();
+  await ticket.getByText('Your price: it is their move').waitFor();
 }
 
 export async function looksAtQuote({ page }: Trader): Promise<void> {
   await page
-    .getByRole('link', { name: /^Look and accept/ })
-    .first()
+    .getByRole('article')
+    .getByRole('link', { name: /^Accept/ })
     .click();
   await page.waitForURL(/\/deals\//);
 }
 
 /**
- * As far as the screen lets: with a Bitcoin address where it asks for one. `looks` is done right
+ * As far as the page lets: what it asks for first, a Bitcoin address among it. `looks` is done right
  * before it binds.
  */
 export async function accepts(trader: Trader, looks?: () => Promise<unknown>): Promise<void> {
   const { page, addresses } = trader;
-  const accept = button(page, 'Check and accept');
-  const vouch = button(page, 'Sign with the login wallet');
-  await accept
-    .or(vouch)
-    .or(page.getByRole('link', { name: 'To the phrase' }))
-    .first()
-    .waitFor();
-  const free = page.getByRole('textbox', { name: /^(You are paid|A refund|You pay).* on/ });
+  const yes = button(page, /^Accept and (?:lock the price|start the swap)$/);
+  const vouch = vouching(page);
+  const keep = button(page, /^Write it down/);
+  const first = page.locator('#deal-first');
+  await first.waitFor();
+  await keep.or(first.getByText('Your rescue phrase is kept')).first().waitFor();
+  if (await keep.isVisible()) {
+    await keepsPhrase(trader);
+    await first.getByText('Your rescue phrase is kept').waitFor();
+  }
+  const free = first.getByRole('textbox', { name: /^(You are paid|A refund|You pay).* on/ });
   for (const field of await free.all()) await field.fill(addresses.bitcoin);
   if (await vouch.isVisible()) await vouches(trader);
-  await accept.click();
-  const dialog = page.getByRole('dialog');
-  const yes = button(dialog, 'Accept, bindingly');
   const isFree = yes.and(page.locator(':not([aria-disabled=true])'));
-  await isFree.or(dialog.getByText('Tick every sentence first')).first().waitFor();
-  // The other form of a Bitcoin escrow is a choice, and no sentence to confirm.
-  const sentences = dialog.getByRole('checkbox', { name: /^(?!Some exchanges)/ });
-  const boxes = await sentences.all();
+  const unticked = button(page, 'Next: tick every sentence');
+  await isFree.or(unticked).first().waitFor();
+  const boxes = await page.locator('#deal-confirm').getByRole('checkbox').all();
   assert.equal(await isFree.count(), boxes.length === 0 ? 1 : 0, 'each sentence is ticked first');
   for (const box of boxes) await box.check();
   await isFree.waitFor();
   await looks?.();
   await yes.click();
-  await dialog.waitFor({ state: 'detached' });
+  await page.waitForFunction(
+    () => !document.querySelector('.sticky-action button')?.matches('[aria-busy=true]'),
+  );
 }

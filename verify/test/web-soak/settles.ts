@@ -52,6 +52,8 @@ export async function settles(
     }
     if (until.test(title) || (await isEnough?.())) return title;
     const asked = await nextOf(page);
+    // It may have come between the two looks.
+    if (await isEnough?.()) return title;
     if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
       await page
         .getByRole('button', { name: /^Ask the wallet/ })
@@ -92,7 +94,7 @@ async function connects(page: Page): Promise<void> {
 /** From an exchange: to the address that the screen shows, the amount of its title. */
 async function paysByHand({ web, place }: Ground, { page }: Trader): Promise<void> {
   const address = (await page.locator('.swap-pay .swap-address').textContent()) ?? '';
-  const [, amount = ''] = /^Pay ([\d.]+)/.exec(await titleOf(page)) ?? [];
+  const [, amount = ''] = /^Pay exactly ([\d.]+)/.exec(await titleOf(page)) ?? [];
   const sats = BigInt(Math.round(Number(amount) * 1e8));
   await web.dev.faucet({ chain: place.bitcoin.chain, address, amount: sats });
 }
