@@ -47,7 +47,7 @@ const wrong: Readonly<Record<string, readonly [args: string[], named: RegExp]>> 
   mcp: [['--here'], /--here/],
 };
 /** One runs whatever program it is given, the other is `check` with an argument. */
-const without = ['node', 'format'];
+const without = ['prepare', 'node', 'format'];
 
 /** With nothing to reach: a command that goes on would fail, or hang. */
 const nothing = { DATABASE_URL: '', PARLEY_HOME: '/nowhere', PARLEY_CHAINS: '' };

@@ -18,6 +18,7 @@ import react from '@vitejs/plugin-react';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { pageLimitMs, sharedBrowser } from './support/chromium.ts';
+import { sheetsIn } from './web-soak/sheets.ts';
 
 declare const walletDoubles: Record<string, Told>;
 
@@ -117,14 +118,8 @@ async function show(page: Page, state: string): Promise<void> {
     });
 }
 
-/** Where somebody wants to look at them: a folder. */
+/** Where somebody wants to look at them: a folder, for a sheet each. */
 const pictures = process.env.PARLEY_PICTURES;
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (!pictures) return;
-  const path = join(pictures, `${name.replaceAll(/\W+/g, '-')}.png`);
-  await page.screenshot({ path, fullPage: true });
-}
 
 /** The closed rows of a screen hold as much as the rest of it. */
 const unfold = (page: Page) =>
@@ -153,7 +148,6 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
   for (const name of [...states.map(([each]) => each), ...others]) {
     for (const page of [narrow, german]) {
       await show(page, name);
-      await picture(page, `${page === narrow ? 'narrow' : 'german'} ${name}`);
       await unfold(page);
       const [wide, seen] = await page.evaluate(() => {
         const { scrollWidth, clientWidth } = document.documentElement;
@@ -171,9 +165,12 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
     await unfold(page);
     assert.deepEqual(await found(page), [], name);
   }
-  for (const name of pictures ? [...states.map(([each]) => each), ...others] : []) {
-    await show(light, name);
-    await picture(light, `wide ${name}`);
+  if (pictures !== undefined) {
+    const sheets = sheetsIn(pictures);
+    for (const name of [...states.map(([each]) => each), ...others]) {
+      await show(light, name);
+      await sheets.take(light, `state-${name.replaceAll(/\W+/g, '-')}`);
+    }
   }
   for (const page of [narrow, german, light]) await page.close();
 });

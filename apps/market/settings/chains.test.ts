@@ -159,8 +159,13 @@ test('the examples of docs/settings.md start, each on its own network and on no 
   const text = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
   const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
   const [mainnet = '', testnet = '', assets = '', launchpads = '', ...rest] = blocks;
-  const [markets = '', rules = '', ...more] = rest;
+  const [markets = '', rules = '', prices = '', ...more] = rest;
   assert.deepEqual(more, []);
+  assert.equal(
+    JSON.parse(prices).currency,
+    'USD',
+    'an answer to the market, and none of its settings',
+  );
   const main = {
     PARLEY_NETWORK: 'mainnet',
     PARLEY_CHAINS: mainnet,

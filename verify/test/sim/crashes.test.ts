@@ -32,7 +32,9 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'only read, for the log and the metrics of their process': [
     'createHaltsWatch',
     'mustKnowContracts',
+    'operatorPages',
   ],
+  'asks an operator’s source of prices, and keeps the answer in memory': ['createFiat'],
   'serve or limit requests, which have rows of their own': ['buildApp', 'connectionsWithin'],
   'open what is asked later': ['connect', 'openMarketData', 'byTurns'],
   'counts rows for the planner, and changes none': ['analyzeAssets'],

@@ -3,6 +3,7 @@
 
 // Before any other sheet: it says in which order the layers count.
 import '@parley/web/style/style.css';
+import '@parley/web/style/font.css';
 
 import { RescueError } from '@parley/sdk/errors.ts';
 import { byWalletOf } from '@parley/web/engine/by-wallet.ts';
