@@ -27,6 +27,8 @@ const mostPaintMs = 1_000;
 const mostShift = 0.02;
 /** After the answer that commits a maker's quote, until its amount is on the taker's screen. */
 const mostQuoteMs = 300;
+/** Prices that come closer are taken together, twice a second; the feed has answered by then too. */
+const apartMs = 1_000;
 /** The RFQs of the book: 30 a page of a phone, and a few screens of rows. */
 const openRfqs = 100;
 /** The head of each screen asks how the market is, every 30 s: an hour. */
@@ -164,6 +166,7 @@ async function quoteTimes(web: Web, rounds: number): Promise<number[]> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const amount = 1_000_001 + round;
+    await page.waitForTimeout(apartMs);
     await maker.client.quote(id, String(amount));
     const committedAt = performance.now();
     // In whole coins, as the page has it.
