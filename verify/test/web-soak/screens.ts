@@ -103,8 +103,8 @@ async function chooses(page: Page, side: 'give' | 'get', { symbol, chain }: Coin
   await page.locator(`#swap-${side}-asset`).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Symbol or chain').fill(symbol);
-  // The row of a coin on the other side's chain names both chains.
-  const name = new RegExp(`^${escaped(symbol)}\\b.*?\\bon ${escaped(familyOf(chain))}`, 'i');
+  // Behind its own name a row may say what the other side is then.
+  const name = new RegExp(`^${escaped(symbol)} on ${escaped(familyOf(chain))}`, 'i');
   await button(dialog.locator('.asset-list'), name).click();
   await dialog.waitFor({ state: 'detached' });
 }
