@@ -3,9 +3,8 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
-import { newPerson } from '@parley/dev/demo/people.ts';
-import { placeOf } from '@parley/dev/demo/place.ts';
 import {
+  makersOn,
   type Opened,
   type Person,
   startWeb,
@@ -147,11 +146,7 @@ async function firstSeconds(web: Web): Promise<Start> {
 
 /** From the answer that a maker's quote is stored until the taker's page shows its amount. */
 async function quoteTimes(web: Web, rounds: number): Promise<number[]> {
-  const status = await web.dev.status();
-  const now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
-  const brand = { productName: 'Parley', shortName: 'parley' };
-  const market = { url: web.url, brand, dev: web.dev, now };
-  const maker = await newPerson('maker', 'evm', placeOf(status), market);
+  const [maker] = await makersOn(web, 'maker');
   const taker = await web.person();
   const idOf = await assetIds(taker);
   const { id } = await taker.client.createRfq({

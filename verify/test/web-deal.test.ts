@@ -3,11 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type Person as Maker, newPerson } from '@parley/dev/demo/people.ts';
-import { placeOf } from '@parley/dev/demo/place.ts';
+import type { Person as Maker } from '@parley/dev/demo/people.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
 import type { BrowserContext, Page } from 'playwright-core';
-import { type Person, sharedWeb, type Web } from './support/web.ts';
+import { makersOn, type Person, sharedWeb, type Web } from './support/web.ts';
 
 const opened = sharedWeb();
 let web: Web;
@@ -16,16 +15,7 @@ let one: Maker;
 let other: Maker;
 before(async () => {
   web = await opened();
-  const status = await web.dev.status();
-  const brand = { productName: 'Parley', shortName: 'parley' };
-  const now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
-  const market = { url: web.url, brand, dev: web.dev, now };
-  const [own, ...others] = await Promise.all([
-    web.person(),
-    ...['one', 'other'].map((name) => newPerson(name, 'evm', placeOf(status), market)),
-  ]);
-  taker = own;
-  [one, other] = others as [Maker, Maker];
+  [taker, [one, other]] = await Promise.all([web.person(), makersOn(web, 'one', 'other')]);
 });
 
 const says = (page: Page, sentence: RegExp | string) => page.getByText(sentence).first().waitFor();

@@ -4,11 +4,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
-import { type Person as Maker, newPerson } from '@parley/dev/demo/people.ts';
-import { placeOf } from '@parley/dev/demo/place.ts';
+import type { Person as Maker } from '@parley/dev/demo/people.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
 import type { Page } from 'playwright-core';
-import { type Person, sharedWeb, type Web } from './support/web.ts';
+import { makersOn, type Person, sharedWeb, type Web } from './support/web.ts';
 
 const opened = sharedWeb();
 let web: Web;
@@ -16,14 +15,7 @@ let taker: Person;
 let one: Maker;
 before(async () => {
   web = await opened();
-  const status = await web.dev.status();
-  const brand = { productName: 'Parley', shortName: 'parley' };
-  const now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
-  const market = { url: web.url, brand, dev: web.dev, now };
-  [taker, one] = await Promise.all([
-    web.person(),
-    newPerson('one', 'evm', placeOf(status), market),
-  ]);
+  [taker, [one]] = await Promise.all([web.person(), makersOn(web, 'one')]);
 });
 
 /** Somewhere on the screen, whatever parts the sentence has. */

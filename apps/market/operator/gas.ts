@@ -15,7 +15,7 @@ export type GasKey = {
   readonly low: bigint;
   readonly spentToday: bigint;
   readonly dailyCap: bigint;
-  /** How many transactions the free part pays for; null: none was sent yet. */
+  /** How many transactions the free part pays for; null: the key has sent none yet. */
   readonly enoughFor: bigint | null;
   readonly isLow: boolean;
   /** Open jobs, all purposes. */

@@ -1,4 +1,4 @@
-// The operator's page: what the doctor, the metrics and the database say of this moment, in whole
+// The operator's page: the doctor, the metrics and the database as they are now, in whole
 // coins and plain words. It only shows: no button, no form, no secret (decisions 0053 and 0116).
 
 import { chainsCard, gasCard, processCard, requestsCard, waitingCard } from './cards.ts';

@@ -1,4 +1,4 @@
-// All that the page shows of a moment. The metrics are those of a scrape; what they lack comes out
+// All that the page shows of a moment. The metrics are those of a scrape; other figures come out
 // of the database, on one connection and with a limit of time. An unreadable part is null, and the
 // page says so: an old figure looks like a market that works.
 

@@ -27,7 +27,7 @@ export type PageAnswer = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Pages beside the metrics; null: nothing at that path. */
+/** Pages beside the metrics; null: the path has no page. */
 export type Pages = { answer(path: string): Promise<PageAnswer | null> };
 
 const noPages: Pages = { answer: async () => null };

@@ -109,7 +109,7 @@ export function quotedOf(
   return { ...price, isFar: isFar(bps) };
 }
 
-/** Rounded up: nobody trades at less. Levels that cross have none. */
+/** Rounded up: a person who trades pays it at least. Levels that cross have none. */
 export function spreadOf(bid: Quoted | null, ask: Quoted | null): number | null {
   if (bid === null || ask === null || bid.isFar || ask.isFar) return null;
   const low = bid.quoteAmount * ask.baseAmount;

@@ -23,7 +23,7 @@ const starts: Readonly<Record<BitcoinNetworkName, readonly string[]>> = {
 
 export const startsOf = (network: BitcoinNetworkName) => starts[network].join(', ');
 
-/** The shortest whole one is a P2PKH of 26 characters; nobody goes on typing at 62 (P2WSH). */
+/** The shortest whole one is a P2PKH of 26 characters; the longest ends at 62 (P2WSH). */
 const mostUnfinished = 42;
 
 /** `isLeft`: the person went on to something else. `network` null: any. */

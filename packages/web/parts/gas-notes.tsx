@@ -12,6 +12,7 @@ import { now } from '../market/config.ts';
 import { localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
 import { Notice } from './controls.tsx';
+import { Fold } from './fold.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { assetAmountText, chainName, estimateText } from './words.ts';
 
@@ -102,11 +103,10 @@ function Note({ kind, values }: NoteProps) {
     );
   }
   return (
-    <details className="fold">
-      <summary>{title}</summary>
+    <Fold title={title}>
       {why}
       {kind === 'claim_sent' && <p>{text('gas.claim_sent.else', values)}</p>}
-    </details>
+    </Fold>
   );
 }
 

@@ -20,6 +20,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { type Person as Maker, newPerson as newMaker } from '@parley/dev/demo/people.ts';
+import { placeOf } from '@parley/dev/demo/place.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '@parley/dev/devnet/client.ts';
 import { browserOn } from '@parley/market/edge/testing/browser.ts';
 import type { Call } from '@parley/market/edge/testing/edge.ts';
@@ -159,6 +161,19 @@ export function originsOf(
   const nodes = chains.map(({ rpcUrl, pageUrl = rpcUrl }) => pageUrl);
   const known = [url, ready.url, ready.dev ?? url, ready.inbox ?? url, ...nodes];
   return new Set(known.map((each) => new URL(each).origin));
+}
+
+/** People who trade by the SDK, with wallets of their own on every chain. */
+export async function makersOn<N extends readonly string[]>(
+  { url, dev }: Web,
+  ...names: N
+): Promise<{ [K in keyof N]: Maker }> {
+  const status = await dev.status();
+  const brand = { productName: 'Parley', shortName: 'parley' };
+  const now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
+  const market = { url, brand, dev, now };
+  const made = names.map((name) => newMaker(name, 'evm', placeOf(status), market));
+  return Promise.all(made) as Promise<{ [K in keyof N]: Maker }>;
 }
 
 type Opening = {

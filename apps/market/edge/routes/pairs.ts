@@ -59,7 +59,7 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
   readByAll(place, '/pairs/price', 'getPairPrice', {
     about:
       'Public agreements of the last day that both sides funded, and the middle one by price. ' +
-      'Whoever trades with itself moves it for the fees: a hint, no quote.',
+      'An account that trades with itself moves it for the fees: a hint, no quote.',
     query: shapes.priceQuery,
     replies: { 200: shapes.pairPrice },
     handle: async ({ query }) => {
@@ -86,8 +86,8 @@ export function registerPairLists(app: FastifyInstance, deps: Deps): void {
 
   readByAll(place, '/pairs/history', 'getPairHistory', {
     about:
-      'Prices of public agreements that both sides funded, over days. Whoever trades with itself ' +
-      'moves them for the fees: a hint, no quote.',
+      'Prices of public agreements that both sides funded, over days. An account that trades with ' +
+      'itself moves them for the fees: a hint, no quote.',
     query: shapes.historyQuery,
     replies: { 200: shapes.pairHistory },
     handle: async ({ query }) => {

@@ -12,6 +12,7 @@ import { getsQuote, isTakenBack, type Standing, standingOf } from '../../market/
 import { useSession } from '../../market/session.ts';
 import { market, queries } from '../../market/site.ts';
 import { Notice } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Answer, Screen } from '../../parts/page.tsx';
 import { PairTitle } from '../../parts/pair-title.tsx';
 import { PriceForm, WithdrawQuote } from '../../parts/quoting.tsx';
@@ -283,8 +284,7 @@ function Holds({ until }: { until: number | null }) {
 function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
   const other = party === 'taker' ? thread.makerStanding : thread.rfq.creatorStanding;
   return (
-    <details className="fold">
-      <summary>{text('deal.moves')}</summary>
+    <Fold title={text('deal.moves')}>
       <p className="soft">
         {text(party === 'taker' ? 'deal.maker' : 'deal.taker')}: {recordText(other)}
       </p>
@@ -300,7 +300,7 @@ function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
           </li>
         ))}
       </ol>
-    </details>
+    </Fold>
   );
 }
 
@@ -314,8 +314,7 @@ function Counter({ thread, party, quote, standing, onNamed }: CounterProps) {
     queries.setQueryData(['thread', thread.id], moved);
   };
   return (
-    <details className="fold">
-      <summary>{text('deal.counter')}</summary>
+    <Fold title={text('deal.counter')}>
       <PriceForm
         inDialog
         title={text('deal.counter')}
@@ -327,6 +326,6 @@ function Counter({ thread, party, quote, standing, onNamed }: CounterProps) {
         send={name}
       />
       {party === 'maker' && <WithdrawQuote thread={thread} standing={standing} />}
-    </details>
+    </Fold>
   );
 }

@@ -5,12 +5,12 @@ import { has } from '@parley/core/families.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Asset } from '@parley/sdk/types.ts';
-import type { ReactNode } from 'react';
 import type { Engine } from '../../engine/engine.ts';
 import type { Deal as DealOfEngine, Examined } from '../../engine/types.ts';
 import { now } from '../../market/config.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Notice } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { GasNotes } from '../../parts/gas-notes.tsx';
 import { Clock, useNow } from '../../parts/shown.tsx';
 import { assetAmountText, chainName } from '../../parts/words.ts';
@@ -48,25 +48,6 @@ export function Unfolded(props: UnfoldedProps) {
       <Contracts {...props} />
       <Options {...props} />
     </>
-  );
-}
-
-type FoldProps = {
-  title: string;
-  value?: ReactNode;
-  /** It is open as long as that holds. */
-  isOpen?: boolean;
-  children: ReactNode;
-};
-
-function Fold({ title, value, isOpen = false, children }: FoldProps) {
-  return (
-    <details className="fold" open={isOpen}>
-      <summary>
-        {title} {value !== undefined && <span className="value">{value}</span>}
-      </summary>
-      {children}
-    </details>
   );
 }
 

@@ -15,6 +15,7 @@ import { oneOfEach } from '../../market/prices.ts';
 import { useSession } from '../../market/session.ts';
 import { market, queries } from '../../market/site.ts';
 import { Notice } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Confirm } from '../../parts/forms.tsx';
 import { isLive, sidesOfOrder, statusOf } from '../../parts/orders.ts';
 import { Answer, Screen } from '../../parts/page.tsx';
@@ -136,10 +137,9 @@ function Shown({ rfq, assets, isOwn, everyMs }: ShownProps & { everyMs: number }
             <Visitor rfq={rfq} live={live} assets={assets} threads={found} />
           )}
           {live && isOwn && (
-            <details className="fold">
-              <summary>{text('order.tell')}</summary>
+            <Fold title={text('order.tell')}>
               <TellMe path={`/orders/${rfq.id}`} />
-            </details>
+            </Fold>
           )}
           <Details rfq={rfq} assets={assets} isOwn={isOwn} live={live} />
         </>
@@ -153,8 +153,7 @@ function Details({ rfq, assets, isOwn, live }: ShownProps & { live: boolean }) {
   const { gives, gets } = sidesOfOrder(rfq);
   const named = (assetId: string) => assets.find((each) => each.id === assetId);
   return (
-    <details className="fold" open={!isOwn}>
-      <summary>{text('order.details')}</summary>
+    <Fold title={text('order.details')} isOpen={!isOwn}>
       <dl className="order-facts">
         <div>
           <dt>{text(isOwn ? 'orders.give' : 'order.they_give')}</dt>
@@ -205,7 +204,7 @@ function Details({ rfq, assets, isOwn, live }: ShownProps & { live: boolean }) {
           {isOwn && <Cancel id={rfq.id} />}
         </div>
       )}
-    </details>
+    </Fold>
   );
 }
 

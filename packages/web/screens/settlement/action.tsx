@@ -11,6 +11,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Ask, SwapView, Verb } from '../../engine/types.ts';
 import { type Act, useAct } from '../../parts/act.tsx';
 import { Button, Copy, Notice, Qr } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Confirm, PayoutForm } from '../../parts/forms.tsx';
 import { Failed } from '../../parts/page.tsx';
 import { connectWallet } from '../../parts/page-wallets.ts';
@@ -21,7 +22,6 @@ import { chainName, shortAddress } from '../../parts/words.ts';
 import { formatAmount } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { Fold } from './fold.tsx';
 import { useHere } from './here.tsx';
 import { Tx } from './legs.tsx';
 

@@ -2,6 +2,7 @@
 
 import { useLive } from '../../market/use-live.ts';
 import { Copy, Panel } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Table } from '../../parts/shown.tsx';
 import { clockText } from '../../parts/swap/progress.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import { type Fate, fatesOf, sidesOf } from '../../parts/swap/situation.ts';
 import { chainName, explorerOf, shortAddress } from '../../parts/words.ts';
 import { text } from '../../texts/texts.ts';
-import { Fold } from './fold.tsx';
 import { useHere } from './here.tsx';
 
 export function Legs() {
@@ -136,7 +136,7 @@ export function Checks() {
   return (
     <Fold
       title={text('settlement.checks')}
-      status={text('settlement.checks.count', { ok, all: checks.length })}
+      value={text('settlement.checks.count', { ok, all: checks.length })}
       tone={isGood ? 'good' : 'bad'}
       isOpen={!isGood}
     >

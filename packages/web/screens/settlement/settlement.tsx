@@ -13,6 +13,7 @@ import { useAssets, useSends } from '../../market/answers.ts';
 import { useLive } from '../../market/use-live.ts';
 import { Coin } from '../../parts/coin.tsx';
 import { announce, Button, Notice } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { PayoutForm, SaveRescue } from '../../parts/forms.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Empty, Screen } from '../../parts/page.tsx';
@@ -42,7 +43,6 @@ import { formatDuration, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Action, Address, GiveUp, useWalletPayment } from './action.tsx';
 import { Ended } from './ended.tsx';
-import { Fold } from './fold.tsx';
 import { HereContext, useHere } from './here.tsx';
 import { Checks, Fates, History, Legs } from './legs.tsx';
 import './settlement.css';
@@ -320,7 +320,7 @@ function Rescue() {
   const unsaved = text('settlement.rescue.unsaved');
   if (file.isSaved) {
     return (
-      <Fold title={text('settlement.rescue')} status={text('settlement.rescue.saved')} tone="good">
+      <Fold title={text('settlement.rescue')} value={text('settlement.rescue.saved')} tone="good">
         <p>{text('settlement.warn.rescue.why')}</p>
         <SaveRescue save={engine.rescue.save} />
       </Fold>

@@ -17,6 +17,7 @@ import {
   Select,
   TextField,
 } from '../../parts/controls.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Confirm } from '../../parts/forms.tsx';
 import { Answer, Empty } from '../../parts/page.tsx';
 import { When } from '../../parts/shown.tsx';
@@ -180,13 +181,10 @@ function Verify() {
 
 function Snippet({ name, children }: { name: string; children: string }) {
   return (
-    <details className="fold">
-      <summary>{name}</summary>
-      <div>
-        <pre className="code">{children}</pre>
-        <Copy value={children} what={`${text('webhooks.verify.code')}, ${name}`} />
-      </div>
-    </details>
+    <Fold title={name}>
+      <pre className="code">{children}</pre>
+      <Copy value={children} what={`${text('webhooks.verify.code')}, ${name}`} />
+    </Fold>
   );
 }
 
