@@ -50,7 +50,13 @@ export const ledgers: Readonly<Record<Family, Ledger>> = {
     },
     fee: async (url, txid) => {
       const read = (id: string) => rpc<CoreTx>(url, 'getrawtransaction', [id, 1]);
-      const { vin, vout } = await read(txid);
+      // One that another one replaced paid nothing; were it on the chain, balances would not be exact.
+      const found = await read(txid).catch((error: Error) => {
+        if (/No such mempool or blockchain transaction/.test(error.message)) return null;
+        throw error;
+      });
+      if (found === null) return { paid: 0n, by: null };
+      const { vin, vout } = found;
       let paid = 0n;
       for (const { txid: from, vout: at } of vin) {
         paid += sats((await read(from)).vout.find(({ n }) => n === at)?.value ?? 0);

@@ -10,6 +10,7 @@ import { endOrphans, loopback, type Running, startProgram } from './processes.ts
 import { type Rpc, rpcTo } from './rpc.ts';
 
 const readyLimitMs = 60_000;
+const mostTries = 3;
 const rpcUser = 'parley';
 
 export type BitcoinNode = {
@@ -28,8 +29,27 @@ export async function startBitcoind(
   mockTime: number | null,
 ): Promise<BitcoinNode> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const dataArgument = `-datadir=${folder}`;
-  await endOrphans(dataArgument);
+  await endOrphans(dataArgumentOf(folder));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnce(bitcoind, folder, mockTime);
+    } catch (error) {
+      if (!isPortTaken(error) || tries === mostTries) throw error;
+    }
+  }
+}
+
+/** Another program can take a port between the moment it is found free and the node's own start. */
+const isPortTaken = (error: unknown) =>
+  error instanceof DevnetError && /Unable to start HTTP server/.test(error.message);
+
+const dataArgumentOf = (folder: string) => `-datadir=${folder}`;
+
+async function startOnce(
+  bitcoind: Bitcoind,
+  folder: string,
+  mockTime: number | null,
+): Promise<BitcoinNode> {
   const { node } = bitcoind;
   const kept = await readKept(join(folder, 'rpc.json'));
   const port = await freePort(kept.port);
@@ -41,7 +61,7 @@ export async function startBitcoind(
     file: bitcoind.file,
     args: [
       ...bitcoind.leadingArgs,
-      dataArgument,
+      dataArgumentOf(folder),
       ...nodeArguments(node, port, kept.password, mockTime),
     ],
     folder,
