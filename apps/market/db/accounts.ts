@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import {
   changed,
   did,
+  foundFirst,
   list,
   none,
   one,
@@ -64,13 +65,13 @@ export const blockedAmong = unlessEmpty(
 export const blockedThatOffer = list<[now: Date, limit: number], string>(
   'accounts_blocked_that_offer',
 )`
-  select id from accounts a where blocked_at is not null and (
-      exists (select from levels where account_id = a.id and expires_at > $1)
+  select id from ${foundFirst('accounts', 'blocked_at is not null')} a where (
+      exists (select from levels where account_id = a.id and expires_at > $1 offset 0)
       or exists (select from rfqs where creator_id = a.id and status in ('open', 'negotiating')
-        and expires_at > $1)
+        and expires_at > $1 offset 0)
       or exists (select from threads t join rfqs r on r.id = t.rfq_id
         where t.maker_id = a.id and t.status = 'open' and r.expires_at > $1
-          and r.status in ('open', 'negotiating')))
+          and r.status in ('open', 'negotiating') offset 0))
     order by id limit $2`;
 
 type Block = { readonly id: string; readonly reason: string; readonly at: Date };
@@ -120,9 +121,10 @@ export const openTradingOf = only<[id: string, now: Date], OpenTrading>('account
       + (select count(*) from swaps where not done and taker_id = $1) as swaps,
     (select count(*) from rfqs where creator_id = $1 and status in ('open', 'negotiating')
       and expires_at > $2)
-      + (select count(*) from threads t join rfqs r on r.id = t.rfq_id
-        where t.maker_id = $1 and t.status = 'open' and r.expires_at > $2
-          and r.status in ('open', 'negotiating')) as rfqs`;
+      + (select count(*) from threads t
+        where t.maker_id = $1 and t.status = 'open' and exists (
+          select from ${foundFirst('rfqs', 'id = t.rfq_id')} r
+          where r.expires_at > $2 and r.status in ('open', 'negotiating') offset 0)) as rfqs`;
 
 /**
  * Takes away all that is personal: logins, wallets, payout choices, what its browsers began, names

@@ -1,7 +1,7 @@
 // Statements about agreements: those of a pair that were funded, and how accounts kept their own.
 
 import type { Direction } from '@parley/core/trade.ts';
-import { list, many, none, only, value } from '@parley/host/postgres/statements.ts';
+import { foundFirst, list, many, none, only, value } from '@parley/host/postgres/statements.ts';
 import { settledThatCount } from './settled.ts';
 
 export type Agreement = {
@@ -140,8 +140,8 @@ const side = (
     from (select * from swaps where ${party}_id = ${account}
           and agreed_at >= :from and agreed_at < :until and ${where}
         order by ${order} limit :limit) s
-      join legs l on l.swap_id = s.id and l.leg = '${own}'
-      join legs o on o.swap_id = s.id and o.leg = '${other}'
+      cross join lateral ${foundFirst('legs', `swap_id = s.id and leg = '${own}'`)} l
+      cross join lateral ${foundFirst('legs', `swap_id = s.id and leg = '${other}'`)} o
       left join escrows e on e.chain = l.chain and e.address = l.escrow
       left join escrows p on p.chain = o.chain and p.address = o.escrow)`;
 
@@ -182,7 +182,7 @@ const sides = (account: string, walk: Walk, more: string) => `
       ${side(account, ['taker', 'b', 'a'], walk, more)}`;
 
 const isHigh = `exists (select from legs h join assets x on x.id = h.asset_id
-        where h.swap_id = s.id and h.amount >= x.high_value_from) as high`;
+        where h.swap_id = s.id and h.amount >= x.high_value_from offset 0) as high`;
 
 const standing = (account: string) => `
   with own as materialized (${sides(account, everySwap, isHigh)}),
@@ -205,7 +205,7 @@ export const countStandings = list<[accountIds: readonly string[], of: Window], 
     from (select id from unnest($1::uuid[]) id order by id) a,
       lateral (${standing('a.id')}) s
     where not exists (select from standings k
-      where k.account_id = a.id and k.counted_until >= :until)
+      where k.account_id = a.id and k.counted_until >= :until offset 0)
     on conflict (account_id) do update
       set counted_until = excluded.counted_until, counts = excluded.counts
       where standings.counted_until < excluded.counted_until

@@ -1,7 +1,16 @@
 // Statements about tokens that are to be listed.
 
 import type { ChainKey } from '@parley/core/families.ts';
-import { changed, columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  count,
+  did,
+  is,
+  many,
+  none,
+  one,
+} from '@parley/host/postgres/statements.ts';
 
 export type CandidateStatus = 'pending' | 'rejected' | 'expired';
 
@@ -81,6 +90,16 @@ export const addCandidate = did<[candidate: Candidate]>('candidates_add')`
 export const dropCandidate = none<[chain: ChainKey, address: string]>('candidates_drop')`
   delete from candidates where chain = $1 and address = $2`;
 
+const isDue = (isAsked: string) => `status = 'pending' and (source = 'api') = ${isAsked}
+        and next_check_at <= $2 and chain = any($1::text[])`;
+
+/** Whether a candidate or an asset of these chains is due: as a rule none is. */
+export const areTokensDue = is<[chains: readonly ChainKey[], now: Date]>('tokens_are_due')`
+  select exists (select from candidates where ${isDue('true')})
+    or exists (select from candidates where ${isDue('false')})
+    or exists (select from assets where delisted_at is null and next_check_at <= $2
+        and source <> 'curated' and chain = any($1::text[]))`;
+
 /**
  * Pending ones that are due, of these chains, not due again before `leaseEnds`: those that somebody
  * asked for, or those of launchpads.
@@ -98,8 +117,7 @@ export const takeDueCandidates = many<
   update candidates set next_check_at = $3
     where id in (
       select id from candidates
-      where status = 'pending' and (source = 'api') = ($4 = 'api') and next_check_at <= $2
-        and chain = any($1::text[])
+      where ${isDue("($4 = 'api')")}
       order by next_check_at limit $5 for update skip locked)
     returning ${read}`;
 

@@ -193,3 +193,41 @@ async function eventuallyBusy(): Promise<void> {
   }
   assert.fail('nothing runs');
 }
+
+test('a connection that a poll needs every ten seconds stays open between two of them', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const db = connect(database.url);
+  const both = async () => {
+    const asked = [1, 2].map(() => db.rows<{ pid: number }>(sql('select pg_backend_pid() as pid')));
+    return (await Promise.all(asked)).map(([row]) => row?.pid).sort();
+  };
+  const before = await both();
+  t.mock.timers.tick(11_000);
+  assert.deepEqual(await both(), before);
+  await db.close();
+});
+
+test('an array arrives as it was, whatever its texts hold', async () => {
+  const texts = ['', 'NULL', '"', '\\', '\\"', '{a,b}', ' a ', 'ä€😀', 'a\nb\tc', null];
+  const dates = [new Date(0), new Date(-1e13), new Date('9999-12-31T23:59:59.999Z'), null];
+  const numbers = [1, -2.5, 2n ** 62n, null];
+  const nested = [
+    ['a', null],
+    ['"', '\\'],
+  ];
+  const [row] = await database.db.rows({
+    name: '',
+    text: `select $1::text[] as texts, $2::timestamptz[] as dates, $3::numeric[]::text[] as numbers,
+      $4::text[] as nested, $5::boolean[] as booleans, $6::bytea[] as bytes, $7::uuid[] as none`,
+    values: [texts, dates, numbers, nested, [true, null], [Buffer.from([0, 92])], []],
+  });
+  assert.deepEqual(row, {
+    texts,
+    dates,
+    numbers: numbers.map((each) => each?.toString() ?? null),
+    nested,
+    booleans: [true, null],
+    bytes: [Buffer.from([0, 92])],
+    none: [],
+  });
+});

@@ -1,6 +1,7 @@
 // The one way to PostgreSQL. A statement is a named SQL text with its values; a `Tx` in the
 // parameters of a function says that it runs inside somebody's transaction.
 
+import { literalOf } from '@parley/host/postgres/array-literal.ts';
 import type { Statement, Tx } from '@parley/host/postgres/statements.ts';
 import pg from 'pg';
 import { type SessionLimits, sessionSettings, setSession } from './session.ts';
@@ -58,6 +59,9 @@ export const databaseLimits: DatabaseLimits = {
   connectMs: 5_000,
 };
 
+/** Longer than the slowest usual poll: a new connection costs thirty statements before its first. */
+const idleMs = 60_000;
+
 /** How much longer than the server's own limit an answer is waited for. */
 const silentMs = 5_000;
 
@@ -86,6 +90,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     // The server ends a statement sooner; this ends one whose connection went silent.
     query_timeout: limits.statementMs + silentMs,
     connectionTimeoutMillis: limits.connectMs,
+    idleTimeoutMillis: idleMs,
     application_name: name,
     pipeline: true,
     types,
@@ -142,7 +147,7 @@ async function rowsOf<Row>(
   const config = {
     ...prepared,
     text,
-    values: values as unknown[],
+    values: values.map(literalOf),
     types: hasMoney ? moneyTypes : types,
   };
   const began = performance.now();

@@ -58,7 +58,7 @@ export const takeFromOutbox = many<[limit: number], Handed>('deliveries_take')`
         (select thread_id::text from swaps where id = (t.payload->>'swapId')::uuid),
         t.payload->>'threadId', t.payload->>'swapId') as subject,
       exists (select from feed_subscriptions s
-        where s.account_id = t.account_id and s.asked ? t.topic) as "onFeed"
+        where s.account_id = t.account_id and s.asked ? t.topic offset 0) as "onFeed"
     from taken t
     order by t.id`;
 
@@ -112,7 +112,7 @@ export const deleteOvertaken = unlessEmpty(
         and d.state = 'waiting' and d.attempts = 0 and d.next_at = d.created_at
         and not exists (select from deliveries e
           where e.webhook_id = d.webhook_id and e.subject = d.subject and e.state = 'waiting'
-            and e.attempts = 0 and e.position > d.position)
+            and e.attempts = 0 and e.position > d.position offset 0)
       returning d.webhook_id, n.position
     ), counted as (
       update webhooks w set waiting = waiting - g.count
@@ -141,7 +141,7 @@ export const insertDeliveries = unlessEmpty(
         row_number() over (partition by webhook_id, subject order by position) > 1
         or exists (select 1 from deliveries e
           where e.webhook_id = n.webhook_id and e.subject = n.subject
-            and e.state = 'waiting' and e.attempts = 0)),
+            and e.state = 'waiting' and e.attempts = 0 offset 0)),
       $2, $2
     from unnest($1.id::uuid[], $1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[],
       $1.position::bigint[]) n (id, webhook_id, event, subject, position)`,
@@ -323,7 +323,8 @@ const outcomeAtCommit = none<[outcome: Outcome, stored: Stored]>('deliveries_out
         where s.attempts = 1 and d.state = 'waiting' and d.attempts = 0 and d.behind
           and not exists (select 1 from deliveries o
             where o.webhook_id = d.webhook_id and o.subject = d.subject
-              and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id)
+              and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id
+            offset 0)
         order by d.position limit 1)
     )
     update webhooks set ${told}, ${last('last_milliseconds', ':milliseconds')},
@@ -413,7 +414,7 @@ const putBack = did<[again: Again]>('deliveries_again')`
   with again as (
       update deliveries d set state = 'waiting', attempts = 0, next_at = :at, done_at = null,
         behind = exists (select 1 from deliveries e where e.webhook_id = d.webhook_id
-          and e.subject = d.subject and e.state = 'waiting' and e.attempts = 0)
+          and e.subject = d.subject and e.state = 'waiting' and e.attempts = 0 offset 0)
       where id = :deliveryId and state <> 'waiting' returning id, webhook_id
     ), renumbered as (
       update delivery_attempts set attempt = attempt - 1 - ${mostAttempts} +
@@ -442,7 +443,7 @@ export const switchOffFailing = changed<[at: Date, limit: number]>('webhooks_swi
       select id from webhooks w where enabled and failing_since is not null
         and exists (select 1 from deliveries d where d.webhook_id = w.id
           and d.state = 'dropped' and d.attempts >= ${mostAttempts}
-          and d.done_at >= w.failing_since + interval '1 day')
+          and d.done_at >= w.failing_since + interval '1 day' offset 0)
       order by failing_since limit $2 for no key update
     ), off as (
       update webhooks set enabled = false, waiting = 0

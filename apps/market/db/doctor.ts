@@ -1,16 +1,16 @@
 // Statements of the doctor, the probes and the status, which only read: swaps in pages, what waits
 // longer than it should, and the database itself.
 
-import { list, many, only } from '@parley/host/postgres/statements.ts';
+import { above, below, list, many, only } from '@parley/host/postgres/statements.ts';
 import { forWebhooks } from './deliveries.ts';
 import { forPeople } from './messages.ts';
 
 /** Ids of swaps after `after`, by id; ids of swaps that have ended, newest first. */
 export const openSwapIds = list<[after: string | null, limit: number], string>('doctor_open')`
-  select id from swaps where not done and ($1::uuid is null or id > $1) order by id limit $2`;
+  select id from swaps where not done and ${above('id', '$1')} order by id limit $2`;
 
 export const endedSwapIds = list<[before: string | null, limit: number], string>('doctor_ended')`
-  select id from swaps where done and ($1::uuid is null or id < $1) order by id desc limit $2`;
+  select id from swaps where done and ${below('id', '$1')} order by id desc limit $2`;
 
 type Outbox = 'events' | 'feed' | 'people';
 type Work = 'messages' | 'deliveries' | 'candidates' | 'tokens' | 'launchpads';

@@ -22,7 +22,7 @@ export const pruneThreads = changed<[before: Date, limit: number]>('ended_thread
 export const pruneRfqs = changed<[before: Date, limit: number]>('ended_rfqs_prune')`
   delete from rfqs where id in
       (select id from rfqs r where ${cameToNothing('r')} and expires_at < $1
-        and not exists (select from threads where rfq_id = r.id)
+        and not exists (select from threads where rfq_id = r.id offset 0)
         order by expires_at limit $2)
     returning id`;
 
@@ -31,13 +31,13 @@ export const pruneRfqs = changed<[before: Date, limit: number]>('ended_rfqs_prun
  * a signed spend is kept.
  */
 const wasAtStake = `(s.secret is not null
-  or exists (select from keeper_jobs where swap_id = s.id)
-  or exists (select from scheduled_spends where swap_id = s.id)
+  or exists (select from keeper_jobs where swap_id = s.id offset 0)
+  or exists (select from scheduled_spends where swap_id = s.id offset 0)
   or exists (select from escrows where swap_id = s.id and not (
     redeem_script is null and facts ->> 'funded' is null
     and facts ->> 'claimed' is null and facts ->> 'refunded' is null
     and facts ->> 'secret' is null
-    and facts ->> 'balance' = '0' and facts -> 'fundingTold' is null)))`;
+    and facts ->> 'balance' = '0' and facts -> 'fundingTold' is null) offset 0))`;
 
 const over = `done and status = 'expired' and not stays
       and expires_at < extract(epoch from date_trunc('second', $1::timestamptz))::bigint`;
@@ -60,7 +60,8 @@ export const pruneSwaps = changed<[before: Date, limit: number]>('ended_swaps_pr
   with ended as (
       select id, rfq_id from swaps s where ${over} and not ${wasAtStake}
         and not exists (select from legs where swap_id = s.id
-          and timelock >= extract(epoch from date_trunc('second', $1::timestamptz))::bigint)
+          and timelock >= extract(epoch from date_trunc('second', $1::timestamptz))::bigint
+          offset 0)
       order by expires_at limit $2 for update skip locked
     ), without_legs as (
       delete from legs where swap_id in (select id from ended)

@@ -6,6 +6,7 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { columns, list, many, none, one, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
+import { holdsLease } from './leases.ts';
 import { notifying } from './work.ts';
 
 export type StoredFacts = Omit<EscrowFacts, 'balance' | 'rentLeft'> & {
@@ -158,6 +159,14 @@ export const swapsOfEscrows = list<[chain: ChainKey, addresses: readonly string[
 )`
   select distinct swap_id from escrows where chain = $1 and address = any($2)`;
 
+/** The escrows of these swaps on a chain whose swap is over. */
+export const endedEscrows = many<
+  [chain: ChainKey, swapIds: readonly string[]],
+  Pick<EscrowRow, 'address' | 'swapId'>
+>('escrows_ended')`
+  select ${columns('address swapId')} from escrows
+    where chain = $1 and swap_id = any($2::uuid[]) and done`;
+
 /** The rent left in an escrow whose swap is over. Its other facts stay as they are. */
 export const noteRentLeft = none<
   [escrow: { chain: ChainKey; address: string; facts: EscrowFacts }]
@@ -169,6 +178,8 @@ export const noteRentLeft = none<
 type Update = Pick<EscrowRow, 'chain' | 'address' | 'done'> & {
   readonly facts: EscrowFacts;
   readonly fundingTold: boolean;
+  /** The number of this process among those that share the following; null: it follows alone. */
+  readonly follower: number | null;
   readonly at: Date;
 };
 
@@ -177,15 +188,22 @@ const firstAt = (column: string, isSo: string) =>
   `${column} = coalesce(${column}, case when ${isSo} then :at::timestamptz end)`;
 
 const updateRow = none<[row: Omit<Update, 'facts'>, facts: StoredFacts]>('escrow_update')`
-  with before as (select done from escrows where chain = :chain and address = :address),
+  with before as (select not :done and (done or (:follower::integer is not null
+        and not ${holdsLease(':chain', ':follower')})) as announced
+      from escrows where chain = :chain and address = :address),
     updated as (update escrows set facts = $2::jsonb, done = :done,
         ${firstAt('funding_seen_at', `$2::jsonb ->> 'funded' is not null`)},
         ${firstAt('funding_deep_at', `$2::jsonb -> 'funded' ->> 'deep' = 'true'`)},
-        created_xact = case when done and not :done then pg_current_xact_id() else created_xact end
+        created_xact = case when (select announced from before) then pg_current_xact_id()
+          else created_xact end
       where chain = :chain and address = :address)
-    select ${notifying('escrows')} from before where done and not :done`;
+    select ${notifying('escrows')} from before where announced`;
 
-/** One that is followed again after it was done is announced to the followers like a new one. */
+/**
+ * Announced to the followers like a new one: an escrow that is followed again after it was done, and
+ * one about which another process than its chain's follower stored something. That follower reads it
+ * again: a change that it never saw may vanish from the chain without a word to it.
+ */
 export const updateEscrow = (tx: Tx, { facts, ...row }: Update): Promise<void> =>
   updateRow(tx, row, {
     ...storedFacts(facts),

@@ -27,9 +27,9 @@ const askedFor = `interval '7 days'`;
 /** Whether `account` is told of `topic`, by a webhook that names it or on the feed; all SQL. */
 const asksFor = (topic: string, account: string, at: string) => `(
     exists (select from webhooks w
-      where w.account_id = ${account} and w.enabled and ${topic} = any(w.events))
+      where w.account_id = ${account} and w.enabled and ${topic} = any(w.events) offset 0)
     or exists (select from feed_subscriptions s where s.account_id = ${account}
-      and (s.asked ->> ${topic})::timestamptz > ${at} - ${askedFor}))`;
+      and (s.asked ->> ${topic})::timestamptz > ${at} - ${askedFor} offset 0))`;
 
 /**
  * Writes `thread.closed` for the parties in `closed` (columns id, rfq_id, account_id, role) that

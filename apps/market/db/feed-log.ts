@@ -5,6 +5,7 @@ import type { Family } from '@parley/core/families.ts';
 import { changed, columns, is, many, one, value } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { tellingClosed } from './feed-events.ts';
+import { isOpen } from './threads.ts';
 import { notifying } from './work.ts';
 
 /** `reset`: the earlier entries are lost for everybody. */
@@ -54,7 +55,7 @@ export const appendFromOutbox = value<[limit: number], number>('feed_append')`
       from moved
       where payload->'again' is null or exists (
         select 1 from rfqs r
-        where r.id = (payload->>'rfqId')::uuid and r.status in ('open', 'negotiating'))
+        where r.id = (payload->>'rfqId')::uuid and r.status in ('open', 'negotiating') offset 0)
       order by id
       returning seq
     ), told as (select ${notifying('feed')} from appended limit 1)
@@ -85,7 +86,7 @@ export const appendExpired = changed<[now: Date, limit: number]>('feed_expire')`
       order by expires_at, id
     ), closed as (
       update threads t set status = 'closed', updated_at = e.expires_at from ended e
-      where t.rfq_id = e.id and t.status = 'open'
+      where t.rfq_id = e.id and t.${isOpen}
       returning t.id, t.rfq_id, t.maker_id as account_id, 'maker' as role
     ), ${tellingClosed('closed', `'expired'`, '$1::timestamptz')}
     select id, (select count(*) from woken) from ended`;
@@ -124,8 +125,8 @@ export const placeOf = one<[number: number, since: Date], Place>('feed_place')`
  */
 // Always from the oldest on: clocks that differ leave no hole.
 export const pruneFeedLog = changed<[before: Date, keep: number, limit: number]>('feed_prune')`
-  with ends as (select max(seq) as newest, min(seq) filter (where at >= $1) as fresh
-      from feed_log)
+  with ends as (select (select max(seq) from feed_log) as newest,
+      (select seq from feed_log where at >= $1 order by seq limit 1) as fresh)
     delete from feed_log where seq in
       (select seq from feed_log, ends
         where seq < greatest(coalesce(fresh, newest), newest - $2 + 1) and seq < newest

@@ -43,7 +43,7 @@ export const markLost = none<[silentMs: number, beatMs: number]>('switches_lost'
     )
     delete from feed_processes p using silent
       where p.id = silent.id and p.seen_at = silent.seen_at
-        and not exists (select from feed_switches where process_id = p.id)`;
+        and not exists (select from feed_switches where process_id = p.id offset 0)`;
 
 /** At most `limit` accounts all of whose connections are gone for as long as they said. */
 export const dueAccounts = list<[limit: number], string>('switches_due')`
@@ -110,4 +110,4 @@ export const insertSwitch = none<[armed: Armed]>('switches_insert')`
 export const endSwitch = none<[accountId: string, id: string]>('switches_end')`
   delete from feed_switches where account_id = $1 and not fired
     and (id = $2 or due_at is not null and exists (select from feed_switches o
-      where o.account_id = $1 and (o.due_at is null or o.due_at > ${now})))`;
+      where o.account_id = $1 and (o.due_at is null or o.due_at > ${now}) offset 0))`;

@@ -1,7 +1,7 @@
 // Where people were reached by a login that was removed: they hear on for as long as what was asked
 // for meanwhile may be stopped. A thief would otherwise remove the owner's channels first.
 
-import { changed, many, none } from '@parley/host/postgres/statements.ts';
+import { changed, foundFirst, many, none } from '@parley/host/postgres/statements.ts';
 import type { Channel } from './messages.ts';
 
 export type FormerChannel = {
@@ -21,8 +21,9 @@ export const insertFormerChannel = none<[former: FormerChannel]>('former_channel
 export const formerChannelsOf = many<[accountIds: readonly string[], now: Date], FormerChannel>(
   'former_channels_of',
 )`
-  select account_id as "accountId", channel, told_to as to, until from former_channels
-    where account_id = any($1::uuid[]) and until > $2 order by until, told_to`;
+  select account_id as "accountId", channel, told_to as to, until
+    from ${foundFirst('former_channels', 'account_id = any($1::uuid[])')} f
+    where until > $2 order by until, told_to`;
 
 /** Deletes at most `limit` that ended before `before`; returns how many. */
 export const pruneFormerChannels = changed<[before: Date, limit: number]>('former_channels_prune')`

@@ -85,7 +85,7 @@ export const pinSignable = none<[now: Date]>('escrows_pin_signable')`
     where authorized_at is null and not done and terms ->> 'token' like '0x%'
       and not exists (select 1 from token_abilities as known
         where known.chain = escrows.chain and known.token = escrows.terms ->> 'token'
-          and known.abilities ->> 'authorization' is null)`;
+          and known.abilities ->> 'authorization' is null offset 0)`;
 
 /**
  * In the time that is missing the payee of the long leg may have given it back, by what its funder
@@ -100,7 +100,7 @@ export const giveUpUnfunded = none<[at: UnixSeconds, takeReleases: readonly Fami
         and l.release_asked_at is null
         and (l.family = any($2) or (l.payout_form = 'p2tr' and l.refund_form = 'p2tr'))
         and not exists (select 1 from escrows e where e.swap_id = l.swap_id
-          and e.leg <> l.leg and e.facts ->> 'funded' is not null)
+          and e.leg <> l.leg and e.facts ->> 'funded' is not null offset 0)
       returning l.swap_id
   )
   update swaps set revision = revision + 1, updated_at = to_timestamp($1)

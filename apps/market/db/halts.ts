@@ -82,7 +82,7 @@ const ordersOf = (side: 'base' | 'quote') =>
   list<[ids: readonly string[]], string>(`halts_with_orders_${side}`)`
   select a.id from unnest($1::uuid[]) a (id)
     where exists (select 1 from rfqs r
-      where r.${side}_asset_id = a.id and r.status in ('open', 'negotiating'))
+      where r.${side}_asset_id = a.id and r.status in ('open', 'negotiating') offset 0)
     order by a.id`;
 
 /** Those of `ids` that RFQs name which have not ended, by side. */

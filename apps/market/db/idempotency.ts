@@ -68,9 +68,9 @@ export const pruneKeptReplies = changed<[before: Date, limit: number]>('prune_ke
 
 /** Deletes at most `most` replies older than `before`; returns how many. */
 // The age is asked twice: older versions of PostgreSQL delete a row that they waited for, whatever
-// it holds by then.
+// it holds by then. The first of the two is not one of an index: the rows are found by their place.
 export const deleteReplies = changed<[before: Date, most: number]>('delete_replies')`
-  delete from idempotency where created_at <= $1 and ctid = any(array(
+  delete from idempotency where created_at + interval '0 s' <= $1 and ctid = any(array(
       select ctid from idempotency where created_at <= $1 order by created_at limit $2
     )) returning 1 as one`;
 

@@ -1,7 +1,19 @@
 // API keys. Only the SHA-256 of a key is ever stored.
 
 import type { Scope } from '@parley/core/scopes.ts';
-import { changed, columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
+import {
+  changed,
+  columns,
+  count,
+  did,
+  foundFirst,
+  many,
+  none,
+  one,
+} from '@parley/host/postgres/statements.ts';
+
+/** Not by an index of all keys: an account has few. */
+const ends = `expires_at + interval '0 s'`;
 
 type LiveKey = {
   readonly id: string;
@@ -17,8 +29,9 @@ type LiveKey = {
 export const findLiveKeys = many<[hashes: readonly Buffer[], now: Date], LiveKey>('find_live_keys')`
   select ${columns('id hash accountId scopes expiresAt', 'k.')},
       a.blocked_at is not null as "isBlocked"
-    from api_keys k join accounts a on a.id = k.account_id
-    where k.hash = any($1::bytea[]) and k.revoked_at is null and k.expires_at > $2`;
+    from ${foundFirst('api_keys', 'hash = any($1::bytea[])')} k
+      join accounts a on a.id = k.account_id
+    where k.revoked_at is null and k.expires_at > $2`;
 
 type NewKey = {
   readonly id: string;
@@ -55,17 +68,18 @@ export const revokeKeysMade = many<
   { readonly keyId: string; readonly prefix: string; readonly name: string | null }
 >('revoke_keys_made')`
   update api_keys k set revoked_at = :now
-    where account_id = :accountId and revoked_at is null and expires_at > :now
+    where account_id = :accountId and revoked_at is null and ${ends} > :now
       and (made_by = any(:wallets::text[]) or (made_by <> :session and strpos(made_by, ':') = 0
         and (created_at > :since or exists (select from sessions s
-          where s.account_id = :accountId and s.id::text = k.made_by and s.revoked_at is null))))
+          where s.account_id = :accountId and s.id::text = k.made_by and s.revoked_at is null
+          offset 0))))
     returning id as "keyId", prefix, name`;
 
 /** Revokes every live key of the account, and tells all processes so; returns how many. */
 export const revokeKeys = changed<[accountId: string, notice: string, now: Date]>('revoke_keys')`
   with revoked as (
       update api_keys set revoked_at = $3
-      where account_id = $1 and revoked_at is null and expires_at > $3
+      where account_id = $1 and revoked_at is null and ${ends} > $3
       returning account_id
     )
     select pg_notify('key_revoked', account_id || ' ' || $2) from revoked`;
@@ -77,13 +91,13 @@ export const revokeKeys = changed<[accountId: string, notice: string, now: Date]
 export const revokeOneKey = did<[accountId: string, keyId: string, now: Date]>('revoke_one_key')`
   with revoked as (
       update api_keys set revoked_at = $3
-      where account_id = $1 and id = $2 and revoked_at is null and expires_at > $3
+      where account_id = $1 and id = $2 and revoked_at is null and ${ends} > $3
       returning id, account_id
     )
     select pg_notify('key_revoked', account_id || ' ' || id) from revoked`;
 
 export const countLiveKeys = count<[accountId: string, now: Date]>('count_live_keys')`
-  select count(*) from api_keys where account_id = $1 and revoked_at is null and expires_at > $2`;
+  select count(*) from api_keys where account_id = $1 and revoked_at is null and ${ends} > $2`;
 
 /** Every key that is good now; returns how many. A process that remembers one forgets it. */
 export const revokeAllKeys = count<[now: Date]>('revoke_all_keys')`
@@ -114,13 +128,13 @@ const shown = `${columns('id prefix name scopes createdAt expiresAt usedFrom')},
 /** The live ones, newest first. */
 export const liveKeysOf = many<[accountId: string, now: Date], KeyShown>('keys_live_of')`
   select ${shown} from api_keys
-    where account_id = $1 and revoked_at is null and expires_at > $2
+    where account_id = $1 and revoked_at is null and ${ends} > $2
     order by created_at desc, id desc limit 100`;
 
 /** A live key of the account; null where it has no such one. */
 export const liveKeyOf = one<[accountId: string, id: string, now: Date], KeyShown>('keys_live_one')`
   select ${shown} from api_keys
-    where account_id = $1 and id = $2 and revoked_at is null and expires_at > $3`;
+    where account_id = $1 and id = $2 and revoked_at is null and ${ends} > $3`;
 
 /** `on`: YYYY-MM-DD. */
 export type KeyUse = { readonly id: string; readonly on: string; readonly network: string };
@@ -131,9 +145,9 @@ export const noteKeyUses = none<[uses: readonly KeyUse[]]>('keys_note_uses')`
       select api_keys.id, used.day, used.network
       from unnest($1.id::uuid[], $1.on::date[], $1.network::text[]) as used (id, day, network)
       join api_keys on api_keys.id = used.id
-      where api_keys.revoked_at is null
+      where (api_keys.revoked_at is null
         and (api_keys.used_on, api_keys.used_from) is distinct from (used.day, used.network)
-        and (api_keys.used_on is null or api_keys.used_on <= used.day)
+        and (api_keys.used_on is null or api_keys.used_on <= used.day)) is true
       for no key update of api_keys skip locked)
     update api_keys set used_on = own.day, used_from = own.network
     from own where api_keys.id = own.id`;

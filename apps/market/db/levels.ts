@@ -102,11 +102,11 @@ const other = 'case when :baseIsLow::boolean then l.high_amount else l.low_amoun
 /** Its maker still has the key or the session that published it, and a wallet that gives. */
 const stands = `l.expires_at > :now
       and not exists (select from api_keys key
-        where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now))
+        where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now) offset 0)
       and not exists (select from sessions s
-        where s.id = l.session_id and (s.revoked_at is not null or s.expires_at <= :now))
+        where s.id = l.session_id and (s.revoked_at is not null or s.expires_at <= :now) offset 0)
       and (l.given_family is null or exists (select from wallets w
-        where w.account_id = l.account_id and w.family = l.given_family))`;
+        where w.account_id = l.account_id and w.family = l.given_family offset 0))`;
 
 /**
  * Levels that stand, of assets that are open; the best for the taker first, those of one price by

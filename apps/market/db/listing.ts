@@ -3,7 +3,16 @@
 // being open until its commit shares the asset's. Both are taken behind every other lock of the
 // market.
 
-import { columns, is, list, many, none, one, only } from '@parley/host/postgres/statements.ts';
+import {
+  above,
+  columns,
+  is,
+  list,
+  many,
+  none,
+  one,
+  only,
+} from '@parley/host/postgres/statements.ts';
 import { type Asset, assetColumns } from './assets.ts';
 import type { Tx } from './database.ts';
 import { type Closing, closingsOfChain } from './halts.ts';
@@ -127,7 +136,7 @@ const ordersOn = (side: 'base' | 'quote') =>
   many<[assetId: string, page: OrdersPage, now: Date], Rfq>(`listing_orders_${side}`)`
   ${selectRfqs}
     where r.${side}_asset_id = $1 and r.status in ('open', 'negotiating')
-      and (:after::uuid is null or r.id > :after) and r.expires_at > $3
+      and ${above('r.id', ':after')} and r.expires_at > $3
       and ${side === 'base' ? 'q' : 'b'}.enabled
       and (r.visibility = 'public' or r.target_address is not null)
     order by r.id limit :limit`;

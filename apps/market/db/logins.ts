@@ -96,7 +96,7 @@ export const leavingLogins = many<[now: Date, limit: number], LoginOf>('logins_l
 export const isKnownBrowser = is<[address: string, browser: Buffer]>('logins_known_browser')`
   select exists (select 1 from logins l
       join devices d on d.account_id = l.account_id and d.hash = $2
-    where l.way = 'email' and l.issuer = '' and l.subject = $1) as known`;
+    where l.way = 'email' and l.issuer = '' and l.subject = $1 offset 0) as known`;
 
 /**
  * The bot may write to this chat no more: it was blocked, or the chat is gone. Null where that was

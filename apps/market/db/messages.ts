@@ -58,7 +58,7 @@ const isHeard = `(l.way = 'email' or (l.chat_id is not null and l.chat_ended_at 
 
 /** Whether it hears of anything at all. */
 export const isReached = (account: string) =>
-  `exists (select from logins l where l.account_id = ${account} and ${isHeard})`;
+  `exists (select from logins l where l.account_id = ${account} and ${isHeard} offset 0)`;
 
 /** Every e-mail address and open chat of these accounts. */
 export const reachedOf = many<[accountIds: readonly string[]], Reached>('messages_reached')`

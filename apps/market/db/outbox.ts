@@ -19,7 +19,7 @@ export type OutboxEntry = {
 
 /** For whom an event is. */
 function workFor(topic: string): Work {
-  if (topic.startsWith('feed.')) return 'feed';
+  if (topic.startsWith('feed.')) return 'feed outbox';
   return webhookTopics.some((each) => each === topic) ? 'webhooks' : 'messages';
 }
 

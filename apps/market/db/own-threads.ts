@@ -3,7 +3,7 @@
 // number of each.
 
 import type { Party } from '@parley/core/trade.ts';
-import { many } from '@parley/host/postgres/statements.ts';
+import { below, many } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { selectThreads, type Thread } from './threads.ts';
 
@@ -17,29 +17,28 @@ type Own = {
   readonly limit: number;
 };
 
-const below = (id: string) => `(:before::uuid is null or ${id} < :before)`;
-
 /** The join for one RFQ goes by its index, however many threads the account has beside. */
-const ways = { any: '', one: ' and r.id = :rfqId::uuid' } as const;
+const ways = { any: '', one: ' and t.rfq_id = :rfqId::uuid' } as const;
 type Way = keyof typeof ways;
 
 /** The threads of live RFQs; one that has just expired has its threads closed in a moment. */
 const open = (role: Party, way: Way) => many<[of: Own], Thread>(`threads_open_of_${role}_${way}`)`
   ${selectThreads}
-    where t.${role}_id = :accountId and t.status = 'open' and ${below('t.id')}
+    where t.${role}_id = :accountId and t.status = 'open' and ${below('t.id', ':before')}
       and r.expires_at > :now${ways[way]}
     order by t.id desc limit :limit`;
 
 const closed = (role: Party, way: Way) =>
   many<[of: Omit<Own, 'now'>], Thread>(`threads_closed_of_${role}_${way}`)`
   ${selectThreads}
-    where t.${role}_id = :accountId and t.status = 'closed' and ${below('t.id')}${ways[way]}
+    where t.${role}_id = :accountId and t.status = 'closed'
+      and ${below('t.id', ':before')}${ways[way]}
     order by t.id desc limit :limit`;
 
 const agreed = (role: Party, way: Way) =>
   many<[of: Omit<Own, 'now'>], Thread>(`threads_agreed_of_${role}_${way}`)`
   ${selectThreads}
-    where s.${role}_id = :accountId and ${below('s.id')}${ways[way]}
+    where s.${role}_id = :accountId and ${below('s.id', ':before')}${ways[way]}
     order by s.id desc limit :limit`;
 
 type List = (role: Party, way: Way) => ReturnType<typeof open>;

@@ -4,6 +4,7 @@
 import type { Family } from '@parley/core/families.ts';
 import { many, none } from '@parley/host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
+import { type Asset, assetColumns } from './assets.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
 import { type Message, priceColumns, type Thread } from './threads.ts';
@@ -26,12 +27,23 @@ export type Quoter = {
 /** The stored part of the maker's thread. */
 type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
 
-/** The quoters of each maker and RFQ, in order. At most `most` threads are counted. */
+/** The quote assets of those of these RFQs that exist, in any order. */
+export const findQuoteAssets = many<
+  [rfqIds: readonly string[]],
+  { readonly rfqId: string; readonly asset: Asset }
+>('quotes_assets')`
+  select r.id as "rfqId", ${assetColumns('q.', 'asset.')}
+    from rfqs r join assets q on q.id = r.quote_asset_id where r.id = any($1::uuid[])`;
+
+/**
+ * The quoters of each maker and RFQ, in order. At most `most` threads are counted. Lists come as
+ * JSON, which pg reads four times as fast as an array: 3 us of a quote's 100.
+ */
 export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>('quotes_quoters')`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
       k.counts as kept, a.blocked_at is not null as "isBlocked",
-      coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
+      coalesce(w.families, '[]') as families, coalesce(w.addresses, '[]') as addresses,
       case when t.id is null then
         (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
       else 0 end as threads
@@ -40,7 +52,7 @@ export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>(
     left join standings k on k.account_id = p.maker_id
     left join accounts a on a.id = p.maker_id
     left join lateral (
-      select array_agg(family) as families, array_agg(address) as addresses
+      select json_agg(family) as families, json_agg(address) as addresses
       from wallets where account_id = p.maker_id
     ) w on true
     order by p.position`;

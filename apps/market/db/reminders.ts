@@ -26,7 +26,7 @@ const ofRole = {
 
 /** The condition that a swap `s` and an account with the id `p.id` had no reminder. */
 const isUntold = (event: string) => `not exists (select from reminders r
-  where r.swap_id = s.id and r.account_id = p.id and r.event = '${event}')`;
+  where r.swap_id = s.id and r.account_id = p.id and r.event = '${event}' offset 0)`;
 
 const behind = `(s.id, p.id) > (:after.swapId::uuid, :after.accountId::uuid)
       order by s.id, p.id limit :limit`;
@@ -70,15 +70,16 @@ export const claimable = many<[page: CandidatePage], Candidate>('reminders_claim
     where s.secret is not null and not s.done
       and exists (select from legs l join escrows e on e.chain = l.chain and e.address = l.escrow
         where l.swap_id = s.id and l.leg = p.leg
-          and e.facts ->> 'funded' is not null and e.facts ->> 'claimed' is null)
+          and e.facts ->> 'funded' is not null and e.facts ->> 'claimed' is null offset 0)
       and ${isUntold('claim_now')} and ${isReached('p.id')} and ${behind}`;
 
 /** Parties that may take back what nobody claimed, by the clock of its chain as last seen. */
 export const refundable = many<[page: CandidatePage], Candidate>('reminders_refundable')`
   select distinct s.id as "swapId", p.id as "accountId"
     from chain_heads h
-      join escrows e on e.chain = h.chain and not e.done and e.facts ->> 'balance' <> '0'
-        and (e.terms ->> 'timelock')::bigint <= h.clock
+      cross join lateral (select swap_id, leg, facts from escrows e
+        where e.chain = h.chain and not e.done and e.facts ->> 'balance' <> '0'
+          and (e.terms ->> 'timelock')::bigint <= h.clock offset 0) e
       join swaps s on s.id = e.swap_id
       cross join lateral (select case e.leg when 'a' then s.maker_id else s.taker_id end) p (id)
     where e.facts ->> 'claimed' is null

@@ -2,7 +2,16 @@
 // row lock, taken before any other lock of the market but the account's.
 
 import type { Direction } from '@parley/core/trade.ts';
-import { columns, count, many, none, one, plannedAnew } from '@parley/host/postgres/statements.ts';
+import {
+  below,
+  columns,
+  count,
+  foundFirst,
+  many,
+  none,
+  one,
+  plannedAnew,
+} from '@parley/host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
 import { type Asset, assetColumns } from './assets.ts';
 
@@ -37,7 +46,7 @@ const plain =
  * second).
  */
 export const rfqColumns = (into = '') => `${columns(plain, 'r.', into)},
-  case when r.status = 'open' and exists (select from threads where rfq_id = r.id)
+  case when r.status = 'open' and exists (select from threads where rfq_id = r.id offset 0)
     then 'negotiating' else r.status end as "${into}status",
   cs.counts as "${into}creatorStanding",
   ${assetColumns('b.', `${into}base.`)}, ${assetColumns('q.', `${into}quote.`)}`;
@@ -61,14 +70,18 @@ export const followSettled = none<[creatorIds: readonly string[]]>('rfqs_follow_
   update rfqs r set creator_settled = n.settled
     from (select r.id, (s.counts ->> 'settled')::int as settled
         from rfqs r join standings s on s.account_id = r.creator_id
-        where r.creator_id = any($1::uuid[]) and r.status in ('open', 'negotiating')
+        where r.id = any(array(
+            select own.id from unnest($1::uuid[]) c (id) cross join lateral
+              ${foundFirst('rfqs', `creator_id = c.id and status in ('open', 'negotiating')`)} own))
+          and r.status in ('open', 'negotiating')
           and r.creator_settled <> (s.counts ->> 'settled')::int
         order by r.id for no key update of r) n
     where r.id = n.id`;
 
 export const countLiveRfqs = count<[creatorId: string, now: Date]>('rfqs_count_live')`
   select count(*) from rfqs
-    where creator_id = $1 and status in ('open', 'negotiating') and expires_at > $2`;
+    where creator_id = $1 and status in ('open', 'negotiating')
+      and expires_at + interval '0 s' > $2`;
 
 export const findRfq = one<[id: string], Rfq>('rfqs_find')`
   ${selectRfqs} where r.id = $1`;
@@ -106,18 +119,17 @@ export const wholeBook: BookFilters = {
 
 type Page = { readonly before: string | null; readonly limit: number };
 
-const live = `r.status in ('open', 'negotiating') and r.expires_at > $3`;
 const filtered = `(:direction::text is null or r.direction = :direction)
     and (:baseAssetId::uuid is null or r.base_asset_id = :baseAssetId)
     and (:quoteAssetId::uuid is null or r.quote_asset_id = :quoteAssetId)
     and (:minSettled::int is null or r.creator_settled >= :minSettled)
-    and (:before::uuid is null or r.id < :before)`;
-const traded = `b.enabled and q.enabled and ${filtered}`;
-const onMarket = `${live} and ${traded}`;
+    and ${below('r.id', ':before')}`;
 // Without an index on expiry, of whose rows PostgreSQL expects far too few: a live RFQ has not
 // expired. It would sort all of the book for a page (25 ms of 10 000), which `book` has in order.
-const inBook = `r.visibility = 'public' and r.status in ('open', 'negotiating')
-    and r.expires_at + interval '0 s' > $3 and ${traded}`;
+const live = `r.status in ('open', 'negotiating') and r.expires_at + interval '0 s' > $3`;
+const traded = `b.enabled and q.enabled and ${filtered}`;
+const onMarket = `${live} and ${traded}`;
+const inBook = `r.visibility = 'public' and ${onMarket}`;
 
 /** The book before the id `before`, newest first, but those of `without`; ids are UUIDv7. */
 export const listBook = plannedAnew(

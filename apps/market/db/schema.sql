@@ -461,6 +461,16 @@ create table launchpads (
   constraint launchpads_pkey PRIMARY KEY (name)
 );
 
+create table leases (
+  name text not null,
+  holder integer not null,
+  is_shown boolean not null,
+  turn bigint not null,
+  ends_at timestamp with time zone not null,
+  done_at timestamp with time zone not null,
+  constraint leases_pkey PRIMARY KEY (name)
+);
+
 create table legs (
   swap_id uuid not null,
   leg text not null,

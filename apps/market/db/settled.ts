@@ -18,7 +18,7 @@ const mostSettledWalked = 1_000;
 const relayed = (swapId: string, leg: 'a' | 'b') => `exists (
       select from keeper_jobs j join keeper_attempts a on a.job_id = j.id
         where j.swap_id = ${swapId} and j.leg = '${leg}' and j.verb = 'claim'
-          and a.verb = 'claim' and a.fate in ('mined', 'deep'))`;
+          and a.verb = 'claim' and a.fate in ('mined', 'deep') offset 0)`;
 
 /**
  * Rows `swap_id, counterparty, day` (days since the epoch) of the swaps that count for `account`,

@@ -12,7 +12,15 @@ import type { SwapStatus } from '@parley/core/status.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
 import type { Lane } from '@parley/core/terms.ts';
 import { funderOf, initiatorOf, type LegName, type Party } from '@parley/core/trade.ts';
-import { columns, did, many, none, value } from '@parley/host/postgres/statements.ts';
+import {
+  below,
+  columns,
+  did,
+  foundFirst,
+  many,
+  none,
+  value,
+} from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { factsOf, type StoredFacts } from './escrows.ts';
 import type { ScheduledView } from './scheduled-spends.ts';
@@ -107,13 +115,17 @@ type Row = {
 };
 
 const isByKeeper = (chain: string, verb: string) => `exists (select 1 from keeper_attempts k
-    where k.chain = ${chain} and k.txid = ${verb} ->> 'txid')`;
+    where k.chain = ${chain} and k.txid = ${verb} ->> 'txid' offset 0)`;
 
 const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt done revision';
 const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
   refundAddress payoutPubkey refundPubkey payoutForm refundForm ownLane escrow`;
 
 const ofSchedule = 'count lowestFeeRate highestFeeRate sentTxid';
+
+const scheduledOf = (as: string, of: string, verb: ScheduledVerb) =>
+  `left join lateral ${foundFirst('scheduled_spends', `${of} and verb = '${verb}'`)} ${as} on true`;
+const ofLegEscrow = 'chain = l.chain and escrow = l.escrow';
 
 const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
   s.long_leg as "swap.long", ${columns('hashlock secret lapsed', 's.', 'state.')},
@@ -139,18 +151,14 @@ const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
           'highestFeeRate', fr.highest_fee_rate, 'sentTxid', fr.sent_txid) end)
       order by f.created_at, f.address)
     from escrows f
-      left join scheduled_spends fr on fr.chain = f.chain and fr.escrow = f.address
-        and fr.verb = 'refund'
+      ${scheduledOf('fr', 'chain = f.chain and escrow = f.address', 'refund')}
     where f.swap_id = l.swap_id and f.leg = l.leg and f.address is distinct from l.escrow
   ) as former`;
-
-const scheduledOf = (as: string, verb: ScheduledVerb) => `left join scheduled_spends ${as}
-    on ${as}.chain = l.chain and ${as}.escrow = l.escrow and ${as}.verb = '${verb}'`;
 
 const joins = `join legs l on l.swap_id = s.id
   left join escrows e on e.chain = l.chain and e.address = l.escrow
   left join chain_heads h on h.chain = l.chain
-  ${scheduledOf('r', 'refund')} ${scheduledOf('c', 'claim')}`;
+  ${scheduledOf('r', ofLegEscrow, 'refund')} ${scheduledOf('c', ofLegEscrow, 'claim')}`;
 
 const rowsById = many<[id: string], Row>('swap_by_id')`
   select ${read} from swaps s ${joins} where s.id = $1 order by l.leg`;
@@ -161,7 +169,8 @@ export async function swapById(tx: Tx, id: string): Promise<Swap | null> {
 }
 
 const rowsByIds = many<[ids: readonly string[]], Row>('swaps_by_ids')`
-  select ${read} from swaps s ${joins} where s.id = any($1::uuid[]) order by s.id, l.leg`;
+  select ${read} from swaps s ${joins} where s.id = any($1::uuid[])
+      and l.swap_id = any($1::uuid[]) order by s.id, l.leg`;
 
 /** Those that there are, by id. */
 export async function swapsByIds(tx: Tx, ids: readonly string[]): Promise<Swap[]> {
@@ -185,7 +194,7 @@ export type SwapPage = {
 };
 
 const ofParty = (party: Party) => `(select * from swaps where ${party}_id = :accountId
-      and (:status::text is null or status = :status) and (:before::uuid is null or id < :before)
+      and (:status::text is null or status = :status) and ${below('id', ':before')}
     order by id desc limit :limit)`;
 
 const rowsOfAccount = many<[page: SwapPage], Row>('swaps_of_account')`
@@ -259,7 +268,7 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
 
 /** One that is not done, and whose escrows were seen to hold something. */
 const isOpen = `not done and status <> 'expired' and exists
-    (select from escrows e where e.swap_id = swaps.id and e.funding_seen_at is not null)`;
+    (select from escrows e where e.swap_id = swaps.id and e.funding_seen_at is not null offset 0)`;
 
 const hasOpen = did<[accountId: string]>('any_open_swap')`
   (select from swaps where maker_id = $1 and ${isOpen} limit 1)

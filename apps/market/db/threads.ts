@@ -3,7 +3,7 @@
 import type { Hashlock } from '@parley/core/hashlock.ts';
 import type { Rules } from '@parley/core/rules.ts';
 import type { LegName, Party } from '@parley/core/trade.ts';
-import { columns, is, many, none, one } from '@parley/host/postgres/statements.ts';
+import { above, columns, is, many, none, one } from '@parley/host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
 import type { Tx } from './database.ts';
 import { tellingClosed } from './feed-events.ts';
@@ -78,6 +78,9 @@ export const selectThreads = `select
     left join legs la on la.swap_id = s.id and la.leg = 'a'
     left join legs lb on lb.swap_id = s.id and lb.leg = 'b'`;
 
+/** A thread of one RFQ is open. The index of all open ones is not taken: it knows no RFQ. */
+export const isOpen = `status || '' = 'open'`;
+
 export const findThread = one<[id: string], Thread>('threads_find')`
   ${selectThreads} where t.id = $1`;
 
@@ -97,7 +100,7 @@ export const listThreads = many<
 export const findTakerAcceptance = one<[rfqId: string, since: Date, now: Date], Thread>(
   'threads_taker_acceptance',
 )`
-  ${selectThreads} where t.rfq_id = $1 and t.status = 'open' and t.taker_accepted_at > $2
+  ${selectThreads} where t.rfq_id = $1 and t.${isOpen} and t.taker_accepted_at > $2
       and (t.quote_expires_at is null or t.quote_expires_at > $3)
     order by t.taker_accepted_at desc limit 1`;
 
@@ -117,7 +120,7 @@ export const settleThreads = none<[rfqId: string, winner: string, at: Date]>('th
   with settled as (
       update threads set updated_at = $3,
           status = case when id = $2 then 'agreed' else 'closed' end
-        where rfq_id = $1 and status = 'open'
+        where rfq_id = $1 and ${isOpen}
         returning id, rfq_id, maker_id as account_id, 'maker' as role, status
     ), lost as (select * from settled where status = 'closed'),
     ${tellingClosed('lost', `'agreed'`, '$3::timestamptz')}
@@ -130,7 +133,7 @@ export const listOpenOf = many<[of: Own], { readonly id: string; readonly rfqId:
   'threads_open_of',
 )`
   select id, rfq_id as "rfqId" from threads
-    where maker_id = :makerId and status = 'open' and (:after::uuid is null or id > :after)
+    where maker_id = :makerId and status = 'open' and ${above('id', ':after')}
     order by id limit :limit`;
 
 /** These threads as they are now. */
@@ -164,7 +167,7 @@ export const freeMakers = none<[ids: readonly string[]]>('threads_free_makers')`
 export const closeThreads = none<[rfqId: string, at: Date]>('threads_close')`
   with closed as (
       update threads set status = 'closed', updated_at = $2
-        where rfq_id = $1 and status = 'open'
+        where rfq_id = $1 and ${isOpen}
         returning id, rfq_id, maker_id as account_id, 'maker' as role
     ), ${tellingClosed('closed', `'cancelled'`, '$2::timestamptz')}
     select * from woken`;

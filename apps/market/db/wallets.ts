@@ -162,6 +162,6 @@ export const takeWaited = many<[now: Date, limit: number], WalletOf>('wallets_ta
       select ctid from wallets w where waits_until <= $1 and not exists (
         select 1 from payouts p
         where p.account_id = w.account_id and p.family = w.family and p.address = w.address
-          and not p.told and p.stopped_at is null and p.from_at <= $1)
+          and not p.told and p.stopped_at is null and p.from_at <= $1 offset 0)
       order by waits_until limit $2 for update skip locked))
     returning account_id as "accountId", family, address`;

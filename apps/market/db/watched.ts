@@ -3,7 +3,7 @@
 
 import type { ChainKey } from '@parley/core/families.ts';
 import { changed, did, many, none, only } from '@parley/host/postgres/statements.ts';
-import type { Reopening } from '@parley/watchtower/port.ts';
+import type { Reopening, TakenUp } from '@parley/watchtower/port.ts';
 import type { Tx } from './database.ts';
 
 const jobColumns = `chain, escrow, verb, swap_id, leg, purpose, state, due_at,
@@ -19,18 +19,20 @@ const expired = (chains: string) => `chain_heads h join escrows e on e.chain = h
         where h.chain = any(${chains}::text[]) and not e.kept and not e.done
           and e.facts ->> 'balance' <> '0' and (e.terms ->> 'timelock')::bigint <= h.clock`;
 
-const isDue = only<[chains: readonly ChainKey[]], Record<'revealed' | 'refund', boolean>>(
-  'keeper_is_due',
-)`
+const isDue = only<
+  [chains: readonly ChainKey[]],
+  Record<'revealed' | 'refund' | 'mayCome', boolean>
+>('keeper_is_due')`
   select exists (select 1 from swaps where secret is not null and not done and not kept) as revealed,
-    exists (select 1 from ${expired('$1')}) as refund`;
+    exists (select 1 from ${expired('$1')}) as refund,
+    exists (select 1 from escrows where chain = any($1::text[]) and not done) as "mayCome"`;
 
-/** Makes jobs for what is due, once each; returns the most taken up of one kind. */
-export async function takeUp(tx: Tx, of: TakingUp, limit: number): Promise<number> {
+/** Makes jobs for what is due, once each. */
+export async function takeUp(tx: Tx, of: TakingUp, limit: number): Promise<TakenUp> {
   const due = await isDue(tx, of.chains);
   const revealed = due.revealed ? await takeUpRevealed(tx, of, limit) : 0;
   const refunds = due.refund ? await takeUpExpired(tx, of, limit) : 0;
-  return Math.max(revealed, refunds);
+  return { most: Math.max(revealed, refunds), mayCome: due.mayCome };
 }
 
 /**
@@ -68,7 +70,7 @@ const reopenMissed = changed<
         where j.chain = l.chain and j.escrow = l.escrow and j.verb = 'claim'
           and (j.state <> 'dropped' or (j.purpose <> 'relay' and l.timelock <= k.above)
             or (select count(*) from keeper_attempts a where a.job_id = j.id
-              and a.fate = 'failed' and a.verb <> 'void') >= :mostFailed))
+              and a.fate = 'failed' and a.verb <> 'void') >= :mostFailed) offset 0)
     order by s.id limit :limit
     on conflict (chain, escrow, verb) do update set state = 'open', purpose = 'secret',
         due_at = :now

@@ -1,6 +1,6 @@
 // Webhooks as their owners register and see them.
 
-import { columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
+import { below, columns, count, did, many, none, one } from '@parley/host/postgres/statements.ts';
 import type { NotUnder, SealedRow } from './sealed-rows.ts';
 
 export type WebhookRow = {
@@ -40,7 +40,7 @@ export const listWebhooks = many<
   WebhookRow
 >('webhooks_list')`
   select ${read} from webhooks
-    where account_id = :accountId and (:before::uuid is null or id < :before)
+    where account_id = :accountId and ${below('id', ':before')}
       order by id desc limit :limit`;
 
 /** With its deliveries; false when this account has none by this id. */

@@ -7,8 +7,10 @@
 import { none } from '@parley/host/postgres/statements.ts';
 
 export type Work =
-  /** Events in the outbox, by whom they are for. */
+  /** Entries of the feed's log, which every process with makers' sockets reads. */
   | 'feed'
+  /** Events in the outbox, by whom they are for. */
+  | 'feed outbox'
   | 'webhooks'
   /** Events in the feed's log of each account. */
   | 'feed events'
@@ -17,8 +19,10 @@ export type Work =
   | 'messages'
   /** Escrows to follow. */
   | 'escrows'
-  /** Swaps that time will change; not notified, since each process has what it stored itself. */
+  /** Swaps that time will change; not notified, since a poll finds them long before. */
   | 'swaps'
+  /** Leases that were given back. */
+  | 'leases'
   /** Jobs of any kind. */
   | 'jobs'
   /** The request of a server without gas keys. */

@@ -124,7 +124,7 @@ export const markSent = did<[id: number, at: Date]>('keeper_mark_sent')`
   update keeper_attempts a set sent_at = coalesce(sent_at, $2), shown_at = coalesce(shown_at, $2)
     where id = $1 and sealed is not null and ${live()}
       and (job_id is null or exists (
-        select 1 from keeper_jobs j where j.id = a.job_id and j.state = 'open'))
+        select 1 from keeper_jobs j where j.id = a.job_id and j.state = 'open' offset 0))
     returning id`;
 
 /** How a sending ended: a node took it; or, of the first, none has it and nothing else shows it. */

@@ -26,7 +26,7 @@ type Asked = {
 
 /** A job that was not promised holds no more: it may be refused for ever. */
 const hasLive = `exists (select 1 from keeper_attempts l
-              where l.job_id = o.id and ${live('l.')})`;
+              where l.job_id = o.id and ${live('l.')} offset 0)`;
 const isAsked = `o.purpose in ('relay', 'fund')`;
 
 /** Sums of one chain. */

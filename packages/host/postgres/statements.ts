@@ -22,6 +22,15 @@ export type Tx = {
 };
 
 type Call<Args extends readonly unknown[], Result> = (tx: Tx, ...args: Args) => Promise<Result>;
+
+/** A statement as its module defines it. `places`: the sources of `$1`, `$2` and so on. */
+export type Defined = Pick<Statement, 'name' | 'text' | 'isPlannedAnew'> & {
+  readonly places: readonly string[];
+};
+
+/** Every statement of the modules that are loaded, by its call: for checks of them all. */
+export const defined = new Map<unknown, Defined>();
+
 /**
  * Planned for its values each time. One plan for all values takes a filter that may be absent for
  * one that leaves few rows, and then sorts all that an index has in order.
@@ -29,6 +38,8 @@ type Call<Args extends readonly unknown[], Result> = (tx: Tx, ...args: Args) => 
 export function plannedAnew<Args extends readonly unknown[], Result>(
   call: Call<Args, Result>,
 ): Call<Args, Result> {
+  const known = defined.get(call);
+  if (known !== undefined) defined.set(call, { ...known, isPlannedAnew: true });
   return (tx, ...args) =>
     call({ rows: (statement) => tx.rows({ ...statement, isPlannedAnew: true }) }, ...args);
 }
@@ -83,7 +94,7 @@ function statement(name: string, source: string) {
   });
   const isNested = /"\w+\??\.\w/.test(text);
   let nesting: Nesting | undefined;
-  return async (tx: Tx, args: readonly unknown[]): Promise<Row[]> => {
+  const run = async (tx: Tx, args: readonly unknown[]): Promise<Row[]> => {
     const given = values.map((value) => value(args));
     const rows = await tx.rows<Row>({ name, text, values: given, hasMoney: true });
     const [first] = rows;
@@ -92,6 +103,7 @@ function statement(name: string, source: string) {
     const by = nesting;
     return rows.map((row) => nested(row, by));
   };
+  return { run, definition: { name, text, places } };
 }
 
 type Place = { readonly nth: number; readonly field?: string; readonly path?: readonly string[] };
@@ -155,8 +167,10 @@ function nested(row: Row, { objects, fields }: Nesting): Row {
 const define =
   <Args extends readonly unknown[], Result>(name: string, answer: (rows: Row[]) => unknown) =>
   (parts: TemplateStringsArray, ...inserted: readonly string[]): Call<Args, Result> => {
-    const run = statement(name, String.raw({ raw: parts }, ...inserted));
-    return async (tx, ...args) => answer(await run(tx, args)) as Result;
+    const { run, definition } = statement(name, String.raw({ raw: parts }, ...inserted));
+    const call: Call<Args, Result> = async (tx, ...args) => answer(await run(tx, args)) as Result;
+    defined.set(call, definition);
+    return call;
   };
 
 const first = ([row]: Row[]): unknown => (row === undefined ? null : Object.values(row)[0]);
@@ -215,6 +229,19 @@ export const unlessEmpty =
   ): Call<Args, Result> =>
   async (tx, ...args) =>
     args[0].length === 0 ? nothing : call(tx, ...args);
+
+/**
+ * Ids below a cursor, or above it; null: all. A condition that may be absent is not one of an index,
+ * and every page would read those before it.
+ */
+export const below = (column: string, cursor: string): string =>
+  `${column} < coalesce(${cursor}::uuid, '${'f'.repeat(8)}-ffff-ffff-ffff-${'f'.repeat(12)}')`;
+export const above = (column: string, cursor: string): string =>
+  `${column} > coalesce(${cursor}::uuid, '00000000-0000-0000-0000-000000000000')`;
+
+/** Rows found by this condition alone, whatever is asked of them then: no index of that is taken. */
+export const foundFirst = (table: string, where: string): string =>
+  `(select * from ${table} where ${where} offset 0)`;
 
 /** Columns by their names here: `columns('madeAt', 'r.')` is `r.made_at as "madeAt"`. */
 export function columns(names: string, of = '', into = ''): string {

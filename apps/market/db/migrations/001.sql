@@ -644,6 +644,22 @@ create table chain_heads (
   seen_at timestamptz not null
 );
 
+-- Which server process follows each chain, and the swaps that time changes. One that is gone or
+-- silent loses it to another.
+create table leases (
+  -- A chain's key, or `time`.
+  name text primary key,
+  -- The number of the process, by which its listening connection holds a lock.
+  holder integer not null,
+  -- Whether it held that lock at its last renewal: if it does so no more, it is gone.
+  is_shown boolean not null,
+  -- Counts the holders.
+  turn bigint not null,
+  ends_at timestamptz not null,
+  -- When its work was last done to the end.
+  done_at timestamptz not null
+);
+
 -- The watchtower: transactions that the operator's gas keys send for parties. They are claims once
 -- a secret is public, claims and fundings that a party asked to have relayed, and refunds.
 
