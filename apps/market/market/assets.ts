@@ -144,24 +144,29 @@ function closedWords(closed: Closed | null): string {
   }
 }
 
+type AmountOf = { readonly asset: Asset; readonly amount: bigint };
+
 /**
  * Whether amounts can settle on their chains: dust, fees above the value. Throws
  * `amount_too_small`, `asset_closed`, `chain_timeout` or `chain_unavailable`.
  */
 export async function checkAmounts(
   deps: Pick<Deps, 'adapters'>,
-  amounts: readonly { readonly asset: Asset; readonly amount: bigint }[],
+  amounts: readonly AmountOf[],
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.all(
-    amounts.map(async ({ asset, amount }) => {
-      const adapter = deps.adapters.get(asset.chain);
-      if (adapter === undefined) {
-        throw new ParleyError('asset_closed', `${asset.chain} is not served here at the moment`, {
-          chain: asset.chain,
-        });
-      }
-      await within(signal, asset.chain, adapter.checkAmount(asset.address, amount, signal));
-    }),
-  );
+  await Promise.all(amounts.map((each) => checkAmount(deps, each, signal)));
+}
+
+/** The same of one. */
+export async function checkAmount(
+  { adapters }: Pick<Deps, 'adapters'>,
+  { asset: { chain, address }, amount }: AmountOf,
+  signal: AbortSignal,
+): Promise<void> {
+  const adapter = adapters.get(chain);
+  if (adapter === undefined) {
+    throw new ParleyError('asset_closed', `${chain} is not served here at the moment`, { chain });
+  }
+  await within(signal, chain, adapter.checkAmount(address, amount, signal));
 }

@@ -90,7 +90,7 @@ export function bookWriting(db: Database): Database {
 export function feedWriting(db: Database): Database {
   return afterEach(db, () => {
     bookOf(db).touch();
-    workOf(db).ring('feed');
+    workOf(db).ring('feed outbox');
   });
 }
 

@@ -65,6 +65,8 @@ const isDue = (switches: readonly Switch[]) =>
  */
 export async function withdrawDue(deps: Needs, mayJudge: boolean): Promise<number | null> {
   if (mayJudge) await markLost(deps.db, lostMs, beatMs);
+  const nextMs = await nextLook(deps.db, beatMs);
+  if (nextMs === null || nextMs > 0) return nextMs;
   for (const accountId of await dueAccounts(deps.db, mostDue)) {
     await fire(deps, accountId).catch((error: unknown) => {
       deps.log.warn({ err: error, accountId }, 'quotes of a maker that is gone were not withdrawn');

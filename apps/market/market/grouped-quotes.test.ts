@@ -1,6 +1,7 @@
 // Quotes that commit together: each is answered for itself, and none takes the others with it.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
@@ -10,6 +11,7 @@ import { negotiating } from '../edge/testing/negotiating.ts';
 import { workOf } from '../ports/work.ts';
 import { mostThreads } from './bounds.ts';
 import { createGroupedQuotes } from './grouped-quotes.ts';
+import { createPrepareQuotes } from './quote-amounts.ts';
 
 const market = await negotiating();
 const { taker, sql } = market;
@@ -42,6 +44,26 @@ const quoteBy = (by: Trader, rfqId: string, quoteAmount: bigint) => ({
   rfqId,
   quoteAmount,
   ...plain,
+});
+
+test('first quotes that come together ask once for what all of them need', async () => {
+  const rfqIds = await Promise.all(Array.from({ length: 20 }, posted));
+  const asked: string[] = [];
+  const rows: Database['rows'] = (statement) => {
+    asked.push(statement.name);
+    return market.db.rows(statement);
+  };
+  const prepare = createPrepareQuotes({ ...market.deps, db: { ...market.db, rows } });
+  const { signal } = new AbortController();
+  const [by] = makers;
+  const all = () =>
+    Promise.all(
+      rfqIds.map((rfqId) => prepare(by.accountId, [{ rfqId, quoteAmount: 1_000n }], signal)),
+    );
+  assert.deepEqual(new Set((await all()).flat()), new Set([null]));
+  assert.deepEqual(asked, ['standings_count', 'rfqs_follow_settled', 'quotes_assets']);
+  await all();
+  assert.equal(asked.length, 3);
 });
 
 test('a group rings for webhooks when it has committed, and writes no row of its RFQ', async () => {
@@ -85,6 +107,16 @@ test('quotes of one turn share a transaction, and the most makers of an RFQ hold
     ['fulfilled', 'rejected', 'rejected'],
   );
   assert.equal(seen.transactions, 1);
+});
+
+test('a group has 128 quotes, two groups are under way, and the rest has its turn after them', async () => {
+  const { db, seen } = counting();
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  const absent = Array.from({ length: 300 }, () => randomUUID());
+  const ends = await Promise.allSettled(absent.map((id) => quotes(quoteBy(makers[0], id, 1_000n))));
+  const told = ends.map((each) => each.status === 'rejected' && each.reason.message);
+  for (const [at, id] of absent.entries()) assert.match(String(told[at]), new RegExp(id));
+  assert.deepEqual(seen, { transactions: 3, most: 2 });
 });
 
 test('two prices of one maker on one RFQ keep their order, in transactions of their own', async () => {

@@ -75,10 +75,11 @@ function nextGroup(
   const group: Waiting[] = [];
   const rest: Waiting[] = [];
   const pairs = new Set<string>();
-  for (const each of waiting) {
+  for (const [at, each] of waiting.entries()) {
+    if (group.length === mostInGroup) return { group, rest: rest.concat(waiting.slice(at)) };
     const { rfqId, makerId } = each.quote;
     const pair = `${rfqId} ${makerId}`;
-    const free = group.length < mostInGroup && !pairs.has(pair) && !busy.has(rfqId);
+    const free = !pairs.has(pair) && !busy.has(rfqId);
     (free ? group : rest).push(each);
     pairs.add(pair);
   }

@@ -5,9 +5,12 @@
 
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Asset } from '../db/assets.ts';
+import type { Database } from '../db/database.ts';
+import { findQuoteAssets } from '../db/quotes.ts';
 import { findRfqs } from '../db/rfqs.ts';
+import { sharedQuestion } from '../db/shared-question.ts';
 import type { Deps } from '../ports/deps.ts';
-import { assertOpen, checkAmounts } from './assets.ts';
+import { assertOpen, checkAmount } from './assets.ts';
 import type { Quote } from './quotes.ts';
 import { unknownRfq } from './rfqs.ts';
 import { recount } from './standing.ts';
@@ -17,55 +20,94 @@ const mostRemembered = 20_000;
 /** Questions to a chain for the amounts of one asset in one request. */
 const mostAsked = 8;
 
-type Wanted = Pick<Quote, 'makerId' | 'rfqId' | 'quoteAmount'>;
+type Wanted = Pick<Quote, 'rfqId' | 'quoteAmount'>;
 type QuotingDeps = Pick<Deps, 'adapters' | 'db' | 'now'>;
+type Refusals = readonly (Error | null)[];
 
 /** The reason why each quote could not settle, in order; null = it could. */
-type PrepareQuotes = (quotes: readonly Wanted[], signal: AbortSignal) => Promise<(Error | null)[]>;
+type PrepareQuotes = (
+  makerId: string,
+  quotes: readonly Wanted[],
+  signal: AbortSignal,
+) => Promise<Refusals>;
 
 export function createPrepareQuotes(deps: QuotingDeps): PrepareQuotes {
-  const quoteAssets = new Map<string, Asset>();
-  return async (quotes, signal) => {
+  const assetOf = createQuoteAssets(deps.db);
+  return async (makerId, quotes, signal) => {
     // An RFQ may want settled swaps of who quotes it, and threads show them.
-    await recount(deps.db, [...new Set(quotes.map(({ makerId }) => makerId))], deps.now());
-    const ids = [...new Set(quotes.map(({ rfqId }) => rfqId))];
-    const unknown = ids.filter((id) => !quoteAssets.has(id));
-    if (quoteAssets.size + unknown.length > mostRemembered) quoteAssets.clear();
-    const missing = ids.filter((id) => !quoteAssets.has(id));
-    if (missing.length > 0) {
-      for (const { id, quote } of await findRfqs(deps.db, missing)) quoteAssets.set(id, quote);
-    }
-    const byAsset = new Map<string, { asset: Asset; amounts: Set<bigint> }>();
-    for (const { rfqId, quoteAmount } of quotes) {
-      const asset = quoteAssets.get(rfqId);
-      if (asset === undefined) continue;
-      const known = byAsset.get(asset.id) ?? { asset, amounts: new Set() };
-      byAsset.set(asset.id, known);
-      known.amounts.add(quoteAmount);
-    }
-    const refused = new Map<string, ReadonlyMap<bigint, Error>>();
-    await Promise.all(
-      [...byAsset.values()].map(async ({ asset, amounts }) => {
-        refused.set(asset.id, await refusedOf(deps, asset, [...amounts], signal));
-      }),
-    );
-    const found = quotes.map(({ rfqId, quoteAmount }) => {
-      const asset = quoteAssets.get(rfqId);
-      if (asset === undefined) return unknownRfq(rfqId);
-      return refused.get(asset.id)?.get(quoteAmount) ?? null;
-    });
-    return closedFirst(deps, quotes, found);
+    await recount(deps.db, [makerId], deps.now());
+    const assets = await Promise.all(quotes.map(({ rfqId }) => assetOf(rfqId)));
+    const found =
+      quotes.length === 1
+        ? [await refusalOf(deps, assets[0] ?? null, quotes[0]!, signal)]
+        : await refusalsOf(deps, assets, quotes, signal);
+    return found.every((error) => error === null) ? found : closedFirst(deps, quotes, found);
   };
+}
+
+/** A quote alone needs no tables of many, which are a tenth of the memory that it takes. */
+async function refusalOf(
+  deps: Pick<Deps, 'adapters'>,
+  asset: Asset | null,
+  { rfqId, quoteAmount: amount }: Wanted,
+  signal: AbortSignal,
+): Promise<Error | null> {
+  if (asset === null) return unknownRfq(rfqId);
+  return thrownBy(checkAmount(deps, { asset, amount }, signal));
+}
+
+const thrownBy = (work: Promise<unknown>): Promise<Error | null> =>
+  work.then(
+    () => null,
+    (thrown: Error) => thrown,
+  );
+
+async function refusalsOf(
+  deps: Pick<Deps, 'adapters'>,
+  assets: readonly (Asset | null)[],
+  quotes: readonly Wanted[],
+  signal: AbortSignal,
+): Promise<Refusals> {
+  const byAsset = new Map<string, { asset: Asset; amounts: Set<bigint> }>();
+  for (const [at, { quoteAmount }] of quotes.entries()) {
+    const asset = assets[at];
+    if (asset == null) continue;
+    const known = byAsset.get(asset.id) ?? { asset, amounts: new Set() };
+    byAsset.set(asset.id, known);
+    known.amounts.add(quoteAmount);
+  }
+  const refused = new Map<string, ReadonlyMap<bigint, Error>>();
+  await Promise.all(
+    [...byAsset.values()].map(async ({ asset, amounts }) => {
+      refused.set(asset.id, await refusedOf(deps, asset, [...amounts], signal));
+    }),
+  );
+  return quotes.map(({ rfqId, quoteAmount }, at) => {
+    const asset = assets[at];
+    if (asset == null) return unknownRfq(rfqId);
+    return refused.get(asset.id)?.get(quoteAmount) ?? null;
+  });
+}
+
+/** The quote asset of an RFQ, null where there is no RFQ. First quotes that wait ask together. */
+function createQuoteAssets(db: Database): (rfqId: string) => Promise<Asset | null> | Asset {
+  const remembered = new Map<string, Asset>();
+  const find = sharedQuestion(async (rfqIds) => {
+    const found = await findQuoteAssets(db, rfqIds);
+    if (remembered.size + found.length > mostRemembered) remembered.clear();
+    for (const { rfqId, asset } of found) remembered.set(rfqId, asset);
+    return new Map(found.map(({ rfqId, asset }) => [rfqId, asset]));
+  });
+  return (rfqId) => remembered.get(rfqId) ?? find(rfqId);
 }
 
 /** Which asset it is was remembered, not whether it is open: the first of the two counts. */
 async function closedFirst(
   { db }: QuotingDeps,
   quotes: readonly Wanted[],
-  found: readonly (Error | null)[],
-): Promise<(Error | null)[]> {
+  found: Refusals,
+): Promise<Refusals> {
   const ids = quotes.filter((_, at) => found[at] !== null).map(({ rfqId }) => rfqId);
-  if (ids.length === 0) return [...found];
   const rfqs = new Map((await findRfqs(db, ids)).map((each) => [each.id, each]));
   return found.map((error, at) => {
     const rfq = rfqs.get(quotes[at]!.rfqId);
@@ -91,10 +133,7 @@ export async function refusedOf(
   let leastPasses = false;
   for (let asked = 0; left.length > 0 && asked < mostAsked; asked += 1) {
     const amount = leastPasses ? left.at(-1)! : left[0]!;
-    const error = await checkAmounts(deps, [{ asset, amount }], signal).then(
-      () => null,
-      (thrown: Error) => thrown,
-    );
+    const error = await thrownBy(checkAmount(deps, { asset, amount }, signal));
     if (error === null && (leastPasses || left.length === 1)) return refused;
     if (error === null) leastPasses = true;
     else if (isOfAmount(error)) {

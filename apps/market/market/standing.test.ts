@@ -3,10 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { unfundedOf } from '../db/agreements.ts';
+import type { Database } from '../db/database.ts';
 import { refused } from '../edge/testing/edge.ts';
 import { negotiating, price, secretLock } from '../edge/testing/negotiating.ts';
 import { accept } from './agreement.ts';
+import { recount } from './standing.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { placesOf } from './unfunded.ts';
 
@@ -136,6 +139,55 @@ test('an account’s standing counts whole days that are over, and what was its 
     [counts(thread.makerStanding), counts(thread.rfq.creatorStanding)],
     [none, none],
   );
+});
+
+test('an account is counted once a day, by all who wait together, and again after a failure', async () => {
+  const names: string[] = [];
+  let fails = true;
+  let gate = Promise.resolve();
+  const rows: Database['rows'] = async ({ name, values }) => {
+    if (name === 'standings_count') names.push(...values.filter(Array.isArray).flat());
+    if (fails) throw new Error('the connection was lost');
+    await gate;
+    return [];
+  };
+  const db = { ...market.db, rows };
+  const counts = (ids: readonly string[], nowMs: number) =>
+    Promise.allSettled(ids.map((id) => recount(db, [id], nowMs)));
+  const morning = 2 * dayMs;
+  const evening = 3 * dayMs - 1;
+  const lost = await counts(['a', 'b', 'a'], morning);
+  assert.ok(lost.every(({ status }) => status === 'rejected'));
+  fails = false;
+  await counts(['a', 'b', 'a'], morning);
+  await counts(['a', 'b'], evening);
+  assert.deepEqual(names, ['a', 'b', 'a', 'b']);
+  const { promise, resolve: open } = Promise.withResolvers<void>();
+  gate = promise;
+  const first = counts(['a'], evening + 1);
+  await waitUntil(() => names.length === 5);
+  const joined = counts(['a'], evening + 1);
+  await new Promise(setImmediate);
+  open();
+  await Promise.all([first, joined]);
+  // A request that began before midnight finds what was counted since.
+  await counts(['a'], evening);
+  assert.deepEqual(names.slice(4), ['a']);
+  // A process remembers 20 000 accounts.
+  const many = Array.from({ length: 19_999 }, (_, at) => `${at}`);
+  for (let from = 0; from < many.length; from += 5_000) {
+    await counts(many.slice(from, from + 5_000), evening + 1);
+  }
+  await counts(['a'], evening + 1);
+  assert.equal(names.length, 5 + many.length);
+  await counts(['one more'], evening + 1);
+  await counts(['a'], evening + 1);
+  assert.deepEqual(names.slice(5 + many.length), ['one more', 'a']);
+  // A clock that was set far ahead and back: no count lasts until then.
+  await counts(['a'], 99 * dayMs);
+  names.length = 0;
+  await counts(['a'], evening + 1);
+  assert.deepEqual(names, ['a']);
 });
 
 test('an account has not abandoned what the other side kept from it until it was too late', async () => {

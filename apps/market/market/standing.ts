@@ -5,33 +5,64 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { countStandings, findStanding, type Standing } from '../db/agreements.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { followSettled, type Rfq } from '../db/rfqs.ts';
+import { sharedQuestion } from '../db/shared-question.ts';
 import { endedDays, leastFundings, mostRecorded, standingSeconds } from './bounds.ts';
 
 const daySeconds = 86_400;
-/** Accounts that a process remembers to have counted today. */
+/** Accounts that a process remembers to have counted today, or to be counting. */
 const mostRemembered = 20_000;
 
-const counted = new WeakMap<Database, Map<string, number>>();
+/** The counts up to the beginning of one day. All requests of an account wait for one promise. */
+type Day = {
+  readonly until: number;
+  readonly counted: Set<string>;
+  readonly underway: Map<string, Promise<void>>;
+  readonly count: (accountId: string) => Promise<unknown>;
+};
+
+const days = new WeakMap<Database, Day>();
 
 /**
- * Counts for these accounts up to the beginning of today (UTC), where that was not done. Returns
- * whether it was now.
+ * Counts for these accounts up to the beginning of today (UTC), where this process did not. Returns
+ * whether it was now: rows that the caller read before may show the count of another day.
  */
 export async function recount(
   db: Database,
   accountIds: readonly string[],
   nowMs: number,
 ): Promise<boolean> {
-  const until = todayOf(nowMs);
-  const known = counted.get(db) ?? new Map<string, number>();
-  counted.set(db, known);
-  const due = [...new Set(accountIds)].filter((id) => known.get(id) !== until);
+  const day = dayOf(db, todayOf(nowMs));
+  const due = accountIds.filter((id) => !day.counted.has(id));
   if (due.length === 0) return false;
-  const found = await countStandings(db, due, windowTo(until));
-  await followSettled(db, due);
-  if (known.size + due.length > mostRemembered) known.clear();
-  for (const id of due) known.set(id, until);
-  return found.length > 0;
+  await Promise.all(due.map((id) => day.underway.get(id) ?? begin(day, id)));
+  return true;
+}
+
+function dayOf(db: Database, until: number): Day {
+  const known = days.get(db);
+  // A request of before midnight may come after it. Further ahead the clock was wrong.
+  if (known?.until === until || known?.until === until + daySeconds) return known;
+  const count = sharedQuestion(async (due) => {
+    await countStandings(db, due, windowTo(until));
+    await followSettled(db, due);
+    return new Map();
+  });
+  const day: Day = { until, counted: new Set(), underway: new Map(), count };
+  days.set(db, day);
+  return day;
+}
+
+/** A failure is the answer of all who wait for it, and the next request counts again. */
+function begin({ counted, underway, count }: Day, accountId: string): Promise<void> {
+  const done = () => {
+    if (counted.size >= mostRemembered) counted.clear();
+    counted.add(accountId);
+  };
+  const counting = count(accountId)
+    .then(done)
+    .finally(() => underway.delete(accountId));
+  underway.set(accountId, counting);
+  return counting;
 }
 
 /** The beginning of its day (UTC), Unix seconds. */

@@ -5,7 +5,8 @@ import type { Party } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
 import { lockRfqs } from '../db/rfqs.ts';
-import { findThread, type Thread, updatePrice } from '../db/threads.ts';
+import { sharedRows } from '../db/shared-question.ts';
+import { findThread, findThreads, type Thread, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
 import { mostMessages } from './bounds.ts';
@@ -24,7 +25,16 @@ export function partyOf(thread: Thread, callerId: string): Party {
 }
 
 export async function readThread(tx: Tx, callerId: string, id: string): Promise<Thread> {
-  const thread = await findThread(tx, id);
+  return seenBy(callerId, await findThread(tx, id), id);
+}
+
+/** The same for reads: those that wait share one question. */
+export function sharedThreads(tx: Tx): (callerId: string, id: string) => Promise<Thread> {
+  const find = sharedRows((ids) => findThreads(tx, ids));
+  return async (callerId, id) => seenBy(callerId, await find(id), id);
+}
+
+function seenBy(callerId: string, thread: Thread | null, id: string): Thread {
   if (thread === null) throw unknownThread(id);
   partyOf(thread, callerId);
   return thread;

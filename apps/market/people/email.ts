@@ -155,9 +155,9 @@ function lockOf(subject: string): bigint {
   return createHash('sha256').update(`codes ${subject}`).digest().readBigInt64BE(0);
 }
 
-/** They are of 128 random bits: no code is likelier than another by more than 10^-18. */
+/** They are of 192 random bits: no code is likelier than another by more than 10^-37. */
 function digitsOf({ randomBytes }: Making, count: 6 | 20): string {
-  const drawn = BigInt(`0x${Buffer.from(randomBytes(16)).toString('hex')}`);
+  const drawn = BigInt(`0x${Buffer.from(randomBytes(24)).toString('hex')}`);
   return String(drawn % 10n ** BigInt(count)).padStart(count, '0');
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { idSequence, isUuid } from './ids.ts';
+import { idSequence, isUuid, stocked } from './ids.ts';
 
 const random = (count: number) => new Uint8Array(randomBytes(count));
 const now = Date.UTC(2026, 0, 1);
@@ -31,6 +31,30 @@ test('ids ascend over a clock that moves, stands and steps back', () => {
       });
       assert.deepEqual(ids, [...ids].sort());
       assert.equal(new Set(ids).size, ids.length);
+    }),
+  );
+});
+
+test('bytes in stock are given away once each; secrets are never of them', () => {
+  const counts = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 300, maxLength: 1_000 });
+  fc.assert(
+    fc.property(counts, (wanted) => {
+      const calls: number[] = [];
+      const take = stocked((count) => {
+        calls.push(count);
+        return new Uint8Array(count);
+      });
+      for (const count of wanted) {
+        const given = take(count);
+        assert.deepEqual(given, new Uint8Array(count));
+        given.fill(1);
+      }
+      const secrets = wanted.filter((count) => count > 16);
+      assert.deepEqual(
+        calls.filter((count) => count !== 4_096),
+        secrets,
+      );
+      assert.ok(calls.length <= secrets.length + 4);
     }),
   );
 });

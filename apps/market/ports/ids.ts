@@ -2,6 +2,28 @@
 
 export type RandomBytes = (count: number) => Uint8Array;
 
+/** Ids and nonces take so many at most; secrets take more, and never of a store. */
+const mostStored = 16;
+const storeBytes = 4_096;
+
+/**
+ * The same bytes in stock, each given away once: a call for the 16 of an id costs as much as one
+ * for 4 096.
+ */
+export function stocked(randomBytes: RandomBytes): RandomBytes {
+  let store: Uint8Array = new Uint8Array(0);
+  let used = 0;
+  return (count) => {
+    if (count > mostStored) return randomBytes(count);
+    if (used + count > store.length) {
+      store = randomBytes(storeBytes);
+      used = 0;
+    }
+    used += count;
+    return store.subarray(used - count, used);
+  };
+}
+
 export type MakeId = (nowMs: number, randomBytes: RandomBytes) => string;
 
 /** Ids of one millisecond, or of a clock that stepped back, ascend too (RFC 9562, method 1). */

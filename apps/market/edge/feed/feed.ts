@@ -47,11 +47,15 @@ export function registerFeed(app: FastifyInstance, deps: Deps, commands: Command
   let closing = false;
   let following: Following | null = null;
   const snapshots = createSnapshots(deps, hub);
-  const { promise: started, resolve: start } = Promise.withResolvers<void>();
   const events = createFeedEvents(deps);
   const switches = createSwitches(deps);
-  const shared = { deps, hub, keys, budgets, uses, snapshots, commands, events, switches, started };
-  const feed: Feed = { ...shared, isClosing: () => closing };
+  const shared = { deps, hub, keys, budgets, uses, snapshots, commands, events, switches };
+  const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
+  const known = async () => {
+    await listening;
+    await following?.known();
+  };
+  const feed: Feed = { ...shared, known, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();
   });
@@ -80,14 +84,19 @@ export function registerFeed(app: FastifyInstance, deps: Deps, commands: Command
       peer.end(closeCodes.restart, 'the server is shutting down');
     } else {
       serve(feed, open, { ws, peer, unfinished, from });
+      following?.woken();
     }
   });
 
   const tick = createTick(deps, open, switches);
   let ticking: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
-    following = followFeed(deps, hub, () => void closeInWaves(new Set(open)));
-    void following.started.then(start);
+    following = followFeed(deps, {
+      hub,
+      isWanted: () => open.size > 0,
+      reset: () => void closeInWaves(new Set(open)),
+    });
+    listens();
     events.start();
     switches.start();
     ticking = setInterval(tick, tickMs);
@@ -95,7 +104,7 @@ export function registerFeed(app: FastifyInstance, deps: Deps, commands: Command
   });
   app.addHook('preClose', async () => {
     closing = true;
-    start();
+    listens();
     clearInterval(ticking);
     forgetKeys();
     await closeInWaves(open);

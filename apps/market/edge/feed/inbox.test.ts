@@ -51,7 +51,7 @@ function held() {
     budgets: { spendCaller: () => ({ allowed: true }) },
     uses: { note: () => {} },
     deps: { settings: { shortName: 'parley' } },
-    started: new Promise<void>(() => {}),
+    known: () => new Promise<void>(() => {}),
     isClosing: () => false,
     commands: { one },
   };

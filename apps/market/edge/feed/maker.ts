@@ -45,8 +45,8 @@ export type Feed = {
   readonly commands: Commands;
   readonly events: FeedEvents;
   readonly switches: Switches;
-  /** Until then nobody is sent anything. */
-  readonly started: Promise<void>;
+  /** Until then no socket is sent anything. */
+  readonly known: () => Promise<void>;
   isClosing(): boolean;
 };
 
@@ -193,7 +193,7 @@ async function goOn(feed: Feed, maker: Maker): Promise<void> {
 
 async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
   const { hub, snapshots } = feed;
-  await feed.started;
+  await feed.known();
   // Revoked between its look-up and joining, nobody would have ended this socket.
   if (!(await checkKey(feed, maker))) return;
   const { since } = start;

@@ -55,6 +55,26 @@ test('a reader may be 1 MiB behind, and is ended with 4408 by what goes beyond i
   assert.match(said.at(-1) ?? '', /more than 1048576 bytes were not read/);
 });
 
+test('what is said in one turn is sent as one, in order with frames that are ready', async () => {
+  const { peer, socket, client } = await pair();
+  const heard: string[] = [];
+  client.on('message', (data) => heard.push(String(data)));
+  peer.say({ number: 1 });
+  peer.write(encodeFrame('{"number":2}'));
+  await Promise.resolve().then(() => peer.say({ number: 3 }));
+  const { length } = encodeFrame('{"number":1}');
+  assert.equal(socket.writableLength, 3 * length);
+  await new Promise(setImmediate);
+  peer.say({ number: 4 });
+  assert.equal(socket.writableLength, length);
+  peer.end(1000, 'enough');
+  peer.say({ number: 5 });
+  client.resume();
+  await waitUntil(() => heard.length === 5);
+  const expected = [1, 2, 3, 4].map((number) => JSON.stringify({ number }));
+  assert.deepEqual(heard, [...expected, '{"type":"error","error":"enough"}']);
+});
+
 test('a peer more than 256 KiB behind is waited for', async () => {
   const each = await pair();
   const behind = writeWhile(each, () => !each.peer.isFull());

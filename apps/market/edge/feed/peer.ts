@@ -48,6 +48,7 @@ export const socketLimits = {
 } as const;
 
 export type Peer = {
+  /** Sent when this turn of the event loop has no more to do, with what else it says. */
   say(frame: object): void;
   /** Whole frames; drops a reader that is too far behind. */
   write(bytes: Buffer): void;
@@ -89,6 +90,20 @@ export function createPeer(
     if (socket.writableLength <= mostUnreadBytes) return;
     end(closeCodes.tooSlow, `more than ${mostUnreadBytes} bytes were not read: connect again`);
   };
+  // The answers to quotes that commit together go out as one: each alone is a call of the system.
+  let isGathering = false;
+  const send = () => {
+    isGathering = false;
+    socket.uncork();
+  };
+  const say = (frame: object) => {
+    if (!isGathering) {
+      isGathering = true;
+      socket.cork();
+      process.nextTick(send);
+    }
+    write(bytesOf(frame));
+  };
   const drained = () => {
     if (!isFull() || !isOpen()) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -123,7 +138,7 @@ export function createPeer(
     });
   };
   return {
-    say: (frame) => write(bytesOf(frame)),
+    say,
     write,
     end,
     drop: () => ws.terminate(),

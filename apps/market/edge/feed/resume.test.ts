@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
+import { workOf } from '../../ports/work.ts';
 import { about, type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
 import { agreeOn, anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 
@@ -79,6 +80,7 @@ test('gone says that an RFQ has expired or was agreed, to all but its creator', 
   const short = await market.rfq(taker, { ttlSeconds: 30 });
   await one.frame(about(short.id));
   market.deps.advance(30_001);
+  workOf(market.db).ring('feed outbox');
   assert.equal((await one.frame(gone(short.id))).reason, 'expired');
   assert.ok(!JSON.stringify(two.frames).includes(short.id));
   for (const each of [one, two]) each.close();
@@ -101,6 +103,38 @@ test('a private RFQ that was missed is sent only to who holds its address now', 
   await market.sql('delete from wallets where account_id = $1', holder.accountId);
   for (const { at } of [market, restarted]) assert.equal(await isSent(at), false);
   await restarted.close();
+});
+
+test('a process without sockets reads nothing of the log, and who comes then misses nothing', async () => {
+  const { db } = market.deps;
+  let reads = 0;
+  const rows: typeof db.rows = (statement) => {
+    if (statement.name === 'feed_read') reads += 1;
+    return db.rows(statement);
+  };
+  const other = await anotherProcess(market, { ...db, rows });
+  const trader = await market.trader();
+  // With an RFQ of its own it shares its snapshot with no one.
+  await market.rfq(trader);
+  const watching = await market.maker(await market.trader(), resume);
+  const posted = async () => {
+    const { id } = await market.rfq(taker);
+    return watching.frame(about(id));
+  };
+  await posted();
+  assert.equal(reads, 0);
+  for (const again of [false, true]) {
+    const { seq, rfq } = await posted();
+    const client = await openMaker(other.at, { apiKey: trader.key, ...resume });
+    const [snapshot] = client.frames;
+    assert.equal(snapshot.seq, seq, `again: ${again}`);
+    assert.ok(snapshot.rfqs.some(({ id }: Frame) => id === rfq.id));
+    await client.frame(about((await posted()).rfq.id));
+    client.close();
+    await client.closed;
+  }
+  watching.close();
+  await other.close();
 });
 
 test('a replay costs a request for each hundred frames; without them the book comes anew', async (t) => {

@@ -18,14 +18,14 @@ import { createPrepareQuotes } from '../../market/quote-amounts.ts';
 import { type Quote, type Quoted, quote, quoteAll } from '../../market/quotes.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
 import { recount, standingView, withStandings } from '../../market/standing.ts';
-import { preparePropose, propose, readThread, unknownThread } from '../../market/threads.ts';
+import { preparePropose, propose, sharedThreads, unknownThread } from '../../market/threads.ts';
 import { threadView } from '../../market/views.ts';
 import { withdraw, withdrawSome } from '../../market/withdrawals.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { isUuid } from '../../ports/ids.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
-import { command, type Run, read } from '../command.ts';
+import { command, type Place, type Run, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import { fault, HttpError, refusalOf } from '../errors.ts';
 import { idParams, pageQuery, threadId } from '../schemas/common.ts';
@@ -39,7 +39,6 @@ const params = idParams(threadId);
 
 export function registerThreads(app: FastifyInstance, deps: Deps): void {
   registerReads(app, deps);
-  registerRecord(app, deps);
   command({ app, deps, tag }, 'POST /v1/threads/:id/propose', 'proposePrice', {
     about: 'Name another price. Both acceptances end.',
     params,
@@ -82,6 +81,8 @@ export function registerThreads(app: FastifyInstance, deps: Deps): void {
 }
 
 function registerReads(app: FastifyInstance, deps: Deps): void {
+  const readThread = sharedThreads(deps.db);
+  registerRecord({ app, deps, tag }, readThread);
   read({ app, deps, tag }, '/v1/rfqs/:id/threads', 'listThreads', {
     about: 'The threads of an RFQ, newest activity first. Its creator sees all, a maker its own.',
     params: rfqParams,
@@ -149,7 +150,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
     handle: async ({ caller: { accountId }, params }) => {
       const thread = await withStandings(
         deps,
-        () => readThread(deps.db, accountId, threadIdOf(params)),
+        () => readThread(accountId, threadIdOf(params)),
         ({ makerId, takerId }) => [makerId, takerId],
       );
       return threadView(deps, thread, deps.now());
@@ -157,15 +158,16 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-function registerRecord(app: FastifyInstance, deps: Deps): void {
-  read({ app, deps, tag }, '/v1/threads/:id/record', 'getOtherRecord', {
+function registerRecord(place: Place, readThread: ReturnType<typeof sharedThreads>): void {
+  const { deps } = place;
+  read(place, '/v1/threads/:id/record', 'getOtherRecord', {
     about:
       'How the other side of this thread kept what it agreed to in the last 29 days. It moves ' +
       'once a day.',
     params,
     replies: { 200: accountRecord },
     handle: async ({ caller, params }) => {
-      const { makerId, takerId } = await readThread(deps.db, caller.accountId, threadIdOf(params));
+      const { makerId, takerId } = await readThread(caller.accountId, threadIdOf(params));
       const accountId = caller.accountId === makerId ? takerId : makerId;
       await recount(deps.db, [accountId], deps.now());
       const { since, kept } = await findRecord(deps.db, accountId);
@@ -214,7 +216,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
       if (!isUuid(params.id)) throw unknownRfq(params.id);
       const rfqId = params.id.toLowerCase();
       const wanted = { makerId: caller.accountId, rfqId, ...quotedIn(body, deps.now()) };
-      const [error] = await prepare([wanted], signal);
+      const [error] = await prepare(caller.accountId, [wanted], signal);
       if (error) throw error;
       return wanted;
     },
@@ -231,7 +233,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
       const wanted = wantedIn(body.quotes, caller.accountId, deps.now());
       await app.edge.budgets.chargeQuotes(caller.accountId, wanted.length);
       const quotes = wanted.filter(isQuote);
-      const refused = await prepare(quotes, signal);
+      const refused = await prepare(caller.accountId, quotes, signal);
       const judged = quotes.map((each, at) => refused[at] ?? each);
       return {
         named: body.quotes.map(({ rfqId }) => rfqId),
