@@ -15,8 +15,9 @@ import { type Budgets, overBudget, overOf, type Soon, type Spent, whenKnown } fr
 import type { Cors } from './cors.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { clientOf } from './forwarded.ts';
+import { baseHeaders, budgetHeaders, headersOf, setHeaders } from './headers.ts';
 import type { LastUses } from './last-uses.ts';
-import { requestIdHeader, traceIdOf } from './request-ids.ts';
+import { traceIdOf } from './request-ids.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
 import { namesNothing, noRoute, type RouteTable } from './route-table.ts';
 
@@ -57,21 +58,14 @@ export type GateState = {
   missing: (request: FastifyRequest, reply: FastifyReply) => boolean;
 };
 
-export const baseHeaders = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  // The header for browsers that know no frame-ancestors.
-  'x-frame-options': 'DENY',
-  'cache-control': 'no-store',
-};
-
 /** A request at the gate. */
 type Visit = {
   readonly state: GateState;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly done: HookHandlerDoneFunction;
+  /** Its headers wait for its answer. */
+  readonly isRead: boolean;
   /** The client's address, read while the socket is there: one that is gone has none. */
   readonly client: string;
 };
@@ -79,10 +73,9 @@ type Visit = {
 export function createGate(state: GateState): Gate {
   const { cors, settings } = state;
   return (request, reply, done) => {
-    reply.headers(baseHeaders).header(requestIdHeader, request.id);
-    if (cors !== null) reply.headers(cors.headers(request));
-    const visit = { state, request, reply, done, client: clientOf(request) };
-    const { isProbe = false } = request.routeOptions.config;
+    const { access, isProbe = false, isRead = false } = request.routeOptions.config;
+    if (!isRead) setHeaders(reply, [...baseHeaders, ...headersOf(request)]);
+    const visit = { state, request, reply, done, isRead, client: clientOf(request) };
     if (state.closing && !isProbe) return refuseAny(visit, shuttingDown());
     const preflight = cors?.preflight(request) ?? null;
     if (preflight !== null) {
@@ -91,7 +84,6 @@ export function createGate(state: GateState): Gate {
       });
     }
     if (request.is404 || namesNothing(request.params)) return unknownRoute(visit);
-    const { access } = request.routeOptions.config;
     if (access === undefined) return done();
     if (access.kind === 'open') return anonymous(visit, access);
     const shown = shownBy(settings, request, access);
@@ -113,7 +105,7 @@ export function createSecondCheck(state: GateState): Gate {
     const { access = { kind: 'open' } } = request.routeOptions.config;
     const shown = caller === null ? null : shownBy(state.settings, request, access);
     if (shown === null || shown instanceof HttpError) return done();
-    lookUp({ state, done }, shown, (found) => {
+    lookUp({ state, request, done }, shown, (found) => {
       if (found !== null) return done();
       const isKey = typeof shown === 'string';
       if (isKey) reply.header('www-authenticate', 'Bearer');
@@ -127,12 +119,12 @@ export function createSecondCheck(state: GateState): Gate {
 
 /** At once where it is remembered. */
 function lookUp(
-  { state: { keys }, done }: Pick<Visit, 'state' | 'done'>,
+  { state: { keys }, request, done }: Pick<Visit, 'state' | 'request' | 'done'>,
   shown: Credential,
   next: (caller: Caller | null) => void,
   failed: (error: Error) => void = done,
 ) {
-  const known = keys.known(shown);
+  const known = keys.known(shown, request.raw.socket);
   if (known !== undefined) return next(known);
   keys.find(shown).then(next, failed).catch(done);
 }
@@ -177,10 +169,12 @@ function after<T>({ done }: Visit, value: Soon<T>, next: (value: T) => void) {
   if (going instanceof Promise) going.catch(done);
 }
 
-/** Sets the headers of what is spent, then goes on. */
+/** Tells of what is spent, then goes on. */
 function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void) {
+  const { request, reply, isRead } = visit;
   after(visit, spent, (known) => {
-    visit.reply.headers(budgetHeaders(known));
+    request.spent = known;
+    if (!isRead) setHeaders(reply, budgetHeaders(known));
     next(known);
   });
 }
@@ -286,19 +280,6 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
     if (part === null) return over();
     state.reserve(caller.accountId, part, client).then((kept) => (kept ? go() : over()), done);
   });
-}
-
-/** On every answer. */
-export function budgetHeaders(spent: Spent): Record<string, string> {
-  const limit = String(spent.limit);
-  const remaining = String(spent.remaining);
-  return {
-    'ratelimit-limit': limit,
-    'ratelimit-remaining': remaining,
-    'ratelimit-reset': String(spent.resetSeconds),
-    'x-ratelimit-limit': limit,
-    'x-ratelimit-remaining': remaining,
-  };
 }
 
 /** The caller of an operation that needs a key. */

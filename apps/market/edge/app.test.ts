@@ -35,6 +35,19 @@ test('a malformed HTTP request is refused in JSON with a code', async () => {
   }
 });
 
+test('a connection that asked for another protocol in vain ends after its answer', async () => {
+  const { body } = await edge.mint(evmWallet());
+  const wanted = 'HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n';
+  for (const [head, status] of [
+    [`GET /v1/me ${wanted}x-api-key: ${body.key}\r\n\r\n`, 200],
+    [`GET /v1/me ${wanted}\r\n`, 401],
+    [`GET /v1/keys/nonce ${wanted}\r\n`, 200],
+  ] as const) {
+    const ended = new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\nconnection: close\r`, 'i');
+    assert.match(await rawAnswer(port, head), ended);
+  }
+});
+
 test('a body that dribbles in is cut off soon after its time limit', async () => {
   const app = await buildApp(edge.deps, { requestTimeoutMs: 200 });
   try {
@@ -83,7 +96,8 @@ test('a shutdown waits for no request that does not come whole', { timeout: 20_0
   const own = await testEdge();
   const at = await own.port();
   const head = 'POST /v1/keys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
-  const parts = ['', 'GET /v1/ke', `${head}content-length: 9\r\n\r\n{`];
+  const answered = 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n';
+  const parts = ['', 'GET /v1/ke', `${answered}GET /v1/ke`, `${head}content-length: 9\r\n\r\n{`];
   const ended = parts.map(async (bytes) => {
     const socket = connect(at, '127.0.0.1', () => socket.write(bytes));
     socket.on('error', () => {}).resume();

@@ -5,14 +5,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
 import type { Send } from '../webhooks/attempt.ts';
-import {
-  type Access,
-  baseHeaders,
-  budgetHeaders,
-  causeOf,
-  createGate,
-  createSecondCheck,
-} from './access.ts';
+import { type Access, causeOf, createGate, createSecondCheck } from './access.ts';
 import {
   registerAccountItself,
   registerAccountKeys,
@@ -26,13 +19,14 @@ import { bodyLimitBytes, encoded, notJson, parseBody } from './body.ts';
 import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
 import { type ConnectionLimits, type Connections, limitConnections } from './connections.ts';
-import { createCors } from './cors.ts';
+import { type Cors, createCors } from './cors.ts';
 import { registerDocuments } from './documents.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { clientOf, createForwardedWarning, trustIn } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
+import { baseHeaders, budgetHeaders, headersOf, jsonType, setHeaders } from './headers.ts';
 import { createHealth, type Health, registerHealth } from './health.ts';
 import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
@@ -74,6 +68,8 @@ const longestParam = 200;
 
 /** The state that the routes of one application share. */
 export type Edge = {
+  /** Null: pages of other origins may ask for nothing. */
+  readonly cors: Cors | null;
   readonly keys: SharedKeys;
   readonly budgets: Budgets;
   readonly processorTime: ProcessorTime;
@@ -188,8 +184,8 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
         ? httpRefusal('not_found', 'there is nothing at this path')
         : httpRefusal('malformed_url', 'the URL is malformed');
       void whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
-        const own = { ...baseHeaders, [requestIdHeader]: request.id, ...budgetHeaders(spent) };
-        reply.headers({ ...own, ...cors?.headers(request) });
+        request.spent = spent;
+        setHeaders(reply as FastifyReply, [...baseHeaders, ...headersOf(request)]);
         include(reply as FastifyReply);
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });
@@ -201,6 +197,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const underway = createUnderway(db);
   const processorTime = createProcessorTime(settings, options.processorClock);
   app.decorate('edge', {
+    cors,
     keys,
     budgets,
     processorTime,
@@ -214,6 +211,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     checkReply: options.checkReply,
   });
   app.decorateRequest('caller', null);
+  app.decorateRequest('spent', null);
   const checkAgain = createSecondCheck(state);
   app.addHook('onRoute', (route) => {
     for (const each of [route.method].flat()) addRoute(routes, each, route.url);
@@ -222,13 +220,11 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   });
   const include = meterRequests(app, deps);
   const warnOfForwarded = createForwardedWarning(deps);
+  const gate = createGate(state);
   app.addHook('onRequest', (request, reply, done) => {
     warnOfForwarded(request);
-    // After an upgrade in vain Node tells no error of the connection's next head, until its limit.
-    if (request.headers.upgrade !== undefined) reply.header('connection', 'close');
-    done();
+    gate(request, reply, done);
   });
-  app.addHook('onRequest', createGate(state));
   // An expectation beyond 100-continue is let be (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   // Node would end such a connection without a word.
@@ -403,17 +399,22 @@ function answerBrokenHttp(
   // The client behind a proxy cannot be read: its own address is spent then.
   void whenKnown(budgets.spendClient(socket.remoteAddress ?? 'unknown'), (spent) => {
     if (!socket.writable) return;
-    const headers = {
+    const list = [
       ...baseHeaders,
       ...budgetHeaders(spent),
-      [requestIdHeader]: requestId,
-      [`x-${shortName}-error`]: refusal.code,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      connection: 'close',
-    };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      requestIdHeader,
+      requestId,
+      `x-${shortName}-error`,
+      refusal.code,
+      'content-type',
+      jsonType,
+      'content-length',
+      String(Buffer.byteLength(body)),
+      'connection',
+      'close',
+    ];
+    const lines = list.map((each, at) => `${each}${at % 2 === 0 ? ': ' : '\r\n'}`).join('');
     const { status } = refusal;
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
   });
 }

@@ -79,6 +79,23 @@ test('a key is remembered for a second, and looked up once more after it', async
   assert.equal(keys.known(body.key), undefined);
 });
 
+test('a socket that shows another key is another caller, and a revoked key is not known on it', async () => {
+  const first = await edge.mint(evmWallet());
+  const second = await edge.mint(evmWallet());
+  const { keys, release } = held();
+  release();
+  const own = await keys.find(first.body.key);
+  const other = await keys.find(second.body.key);
+  const socket = {};
+  const shown = [first.body.key, second.body.key, 'nonsense', first.body.key];
+  assert.deepEqual(
+    shown.map((key) => keys.known(key, socket)),
+    [own, other, null, own],
+  );
+  keys.forget(own!.accountId);
+  assert.equal(keys.known(first.body.key, socket), undefined);
+});
+
 test('a thousand made-up keys at once are four queries and, after those, two', async () => {
   const { body } = await edge.mint(evmWallet());
   const { keys, read, release, lookUps } = held();

@@ -45,8 +45,11 @@ const batches = { queriesAtOnce: 4, questionsOfQuery: 500 } as const;
 type Remembered = { readonly caller: Caller; readonly askedAt: number };
 
 export type Keys = {
-  /** The caller if it is remembered; undefined = it must be looked up; null = it can be none. */
-  known(shown: Credential): Caller | null | undefined;
+  /**
+   * The caller if it is remembered; undefined = it must be looked up; null = it can be none.
+   * `socket`: a key shown on it again has the digest that it had.
+   */
+  known(shown: Credential, socket?: object): Caller | null | undefined;
   find(shown: Credential): Promise<Caller | null>;
   /** The memory of this account ends now; null = of any. */
   forget(accountId: string | null): void;
@@ -145,7 +148,18 @@ export function createKeys(
   const hasShape = shapesOf(deps.settings);
   const remembered = new Map<string, Remembered>();
   const listeners = new Set<(accountId: string | null) => void>();
+  /** The last well-formed key of each socket. Whether it is still good is looked up each time. */
+  const digests = new WeakMap<object, { readonly key: string; readonly digest: string }>();
   let generation = 0;
+
+  const digestOn = (shown: Credential, socket: object | undefined): string | null => {
+    const last = socket && digests.get(socket);
+    if (last !== undefined && last.key === shown) return last.digest;
+    if (!hasShape(shown)) return null;
+    const digest = digestOf(shown);
+    if (socket && typeof shown === 'string') digests.set(socket, { key: shown, digest });
+    return digest;
+  };
 
   const lookUpBy = (find: typeof findByKeys) => async (digests: readonly string[]) => {
     const started = isListening() ? generation : null;
@@ -169,9 +183,10 @@ export function createKeys(
   const findSession = inBatches(batches, lookUpBy(findBySessions));
 
   return {
-    known(shown) {
-      if (!hasShape(shown)) return null;
-      const entry = remembered.get(digestOf(shown));
+    known(shown, socket) {
+      const digest = digestOn(shown, socket);
+      if (digest === null) return null;
+      const entry = remembered.get(digest);
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
       return deps.now() < entry.caller.expiresAtMs ? entry.caller : null;
     },

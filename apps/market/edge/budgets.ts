@@ -4,11 +4,12 @@
 // without keys, as far as their own buckets allow them: a refused stranger takes nothing from its
 // neighbours. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
 
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
 import { addressIn } from './forwarded.ts';
+import type { Left } from './headers.ts';
 
 /**
  * Budgets count requests in windows of this length, a mint and a sign-in in an hour. Past them:
@@ -57,13 +58,10 @@ export type LimitOf = (accountId: string) => number;
 type Whose = 'key' | 'account' | 'address' | 'network';
 
 /** A decision, and the tighter of the buckets that it asked. */
-export type Spent = {
+export type Spent = Left & {
   readonly allowed: boolean;
   /** Refused: the owner of the empty bucket; the account's where the key's is as well. */
   readonly whose: Whose;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetSeconds: number;
 };
 
 /** How much in how long. Buckets of one name are kept together. */
@@ -213,7 +211,7 @@ export function createBudgets(
   const spendAround = (rule: Rule, around: Rule, ip: string, whose: Whose, count = 1) => {
     const name = networkOf(ip);
     const own = spendOne(rule, name, whose, count);
-    if (isIPv4(name.split('/')[0] ?? '') || clientPrefixes.ipv6 <= siteOfClient.ipv6) return own;
+    if (!name.includes(':') || clientPrefixes.ipv6 <= siteOfClient.ipv6) return own;
     const all = () => spendOne(around, siteOf(ip), 'network', count);
     return spendBoth(rule, [name], own, all, count);
   };
@@ -348,7 +346,7 @@ const longestName = 64;
 const mostRemembered = 10_000;
 
 /** `clientNetwork` of these prefixes, remembered. */
-function networksOf(prefixes: Prefixes): (ip: string) => string {
+export function networksOf(prefixes: Prefixes = ofOneClient): (ip: string) => string {
   const known = new Map<string, string>();
   return (ip) => {
     const found = known.get(ip);

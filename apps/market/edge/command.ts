@@ -17,6 +17,7 @@ import { Malformed, notJson, tooLarge } from './body.ts';
 import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
+import { answerRead, jsonOf, jsonType } from './headers.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
 import { amountPattern, hex32Pattern, withoutNulls } from './schemas/common.ts';
 import { scopeFor } from './scopes.ts';
@@ -36,6 +37,8 @@ export type Declared<P extends TSchema, Q extends TSchema, B extends TSchema> = 
   readonly replies: Readonly<Record<number, TSchema>>;
   /** The meaning of each of several answers. */
   readonly outcomes?: Readonly<Record<number, string>>;
+  /** Its answer may have a tag: 304 where the client has it. */
+  readonly isTagged?: true;
 };
 
 export type Operation = Declared<TSchema, TSchema, TSchema> & {
@@ -66,8 +69,8 @@ function declare(
 ): Operation {
   const [method, url] = at.split(' ') as [Method, string];
   const access = { ...given, isNew: isRefusedToBlocked(method, operationId) };
-  const { about, params, query, body, replies, outcomes } = spec;
-  const shapes = { params, query, body, replies, outcomes };
+  const { about, params, query, body, replies, outcomes, isTagged } = spec;
+  const shapes = { params, query, body, replies, outcomes, isTagged };
   const operation = { method, url, operationId, about, tag, access, ...shapes } as Operation;
   const isOfAccount = access.kind === 'session' || access.kind === 'browser';
   app.edge[isOfAccount ? 'accountOperations' : 'operations'].push(operation);
@@ -94,14 +97,15 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app.route({
     method: operation.method,
     url: operation.url,
-    config: { access: operation.access },
+    config: { access: operation.access, isRead },
     // An operation that waits for nothing is answered in the turn that asked: two awaits are a
     // twentieth of it.
     handler: (request, reply) => {
       const work = () => answer(parse(request), request, reply);
       const send = ({ status = 200, body }: Answered) => {
-        app.edge.checkReply?.(operation, status, body);
-        sendJson(reply, status, body);
+        app.edge.checkReply?.(operation, status, jsonOf(body));
+        if (isRead) answerRead(request, reply, body);
+        else sendJson(reply, status, body);
       };
       const sent = whenKnown(isTold ? causedBy(causeOf(request), work) : work(), send);
       return sent instanceof Promise ? sent : undefined;
@@ -256,20 +260,39 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(
   spec: Pick<Operation, 'method' | 'params' | 'query' | 'body'>,
 ): (asked: Omit<Asked, 'method' | 'headers'>) => Parsed<P, Q, B> {
   const checkParams = spec.params && checkOf(spec.params, 'the path');
-  const checkQuery = spec.query && coercingCheckOf(spec.query, 'the query');
+  const readQuery = spec.query && queryReader(spec.query);
   // Closed whether or not its author thought of it.
   const checkBody =
     spec.body && inputCheck({ ...spec.body, additionalProperties: false }, 'the body');
-  return ({ params, query, url, body }) => {
+  return ({ params, query: given, url, body }) => {
     if (spec.method !== 'GET') refuse(bodyFault(body, checkBody));
     // PostgreSQL cannot store it, and no path or filter has a use for it.
     if (url.includes('%00')) {
       throw new HttpError('malformed_url', 'the URL holds the character U+0000');
     }
-    refuse(checkQuery?.(query) ?? null);
+    const query = readQuery === undefined ? given : readQuery(given);
     refuse(checkParams?.(params) ?? null);
     const read = spec.body && withoutNulls(spec.body, body ?? {});
     return { params, query, body: read } as Parsed<P, Q, B>;
+  };
+}
+
+/** The query with its defaults. Most requests have none: that is read once. */
+function queryReader(schema: TSchema): (query: unknown) => unknown {
+  const check = coercingCheckOf(schema, 'the query');
+  const defaults = {};
+  let fault: string | null | undefined;
+  return (query) => {
+    if (Object.keys(query as object).length > 0) {
+      refuse(check(query));
+      return query;
+    }
+    if (fault === undefined) {
+      fault = check(defaults);
+      Object.freeze(defaults);
+    }
+    refuse(fault);
+    return defaults;
   };
 }
 
@@ -287,10 +310,7 @@ function refuse(sentence: string | null): void {
 }
 
 export function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
-  return reply
-    .code(status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+  return reply.code(status).header('content-type', jsonType).send(jsonOf(body));
 }
 
 // Bodies and frames are never coerced; a query, which can only be text, is (settings/check.ts).

@@ -3,12 +3,13 @@
 // have, and none whose other side does not read what it is sent. Where they run short, those go
 // that have shown no key.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { channel } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Settings } from '../settings/config.ts';
 import { listOf } from '../settings/networks.ts';
-import { clientNetwork, siteOfClient } from './budgets.ts';
+import { clientNetwork, networksOf, siteOfClient } from './budgets.ts';
 import { createShares, type Share } from './shares.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */
@@ -72,6 +73,8 @@ type Needs = {
   readonly metrics: Pick<Metrics, 'connectionsDropped'>;
 };
 
+type Finished = { readonly request: IncomingMessage; readonly socket: Socket };
+
 export type Connections = {
   /** A key was shown from this address, and it was good. */
   showedKey(address: string): void;
@@ -94,6 +97,7 @@ export function limitConnections(
   const most = connections ?? mostConnections;
   const strangers = createStrangers();
   const known = createKnown();
+  const networkOf = networksOf();
   const reading = new Map<Socket, Reading>();
   // Node drops one before it is here: only while there is none to go in its place.
   const makeRoom = () => {
@@ -144,14 +148,18 @@ export function limitConnections(
   });
   /** The last request of each, until it is answered; null: it speaks another protocol by now. */
   const requests = new Map<Socket, IncomingMessage | null>();
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  server.on('request', (request: IncomingMessage) => {
     const { socket } = request;
     strangers.asked(socket);
     requests.set(socket, request);
-    response.once('close', () => {
-      if (requests.get(socket) === request) requests.delete(socket);
-    });
   });
+  // A listener on each answer took a hundredth of a read.
+  const answered = (message: unknown) => {
+    const { request, socket } = message as Finished;
+    if (requests.get(socket) === request) requests.delete(socket);
+  };
+  const finished = channel('http.server.response.finish');
+  finished.subscribe(answered);
   server.on('upgrade', ({ socket }: IncomingMessage) => requests.set(socket, null));
 
   const checkAll = () => {
@@ -169,10 +177,13 @@ export function limitConnections(
   };
   const checking = setInterval(checkAll, limits.lookMs ?? lookMs);
   checking.unref();
-  server.once('close', () => clearInterval(checking));
+  server.once('close', () => {
+    clearInterval(checking);
+    finished.unsubscribe(answered);
+  });
   return {
     showedKey: (address) => {
-      const network = clientNetwork(address);
+      const network = networkOf(address);
       if (known.add(network)) strangers.forget(network);
     },
     endIncomplete: () => {

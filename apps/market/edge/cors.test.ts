@@ -28,7 +28,7 @@ test('a preflight is 204 with what may be sent, and spends a request of the clie
   assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, DELETE');
   assert.equal(
     headers['access-control-allow-headers'],
-    'authorization, x-api-key, content-type, idempotency-key, traceparent',
+    'authorization, x-api-key, content-type, idempotency-key, if-none-match, traceparent',
   );
   assert.equal(headers['access-control-max-age'], '7200');
   assert.equal(headers.vary, 'Origin');
@@ -56,6 +56,7 @@ test('every answer to a page from there can be read by it', async () => {
   const cases: [number, string, string, { key?: string; body?: unknown; headers?: object }][] = [
     [200, 'GET', '/v1/openapi.json', {}],
     [302, 'GET', '/v1', {}],
+    [200, 'GET', '/v1/rfqs', { key }],
     [401, 'GET', '/v1/me', { key: 'nonsense' }],
     [404, 'GET', '/v1/nothing', {}],
     [400, 'POST', '/v1/rfqs', { key, body: '{' }],
@@ -70,7 +71,7 @@ test('every answer to a page from there can be read by it', async () => {
     assert.deepEqual([said['access-control-allow-origin'], said.vary], [partner, 'Origin']);
     assert.equal(said['access-control-allow-credentials'], undefined);
     const exposed = String(said['access-control-expose-headers']).toLowerCase().split(', ');
-    const ours = /^(x-)?ratelimit-|^x-parley-|^retry-after$|^idempotency-/;
+    const ours = /^etag$|^(x-)?ratelimit-|^x-parley-|^retry-after$|^idempotency-/;
     for (const name of Object.keys(said)) {
       if (ours.test(name)) assert.ok(exposed.includes(name), `${url} ${name}`);
     }

@@ -29,7 +29,7 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
   if (origins.length === 0) return null;
   // A script of another origin sees no others but those that every answer may show.
   const exposed =
-    'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-RateLimit-Limit, ' +
+    'ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-RateLimit-Limit, ' +
     'X-RateLimit-Remaining, Retry-After, Idempotency-Replayed, ' +
     `X-Request-Id, x-${shortName}-error, x-${shortName}-txid`;
   return {
@@ -50,7 +50,7 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
       return {
         'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
         'access-control-allow-headers':
-          'authorization, x-api-key, content-type, idempotency-key, traceparent',
+          'authorization, x-api-key, content-type, idempotency-key, if-none-match, traceparent',
         'access-control-max-age': String(keptSeconds),
       };
     },

@@ -5,6 +5,7 @@ import { ParleyError, type RefusalKind } from '@parley/core/errors.ts';
 import type { FastifyReply } from 'fastify';
 import { causeNow } from '../ports/cause.ts';
 import { notJson, tooLarge } from './body.ts';
+import { baseHeaders, headersOf, jsonType, setHeaders } from './headers.ts';
 
 /** Codes that only HTTP knows, by status, with the next step above as in packages/core/errors.ts. */
 const codes = {
@@ -229,10 +230,17 @@ export function httpRefusal(code: HttpCode, sentence: string): Refusal {
 }
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, shortName: string): void {
+  const { request } = reply;
+  // A URL that is malformed has no route, and no config, whatever the type says.
+  const { config } = request.routeOptions as { readonly config?: { readonly isRead?: boolean } };
+  // A read's headers have waited for its answer.
+  if (config?.isRead) {
+    setHeaders(reply, [...baseHeaders, ...headersOf(request)]);
+  }
   reply
     .code(refusal.status)
     .headers(refusal.headers)
     .header(`x-${shortName}-error`, refusal.code)
-    .type('application/json; charset=utf-8')
+    .type(jsonType)
     .send(JSON.stringify({ error: refusal.sentence }));
 }

@@ -183,6 +183,14 @@ test('a list takes 1 to 100 of a page, and no cursor that was not given for it',
   }
 });
 
+test('a request without a query that must be there is refused each time', async () => {
+  const wanting = keyed.filter(({ wants }) => wants);
+  assert.ok(wanting.length >= 4);
+  for (const each of [...wanting, ...wanting]) {
+    refused(await send(each), '400 bad_field', /is missing/);
+  }
+});
+
 /** The specification's table, and what takes back what these offer. */
 const scopeOf: Readonly<Record<string, Scope>> = {
   'POST /v1/rfqs': 'taker',

@@ -36,6 +36,7 @@ test('a key is shown with day and network of its last use, once that was written
   for (let count = 0; count < 3; count += 1) await use(key);
   await write();
   assert.deepEqual(await version(), before);
+  await use(key);
   edge.deps.advance(1);
   await use(key, '2001:db8:1:2ff::7');
   await write();

@@ -26,7 +26,7 @@ export type LastUses = {
   close(): Promise<void>;
 };
 
-type Use = { readonly by: Caller['by']; readonly client: string; readonly at: Date };
+type Use = { readonly by: Caller['by']; client: string; atMs: number };
 type Needs = Pick<Deps, 'db' | 'now' | 'log' | 'settings'>;
 
 export function createLastUses(deps: Needs): LastUses {
@@ -49,8 +49,12 @@ export function createLastUses(deps: Needs): LastUses {
   timer.unref();
   return {
     note({ by, keyId }, client) {
-      if (held.size >= mostHeld && !held.has(keyId)) return;
-      held.set(keyId, { by, client, at: new Date(deps.now()) });
+      const last = held.get(keyId);
+      const atMs = deps.now();
+      if (last !== undefined) {
+        last.client = client;
+        last.atMs = atMs;
+      } else if (held.size < mostHeld) held.set(keyId, { by, client, atMs });
     },
     write,
     close: () => {
@@ -65,7 +69,8 @@ export function createLastUses(deps: Needs): LastUses {
 async function writeUses({ db, settings }: Needs, noted: ReadonlyMap<string, Use>): Promise<void> {
   const keys: KeyUse[] = [];
   const sessions: SessionUse[] = [];
-  for (const [id, { by, client, at }] of noted) {
+  for (const [id, { by, client, atMs }] of noted) {
+    const at = new Date(atMs);
     if (by === 'session') sessions.push({ id, at });
     else {
       const network = clientNetwork(client, settings.clientPrefixes);

@@ -16,8 +16,11 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
   // By when they end, the first to end first: a window that opens again goes to the end.
   const kept = new Map<Rule['name'], Map<string, Entry>>();
   const entriesOf = ({ name }: Rule) => {
-    const entries = kept.get(name) ?? new Map<string, Entry>();
-    kept.set(name, entries);
+    let entries = kept.get(name);
+    if (entries === undefined) {
+      entries = new Map();
+      kept.set(name, entries);
+    }
     return entries;
   };
   return {

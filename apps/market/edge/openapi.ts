@@ -65,6 +65,22 @@ const everyRef = Object.fromEntries(
   Object.keys(everyHeader).map((name) => [name, refTo('headers', name)]),
 );
 
+const etag = {
+  ETag: { description: 'changes as the body does', ...text, example: '"f0g4iVCHF_Bjg4r7EFyA89"' },
+};
+const unchanged = {
+  description: 'the body is still the one of `If-None-Match`',
+  headers: { ...everyRef, ...etag },
+};
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'the `ETag` of an earlier answer: 304 without a body where it is still the same',
+  ...text,
+  example: etag.ETag.example,
+};
+
 function codeHeader(shortName: string): Json {
   const description = 'a stable code for programs; listed in docs/errors.md';
   return { [`x-${shortName}-error`]: { description, ...text, example: 'bad_field' } };
@@ -157,6 +173,7 @@ function describeOperation(
       shortName,
     });
   }
+  if (operation.isTagged) responses[304] = unchanged;
   for (const status of errorsOf(operation)) {
     responses[status] ??= refTo('responses', `Error${status}`);
   }
@@ -414,12 +431,15 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       },
     },
     parameters: (operation) => {
-      if (operation.method === 'GET') return [];
+      if (operation.method === 'GET') return operation.isTagged ? [ifNoneMatch] : [];
       const header = isStored(operation) ? idempotencyKey : withoutEffect;
       // One of another operation would be refused as used already.
       return [{ ...header, example: `${operation.operationId}-7b0a3a1e` }];
     },
-    headers: (operation) => (isStored(operation) ? replayed : {}),
+    headers: (operation) => {
+      if (operation.isTagged) return etag;
+      return isStored(operation) ? replayed : {};
+    },
     errorHeaders: (status) => ({
       ...(storedErrors.includes(status) ? replayed : {}),
       ...errorHeadersOf(shortName)[status],

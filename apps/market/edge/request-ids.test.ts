@@ -2,12 +2,12 @@
 // sentence of a fault; and the trace that its caller is part of.
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { createLog } from '../ports/log.ts';
 import { read } from './command.ts';
-import { traceIdOf } from './request-ids.ts';
+import { createRequestIds, traceIdOf } from './request-ids.ts';
 import { testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 import { addTestCommand, type Steps } from './testing/test-command.ts';
@@ -54,6 +54,13 @@ test('a name is taken over from a trusted proxy where it is well formed, and fro
   ]) {
     assert.match(await asked(bad, proxy), own, bad);
   }
+});
+
+test('no two requests have one name, though their bytes are drawn for many at once', () => {
+  const { next } = createRequestIds({ settings: { trustedProxies: [] }, randomBytes });
+  const names = Array.from({ length: 1_500 }, next);
+  assert.equal(new Set(names).size, names.length);
+  for (const name of names) assert.match(name, own);
 });
 
 test('a fault says in its sentence, its header and the log which request it was, a retry too', async () => {

@@ -29,6 +29,43 @@ const enable = (assetId: string, isOpen: boolean) =>
     isOpen ? {} : { operator: { reasons: [], at: '' } },
   );
 
+test('a page of the book is not sent to a client that has it, until the book changes', async () => {
+  const ask = async (known: string | null, { method = 'GET', query = '' } = {}) => {
+    const headers = {
+      authorization: `Bearer ${maker.key}`,
+      ...(known !== null && { 'if-none-match': known }),
+    };
+    const url = `/v1/rfqs?${query}`;
+    const answer = await market.app.inject({ method: method as 'GET', url, headers });
+    return { status: answer.statusCode, body: answer.body, headers: answer.headers };
+  };
+  const { headers, status } = await ask(null);
+  const etag = String(headers.etag);
+  assert.deepEqual([status, headers['cache-control']], [200, 'private, no-cache']);
+  const ofTheMoment = /^(date|x-request-id|content-(type|length)|(x-)?ratelimit-re.*)$/;
+  const lasting = (all: object) => Object.entries(all).filter(([name]) => !ofTheMoment.test(name));
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    for (const method of ['GET', 'HEAD']) {
+      const again = await ask(known, { method });
+      assert.deepEqual([again.status, again.body], [304, ''], known);
+      assert.deepEqual(lasting(again.headers), lasting(headers));
+      assert.equal(again.headers['content-length'], undefined);
+    }
+  }
+  const spent = Number(headers['ratelimit-remaining']);
+  const later = await ask('"other"');
+  assert.deepEqual([later.status, later.headers.etag], [200, etag]);
+  assert.equal(Number(later.headers['ratelimit-remaining']), spent - 9);
+  await rfq();
+  const changed = await ask(etag);
+  assert.equal(changed.status, 200);
+  assert.notEqual(changed.headers.etag, etag);
+  for (const query of ['own=true', 'addressed=true']) {
+    const { headers: own, status: answered } = await ask('*', { query });
+    assert.deepEqual([answered, own.etag, own['cache-control']], [200, undefined, 'no-store']);
+  }
+});
+
 test('a posted RFQ shows what was asked, to all, with a feed event of the same', async () => {
   market.deps.freeze();
   const posted = await rfq({ askAmount: price, ttlSeconds: 600 });
@@ -50,7 +87,7 @@ test('a posted RFQ shows what was asked, to all, with a feed event of the same',
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + 600_000).toISOString(),
   });
-  assert.deepEqual(await read(maker, posted.id), posted);
+  assert.deepEqual(await read(maker, posted.id.toUpperCase()), posted);
   const events = await emitted(posted.id);
   assert.deepEqual(
     events.map(({ topic, payload }) => [topic, JSON.parse(payload.body)]),

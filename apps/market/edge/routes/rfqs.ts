@@ -6,12 +6,13 @@ import type Type from 'typebox';
 import { findHoldings } from '../../db/holdings.ts';
 import {
   type BookFilters,
-  findRfq,
+  findRfqs,
   listAddressed,
   listBook,
   listOwn,
   type Rfq,
 } from '../../db/rfqs.ts';
+import { sharedRows } from '../../db/shared-question.ts';
 import { bookOf, feedWriting, type Page } from '../../market/book.ts';
 import { cancelRfq, postRfq, preparePost, rfqFor, unknownRfq } from '../../market/rfqs.ts';
 import { recount, withStandings } from '../../market/standing.ts';
@@ -21,6 +22,8 @@ import { isUuid } from '../../ports/ids.ts';
 import { readsOf } from '../../ports/reads.ts';
 import { command, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
+import { etagOf } from '../etags.ts';
+import { Tagged } from '../headers.ts';
 import { idParams, rfqId } from '../schemas/common.ts';
 import { bookQuery, createRfq, rfq, rfqList, rfqReply } from '../schemas/rfq.ts';
 
@@ -69,12 +72,14 @@ export function registerRfqs(app: FastifyInstance, deps: Deps): void {
 function registerBook(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'rfqs' };
   const book = bookOf(deps.db);
+  const find = sharedRows((ids) => findRfqs(deps.db, ids));
   read(place, '/v1/rfqs', 'listRfqs', {
     about:
       'The book: public RFQs, newest first. With `addressed` private ones for you instead, with ' +
       '`own` those that you posted.',
     query: bookQuery,
     replies: { 200: rfqList },
+    isTagged: true,
     handle: ({ caller, query }) => {
       const nowMs = deps.now();
       // Never kept: it depends on what the viewer holds now.
@@ -87,7 +92,10 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
       // A cursor that was never checked is not the key of any page.
       const which = `${direction} ${baseAssetId} ${quoteAssetId} ${query.minSettled}`;
       const key = `${which} ${limit} ${cursor}`;
-      return book.page(key, nowMs, () => load(deps, query, nowMs, { list: 'rfqs' }));
+      return book.page(key, nowMs, async () => {
+        const { value, ...page } = await load(deps, query, nowMs, { list: 'rfqs' });
+        return { ...page, value: new Tagged(value, etagOf(value)) };
+      });
     },
   });
 
@@ -98,7 +106,7 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
     handle: async ({ caller: { accountId }, params }) => {
       const found = await withStandings(
         deps,
-        async () => (isUuid(params.id) ? findRfq(deps.db, params.id) : null),
+        async () => (isUuid(params.id) ? find(params.id.toLowerCase()) : null),
         (rfq) => (rfq === null ? [] : [rfq.creatorId]),
       );
       if (found === null) throw unknownRfq(params.id);

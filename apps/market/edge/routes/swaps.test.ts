@@ -9,6 +9,7 @@ import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { base64 } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
+import { sharedSwapsOfCallers } from '../../settle/access.ts';
 import {
   addWallet,
   agree,
@@ -57,6 +58,27 @@ test('to a stranger a swap does not exist', async () => {
   }
   assert.deepEqual(must(await stranger.get('/v1/swaps')).swaps, []);
   refused(await deal.initiator.post(`/v1/swaps/${id}/legs/c/fund`), '400 bad_leg');
+});
+
+test('reads at once share a question, and to a stranger among them the swap does not exist', async () => {
+  const { id, initiator, counterparty } = await agree(world);
+  const stranger = await newParty(world);
+  const asked: string[] = [];
+  const read = sharedSwapsOfCallers({
+    rows: (statement) => {
+      asked.push(statement.name);
+      return world.deps.db.rows(statement);
+    },
+  });
+  const [mine, refusal, other] = await Promise.all([
+    read(id, initiator.accountId),
+    read(id, stranger.accountId).catch((error: unknown) => error),
+    read(id.toUpperCase(), counterparty.accountId),
+  ]);
+  assert.deepEqual(asked, ['swaps_by_ids']);
+  assert.equal((refusal as { code?: string }).code, 'unknown_swap');
+  assert.equal(mine.swap.id, id);
+  assert.notEqual(mine.party, other.party);
 });
 
 test('funding is for its funder, in order, once, and in time', async () => {

@@ -4,7 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
-import { swapOfCaller } from '../../settle/access.ts';
+import { sharedSwapsOfCallers } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import { createRentLooks } from '../../settle/rent-left.ts';
 import { swapView } from '../../settle/view.ts';
@@ -20,6 +20,7 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'swaps' };
   const warnings = createWarnings(deps);
   const rents = createRentLooks(deps);
+  const swapOfCaller = sharedSwapsOfCallers(deps.db);
   read(place, '/v1/swaps', 'listSwaps', {
     about: 'Your swaps, newest first. Those of both roles.',
     query: swapsQuery,
@@ -44,7 +45,7 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
     params,
     replies: { 200: swapSchema },
     handle: async ({ caller, params }) => {
-      const { swap: stored, party } = await swapOfCaller(deps.db, params.id, caller.accountId);
+      const { swap: stored, party } = await swapOfCaller(params.id, caller.accountId);
       const swap = await rents.of(stored);
       return swapView(swap, party, deps.now(), await warnings.of(swap));
     },
