@@ -15,7 +15,9 @@ import { startPgbouncer } from '@parley/verify/test/support/pgbouncer.ts';
 import { connect, type Database, databaseLimits } from './db/database.ts';
 import { type Examined, examine } from './doctor/examine.ts';
 import { exitStatus, type Finding } from './doctor/findings.ts';
+import { examineMarket } from './ops/doctor.ts';
 import type { ChainSettings, Of } from './settings/chains.ts';
+import { readSettings } from './settings/config.ts';
 import {
   agree,
   claimLong,
@@ -281,62 +283,68 @@ test('a swap that is not there does not read as well', async () => {
   assert.deepEqual([none.kinds, exitStatus(none.counts)], [['no_such_swap'], 2]);
 });
 
-async function cli(
-  args: string[],
-  env: Record<string, string> = {},
-): Promise<{ code: number; out: string; err: string }> {
+const settingsOf = (env: Readonly<Record<string, string>> = {}) => ({
+  DATABASE_URL: world.urls.database,
+  PARLEY_HOME: world.deps.settings.home,
+  PARLEY_CHAINS: JSON.stringify(chains),
+  PARLEY_CHAIN_TIMEOUT_MS: '60000',
+  // A differing answer is read again after some passes of a market.
+  PARLEY_FOLLOW_INTERVAL_MS: '50',
+  ...env,
+});
+
+/** The command as a process. */
+async function cli(args: string[]): Promise<{ code: number; out: string; err: string }> {
   const script = join(import.meta.dirname, 'ops.ts');
-  const settings = {
-    DATABASE_URL: world.urls.database,
-    PARLEY_HOME: world.deps.settings.home,
-    PARLEY_CHAINS: JSON.stringify(chains),
-    PARLEY_CHAIN_TIMEOUT_MS: '60000',
-    // A differing answer is read again after some passes of a market.
-    PARLEY_FOLLOW_INTERVAL_MS: '50',
-    ...env,
-  };
-  const options = { env: { ...process.env, ...settings }, timeout: 300_000 };
+  const options = { env: { ...process.env, ...settingsOf() }, timeout: 300_000 };
   return run(process.execPath, [script, 'doctor', ...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
     ({ code, stdout, stderr }) => ({ code: code as number, out: stdout, err: stderr }),
   );
 }
 
+/** Its exit status and lines, without a process of its own. */
+async function said(env: Readonly<Record<string, string>>, swap?: string): Promise<string> {
+  const lines: string[] = [];
+  const settings = readSettings(settingsOf(env));
+  const code = await examineMarket(settings, false, { swap }, (line) => void lines.push(line));
+  return [code, ...lines].join('\n');
+}
+
 test('the command: its lines, its counts last, and its exit status', async () => {
   const { agreed } = deals;
   await emptyOutbox();
-  const well = await cli(['--swap', agreed.id]);
-  assert.deepEqual([well.code, well.err], [0, '']);
   assert.equal(
-    well.out,
-    'all well: 1 open and 0 ended swaps, 0 nodes; 0 dangers, 0 differences, 0 unseen, 0 notices\n',
+    await said({}, agreed.id),
+    '0\nall well: 1 open and 0 ended swaps, 0 nodes; 0 dangers, 0 differences, 0 unseen, 0 notices',
   );
   await sql(`update swaps set status = 'expired' where id = '${agreed.id}'`);
   const differs = await cli(['--swap', agreed.id, '--json']);
   await sql(`update swaps set status = 'agreed' where id = '${agreed.id}'`);
-  assert.equal(differs.code, 1, differs.err);
+  assert.deepEqual([differs.code, differs.err], [1, '']);
   const lines = differs.out
     .trim()
     .split('\n')
     .map((each) => JSON.parse(each));
   assert.deepEqual([lines[0].what, lines[0].facts.computed], ['status_behind', 'agreed']);
   assert.deepEqual(lines.at(-1).counts, { danger: 0, differs: 1, unseen: 0, notice: 0 });
-  // The chains of a dev network that runs are found by the note in its home.
+});
+
+test('chains of the note of a dev network; no chains, no database and a pooler are named', async () => {
   const ready = join(world.deps.settings.home, 'ready.json');
   await writeFile(ready, JSON.stringify({ dev: world.urls.control }), { mode: 0o600 });
-  const dev = await cli([], { PARLEY_CHAINS: '' });
+  const dev = await said({ PARLEY_CHAINS: '' });
   await rm(ready);
-  assert.match(dev.out, / swaps, 4 nodes; 0 dangers/);
-  const none = await cli([], { PARLEY_CHAINS: '' });
-  assert.equal(none.code, 2);
-  assert.match(none.out, /^unseen +no_chains {2}the chains: no dev network runs/m);
-  const away = await cli([], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
-  assert.match(`${away.code} ${away.out}`, /^2 .*ECONNREFUSED 127\.0\.0\.1:1/);
-  assert.match(away.out, /^not well: 0 open .* 4 nodes; .* 1 unseen/m);
-  assert.ok(!`${away.out}${away.err}`.includes('secret'));
+  assert.match(dev, / swaps, 4 nodes; 0 dangers/);
+  const none = await said({ PARLEY_CHAINS: '' });
+  assert.match(none, /^2\nunseen +no_chains {2}the chains: no dev network runs/);
+  const away = await said({ DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
+  assert.match(away, /^2\n.*ECONNREFUSED 127\.0\.0\.1:1/);
+  assert.match(away, /^not well: 0 open .* 4 nodes; .* 1 unseen/m);
+  assert.ok(!away.includes('secret'));
   const pooled = await startPgbouncer(world.urls.database, 'transaction');
-  const behind = await cli([], { DATABASE_URL: pooled.url }).finally(pooled.stop);
-  assert.match(behind.out, /^differs +pooler {2}the database: .+\(transaction mode\); name/m);
+  const behind = await said({ DATABASE_URL: pooled.url }).finally(pooled.stop);
+  assert.match(behind, /^differs +pooler {2}the database: .+\(transaction mode\); name/m);
 });
 
 const ofFamily = <Name extends Family>(family: Name) =>

@@ -57,7 +57,10 @@ export const oldestMs = 5_000;
 
 /** Between two searches for what is due, while a job of any chain is open. */
 export const pauseMs = 1_000;
-/** While none is: a job that another process made, or time made due, begins as late. */
+/**
+ * While none is, and escrows are followed: a job that another process made, or time made due,
+ * begins as late. Where none is followed the server's usual poll is often enough.
+ */
 export const idlePauseMs = 2_000;
 /** The pause of loops that are rung for when a job is due. */
 export const unrungPauseMs = 600_000;

@@ -3,12 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inHandSeconds, missedEverySeconds, mostFailed } from './bounds.ts';
+import { partsOf } from '@parley/market/start/watchtower.ts';
+import { idlePauseMs, inHandSeconds, missedEverySeconds, mostFailed, pauseMs } from './bounds.ts';
 import { takeDueJobs } from './db/jobs.ts';
 import { keySums } from './db/sums.ts';
+import type { Parts } from './port.ts';
 import { dayOf } from './spending.ts';
 import { type Deal, long, onMarket, short } from './testing/market.ts';
 import { ether } from './testing/memory.ts';
+import { createWatchtower } from './watchtower.ts';
 
 const m = onMarket();
 const onLong = (deal: Deal) => m.attempts(deal, long);
@@ -138,4 +141,24 @@ test('a job that a process had in hand as it died is done a minute later', async
   m.deps.advance(60_000);
   await m.keep();
   assert.equal((await m.attempts(deal)).length, 1);
+});
+
+test('it searches often only while an escrow is followed or a job is open', async () => {
+  const passes = new Map<string, Parameters<Parts['loop']>[0]['pass']>();
+  const parts = partsOf(m.deps, m.deps);
+  const loop: Parts['loop'] = (of) => {
+    passes.set(of.name, of.pass);
+    return parts.loop(of);
+  };
+  createWatchtower({ ...parts, loop });
+  const { signal } = new AbortController();
+  const waits = async () => {
+    const search = await passes.get('watchtower search')?.(signal);
+    return [search, await passes.get('watchtower')?.(signal)];
+  };
+  assert.deepEqual(await waits(), [undefined, undefined], 'the usual poll');
+  await m.funded();
+  assert.deepEqual(await waits(), [idlePauseMs, idlePauseMs]);
+  await revealed();
+  assert.deepEqual(await waits(), [idlePauseMs, pauseMs]);
 });

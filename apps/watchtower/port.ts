@@ -130,15 +130,22 @@ export type Reopening = {
   readonly above: ReadonlyMap<ChainKey, number>;
 };
 
+export type TakenUp = {
+  /** The larger count of the two kinds; the limit where there is more. */
+  readonly most: number;
+  /** Escrows of these chains are followed: more may come to be due at any moment. */
+  readonly mayCome: boolean;
+};
+
 type Leg = { readonly swapId: string; readonly leg: LegName };
 
 export type Market = {
-  /** Makes jobs for what is due, and returns how much was taken up, `limit` where there is more. */
+  /** Makes jobs for what is due. */
   takeUp(
     tx: Tx,
     of: { readonly chains: readonly ChainKey[]; readonly now: Date },
     limit: number,
-  ): Promise<number>;
+  ): Promise<TakenUp>;
   takeUpMissed(tx: Tx, of: Reopening, now: Date, limit: number): Promise<number>;
   /** Takes up again what was taken up while a chain had no key; jobs that exist stay. */
   takeUpAnew(tx: Tx): Promise<void>;
@@ -179,7 +186,8 @@ export type Market = {
 export type Loop = { start(): void; ring(): void; stop(): Promise<void> };
 type LoopOf = {
   readonly name: string;
-  readonly everyMs: number;
+  /** Default: the server's usual poll. */
+  readonly everyMs?: number;
   /** By `Market.ringWatchtower`, too. */
   readonly isBump?: true;
   /** Returns when the next is to be, where that is sooner. */

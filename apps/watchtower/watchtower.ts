@@ -19,7 +19,7 @@ import {
 } from './db/jobs.ts';
 import { keySums } from './db/sums.ts';
 import { fillGaps } from './gaps.ts';
-import type { Desk, Gas, Loop, Parts } from './port.ts';
+import type { Desk, Gas, Loop, Parts, TakenUp } from './port.ts';
 import { ableOf, relayClaim, relayFunding, unfundable } from './relay.ts';
 import { inFlight } from './sign.ts';
 import { dayOf } from './spending.ts';
@@ -56,10 +56,13 @@ export function createWatchtower(deps: Parts): Watchtower {
   const missed: Missed = { searchedAtMs: -Infinity };
   let began = false;
   let isOpen = false;
-  const soon = () => (isOpen ? bounds.pauseMs : bounds.idlePauseMs);
+  let mayCome = true;
+  const soon = () => {
+    if (isOpen) return bounds.pauseMs;
+    return mayCome ? bounds.idlePauseMs : undefined;
+  };
   const ringing = deps.loop({
     name: 'watchtower',
-    everyMs: bounds.idlePauseMs,
     pass: async () => {
       isOpen = await ringDue(deps, posts);
       return soon();
@@ -68,13 +71,14 @@ export function createWatchtower(deps: Parts): Watchtower {
   // By itself: a search that fails keeps no found work from being done.
   const finding = deps.loop({
     name: 'watchtower search',
-    everyMs: bounds.idlePauseMs,
     pass: async () => {
       if (!began) await begin(deps, posts);
       began = true;
-      const most = await find(deps, posts, missed);
-      if (most > 0) ringing.ring();
-      return most >= bounds.takenUpAtOnce ? 'now' : soon();
+      const wasQuiet = !mayCome;
+      const found = await find(deps, posts, missed);
+      ({ mayCome } = found);
+      if (found.most > 0 || (mayCome && wasQuiet)) ringing.ring();
+      return found.most >= bounds.takenUpAtOnce ? 'now' : soon();
     },
   });
   const loops = [...posts.values()].flatMap((post) => Object.values(post.loops));
@@ -171,7 +175,11 @@ async function ringDue(deps: Parts, posts: Posts): Promise<boolean> {
 }
 
 /** Takes up what is new, on all chains. */
-async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed): Promise<number> {
+async function find(
+  { db, market, ...deps }: Parts,
+  posts: Posts,
+  missed: Missed,
+): Promise<TakenUp> {
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
   const chains = [...posts.keys()];
@@ -185,7 +193,7 @@ async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed
   const above = new Map(chains.map((chain) => [chain, lost(chain)]));
   const made = await market.takeUpMissed(db, { mostFailed: bounds.mostFailed, above }, now, limit);
   if (made < limit) missed.searchedAtMs = now.getTime();
-  return Math.max(found, made);
+  return { ...found, most: Math.max(found.most, made) };
 }
 
 async function ownPass(deps: Parts, post: Post, stop: AbortSignal): Promise<number> {

@@ -6,6 +6,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import { type Asset, findChecked, takeDueAssets } from '../db/assets.ts';
 import {
+  areTokensDue,
   type Candidate,
   dropCandidate,
   expireCandidates,
@@ -69,6 +70,7 @@ async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<
   const now = new Date(deps.now());
   const later = new Date(now.getTime() + tryAgainMs);
   const chains = listingChains(deps);
+  if (!(await areTokensDue(deps.db, chains, now))) return 0;
   const take = (of: 'api' | 'launchpads', most: number) =>
     takeDueCandidates(deps.db, chains, now, later, of, most);
   const assets = await takeDueAssets(deps.db, chains, now, later, batch);

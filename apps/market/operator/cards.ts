@@ -66,7 +66,7 @@ function chainRow(chain: string, seen: Seen): Markup {
   return html`<li>
 <div class="line">${sign(faults.length === 0 ? 'good' : 'bad')}<b class="mono">${chain}</b><span class="end">block <b>${figure(figures.one('chain_height', { chain }), grouped)}</b></span></div>
 ${bar(share, { tone })}
-<p class="line dim"><span>${newest}, next within ${figure(expected, span)}</span><span class="end">${behind === null ? '' : html`reconciled ${figure(behind, span)} ago · `}${asked}</span></p>${said}</li>`;
+<p class="line dim"><span>${newest}, next within ${figure(expected, span)}</span><span class="end">${behind === null ? 'another process follows · ' : html`reconciled ${figure(behind, span)} ago · `}${asked}</span></p>${said}</li>`;
 }
 
 export function gasCard(seen: Seen): Markup {

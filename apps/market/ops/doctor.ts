@@ -102,8 +102,21 @@ function lastLine({ open, ended, nodes, counts, untold }: Examined): string {
 }
 
 export async function doctor(json: boolean, asked: Asked): Promise<number> {
+  try {
+    return await examineMarket(readSettings(process.env), json, asked, print);
+  } finally {
+    setTimeout(() => process.exit(), leaveMs).unref();
+  }
+}
+
+/** Says each finding and, at the end, its counts; the exit status. */
+export async function examineMarket(
+  settings: Settings,
+  json: boolean,
+  asked: Asked,
+  say: (text: string) => void,
+): Promise<number> {
   const { swap = null, nodes = false, all = false } = asked;
-  const settings = readSettings(process.env);
   const [opened, found] = await Promise.all([
     nodes ? null : openDatabase(settings),
     findChains(settings),
@@ -119,13 +132,12 @@ export async function doctor(json: boolean, asked: Asked): Promise<number> {
     wall: Date.now,
     signal: AbortSignal.timeout(wholeMs),
   };
-  const emit = (each: Finding) => print(json ? JSON.stringify(each) : linesOf(each));
+  const emit = (each: Finding) => say(json ? JSON.stringify(each) : linesOf(each));
   try {
     const examined = await examine(deps, { swap, nodes, all }, emit, missing);
-    print(json ? JSON.stringify(examined) : lastLine(examined));
+    say(json ? JSON.stringify(examined) : lastLine(examined));
     return exitStatus(examined.counts);
   } finally {
     if (db !== null) await closed(db);
-    setTimeout(() => process.exit(), leaveMs).unref();
   }
 }

@@ -36,6 +36,11 @@ export type Deps = {
    * The knowledge of this process about time that may be missing; absent where it is not counted.
    */
   readonly presence?: Presence;
+  /**
+   * The number of this process among those that share the following of chains, 0 where it follows
+   * none; absent = it follows all of them, whoever else does.
+   */
+  readonly follower?: number;
   readonly metrics: Metrics;
 };
 

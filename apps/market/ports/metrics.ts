@@ -103,7 +103,18 @@ function agesOf(registry: Registry, name: string, help: string) {
       return { labels: { chain }, value: (performance.now() - at) / 1_000 };
     }),
   );
-  return { now: (chain: string) => void moments.set(chain, performance.now()) };
+  return {
+    now: (chain: string) => void moments.set(chain, performance.now()),
+    /** So many seconds ago. */
+    ago: (chain: string, seconds: number) =>
+      void moments.set(chain, performance.now() - seconds * 1_000),
+    /** 0 where there was none. */
+    seconds: (chain: string) => {
+      const at = moments.get(chain);
+      return at === undefined ? 0 : (performance.now() - at) / 1_000;
+    },
+    forget: (chain: string) => void moments.delete(chain),
+  };
 }
 
 /** One of each route and method. */
@@ -182,6 +193,7 @@ function settlingMetrics({ counter, gauge, ages }: Makers) {
       'follow_behind_seconds',
       'Since a look at the chain left nothing unreconciled: no change is older',
     ),
+    chainLeader: gauge('chain_leader', '1 while this process follows the chain', 'chain'),
     chainHeight: gauge('chain_height', 'Height of the best block that was followed', 'chain'),
     haltedChains: gauge(
       'chain_halted',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { testDeps } from '@parley/verify/test/support/deps.ts';
 import type { Database } from '../db/database.ts';
+import { type Work, workChannel } from '../db/work.ts';
 import { passesOf } from './passes.ts';
 import { type Next, type ServiceOptions, service } from './service.ts';
 import { workOf } from './work.ts';
@@ -13,8 +14,10 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** A service on a mocked clock, without jitter; `listens`: its process hears of notices. */
 function begin(t: TestContext, options: Partial<ServiceOptions> = {}, listens = true) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const listen: Database['listen'] = async () => {
+  let heard = (_channel: string, _payload: string) => {};
+  const listen: Database['listen'] = async (ears) => {
     if (!listens) throw new Error('a pooler is in between');
+    heard = ears.heard;
     return { rows: async () => [], end: () => {} };
   };
   const db = { listen } as Database;
@@ -45,6 +48,8 @@ function begin(t: TestContext, options: Partial<ServiceOptions> = {}, listens = 
       for (let turns = 0; turns < 5; turns += 1) await turn();
     },
     passes: () => passes,
+    /** A commit of any process. */
+    hear: (work: Work) => heard(workChannel, work),
   };
 }
 
@@ -192,4 +197,58 @@ test('a pass that hangs is noticed when it has taken too long, one that fails or
   assert.deepEqual(late(), [{ service: 'test', byMs: 1 }]);
   await own.stop();
   assert.deepEqual(late(), []);
+});
+
+test('a process that is not the first comes later to work of which all hear, and at once to its own', async (t) => {
+  const options = { wokenBy: ['webhooks'], behindFirstMs: 200 } as const;
+  const { own, db, hear, tick, passes } = begin(t, options);
+  own.start();
+  await tick(0);
+  await tick(0);
+  const began = passes();
+  hear('webhooks');
+  await tick(0);
+  assert.equal(passes(), began + 1);
+  workOf(db).beFirst(false);
+  hear('webhooks');
+  hear('webhooks');
+  await tick(199);
+  assert.equal(passes(), began + 1);
+  await tick(1);
+  assert.equal(passes(), began + 2);
+  workOf(db).ring('webhooks');
+  await tick(0);
+  assert.equal(passes(), began + 3);
+});
+
+test('a process behind the first comes not at all where it hears that the work is done', async (t) => {
+  const options = { wokenBy: ['feed outbox'], behindFirstMs: 200, doneBy: 'feed' } as const;
+  const { own, db, hear, tick, passes } = begin(t, options);
+  own.start();
+  await tick(0);
+  await tick(0);
+  workOf(db).beFirst(false);
+  const began = passes();
+  hear('feed outbox');
+  await tick(199);
+  hear('feed');
+  await tick(200);
+  assert.equal(passes(), began);
+  hear('feed outbox');
+  await tick(200);
+  assert.equal(passes(), began + 1);
+});
+
+test('a process that becomes the first takes up at once what the former one may have left', async (t) => {
+  const { own, db, tick, passes } = begin(t, { wokenBy: ['webhooks'] });
+  own.start();
+  await tick(0);
+  await tick(0);
+  const began = passes();
+  for (const first of [true, false]) workOf(db).beFirst(first);
+  await tick(0);
+  assert.equal(passes(), began);
+  workOf(db).beFirst(true);
+  await tick(0);
+  assert.equal(passes(), began + 1);
 });

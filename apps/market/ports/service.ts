@@ -30,6 +30,13 @@ export type ServiceOptions = {
   readonly pass: (signal: AbortSignal) => Promise<Next>;
   /** Work that ends a wait, by this process or another. */
   readonly wokenBy?: readonly Work[];
+  /**
+   * Any process does the work that is heard of: those that are not the first wait so long for it to
+   * be done.
+   */
+  readonly behindFirstMs?: number;
+  /** A process that heard this meanwhile knows that it is done, and does not come at all. */
+  readonly doneBy?: Work;
   /** Between two passes without a ring; default `pollMs`, less while no notices are heard. */
   readonly everyMs?: number;
   /** Leaves the database to others for as long as a pass took, and at least so long. */
@@ -52,14 +59,27 @@ type Needs = Pick<Deps, 'db' | 'log' | 'metrics' | 'randomBytes'>;
 
 export function service(deps: Needs, options: ServiceOptions): Service {
   const { name, pass, wokenBy = [], everyMs, restMs, failed } = options;
-  const { mostPassMs = longestPassMs } = options;
+  const { mostPassMs = longestPassMs, behindFirstMs = 0, doneBy } = options;
   const { least, most } = options.failureMs ?? failureMs;
   const work = workOf(deps.db);
   const stopping = new AbortController();
   const bell = createBell();
   const pulse = passesOf(deps.db).join(name);
   let running: Promise<void> | null = null;
-  let leave = () => {};
+  const leaving: (() => void)[] = [];
+  let later: NodeJS.Timeout | undefined;
+
+  const woken = (heard: boolean) => {
+    if (behindFirstMs === 0 || !heard || work.isFirst()) return bell.ring();
+    later ??= setTimeout(() => {
+      later = undefined;
+      bell.ring();
+    }, behindFirstMs).unref();
+  };
+  const comeNoMore = () => {
+    clearTimeout(later);
+    later = undefined;
+  };
 
   const poll = () => everyMs ?? (work.isHeard() ? pollMs : deafPollMs);
   const spread = (ms: number) => ms * (1 + (jitter * (deps.randomBytes(1)[0] ?? 0)) / 256);
@@ -100,12 +120,14 @@ export function service(deps: Needs, options: ServiceOptions): Service {
     ring: bell.ring,
     start: () => {
       if (running !== null) return;
-      if (wokenBy.length > 0) leave = work.on(wokenBy, bell.ring);
+      if (wokenBy.length > 0) leaving.push(work.on(wokenBy, woken));
+      if (doneBy !== undefined) leaving.push(work.on([doneBy], (heard) => heard && comeNoMore()));
       running = run();
     },
     stop: async () => {
       stopping.abort();
-      leave();
+      for (const leave of leaving) leave();
+      comeNoMore();
       bell.stop();
       await running;
       pulse.leave();

@@ -41,7 +41,7 @@ function waitFor(...work: Work[]) {
 
 test('events of each kind wake those who wait for them, after the commit and not before', async () => {
   const of: readonly [Work, string][] = [
-    ['feed', 'feed.created'],
+    ['feed outbox', 'feed.created'],
     ['webhooks', 'swap.agreed'],
     ['messages', 'key.created'],
   ];

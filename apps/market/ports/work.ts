@@ -8,12 +8,18 @@ import { type Ear, type Joined, noticesOf } from './notices.ts';
 export type { Work } from '../db/work.ts';
 
 type WorkBells = {
-  /** Until the answer is called. */
-  on(work: readonly Work[], ring: () => void): () => void;
+  /** Until the answer is called. `heard`: of a commit that every process hears of, not by `ring`. */
+  on(work: readonly Work[], ring: (heard: boolean) => void): () => void;
   /** After a commit of this process. */
   ring(work: Work): void;
   /** Whether others' commits are heard of; else only a poll finds what they made. */
   isHeard(): boolean;
+  /**
+   * Whether this process takes up at once what any of several may do: so it is until it hears that
+   * another one does.
+   */
+  isFirst(): boolean;
+  beFirst(is: boolean): void;
 };
 
 const ofDatabases = new WeakMap<Database['listen'], WorkBells>();
@@ -24,25 +30,27 @@ export function workOf(db: Pick<Database, 'listen'>): WorkBells {
   return known;
 }
 
-type Waiting = { readonly work: readonly Work[]; readonly ring: () => void };
+type Waiting = { readonly work: readonly Work[]; readonly ring: (heard: boolean) => void };
 
 function createBells(db: Pick<Database, 'listen'>): WorkBells {
   const waiting = new Set<Waiting>();
   let joined: Promise<Joined> | null = null;
   let isHeard = () => false;
 
-  const ring = (name: string) => {
-    for (const each of waiting) if (each.work.some((one) => one === name)) each.ring();
+  let first = true;
+
+  const ring = (name: string, heard: boolean) => {
+    for (const each of waiting) if (each.work.some((one) => one === name)) each.ring(heard);
   };
   // Each time another one: a listener that left a moment ago may still be on the way out.
   const newEar = (): Ear => ({
     begin: async (own) => {
       await own.rows({ name: 'work_listen', text: `listen ${workChannel}`, values: [] });
       // The notices were missed while the connection was away.
-      for (const each of waiting) each.ring();
+      for (const each of waiting) each.ring(false);
     },
     hear: (_own, channel, payload) => {
-      if (channel === workChannel) ring(payload);
+      if (channel === workChannel) ring(payload, true);
     },
   });
   const join = async () => {
@@ -62,7 +70,14 @@ function createBells(db: Pick<Database, 'listen'>): WorkBells {
         isHeard = () => false;
       };
     },
-    ring,
+    ring: (name) => ring(name, false),
     isHeard: () => isHeard(),
+    isFirst: () => first,
+    beFirst: (is) => {
+      const wasBehind = !first;
+      first = is;
+      // The one before may have left what all the others left to it.
+      if (is && wasBehind) for (const each of waiting) each.ring(false);
+    },
   };
 }

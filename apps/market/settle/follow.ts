@@ -20,8 +20,9 @@ import {
   services,
 } from '../ports/service.ts';
 import { workOf } from '../ports/work.ts';
+import { createLeases, type Leases, type Work } from './leases.ts';
 import { reconcile, retrySeconds } from './reconcile.ts';
-import { fromTheStart, type Position, takeUp } from './take-up.ts';
+import { fromTheStart, letGoEnded, type Position, takeUp } from './take-up.ts';
 
 /** Nodes count what they are asked, and escrows may be stored all the time. */
 const ringMs = 1_000;
@@ -38,6 +39,10 @@ export const passLimits = {
   backoffMs: 30_000,
   /** Between two polls of a chain where nothing is followed. */
   idleMs: 5_000,
+  /** Between two polls of a chain that another process follows. */
+  standByMs: 30_000,
+  /** Between two looks for new escrows of such a chain: until then a request reads their past. */
+  standByTakeUpMs: 5_000,
 } as const;
 
 export type Pass = {
@@ -50,11 +55,14 @@ export type Pass = {
 };
 
 export type Settlement = {
-  /** Follows every chain until `stop`. */
+  /** Follows until `stop`: every chain, or of several processes those that this one has a lease of. */
   start(): void;
   /** Ends what runs; a pass may end anywhere without loss. */
   stop(): Promise<void>;
-  /** One poll of one chain. Throws what its adapter throws; the next pass takes up the rest. */
+  /**
+   * One poll of one chain, whoever follows it. Throws what its adapter throws; the next pass takes up
+   * the rest.
+   */
   pass(chain: ChainKey): Promise<Pass>;
   /** Reconciles swaps that time alone may have changed; returns how many. */
   passDue(): Promise<number>;
@@ -76,7 +84,28 @@ type Following = {
   /** Touched escrows whose swaps are not looked up yet. */
   readonly touched: Set<string>;
   head: string;
+  /** When it was polled last while another process followed it. */
+  polledAt: number;
+  /** The height that this poll told, and the one of the poll before it until it was compared. */
+  seenHeight: number | null;
+  knownHeight: number | null;
   running: Promise<unknown>;
+  /** Since when its passes fail, in milliseconds of this process; null: they do not. */
+  failingSince: number | null;
+};
+
+/** Before this process began. */
+const longAgo = Number.NEGATIVE_INFINITY;
+
+/** The lease of the swaps that time changes. */
+const time = 'time';
+
+/** Since when each chain is silent to those swaps, in milliseconds of this process. */
+type SilentSince = Map<ChainKey, number>;
+
+type Followers = {
+  readonly following: Map<ChainKey, Following>;
+  readonly silentSince: SilentSince;
 };
 
 export function createSettlement(deps: Deps): Settlement {
@@ -84,18 +113,33 @@ export function createSettlement(deps: Deps): Settlement {
   for (const adapter of deps.adapters.values()) following.set(adapter.chain, unstarted(adapter));
   const stopping = new AbortController();
   const { signal } = stopping;
-  const passOn = (follower: Following) => {
+  const follower = (chain: ChainKey) => {
+    const found = following.get(chain);
+    if (found === undefined) throw new Error(`chain "${chain}" is not followed`);
+    return found;
+  };
+  const inTurn = <Result>(own: Following, work: () => Promise<Result>) => {
     // An adapter takes one caller at a time.
-    const next = follower.running.then(() => passOf(deps, follower, signal));
-    follower.running = next.catch(() => {});
+    const next = own.running.then(work);
+    own.running = next.catch(() => {});
     return next;
   };
-  const passDue = async () => (await passOfDue(deps, following, signal)).done;
+  const passOn = (own: Following, isOurs: () => boolean) =>
+    inTurn(own, () => passOf(deps, own, isOurs, signal));
+  const standBy = (own: Following) => inTurn(own, () => standByOn(deps, own, signal));
+  const silentSince: SilentSince = new Map();
+  const dueNow = () => passOfDue(deps, { following, silentSince }, signal);
+  const passDue = async () => (await dueNow()).done;
+  const leases = leasesOf(deps, { following, silentSince }, () => loops.ring());
   const loops = services([
-    ...[...following.values()].map((follower) => chainService(deps, follower, passOn)),
+    ...[...following.keys()].map((chain) =>
+      chainService(deps, leases, { chain, follower: () => follower(chain), passOn, standBy }),
+    ),
     service(deps, {
-      ...waits(deps, 'time'),
-      pass: async () => (await passOfDue(deps, following, signal)).next,
+      ...waits(deps, time),
+      pass: async () => {
+        return leases.holds(time) ? (await dueNow()).next : undefined;
+      },
       wokenBy: ['swaps'],
     }),
   ]);
@@ -104,10 +148,9 @@ export function createSettlement(deps: Deps): Settlement {
   return {
     passDue,
     pass: async (chain) => {
-      const follower = following.get(chain);
-      if (follower === undefined) throw new Error(`chain "${chain}" is not followed`);
-      follower.unseen = true;
-      return passOn(follower);
+      const own = follower(chain);
+      own.unseen = true;
+      return passOn(own, () => true);
     },
     start: () => {
       leave = workOf(deps.db).on(['escrows'], () => {
@@ -116,6 +159,7 @@ export function createSettlement(deps: Deps): Settlement {
       });
       // The measure also covers a chain that is silent from the start on.
       for (const chain of following.keys()) deps.metrics.followBehind.now(chain);
+      leases.start();
       loops.start();
     },
     stop: async () => {
@@ -124,8 +168,68 @@ export function createSettlement(deps: Deps): Settlement {
       stopping.abort();
       await loops.stop();
       await Promise.all([...following.values()].map((each) => each.running));
+      // Another process begins where nothing of this one runs any more.
+      await leases.stop();
     },
   };
+}
+
+/** One lease a chain, and one for time. A process that follows alone has all of them. */
+function leasesOf(
+  deps: Deps,
+  { following, silentSince }: Followers,
+  ring: () => void,
+): Pick<Leases, 'holds' | 'has' | 'start' | 'stop'> {
+  const { follower } = deps;
+  if (follower === undefined) {
+    return { holds: () => true, has: () => true, start: () => {}, stop: async () => {} };
+  }
+  const { followBehind, chainLeader, chainHeight } = deps.metrics;
+  const chains = [...following.keys()].map(
+    (chain): Work => ({
+      name: chain,
+      taken: (behindSeconds) => {
+        const { adapter, running } = following.get(chain)!;
+        // Much may have happened since it followed last.
+        following.set(chain, { ...unstarted(adapter), running });
+        followBehind.ago(chain, behindSeconds);
+        chainLeader.set({ chain }, 1);
+        ring();
+      },
+      lost: () => {
+        followBehind.forget(chain);
+        chainHeight.remove({ chain });
+        chainLeader.set({ chain }, 0);
+      },
+      failingMs: () => {
+        const since = following.get(chain)?.failingSince ?? null;
+        return since === null ? 0 : performance.now() - since;
+      },
+      behindSeconds: () => followBehind.seconds(chain),
+      known: () => {
+        const own = following.get(chain)!;
+        const { knownHeight } = own;
+        own.knownHeight = null;
+        return knownHeight;
+      },
+    }),
+  );
+  const due: Work = {
+    name: time,
+    taken: () => {
+      silentSince.clear();
+      workOf(deps.db).beFirst(true);
+      ring();
+    },
+    lost: () => workOf(deps.db).beFirst(false),
+    failingMs: () => {
+      const now = performance.now();
+      return now - Math.min(now, ...silentSince.values());
+    },
+    behindSeconds: () => 0,
+    known: () => null,
+  };
+  return createLeases({ ...deps, follower }, [...chains, due]);
 }
 
 /** Rings at once, and then no sooner than so many milliseconds after the last time. */
@@ -147,23 +251,44 @@ function paced(ring: () => void, ms: number) {
   };
 }
 
+type Followed = {
+  readonly chain: ChainKey;
+  /** Another one whenever the lease comes back. */
+  readonly follower: () => Following;
+  readonly passOn: (own: Following, isOurs: () => boolean) => Promise<Pass>;
+  readonly standBy: (own: Following) => Promise<Next>;
+};
+
 /** Follows one chain, slower while nothing on it is followed. */
 function chainService(
   deps: Deps,
-  follower: Following,
-  pass: (follower: Following) => Promise<Pass>,
+  { holds, has }: Pick<Leases, 'holds' | 'has'>,
+  { chain, follower, passOn, standBy }: Followed,
 ) {
-  const { chain } = follower.adapter;
   const { followIntervalMs } = deps.settings;
   return service(deps, {
     ...waits(deps, chain),
     pass: async (): Promise<Next> => {
+      const own = follower();
       const seenMs = workOf(deps.db).isHeard() ? pollMs : deafPollMs;
-      if (performance.now() - follower.seenAt >= seenMs) follower.unseen = true;
-      const { left } = await pass(follower);
-      if (left > 0) return 'now';
+      if (performance.now() - own.seenAt >= seenMs) {
+        own.unseen = true;
+        await letGoEnded(deps, own.adapter, own.followed);
+      }
+      if (!has(chain)) return standBy(own);
+      // A late renewal: swaps that are not reconciled yet wait for it.
+      if (!holds(chain)) return undefined;
+      try {
+        const { left } = await passOn(own, () => holds(chain));
+        own.failingSince = null;
+        if (left > 0) return 'now';
+      } catch (error) {
+        own.failingSince ??= performance.now();
+        throw error;
+      }
+      if (!holds(chain)) return undefined;
       deps.metrics.followBehind.now(chain);
-      if (follower.followed.size > 0) return followIntervalMs;
+      if (own.followed.size > 0) return followIntervalMs;
       return Math.max(followIntervalMs, passLimits.idleMs);
     },
   });
@@ -189,13 +314,44 @@ function unstarted(adapter: ChainAdapter): Following {
     touched: new Set(),
     followed: new Set(),
     unseen: true,
-    seenAt: 0,
+    seenAt: longAgo,
     head: '',
+    polledAt: 0,
+    seenHeight: null,
+    knownHeight: null,
     running: Promise.resolve(),
+    failingSince: null,
   };
 }
 
-async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promise<Pass> {
+/**
+ * Keeps the adapter ready on a chain that another process follows: requests read here what came
+ * since, where they would else read an escrow's past each time.
+ */
+async function standByOn(deps: Deps, own: Following, stop: AbortSignal): Promise<Next> {
+  stop.throwIfAborted();
+  const inMs = own.seenAt + passLimits.standByTakeUpMs - performance.now();
+  if (own.unseen && inMs <= 0 && (await takeUpOn(deps, own))) own.seenAt = longAgo;
+  for (const each of [own.urgent, own.backlog, own.touched]) each.clear();
+  if (own.seenAt === longAgo) return 'now';
+  const next = own.unseen ? Math.max(0, inMs) : undefined;
+  if (performance.now() - own.polledAt < passLimits.standByMs) return next;
+  own.polledAt = performance.now();
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
+  const { heads } = await own.adapter.changes(limit);
+  // The follower has had all the time between two polls to see that block, too.
+  own.knownHeight = own.seenHeight;
+  own.seenHeight = heads.height;
+  return next;
+}
+
+/** `isOurs`: whether this process still follows the chain, after however long a wait. */
+async function passOf(
+  deps: Deps,
+  follower: Following,
+  isOurs: () => boolean,
+  stop: AbortSignal,
+): Promise<Pass> {
   stop.throwIfAborted();
   const { adapter, urgent, backlog } = follower;
   const { chain } = adapter;
@@ -204,6 +360,8 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
   const { touched, heads } = await adapter.changes(limit);
   // Kept until they are looked up: an adapter tells each change once.
   for (const address of touched) follower.touched.add(address);
+  // A process that stood still stores no head of then.
+  if (!isOurs()) return { chain, touched: touched.length, reconciled: 0, left: 0, heads };
   if (follower.touched.size > 0) {
     const addresses = [...follower.touched];
     for (const id of await swapsOfEscrows(deps.db, chain, addresses)) urgent.add(id);
@@ -223,6 +381,8 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
     });
     urgent.delete(id);
     backlog.delete(id);
+    // One escrow that fails in each pass moves no lease.
+    follower.failingSince = null;
     if (isDone) follower.followed.delete(id);
   });
   const left = urgent.size + backlog.size + (full ? 1 : 0);
@@ -242,7 +402,9 @@ async function takeUpOn(deps: Deps, follower: Following): Promise<boolean> {
   try {
     const { fresh, full } = await takeUp(deps, follower.adapter, follower.position);
     for (const { swapId: id } of fresh) {
-      follower.backlog.add(id);
+      // About one that is followed something was stored by another process.
+      const to = follower.followed.has(id) ? follower.urgent : follower.backlog;
+      to.add(id);
       follower.followed.add(id);
     }
     follower.unseen ||= full;
@@ -289,7 +451,7 @@ async function reconcileOne(
 /** How many were due, and when the next one is. */
 async function passOfDue(
   deps: Deps,
-  following: ReadonlyMap<ChainKey, Following>,
+  { following, silentSince }: Followers,
   stop: AbortSignal,
 ): Promise<{ readonly done: number; readonly next: Next }> {
   stop.throwIfAborted();
@@ -307,8 +469,11 @@ async function passOfDue(
     }
     const { isDone, failure } = await reconcileOne(deps, id, 'all', stop);
     if (isDone) for (const { followed } of following.values()) followed.delete(id);
+    if (failure === null) for (const chain of chains) silentSince.delete(chain);
     const chain = failure instanceof ParleyError ? failure.facts.chain : undefined;
-    if (typeof chain === 'string') silent.add(chain);
+    if (typeof chain !== 'string') return;
+    silent.add(chain);
+    if (!silentSince.has(chain)) silentSince.set(chain, performance.now());
   });
   return { done: due.length, next: 'now' };
 }

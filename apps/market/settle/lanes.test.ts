@@ -115,7 +115,8 @@ const next = async (of: Trader) => {
 async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   const address = swap.state.legs.a.escrow as string;
   const row = { chain, address, fundingTold: false, done: false };
-  await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts }, at: new Date() });
+  const changed = { ...row, facts: { ...nothingSeen, ...facts }, follower: null };
+  await updateEscrow(deps.db, { ...changed, at: new Date() });
 }
 
 test('the lanes of a funder and of a payee are told apart, whatever the account', () => {

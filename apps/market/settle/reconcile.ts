@@ -149,10 +149,12 @@ async function store(
   const changed = moved.length > 0 || differs(swap, after);
   if (!changed) return { status: swap.status, changed, events: [], done: after.done };
   const at = new Date(nowMs);
+  const { follower = null } = deps;
   for (const { row, facts } of moved) {
     const { chain, address } = row;
     const fundingTold = isTold(row);
-    await updateEscrow(tx, { chain, address, facts, fundingTold, done: after.done, at });
+    const { done } = after;
+    await updateEscrow(tx, { chain, address, facts, fundingTold, done, follower, at });
   }
   const { status, dueAt, done } = after;
   const { secret, lapsed } = after.state;

@@ -1,12 +1,21 @@
 // Which escrows of a chain a process has not taken up yet: all of them after a restart, later the
-// new ones. Two readers in one process each keep a position of their own.
+// new ones; and which it lets go again, as their swap has ended. Two readers in one process each
+// keep a position of their own.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import { escrowsToFollow, type FollowedFrom, type FollowedRow, termsOf } from '../db/escrows.ts';
+import {
+  endedEscrows,
+  escrowsToFollow,
+  type FollowedFrom,
+  type FollowedRow,
+  termsOf,
+} from '../db/escrows.ts';
 import type { Deps } from '../ports/deps.ts';
 
 /** Escrows read in one statement: about a megabyte. */
 const escrowsAtOnce = 2_000;
+/** Between two looks for swaps that another process brought to their end. */
+const endedEveryMs = 10_000;
 
 export type Position = {
   from: FollowedFrom;
@@ -68,6 +77,26 @@ function endSweep(position: Position): void {
   }
 }
 
+/**
+ * Lets go what another process brought to its end: some of these swaps at a time, the next ones the
+ * next time.
+ */
+export async function letGoEnded(
+  { db }: Pick<Deps, 'db'>,
+  adapter: ChainAdapter,
+  swaps: Set<string>,
+): Promise<void> {
+  const some = [...swaps].slice(0, escrowsAtOnce);
+  if (some.length === 0) return;
+  const ended = await endedEscrows(db, adapter.chain, some);
+  for (const id of some) {
+    swaps.delete(id);
+    swaps.add(id);
+  }
+  for (const { swapId } of ended) swaps.delete(swapId);
+  adapter.unwatch(ended.map(({ address }) => address));
+}
+
 function watched(row: FollowedRow) {
   return {
     address: row.address,
@@ -80,18 +109,35 @@ function watched(row: FollowedRow) {
 /** Brings an adapter up to date before it is asked what a transaction touches. */
 export type Freshness = (adapter: ChainAdapter, signal: AbortSignal) => Promise<void>;
 
+type Known = {
+  readonly position: Position;
+  readonly swaps: Set<string>;
+  lookedAt: number;
+  running: Promise<unknown>;
+};
+
 export function createFreshness(deps: Pick<Deps, 'db' | 'log'>): Freshness {
-  const positions = new Map<string, { position: Position; running: Promise<unknown> }>();
+  const all = new Map<string, Known>();
+  const freshen = async (adapter: ChainAdapter, known: Known, signal: AbortSignal) => {
+    for (;;) {
+      const { fresh, full } = await takeUp(deps, adapter, known.position);
+      for (const { swapId } of fresh) known.swaps.add(swapId);
+      if (!full) break;
+      signal.throwIfAborted();
+    }
+    if (performance.now() - known.lookedAt < endedEveryMs) return;
+    known.lookedAt = performance.now();
+    await letGoEnded(deps, adapter, known.swaps);
+  };
   return (adapter, signal) => {
-    const known = positions.get(adapter.chain) ?? {
+    const known = all.get(adapter.chain) ?? {
       position: fromTheStart(),
+      swaps: new Set(),
+      lookedAt: performance.now(),
       running: Promise.resolve(),
     };
-    positions.set(adapter.chain, known);
-    const all = async () => {
-      while ((await takeUp(deps, adapter, known.position)).full) signal.throwIfAborted();
-    };
-    const next = known.running.then(all);
+    all.set(adapter.chain, known);
+    const next = known.running.then(() => freshen(adapter, known, signal));
     known.running = next.catch(() => {});
     return next;
   };

@@ -7,6 +7,7 @@ import { legStatus } from '@parley/core/facts.ts';
 import { fundBy } from '@parley/core/gates.ts';
 import type { Step } from '@parley/core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '@parley/core/trade.ts';
+import { within } from '@parley/host/within.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
@@ -54,7 +55,7 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
         return [];
       });
     });
-    const warnings = await Promise.race([reading, nothingAfter(patienceMs)]);
+    const warnings = await within(patienceMs, reading, []);
     return warnings
       .filter(({ verb, code }) => {
         if (code === 'fund_stuck') return true;
@@ -69,12 +70,6 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
   return {
     of: async (swap) => (await Promise.all([ofLeg(swap, 'a'), ofLeg(swap, 'b')])).flat(),
   };
-}
-
-function nothingAfter(ms: number): Promise<readonly Warning[]> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve([]), ms).unref();
-  });
 }
 
 /**

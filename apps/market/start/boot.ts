@@ -1,7 +1,7 @@
 // Starts the whole market from its settings and stops it again, in an order that loses nothing:
 // database and dev chains, schema, adapters, followers, then HTTP; the other way round to stop.
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { access, constants, mkdir, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -38,6 +38,7 @@ import { operatorPages } from '../operator/serve.ts';
 import { createPassing } from '../people/passing.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
+import { stocked } from '../ports/ids.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { serveMetrics } from '../ports/metrics-server.ts';
 import { type Late, passesOf } from '../ports/passes.ts';
@@ -161,7 +162,17 @@ async function start(
   await mustKnowContracts({ db, adapters });
   const evmNodes = byTurns(nodesForProofs(chains, settings));
   const metrics = createMetrics(settings.shortName);
-  const made = { settings, db, now, randomBytes, adapters, log, metrics };
+  const follower = randomInt(1, 2 ** 31);
+  const made = {
+    settings,
+    db,
+    now,
+    randomBytes: stocked(randomBytes),
+    adapters,
+    log,
+    metrics,
+    follower,
+  };
   const gas = await openKeys(settings, home, chains, adapters, devnet);
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);
@@ -344,7 +355,7 @@ async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
       const open = market.db;
-      const moved = ['swaps', 'feed', 'jobs', 'messages', 'webhooks'] as const;
+      const moved = ['swaps', 'feed outbox', 'jobs', 'messages', 'webhooks'] as const;
       if (open !== undefined) for (const each of moved) workOf(open).ring(each);
     },
     resolveAsset: async (idOrSymbol) => {

@@ -96,7 +96,8 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const adapters = await openAdapters(settings, chains, { now, log });
   await mustKnowContracts({ db, adapters });
   const metrics = createMetrics(settings.shortName);
-  const deps: Deps = { settings, db, now, randomBytes, adapters, metrics, log };
+  // It follows nothing: the followers read again what it stores.
+  const deps: Deps = { settings, db, now, randomBytes, adapters, metrics, log, follower: 0 };
   const parts = partsOf(deps, { gas: openGas(keeper, chains, adapters) });
   const watchtower = createWatchtower(parts);
   const answering = createAnswering(parts, watchtower.desk);

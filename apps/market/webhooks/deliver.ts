@@ -17,6 +17,8 @@ export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
 const leaseMs = deliveryMs + 10_000;
 /** At least this long between two passes, for what ends in between. */
 const gapMs = 5;
+/** The other processes find nothing left by then, or help the first with what is much. */
+const behindFirstMs = 1_000;
 /** Between two tries while another process hands out. */
 const busyMs = 20;
 /** While attempts that failed wait for their time. */
@@ -87,6 +89,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     pass,
     wokenBy: ['webhooks'],
     restMs: gapMs,
+    behindFirstMs,
     failureMs: sendingFailureMs,
   });
   return {

@@ -54,6 +54,27 @@ function interrupted(change: (real: BitcoinBackend) => Partial<BitcoinBackend>):
   return adapterOn(node, { backend: { ...real, ...change(real) } });
 }
 
+it('an escrow that is watched late has its past in the blocks that were read last', async () => {
+  let asked = 0;
+  const adapter = interrupted((real) => ({
+    block: (...args) => {
+      asked += 1;
+      return real.block(...args);
+    },
+  }));
+  const early = newSwap();
+  adapter.watch([early.escrow]);
+  await read(adapter, early);
+  const late = newSwap();
+  const txid = await node.pay(late.escrow.address, late.terms.amount);
+  await node.mine(3);
+  await read(adapter, early);
+  const before = asked;
+  adapter.watch([late.escrow]);
+  assert.equal((await read(adapter, late)).funded?.txid, txid);
+  assert.equal(asked, before);
+});
+
 describe('a race', () => {
   it('between a block and the mempool never makes a payment vanish', async () => {
     const swap = newSwap();

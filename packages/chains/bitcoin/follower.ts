@@ -28,6 +28,7 @@ import {
 } from './escrow-index.ts';
 import { timedOut, unavailable } from './http.ts';
 import { parseBlock } from './raw-transaction.ts';
+import { recentBlocks } from './recent-blocks.ts';
 
 /** Blocks of one pass. The next pass takes the rest. */
 const maxBlocksPerPass = 40;
@@ -72,6 +73,7 @@ export function createFollower(
     heardAt: new Map<string, string>(),
     /** Transactions that the mempool had no more when it was read last. */
     missed: new Set<string>(),
+    recent: recentBlocks(),
     job: null as PastJob | null,
     isNewInterest: false,
     lock: Promise.resolve(),
@@ -185,6 +187,8 @@ async function followBlocks(
     // The chain moved while we read: the next pass walks back.
     if (block.previous !== index.blocks.at(-1)?.hash) return false;
     connectBlock(index, { height, hash, readAt: now() }, block.transactions);
+    // A past that is asked for by address needs no block again.
+    if (backend.past.kind === 'by_block') follower.recent.keep(hash, bytes);
     budget.blocks -= 1;
     if (index.blocks.length > marksKept) index.blocks.shift();
   }
@@ -289,7 +293,7 @@ async function continueJob(
   budget: { blocks: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { backend, index, pastOf, job } = follower;
+  const { backend, index, pastOf, job, recent } = follower;
   if (job === null) return true;
   // To the best block of now: those that came since were read before their past was. A spend by the
   // key of Taproot is known by a payment of that past.
@@ -297,16 +301,17 @@ async function continueJob(
   const { to, addresses } = job;
   const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
   const read = async (hash: string | null, within: AbortSignal) =>
-    hash === null ? null : backend.block(hash, within);
-  for await (const bytes of readAhead(hashes, blocksAhead, read, signal)) {
+    hash === null ? null : { hash, bytes: recent.get(hash) ?? (await backend.block(hash, within)) };
+  for await (const found of readAhead(hashes, blocksAhead, read, signal)) {
     // Taken back meanwhile, or the node is behind: the next pass hears which.
-    if (bytes === null) return false;
+    if (found === null) return false;
     // The pass ends where nobody watches any of them any more.
     if (addresses.size === 0) {
       job.next = to + 1;
       break;
     }
-    const { transactions } = await parsedBlock(bytes);
+    const { transactions } = await parsedBlock(found.bytes);
+    recent.keep(found.hash, found.bytes);
     for (const tx of transactions) applyTransaction(index, tx, job.next);
     budget.blocks -= 1;
     job.next += 1;

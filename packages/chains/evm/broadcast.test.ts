@@ -52,6 +52,18 @@ test('legacy, EIP-2930 and EIP-1559 transactions are read; blobs and delegations
   await assert.rejects(readRaw('0x05c0'), isNone(/type 5 is unknown/));
 });
 
+test('an access list is read up to 200 addresses and storage keys', async () => {
+  const of = (keys: number) => {
+    const storageKeys = Array.from({ length: keys }, () => keccak256(to));
+    const fees = { maxFeePerGas: 9n, maxPriorityFeePerGas: 1n };
+    const accessList = [{ address: to, storageKeys }];
+    return account.signTransaction({ to, chainId: 5, gas: 21_000n, accessList, ...fees });
+  };
+  assert.equal((await readRaw(await of(199))).from, account.address);
+  const more = await of(200);
+  await assert.rejects(readRaw(more), isNone(/names 201 addresses and keys; 200 are the most/));
+});
+
 test('a transaction without chain id, and one without signature, are refused', async () => {
   // Signed before EIP-155: v is 27.
   const old = await account.signTransaction({ to, gasPrice: 9n, gas: 21_000n, type: 'legacy' });

@@ -63,6 +63,11 @@ export async function readSigned(watch: Watch, signed: Signed): Promise<ReadTran
 
 /** Nodes refuse more than 128 KiB. */
 const mostBytes = 131_072;
+/**
+ * Addresses and storage keys of an access list. A swap reads a dozen; each costs 10 us to read here,
+ * three times over.
+ */
+const mostListed = 200;
 
 export type RawTransaction = {
   readonly raw: Hex;
@@ -90,6 +95,15 @@ function parse(raw: Hex) {
   // Blobs and code delegations have no place in a swap, and carry more than one effect.
   if (type === 3 || type === 4) throw bad(`type ${type} is not served; use type 0, 1 or 2`);
   if (type !== 1 && type !== 2 && type < 0xc0) throw bad(`type ${type} is unknown`);
+  const parsed = decoded(raw);
+  const listed = parsed.accessList?.flatMap(({ storageKeys }) => ['', ...storageKeys]).length ?? 0;
+  if (listed > mostListed) {
+    throw bad(`its access list names ${listed} addresses and keys; ${mostListed} are the most`);
+  }
+  return parsed;
+}
+
+function decoded(raw: Hex) {
   try {
     return parseTransaction(raw);
   } catch (cause) {

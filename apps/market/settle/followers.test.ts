@@ -1,0 +1,289 @@
+// Several processes over one database: who follows a chain, what the others do meanwhile, and when
+// another one takes over. The adapters are the real ones but for what an escrow shows.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
+import { lookBy } from '@parley/chains/testing/showing.ts';
+import { ParleyError } from '@parley/core/errors.ts';
+import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
+import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
+import type { TestDeps } from '@parley/verify/test/support/deps.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { connect } from '../db/database.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
+import { createMetrics } from '../ports/metrics.ts';
+import { workOf } from '../ports/work.ts';
+import { createSettlement, passLimits, type Settlement } from './follow.ts';
+import { reconcile } from './reconcile.ts';
+import { letGoEnded } from './take-up.ts';
+import { agreedSwap, insertAsset, nodelessAdapters, nodelessDeps } from './testing/rows.ts';
+import { shows } from './testing/states.ts';
+
+let database: TestDatabase;
+let deps: TestDeps;
+let trade: Parameters<typeof agreedSwap>[1];
+/** The facts that each escrow shows, by address; a function may wait or throw. */
+let script: Map<string, () => EscrowFacts | Promise<EscrowFacts>>;
+let asked: WatchedEscrow[];
+
+function scripted(adapter: ChainAdapter): ChainAdapter {
+  const heads = { height: 1, hash: 'h', clock: 1 };
+  return {
+    ...adapter,
+    look: lookBy({
+      heads: async () => heads,
+      readEscrow: async (escrow) => {
+        asked.push(escrow);
+        return (await script.get(escrow.address)?.()) ?? nothingSeen;
+      },
+    }),
+    changes: async () => ({ touched: [], heads }),
+  };
+}
+
+before(async () => {
+  database = await testDatabase({ connections: 10 });
+  deps = nodelessDeps(database.db, nodelessAdapters().map(scripted));
+  const base = await insertAsset(deps, 'bitcoin', null, null);
+  const quote = await insertAsset(deps, 'evm-dev', null, null);
+  trade = { direction: 'sell_base', base, quote, baseAmount: 5n, quoteAmount: 5n };
+});
+beforeEach(() => {
+  script = new Map();
+  asked = [];
+});
+after(() => database.drop());
+
+type Made = { readonly id: string; readonly long: string };
+
+async function newSwap(): Promise<Made> {
+  const { id, state } = await agreedSwap(deps, trade);
+  return { id, long: `${state.legs.b.escrow}` };
+}
+
+const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(10_000) });
+const stored = async ({ id }: Made) => (await swapById(deps.db, id)) as Swap;
+
+/** The process that follows Bitcoin, with nothing left to do; it has this number. */
+async function follower(number: number): Promise<Settlement> {
+  const following = createSettlement({ ...deps, follower: number });
+  await deps.db.rows({
+    name: '',
+    text: `insert into leases values ('bitcoin', $1, false, 1, now() + '30 seconds', now())
+      on conflict (name) do update set holder = $1`,
+    values: [number],
+  });
+  while ((await following.pass('bitcoin')).left > 0);
+  return following;
+}
+
+const isFunded = async (swap: Made) => (await stored(swap)).state.legs.b.facts.funded !== null;
+
+test('the follower of a chain reads again what another process stored, and not its own', async () => {
+  const swap = await newSwap();
+  const following = await follower(1);
+  script.set(swap.long, () => shows.seen);
+  await reconcile({ ...deps, follower: 1 }, swap.id, all());
+  assert.equal((await following.pass('bitcoin')).reconciled, 0);
+  script.set(swap.long, () => shows.funded);
+  await reconcile({ ...deps, follower: 2 }, swap.id, all());
+  script.set(swap.long, () => nothingSeen);
+  assert.equal(await isFunded(swap), true);
+  await following.pass('bitcoin');
+  assert.equal(await isFunded(swap), false);
+});
+
+test('what a former follower stores after its lease is read again by the next one', async () => {
+  const swap = await newSwap();
+  script.set(swap.long, () => shows.funded);
+  await follower(1);
+  const reading = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  script.set(swap.long, async () => {
+    reading.resolve();
+    await gate.promise;
+    return nothingSeen;
+  });
+  const paused = reconcile({ ...deps, follower: 1 }, swap.id, all());
+  await reading.promise;
+  script.set(swap.long, () => shows.funded);
+  const next = await follower(2);
+  gate.resolve();
+  await paused;
+  assert.equal(await isFunded(swap), false, 'a fact of then');
+  await next.pass('bitcoin');
+  assert.equal(await isFunded(swap), true);
+});
+
+test('a follower lets go of swaps that another process brought to their end', async () => {
+  const swap = await newSwap();
+  const adapter = deps.adapters.get('bitcoin') as ChainAdapter;
+  const left: string[] = [];
+  const swaps = new Set([swap.id]);
+  const unwatch = (addresses: readonly string[]) => void left.push(...addresses);
+  await letGoEnded(deps, { ...adapter, unwatch }, swaps);
+  assert.deepEqual([left, [...swaps]], [[], [swap.id]]);
+  await deps.db.rows({
+    name: '',
+    text: 'update escrows set done = true where swap_id = $1',
+    values: [swap.id],
+  });
+  await letGoEnded(deps, { ...adapter, unwatch }, swaps);
+  assert.deepEqual([left, [...swaps]], [[swap.long], []]);
+});
+
+/** A process that does not follow Bitcoin, and the escrows that it watches. */
+async function standingBy() {
+  await follower(1);
+  const watched: string[] = [];
+  const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
+  const watch: ChainAdapter['watch'] = (escrows) => {
+    watched.push(...escrows.map(({ address }) => address));
+  };
+  const adapters = new Map([['bitcoin', { ...bitcoin, watch }]]);
+  const metrics = createMetrics('parley');
+  const { start, stop } = createSettlement({ ...deps, metrics, adapters, follower: 2 });
+  const has = async ({ long }: Made) => {
+    for (let tries = 0; tries < 500 && !watched.includes(long); tries += 1) await sleep(20);
+    assert.ok(watched.includes(long));
+  };
+  return { watched, has, metrics, start, stop };
+}
+
+test('a process that does not follow a chain watches its escrows all the same, and reconciles none', async () => {
+  const swap = await newSwap();
+  const other = await standingBy();
+  asked = [];
+  other.start();
+  try {
+    await other.has(swap);
+    // Another process's measure of the chain is no measure of this one.
+    const text = await waitUntil(async () => {
+      const found = await other.metrics.registry.metrics();
+      return found.includes('parley_chain_leader{chain="bitcoin"} 0') ? found : null;
+    });
+    assert.doesNotMatch(text, /^parley_follow_behind_seconds\{/m);
+  } finally {
+    await other.stop();
+  }
+  assert.ok(!asked.some(({ address }) => address === swap.long));
+});
+
+test('such a process takes up what is new once in five seconds', async (t) => {
+  let now = 0;
+  let asked = 0;
+  t.mock.method(performance, 'now', () => {
+    asked += 1;
+    return now;
+  });
+  const early = await newSwap();
+  const other = await standingBy();
+  other.start();
+  t.after(other.stop);
+  await other.has(early);
+  now += passLimits.standByTakeUpMs - 1;
+  const late = await newSwap();
+  // Its passes are a millisecond apart now, and each asks for the time.
+  const enough = asked + 100;
+  for (let tries = 0; tries < 100 && asked < enough; tries += 1) await sleep(20);
+  assert.ok(!other.watched.includes(late.long));
+  now += 1;
+  await other.has(late);
+});
+
+test('a process whose node is silent to what time changes leaves that to another one', async (t) => {
+  const swap = await newSwap();
+  const holder = async () => {
+    const text = `select holder from leases where name = 'time' and ends_at > now()`;
+    const [row] = await deps.db.rows<{ holder: number }>({ name: '', text, values: [] });
+    return row?.holder;
+  };
+  const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
+  const look = () =>
+    Promise.reject(new ParleyError('chain_unavailable', 'away', { chain: 'bitcoin' }));
+  const adapters = new Map(deps.adapters).set('bitcoin', { ...bitcoin, look });
+  const own = createSettlement({ ...deps, adapters, follower: 3 });
+  const other = connect(database.url);
+  const another = createSettlement({ ...deps, db: other, adapters: new Map(), follower: 4 });
+  t.after(async () => {
+    await Promise.all([own.stop(), another.stop()]);
+    await other.close();
+  });
+  own.start();
+  await waitUntil(async () => (await holder()) === 3);
+  another.start();
+  const { expiresAt } = (await stored(swap)).state.deadlines;
+  const past = expiresAt + 1;
+  deps.advance(past * 1_000 - deps.now());
+  workOf(deps.db).ring('swaps');
+  await waitUntil(async () => ((await stored(swap)).dueAt ?? 0) > past);
+  assert.equal(await holder(), 3, 'not yet');
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + 15_000);
+  await waitUntil(async () => (await holder()) === 4);
+});
+
+test('a follower whose node stands still is overtaken by a process that knows later blocks', async (t) => {
+  const on = (height: () => number) => {
+    const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
+    const changes = async () => ({
+      touched: [],
+      heads: { height: height(), hash: `h${height()}`, clock: height() },
+    });
+    return new Map([['bitcoin', { ...bitcoin, changes }]]);
+  };
+  let height = 101;
+  const other = connect(database.url);
+  const own = createSettlement({ ...deps, adapters: on(() => 100), follower: 5 });
+  const another = createSettlement({ ...deps, db: other, adapters: on(() => height), follower: 6 });
+  t.after(async () => {
+    await Promise.all([own.stop(), another.stop()]);
+    await other.close();
+  });
+  const holder = async () => {
+    const text = `select holder from leases where name = 'bitcoin' and ends_at > now()`;
+    const [row] = await deps.db.rows<{ holder: number }>({ name: '', text, values: [] });
+    return row?.holder;
+  };
+  let ms = 0;
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + ms);
+  own.start();
+  await waitUntil(async () => (await holder()) === 5);
+  another.start();
+  await waitUntil(async () => {
+    // As if the time between two polls had gone by.
+    ms += passLimits.standByMs;
+    height += 1;
+    workOf(other).ring('escrows');
+    return (await holder()) === 6;
+  });
+});
+
+test('a chain that nobody reaches is as far behind for its next follower', async () => {
+  await follower(1);
+  await deps.db.rows({
+    name: '',
+    text: `update leases set ends_at = '-infinity', done_at = now() - interval '90 seconds'`,
+    values: [],
+  });
+  const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
+  const changes = () => Promise.reject(new Error('no node answers'));
+  const adapters = new Map([['bitcoin', { ...bitcoin, changes }]]);
+  const metrics = createMetrics('parley');
+  const next = createSettlement({ ...deps, metrics, adapters, follower: 2 });
+  next.start();
+  try {
+    const seconds = await waitUntil(async () => {
+      const text = await metrics.registry.metrics();
+      if (!text.includes('parley_chain_leader{chain="bitcoin"} 1')) return null;
+      return /^parley_follow_behind_seconds\{chain="bitcoin"\} (.*)$/m.exec(text)?.[1];
+    });
+    assert.ok(Number(seconds) >= 90, `${seconds}`);
+  } finally {
+    await next.stop();
+  }
+});
