@@ -5,6 +5,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { isMiniature } from './miniature.ts';
 
 const answerLimitMs = 120_000;
 
@@ -33,6 +34,7 @@ export function startChild<Module extends { readonly answers: Answers }>(
   file: string,
   { limitMs = answerLimitMs } = {},
 ): Child<Module> {
+  if (isMiniature) return inThisProcess(file);
   const child = fork(new URL(file, import.meta.url), {
     execArgv: [...(file.endsWith('market.ts') ? flagsOfStart() : []), '--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -65,6 +67,20 @@ export function startChild<Module extends { readonly answers: Answers }>(
   };
 }
 
+let imported = 0;
+
+/** A module of its own for each; `close` ends what it has open. */
+function inThisProcess<Module extends { readonly answers: Answers }>(file: string): Child<Module> {
+  imported += 1;
+  const module = import(`./${file}?${imported}`) as Promise<Module>;
+  return {
+    // Copied, as between processes.
+    ask: async (name, ...asked) =>
+      structuredClone(await (await module).answers[name]?.(...structuredClone(asked))) as never,
+    stop: async () => void (await (await module).answers.close?.()),
+  };
+}
+
 /** The flags with which `npm start` starts Node: the market that is measured is that one. */
 function flagsOfStart(): string[] {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
@@ -74,6 +90,7 @@ function flagsOfStart(): string[] {
 
 /** In the child. */
 export function answerQuestions(answers: Answers): void {
+  if (isMiniature) return;
   process.on('message', ({ name, asked }: { name: string; asked: never[] }) => {
     const answer = async () => answers[name]?.(...asked);
     answer().then(

@@ -8,7 +8,10 @@ import { createDelivering } from '@parley/market/webhooks/deliver.ts';
 import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
+let close = async () => {};
+
 export const answers = {
+  close: () => close(),
   serve: async (url: string, ca: string): Promise<number> => {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
     const unlimited = { rateLimit: 10_000_000, rateLimitPerNetwork: 10_000_000 };
@@ -18,7 +21,13 @@ export const answers = {
       settings: { ...unlimited, ...receiver },
     });
     const app = await buildApp(deps);
-    createDelivering(deps).start();
+    const delivering = createDelivering(deps);
+    delivering.start();
+    close = async () => {
+      await delivering.stop();
+      await app.close();
+      await deps.db.close();
+    };
     await app.listen({ host: '127.0.0.1', port: 0 });
     return (app.server.address() as AddressInfo).port;
   },

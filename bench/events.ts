@@ -4,13 +4,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openMaker } from '@parley/market/edge/testing/feed-client.ts';
+import { bars } from './bars.ts';
 import { type Child, startChild } from './children.ts';
+import { waited } from './miniature.ts';
 import { atMost, type Effort, median, p99, type Row } from './report.ts';
 import { type Account, orderOf, posted, type Stage } from './stage.ts';
 
 const perSecond = 20;
 /** A quarter of the second within which a maker is to know. */
-const limitMs = 250;
+const limitMs = bars.events.soonMs;
 const quoteAmount = '65000000';
 
 type Sides = {
@@ -90,9 +92,12 @@ async function timed(
     await once(id);
     await sleep(1_000 / perSecond);
   }
-  await sleep(2 * limitMs);
-  const { milliseconds } = await receiver.ask('heard');
-  const missing = 2 * ids.length - milliseconds.length - frames.length;
+  const heard = async () => (await receiver.ask('heard')).milliseconds;
+  const missingOf = (webhooks: readonly number[]) =>
+    2 * ids.length - webhooks.length - frames.length;
+  await waited(2 * limitMs, async () => missingOf(await heard()) === 0);
+  const milliseconds = await heard();
+  const missing = missingOf(milliseconds);
   if (missing !== 0) throw new Error(`${missing} of ${2 * ids.length} were not told in time`);
   return { webhook: p99(milliseconds), feed: p99(frames) };
 }

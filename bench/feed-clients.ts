@@ -71,6 +71,9 @@ function join(port: number, first: string, until: string): Promise<void> {
 }
 
 export const answers = {
+  close: () => {
+    for (const { socket } of clients) socket.destroy();
+  },
   /** Opens sockets, sends `first` on each, and waits until each has been sent `until`. */
   join: async (port: number, count: number, first: string, until: string) => {
     for (let joined = 0; joined < count; joined += atOnce) {

@@ -9,6 +9,7 @@ import { answerQuestions, microseconds } from './children.ts';
 let server: WebSocketServer | undefined;
 
 export const answers = {
+  close: () => void server?.close(),
   listen: async (): Promise<number> => {
     server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
     await once(server, 'listening');

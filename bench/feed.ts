@@ -4,21 +4,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertOutbox } from '@parley/market/db/outbox.ts';
 import { encodeFrame, entryText } from '@parley/market/edge/feed/frames.ts';
+import { bars } from './bars.ts';
 import { type Child, startChild } from './children.ts';
 import type { Arrived } from './feed-clients.ts';
+import { usually } from './miniature.ts';
 import { alternating, atLeast, atMost, type Effort, p99, type Row } from './report.ts';
 import { orderOf, posted, type Stage } from './stage.ts';
 
-const makers = { latency: 1_000, throughput: 10_000 };
+const makers = { latency: usually(1_000, 3), throughput: usually(10_000, 5) };
 /** RFQs of a round, and their distance. */
-const orders = 100;
-const apartMs = 40;
+const orders = usually(100, 2);
+const apartMs = usually(40, 1);
 /** Frames of a burst to each socket. */
-const burst = 60;
-const latencyLimitMs = 100;
-const memoryLimitKiB = 20;
+const burst = usually(60, 2);
+const { lastMakerMs: latencyLimitMs, socketKiB: memoryLimitKiB } = bars.feed;
 /** Sockets before the memory is first read. */
-const warm = 50;
+const warm = usually(50, 1);
 
 type Clients = Child<typeof import('./feed-clients.ts')>;
 type Sides = {
@@ -94,7 +95,7 @@ async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
     const name = `feed: an RFQ's commit -> its frame at the last of ${makers.latency} makers, p99`;
     const against = 'raw ws broadcasting the same bytes, from its first send';
     return [
-      atMost(name, { value, unit: 'ms', limit, bar: 1.5 }, against),
+      atMost(name, { value, unit: 'ms', limit, bar: bars.feed.lastMaker }, against),
       atMost(name, { value, unit: 'ms', limit: latencyLimitMs, bar: 1 }, 'the limit'),
     ];
   });
@@ -128,7 +129,7 @@ async function throughput(stage: Stage, { rounds }: Effort): Promise<Row[]> {
     return [
       atLeast(
         `feed: frames to ${sockets} sockets, ${burst} RFQs of one transaction`,
-        { value, unit: 'frames/s', limit, bar: 0.8 },
+        { value, unit: 'frames/s', limit, bar: bars.feed.frames },
         'raw ws broadcasting the same bytes',
       ),
       atMost(

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,26 +13,28 @@ import { fileURLToPath } from 'node:url';
 import { startPostgres } from '@parley/host/postgres/postgres.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
 import pg from 'pg';
+import { bars } from './bars.ts';
 import { startChild } from './children.ts';
+import { usually } from './miniature.ts';
 import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 import { readyLine } from './start.ts';
+import { ticksOf, ticksPerSecond } from './ticks.ts';
 
 const launcher = fileURLToPath(new URL('../scripts/launch.mjs', import.meta.url));
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 /** The work that a start brings along has ended by then. */
-const settleMs = 20_000;
+const settleMs = usually(20_000, 1);
 /** Rare passes come too. */
-const leastSeconds = 30;
-const ticksPerSecond = 100;
+const leastSeconds = usually(30, 2);
 
 type Idle = { readonly statements: number; readonly processor: number };
 
-export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
+export async function benchIdle({ rounds, seconds }: Effort, dev: string): Promise<Row[]> {
   const window = Math.max(leastSeconds, seconds);
   const dir = await mkdtemp(join(tmpdir(), 'parley-idle-'));
   const chains = startChild<typeof import('./idle-chains.ts')>('idle-chains.ts');
   try {
-    const served = await chains.ask('start', dir);
+    const served = await chains.ask('start', dir, dev);
     const { url, pid, stop } = await countingPostgres(dir);
     try {
       const market = await startMarket(dir, url, served);
@@ -56,8 +58,18 @@ export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
 
 function rowsOf(all: readonly Idle[], window: number): Row[] {
   const rows = [
-    ['statements', 'statements of an idle market on four dev chains', 'statements/s', 5],
-    ['processor', 'processor time of the server and its PostgreSQL meanwhile', '% of a core', 1],
+    [
+      'statements',
+      'statements of an idle market on four dev chains',
+      'statements/s',
+      bars.idle.statementsPerSecond,
+    ],
+    [
+      'processor',
+      'processor time of the server and its PostgreSQL meanwhile',
+      '% of a core',
+      bars.idle.processorPercent,
+    ],
   ] as const;
   return rows.map(([key, row, unit, limit]) => {
     const value = median(all.map((each) => each[key]));
@@ -133,27 +145,4 @@ async function measured(url: string, pids: readonly number[], seconds: number): 
   );
   const statements = rows.reduce((sum, { calls }) => sum + Number(calls), 0) / took;
   return { statements, processor: ((ticksOf(pids) - before) / ticksPerSecond / took) * 100 };
-}
-
-/** Processor time of these and their children, in hundredths of a second (proc(5)). */
-function ticksOf(pids: readonly number[]): number {
-  let sum = 0;
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-    const fields = fieldsOf(name);
-    if (fields === null) continue;
-    const [, parent] = fields;
-    if (!pids.includes(Number(name)) && !pids.includes(Number(parent))) continue;
-    sum += Number(fields[11]) + Number(fields[12]);
-  }
-  return sum;
-}
-
-/** From the state on, which follows the name in parentheses; null where it has ended. */
-function fieldsOf(pid: string): string[] | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return null;
-  }
 }

@@ -8,6 +8,7 @@ import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { answerQuestions, microseconds, processorMs } from './children.ts';
 
 const commits: number[] = [];
+let close = async () => {};
 
 export const answers = {
   serve: async (url: string): Promise<number> => {
@@ -19,12 +20,17 @@ export const answers = {
     };
     const settings = { encryptionKey: '11'.repeat(32) };
     const app = await buildApp(testDeps({ db: { ...real, transaction }, settings }));
+    close = async () => {
+      await app.close();
+      await real.close();
+    };
     await app.listen({ host: '127.0.0.1', port: 0 });
     return (app.server.address() as AddressInfo).port;
   },
   /** When transactions were committed since it was asked last. */
   commits: () => commits.splice(0),
   processorMs,
+  close: () => close(),
   /** Resident bytes; `collected`: after the garbage. */
   memory: (of: 'now' | 'collected'): number => {
     if (of === 'collected') globalThis.gc?.();

@@ -6,7 +6,6 @@
 // rows are all: the other chains stay at the time of real ones, and read back to before their
 // start.
 
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Ended, exchanges } from '@parley/chains/nodes/transport-node.ts';
 import { examineNodes } from '@parley/market/doctor/nodes.ts';
 import { createParts } from '@parley/market/doctor/parts.ts';
@@ -18,8 +17,9 @@ import { startRealDrivers } from '@parley/verify/test/adapters/real-drivers.ts';
 import { questionsIn } from './questions.ts';
 import { atMost, type Row } from './report.ts';
 import {
-  type Around,
+  asMarket,
   driverOf,
+  isMarket,
   type Market,
   type Pair,
   type Place,
@@ -77,14 +77,13 @@ function add(to: Asked = nothing(), more: Asked = nothing()): void {
 }
 const sum = ({ by }: Asked) => [...by.values()].reduce((all, each) => all + each, 0);
 
-/** Counts the market's own calls alone: wallets and dev chains of this process ask besides. */
+/** Counts the market's own calls alone. */
 function startCounting(originOf: () => ReadonlyMap<string, Place>) {
-  const counted = new AsyncLocalStorage<true>();
   let asked = new Map<Place, Asked>();
   const hear = (message: unknown) => {
     const exchange = message as Ended;
     const place = originOf().get(new URL(exchange.url).origin);
-    if (counted.getStore() === undefined || place === undefined) return;
+    if (!isMarket() || place === undefined) return;
     const own = asked.get(place) ?? nothing();
     asked.set(place, own);
     own.exchanges += 1;
@@ -92,7 +91,6 @@ function startCounting(originOf: () => ReadonlyMap<string, Place>) {
   };
   exchanges.subscribe(hear);
   return {
-    around: ((work) => counted.run(true, work)) as Around,
     /** Since the last time. */
     take: (): ReadonlyMap<Place, Asked> => {
       const taken = asked;
@@ -119,23 +117,24 @@ export async function benchNodeCalls(): Promise<Row[]> {
   const real = await startRealDrivers((text) => process.stderr.write(`${text}\n`));
   const given = real.all.map(({ info, driver }) => [info.family, async () => driver] as const);
   const start = { ...startDriver, ...Object.fromEntries(given) };
-  const families = await startFamilies(pairs, counting.around, start).catch(async (error) => {
+  const families = await startFamilies(pairs, start).catch(async (error) => {
     await real.stop();
     throw error;
   });
   const { market } = families;
+  const served = places.filter((place) => families.pairs.flat().includes(place));
   try {
-    origins = new Map(places.map((place) => [new URL(driverOf(market, place).url).origin, place]));
+    origins = new Map(served.map((place) => [new URL(driverOf(market, place).url).origin, place]));
     await market.look();
     // A market that has run for hours reads no block of before its start.
     if (real.all.length === 0) {
-      for (const place of places) await driverOf(market, place).pass(runsSeconds);
+      for (const place of served) await driverOf(market, place).pass(runsSeconds);
       market.deps.advance(runsSeconds * 1_000);
     }
     await market.look();
     const shallow = new Map<Place, number>();
     const legs = new Map(places.map((place) => [place, nothing()]));
-    for (const pair of pairs) {
+    for (const pair of families.pairs) {
       counting.take();
       await families.askPair(pair, async (name, work) => {
         const done = await work();
@@ -149,7 +148,7 @@ export async function benchNodeCalls(): Promise<Row[]> {
     }
     const rows: Row[] = [];
     const own: readonly Place[] = real.all.map(({ info }) => info.family);
-    for (const place of own.length === 0 ? places : own) {
+    for (const place of own.length === 0 ? served : own) {
       const leg = legs.get(place) ?? nothing();
       rows.push(
         ...rowsOf(nodeOf(market, place), leg, {
@@ -185,11 +184,7 @@ async function shallowPoll(market: Market, place: Place, { sumOf }: Counting): P
   return sumOf(place) - before;
 }
 
-async function idleOf(
-  market: Market,
-  place: Place,
-  { take, sumOf, around }: Counting,
-): Promise<Idle> {
+async function idleOf(market: Market, place: Place, { take, sumOf }: Counting): Promise<Idle> {
   const driver = driverOf(market, place);
   const counted = async (work: () => Promise<unknown>) => {
     take();
@@ -207,7 +202,7 @@ async function idleOf(
   const parts = createParts(() => {}, AbortSignal.timeout(60_000), 60_000);
   const chains = [settingsOf(market, place)];
   const look = await counted(() =>
-    around(() => examineNodes({ chains, now: Date.now, callMs: 10_000, parts })),
+    asMarket(() => examineNodes({ chains, now: Date.now, callMs: 10_000, parts })),
   );
   return { still, first, more, look };
 }

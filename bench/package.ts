@@ -7,11 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { type Packed, pack } from '@parley/scripts/tarballs.ts';
 import { bundled } from '@parley/verify/test/support/bundler.ts';
 import { installOffline } from '@parley/verify/test/support/installed.ts';
+import { bars } from './bars.ts';
 import { atMost, type Row } from './report.ts';
-
-const mostBytes = 440 * 1_024;
-const mostUnpackedBytes = 1_550 * 1_024;
-const mostFiles = 360;
 
 /** Minified by esbuild; `most` gzipped, in bytes. */
 const pages = [
@@ -19,18 +16,18 @@ const pages = [
     name: 'a page that only verifies',
     program: `export { verifySwap } from '@parley/sdk/verify';
       export { verifyMaterial } from '@parley/sdk/verify-material';`,
-    most: 72 * 1_024,
+    most: bars.package.verifyingBytes,
   },
   {
     name: 'a page that only asks the market',
     program: "export { parleyClient } from '@parley/sdk/client';",
-    most: 3 * 1_024,
+    most: bars.package.askingBytes,
   },
   {
     name: 'a page that settles on EVM',
     program: `export { settle } from '@parley/sdk/settle';
       export { evmSource } from '@parley/sdk/sources/evm';`,
-    most: 190 * 1_024,
+    most: bars.package.settlingBytes,
   },
 ] as const;
 
@@ -39,37 +36,42 @@ export async function benchPackage(): Promise<Row[]> {
   try {
     const made = await pack('sdk', folder);
     await installOffline(made, folder);
-    const sum = (of: (each: Packed) => number) => made.reduce((all, each) => all + of(each), 0);
     await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
-    const row = (name: string, value: number, limit: number, unit: string) =>
-      atMost(`package: ${name}`, { value, unit, limit, bar: 1 }, 'its budget');
-    const inPages: Row[] = [];
-    for (const { name, program, most } of pages) {
-      const { code } = await bundled(folder, program);
-      inPages.push(row(`${name}, gzipped`, gzipSync(code).length, most, 'B'));
-    }
-    return [
-      row(
-        'tarballs',
-        sum((each) => each.bytes),
-        mostBytes,
-        'B',
-      ),
-      row(
-        'unpacked',
-        sum((each) => each.unpackedBytes),
-        mostUnpackedBytes,
-        'B',
-      ),
-      row(
-        'files',
-        sum((each) => each.files.length),
-        mostFiles,
-        '',
-      ),
-      ...inPages,
-    ];
+    return await packageRows(made, folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** `folder`: where it is installed. */
+export async function packageRows(made: readonly Packed[], folder: string): Promise<Row[]> {
+  const sum = (of: (each: Packed) => number) => made.reduce((all, each) => all + of(each), 0);
+  const row = (name: string, value: number, limit: number, unit: string) =>
+    atMost(`package: ${name}`, { value, unit, limit, bar: 1 }, 'its budget');
+  const inPages: Row[] = [];
+  for (const { name, program, most } of pages) {
+    const { code } = await bundled(folder, program);
+    inPages.push(row(`${name}, gzipped`, gzipSync(code).length, most, 'B'));
+  }
+  return [
+    row(
+      'tarballs',
+      sum((each) => each.bytes),
+      bars.package.tarballBytes,
+      'B',
+    ),
+    row(
+      'unpacked',
+      sum((each) => each.unpackedBytes),
+      bars.package.unpackedBytes,
+      'B',
+    ),
+    row(
+      'files',
+      sum((each) => each.files.length),
+      bars.package.files,
+      '',
+    ),
+    ...inPages,
+  ];
 }

@@ -1,12 +1,15 @@
 // Reads: a page of the book against bare node:http sending the same bytes, both by the processor
 // time that they take, a single swap against its query by pg alone, and the memory of the server.
 
+import { randomBytes } from 'node:crypto';
+import { bars } from './bars.ts';
 import { startChild } from './children.ts';
+import { usually } from './miniature.ts';
 import { alternating, atLeast, atMost, type Effort, type Row } from './report.ts';
 import { loaded, orderOf, posted, type Stage } from './stage.ts';
 
 const connections = 32;
-const swaps = 50;
+const swaps = usually(50, 2);
 
 export async function benchReads(stage: Stage, effort: Effort): Promise<Row[]> {
   return [await list(stage, effort), await single(stage, effort), await memory(stage)];
@@ -18,7 +21,8 @@ async function list(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
     headers: { authorization: `Bearer ${request.key}` },
   });
   const body = await answer.text();
-  if ((JSON.parse(body) as { rfqs: unknown[] }).rfqs.length !== 20) throw new Error('not 20 rows');
+  if ((JSON.parse(body) as { rfqs?: unknown[] }).rfqs?.length !== 20)
+    throw new Error(`not 20 rows: ${body.slice(0, 300)}`);
   const headers = Object.fromEntries(answer.headers);
   for (const each of ['date', 'connection', 'keep-alive']) delete headers[each];
   const bare = startChild<typeof import('./bare.ts')>('bare.ts');
@@ -38,7 +42,7 @@ async function list(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
     const rows = `20 rows (${Buffer.byteLength(body)} bytes) of ${stage.volume.open} open RFQs`;
     return atLeast(
       `reads: GET /v1/rfqs, ${rows}`,
-      { value, unit: 'requests a second of processor time', limit, bar: 0.6 },
+      { value, unit: 'requests a second of processor time', limit, bar: bars.reads.book },
       `bare node:http sending the same bytes, ${connections} connections`,
     );
   } finally {
@@ -59,7 +63,7 @@ async function single(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
     );
     return atLeast(
       'reads: GET /v1/swaps/{id}',
-      { value, unit: 'requests/s', limit, bar: 0.5 },
+      { value, unit: 'requests/s', limit, bar: bars.reads.swap },
       `the same query by pg alone, ${connections} at once on 10 connections`,
     );
   } finally {
@@ -67,10 +71,45 @@ async function single(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
   }
 }
 
+/** The same pages of the book, and the same swaps, on two books. */
+export async function benchReadsOfLarge(
+  large: Stage,
+  usual: Stage,
+  { rounds, seconds }: Effort,
+): Promise<Row[]> {
+  const pages = async ({ takers }: Stage) => {
+    return [{ method: 'GET', path: '/v1/rfqs', key: takers[0]!.key }];
+  };
+  const single = async (stage: Stage) => {
+    const { swapIds, key } = await agreeSwaps(stage);
+    return swapIds.map((id) => ({ method: 'GET', path: `/v1/swaps/${id}`, key }));
+  };
+  const rows: Row[] = [];
+  for (const [what, requestsTo] of [
+    ['GET /v1/rfqs', pages],
+    ['GET /v1/swaps/{id}', single],
+  ] as const) {
+    const ours = await requestsTo(large);
+    const theirs = await requestsTo(usual);
+    const rate = async (stage: Stage, requests: typeof ours) =>
+      (await loaded(stage, { requests, connections, seconds })).perSecond;
+    const [value, limit] = await alternating(
+      rounds,
+      () => rate(large, ours),
+      () => rate(usual, theirs),
+    );
+    const { open, ended } = large.volume;
+    const name = `reads: ${what} on ${open} open RFQs and ${ended} ended`;
+    const figure = { value, unit: 'requests/s', limit, bar: bars.reads.large };
+    rows.push(atLeast(name, figure, `the same on ${usual.volume.open} open RFQs`));
+  }
+  return rows;
+}
+
 async function memory(stage: Stage): Promise<Row> {
   const value = (await stage.market.ask('memory', 'now')) / 2 ** 20;
   const name = `reads: memory of the server after that, ${stage.volume.open} open RFQs`;
-  return atMost(name, { value, unit: 'MiB', limit: 300, bar: 1 }, 'the limit');
+  return atMost(name, { value, unit: 'MiB', limit: bars.reads.memoryMiB, bar: 1 }, 'the limit');
 }
 
 /** Swaps of one taker, agreed over the API. */
@@ -84,7 +123,7 @@ async function agreeSwaps(stage: Stage): Promise<{ swapIds: string[]; key: strin
     const { thread } = await posted(stage.port, `/v1/rfqs/${rfq!.id}/quotes`, maker, words);
     const accept = `/v1/threads/${thread!.id}/accept`;
     await posted(stage.port, accept, maker, words);
-    const hashlock = (each + 1).toString(16).padStart(64, '0');
+    const hashlock = randomBytes(32).toString('hex');
     const { swap } = await posted(stage.port, accept, taker, { ...words, hashlock });
     swapIds.push(swap!.id);
   }

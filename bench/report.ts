@@ -1,5 +1,6 @@
 // A figure is a ratio measured in one run on one machine against a limit or a peer.
 
+import { readFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 
 export type Row = {
@@ -25,7 +26,13 @@ type Figure = Pick<Row, 'value' | 'unit' | 'limit' | 'bar'>;
 
 function rowOf(name: string, figure: Figure, against: string, is: Row['is']): Row {
   const [bench = ''] = name.split(': ', 1);
-  const ratio = figure.value / figure.limit;
+  const { value, limit } = figure;
+  // A rate of nothing, or the median of no times, is a fault of the bench.
+  const least = is === 'atLeast' ? Number.MIN_VALUE : 0;
+  if (!(value >= least && value < Infinity && limit > 0 && limit < Infinity)) {
+    throw new Error(`${name}: ${value} against ${limit} is no figure`);
+  }
+  const ratio = value / limit;
   const ok = is === 'atLeast' ? ratio >= figure.bar : ratio <= figure.bar;
   return { bench, row: name.slice(bench.length + 2), ...figure, ratio, is, ok, against };
 }
@@ -86,18 +93,30 @@ export async function perSecond(
   return (done * 1_000) / (performance.now() - began);
 }
 
-/** One line a row for programs. */
-export function jsonLine(row: Row): string {
+/** One line a row for programs, which see how often it was measured. */
+export function jsonLine(row: Row, { rounds, seconds }: Effort): string {
   const { bench, row: name, unit, bar, ok, is, against } = row;
   const [value, limit, ratio] = [row.value, row.limit, row.ratio].map(rounded);
-  return JSON.stringify({ bench, row: name, value, unit, limit, ratio, bar, ok, is, against });
+  const figure = { bench, row: name, value, unit, limit, ratio, bar, ok, is, against };
+  return JSON.stringify({ ...figure, rounds, seconds });
 }
 
-export function textLine(row: Row): string {
+export function textLine(row: Row, isJudged: boolean): string {
   const sign = row.is === 'atLeast' ? '>=' : '<=';
   const figure = `${rounded(row.value)} ${row.unit} against ${rounded(row.limit)}`;
   const verdict = `ratio ${row.ratio.toFixed(2)} (${sign} ${row.bar})`;
-  return `${row.ok ? 'ok  ' : 'MISS'}  ${row.row}: ${figure}, ${verdict}; ${row.against}`;
+  const mark = row.ok ? 'ok  ' : 'MISS';
+  return `${isJudged ? mark : 'ran '}  ${row.row}: ${figure}, ${verdict}; ${row.against}`;
+}
+
+/** The versions that the figures depend on most. */
+export function versions(): string {
+  const version = (name: string) => {
+    const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
+    return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  };
+  const packages = ['fastify', 'pg', 'ws'].map((each) => `${each} ${version(each)}`);
+  return [`Node ${process.version}`, ...packages].join(', ');
 }
 
 export function machine(): string {
@@ -107,6 +126,6 @@ export function machine(): string {
   return `${cpus().length} x ${cpu?.model.trim() ?? 'unknown'}, ${memory}, ${system}`;
 }
 
-function rounded(value: number): number {
+export function rounded(value: number): number {
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 }

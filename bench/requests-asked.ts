@@ -27,6 +27,7 @@ import {
   fundLong,
   look,
   moveTo,
+  must,
   newParty,
   type Party,
   refund,
@@ -43,7 +44,9 @@ import {
   manyPayments,
   manySigners,
 } from './requests-bytes.ts';
+import { askFull, type Full, withdrawAll } from './requests-full.ts';
 import type { Meter } from './requests-meter.ts';
+import { filledIn, questions, removals } from './requests-questions.ts';
 
 type Measure = Meter['measure'];
 
@@ -51,14 +54,14 @@ type Measure = Meter['measure'];
 const furtherPayments = 9;
 const bumps = 12;
 
-export async function askEverything(world: World, measure: Measure): Promise<void> {
+export async function askEverything(world: World, full: Full, measure: Measure): Promise<void> {
   await askIdentity(world, measure);
-  const initiator = await measured(world, measure);
-  const counterparty = await measured(world, measure);
+  await askQuestions(world, full, measure);
+  const initiator = measured(world, measure, await newParty(world));
+  const counterparty = measured(world, measure, await newParty(world));
   const deal = await agree(world, { initiator, counterparty });
   // As a market that follows its chains: no request reads blocks that were read.
   await look(world);
-  await readAll(deal, world.assets);
   await askAddress(deal);
   await askBroadcasts(world, deal);
   await fundBoth(world, deal);
@@ -90,8 +93,7 @@ function operationAt({ app }: World, method: string, path: string): string {
 }
 
 /** A party whose every request is measured. */
-async function measured(world: World, measure: Measure): Promise<Party> {
-  const party = await newParty(world);
+function measured(world: World, measure: Measure, party: Party): Party {
   const of = (method: 'GET' | 'POST', path: string, what: string, work: () => Promise<Answer>) =>
     measure(`${operationAt(world, method, path)}: ${what}`, work);
   return {
@@ -132,36 +134,19 @@ function whatOf(body: unknown, path: string): string {
   return `as a swap needs it ${chains[leg] ?? ''}`.trim();
 }
 
-async function readAll({ initiator, id }: Deal, { btc, usd }: World['assets']): Promise<void> {
-  for (const list of ['rfqs', 'assets', 'swaps', 'webhooks']) {
-    await initiator.get(`/v1/${list}?limit=100`);
+/** The questions of all routes, on a market that is full. */
+async function askQuestions(world: World, full: Full, measure: Measure): Promise<void> {
+  const asks = measured(world, measure, full.trader);
+  const of = (party: Party) => measured(world, measure, party);
+  const known = await askFull(world, full, of, named);
+  for (const operationId of Object.keys(questions)) {
+    if (removals.includes(operationId)) continue;
+    const path = filledIn(operationId, known);
+    const { status, body } = await asks.get(path);
+    assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
   }
-  await initiator.get(`/v1/swaps/${id}`);
-  await initiator.get('/v1/me');
-  await initiator.get('/v1/rules');
-  await initiator.get('/v1/wallets/nonce?purpose=link');
-  const [rfq] = (await initiator.get('/v1/rfqs?limit=100&mine=true&status=agreed')).body.rfqs ?? [];
-  const { rfqId } = (await initiator.get(`/v1/swaps/${id}`)).body;
-  const at = rfq?.id ?? rfqId;
-  await initiator.get(`/v1/rfqs/${at}`);
-  const { threads = [] } = (await initiator.get(`/v1/rfqs/${at}/threads?limit=100`)).body;
-  const thread = `/v1/threads/${threads[0]?.id ?? id}`;
-  await initiator.get(thread);
-  await initiator.get(`${thread}/record`);
-  await initiator.get('/v1/threads?limit=100');
-  const pair = `baseAssetId=${btc.id}&quoteAssetId=${usd.id}`;
-  const side = `direction=sell_base&${pair}`;
-  for (const from of ['/v1', '/market']) {
-    await initiator.get(`${from}/pairs?${side}`);
-    await initiator.get(`${from}/pairs/price?${pair}`);
-    await initiator.get(`${from}/pairs/history?${pair}`);
-    await initiator.get(`${from}/pairs/list`);
-    await initiator.get(`${from}/levels?${side}&limit=100`);
-  }
-  await initiator.get('/market/assets?limit=100');
-  await initiator.get('/market/status');
-  await initiator.get('/market/fiat');
-  await initiator.post(`${thread}/propose`, { quoteAmount: '1' });
+  await asks.post(`/v1/threads/${known.thread}/propose`, { quoteAmount: '1' });
+  await withdrawAll(asks, named);
 }
 
 async function askAddress({ initiator, id }: Deal): Promise<void> {
@@ -182,7 +167,8 @@ async function askBroadcasts(world: World, deal: Deal): Promise<void> {
     'a PSBT with 850 paths of keys': [bitcoin, madeUpPsbt(terms, by.btcKey, 1, 850)],
     '740 payments to scripts': [bitcoin, manyPayments()],
     'a witness of 30 000 items': [bitcoin, manyItems()],
-    'an access list of 1 350 addresses': [evm, await manyAddresses(by.evmAccount, 31_337)],
+    'an access list of 200 addresses': [evm, await manyAddresses(by.evmAccount, 31_337, 200)],
+    'an access list of 1 350 addresses': [evm, await manyAddresses(by.evmAccount, 31_337, 1_350)],
     '31 000 bytes of TRON calldata, signed 5 times': ['tron', longTron(by.btcKey, tronFrom)],
     'a Solana transaction of 12 signers': ['solana', manySigners()],
   };
@@ -266,7 +252,8 @@ async function askIdentity(world: World, measure: Measure): Promise<void> {
     const operation = operationAt(world, 'POST', `/v1/wallets/${rail}`);
     const prove = () => call('POST', `/v1/wallets/${rail}`, { key, body: proof });
     await measure(`${operation}: a long text`, prove);
-    const remove = () => call('DELETE', `/v1/wallets/${other.address}`, { key });
+    const path = filledIn('removeWallet', { wallet: other.address });
+    const remove = () => call('DELETE', path, { key });
     await measure('removeWallet: one', remove);
   }
 }
@@ -279,9 +266,9 @@ async function askRest(world: World, measure: Measure, party: Party): Promise<vo
   await party.post('/v1/assets', named('an address without a contract', { chain: evm, address }));
   const { usd } = world.assets;
   await party.post('/v1/assets', named('a curated token', { chain: evm, address: usd.address }));
-  const url = `https://192.0.2.1/${'x'.repeat(1_900)}`;
-  const { webhook } = (await party.post('/v1/webhooks', { url })).body;
-  const at = `/v1/webhooks/${webhook?.id ?? address}`;
+  const url = `https://127.0.0.1:9/${'x'.repeat(1_900)}`;
+  const { webhook } = must(await party.post('/v1/webhooks', { url }));
+  const at = filledIn('deleteWebhook', { webhook: webhook.id });
   await measure('pingWebhook: one', () => call('POST', `${at}/ping`, { key }));
   await measure('deleteWebhook: one', () => call('DELETE', at, { key }));
   const order = {

@@ -59,8 +59,12 @@ export function manyItems(): string {
   return `020000000001${input}01e80300000000000000${size}${'00'.repeat(count)}00000000`;
 }
 
-export function manyAddresses(account: PrivateKeyAccount, chainId: number): Promise<Hex> {
-  const accessList = Array.from({ length: 1_350 }, (_, at) => ({
+export function manyAddresses(
+  account: PrivateKeyAccount,
+  chainId: number,
+  length: number,
+): Promise<Hex> {
+  const accessList = Array.from({ length }, (_, at) => ({
     address: `0x${at.toString(16).padStart(40, '0')}` as Hex,
     storageKeys: [],
   }));

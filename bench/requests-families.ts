@@ -2,6 +2,7 @@
 // and Solana are the simulators of the dev network, in this process, or what `start` brings.
 
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import type { Material } from '@parley/chains/interface/material.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
@@ -17,6 +18,7 @@ import { startDriver } from '@parley/verify/test/adapters/drivers.ts';
 import { testDatabase } from '@parley/verify/test/support/database.ts';
 import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
 import type { FastifyInstance } from 'fastify';
+import { isMiniature, sharing } from './miniature.ts';
 import type { Meter } from './requests-meter.ts';
 
 const named = { bitcoin: 'Bitcoin', evm: 'EVM', tron: 'TRON', solana: 'Solana' } as const;
@@ -28,6 +30,8 @@ const usualPairs: readonly Pair[] = [
   ['bitcoin', 'solana'],
   ['tron', 'solana'],
 ];
+/** Their simulators need no further process. */
+const fewPairs: readonly Pair[] = [['tron', 'solana']];
 const otherOf = ([one, other]: Pair, place: Place): Place => (place === one ? other : one);
 
 /** As what is asked of a pair is named. */
@@ -38,28 +42,32 @@ export type Families = {
   ask(measure: Meter['measure']): Promise<void>;
   askPair(pair: Pair, measure: Meter['measure']): Promise<void>;
   readonly market: Market;
+  readonly pairs: readonly Pair[];
   stop(): Promise<void>;
 };
 
-/** Around all that the market does for a request, or by itself. */
-export type Around = <T>(work: () => Promise<T>) => Promise<T>;
+const own = new AsyncLocalStorage<true>();
+/** What the market does for a request, or by itself; wallets and dev chains ask nodes besides. */
+export const asMarket = <T>(work: () => Promise<T>): Promise<T> => own.run(true, work);
+export const isMarket = () => own.getStore() === true;
 
 export type Market = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly drivers: Readonly<Partial<Record<Place, Driver>>>;
-  readonly around: Around;
   readonly assets: Readonly<Partial<Record<Place, Asset>>>;
   /** Follows all chains, and then does what is due. */
   look(): Promise<void>;
   follow(place: Place): Promise<void>;
 };
 
-export async function startFamilies(
-  pairs: readonly Pair[] = usualPairs,
-  around: Around = (work) => work(),
+export const startFamilies = sharing(openFamilies);
+
+async function openFamilies(
+  given: readonly Pair[] = usualPairs,
   start: Readonly<Record<Place, () => Promise<Driver>>> = startDriver,
 ): Promise<Families> {
+  const pairs = isMiniature ? fewPairs : given;
   const places = [...new Set(pairs.flat())];
   const [database, ...started] = await Promise.all([
     testDatabase({ connections: 10 }),
@@ -88,20 +96,20 @@ export async function startFamilies(
     app,
     deps,
     drivers,
-    around,
     assets: Object.fromEntries(known) as Record<Place, Asset>,
     look: () =>
-      around(async () => {
+      asMarket(async () => {
         for (const { chain } of adapters) await settlement.pass(chain);
         await settlement.passDue();
       }),
     follow: async (place) => {
-      const own = adapters.find(({ family }) => family === place);
-      if (own !== undefined) await around(() => settlement.pass(own.chain));
+      const adapter = adapters.find(({ family }) => family === place);
+      if (adapter !== undefined) await asMarket(() => settlement.pass(adapter.chain));
     },
   };
   return {
     market,
+    pairs,
     askPair: (pair, measure) => askSwap(market, pair, measure),
     ask: async (measure) => {
       for (const pair of pairs) await askSwap(market, pair, measure);
@@ -134,7 +142,7 @@ type Traders = ReadonlyMap<Place, Trader>;
 
 /** Funds on one chain of the pair, and is paid on the other. */
 async function traderOf(market: Market, pair: Pair, gives: Place): Promise<Trader> {
-  const { app, deps, around } = market;
+  const { app, deps } = market;
   const logins = pair.map((family) => {
     const side: Side = family === gives ? 'funder' : 'receiver';
     const { address, pubkey } = driverOf(market, family).parties[side];
@@ -142,7 +150,7 @@ async function traderOf(market: Market, pair: Pair, gives: Place): Promise<Trade
   });
   const { key } = await insertAccount(deps, logins);
   const { post, ...others } = requestsTo(app, key);
-  return { ...others, post: (...asked) => around(() => post(...asked)) };
+  return { ...others, post: (...asked) => asMarket(() => post(...asked)) };
 }
 
 async function askSwap(market: Market, pair: Pair, measure: Meter['measure']): Promise<void> {

@@ -6,23 +6,30 @@ import { solanaChains } from '@parley/chains/solana/policy.ts';
 import { tronAdapter } from '@parley/chains/tron/adapter.ts';
 import { tronDevPolicy } from '@parley/chains/tron/policy.ts';
 import { buildApp } from '@parley/market/edge/app.ts';
-import { partyLimit } from '@parley/market/edge/budgets.ts';
+import { partyLimit, quotesOfRequest } from '@parley/market/edge/budgets.ts';
 import { freeMs } from '@parley/market/edge/processor-time.ts';
+import { mostWithdrawn } from '@parley/market/market/bounds.ts';
 import { readSettings } from '@parley/market/settings/config.ts';
 import { startWorld, type World } from '@parley/market/settle/testing/world.ts';
 import type { FastifyInstance } from 'fastify';
+import { bars } from './bars.ts';
+import { isMiniature } from './miniature.ts';
 import { atMost, type Row } from './report.ts';
 import { askBesides, askEverything, besides } from './requests-asked.ts';
 import { isOfPair, startFamilies } from './requests-families.ts';
+import { fillMarket } from './requests-full.ts';
 import { type Figures, type Meter, startMeter } from './requests-meter.ts';
 
-const stallLimitMs = 50;
+const { stallMs: stallLimitMs, chargedMs: chargedLimitMs } = bars.requests;
 /**
  * Exchanges with nodes, of what a swap needs. An exchange is one HTTP request, which a batch of
  * questions is too; how many questions were in them is told beside it. With one node a chain: a
  * second one is asked by itself whether it agrees.
  */
-const exchangesOf: Readonly<Record<string, number>> = { buildFund: 8, broadcast: 12 };
+const exchangesOf: Readonly<Record<string, number>> = {
+  buildFund: bars.requests.fundExchanges,
+  broadcast: bars.requests.claimExchanges,
+};
 /**
  * Above the bar of a fund build, exactly what was measured. TRON has no batches, and each trial is
  * a call by another address. Seven exchanges are for a token whose approval and both payouts are
@@ -37,24 +44,29 @@ const aboveBar: Readonly<Record<string, number>> = {
 /** Requests whose processor time is charged to a bucket, beyond their first milliseconds. */
 const isCharged = (operation: string, what: string) =>
   (operation === 'broadcast' && what.startsWith('a PSBT')) || / (claims|refunds) of \d/.test(what);
-/** The limit of such a request alone: twenty of them a minute take a fifth of a core. */
-const chargedLimitMs = 600;
 /** As the requests are named that have a limit of exchanges. */
 const isCounted = (what: string) => /^(as a swap needs it )?on |^a claim /.test(what);
 
 export async function benchRequests({ rounds }: { readonly rounds: number }): Promise<Row[]> {
   const unlimited = { rateLimit: 10_000_000, mintLimit: 1_000_000, listingLimit: 1_000_000 };
-  const started = await startWorld({ settings: unlimited });
+  // Nothing listens where the webhooks are.
+  const settings = { ...unlimited, webhookNetworks: ['127.0.0.1'] };
+  const started = await startWorld({ settings });
   const app = await appOf(started);
   const world: World = { ...started, app };
   const families = await startFamilies();
   try {
+    const full = await fillMarket(world);
     const meter = startMeter();
     const ask = async (measure: Meter['measure']) => {
-      await askEverything(world, measure);
+      await askEverything(world, full, measure);
       await families.ask(measure);
       await askBesides(world, measure);
     };
+    if (isMiniature) {
+      await ask((name, work) => meter.watch(name, () => meter.measure(name, work)));
+      return rowsOf(app, meter.figures());
+    }
     // The code compiled during a first run is not part of the cost of a market in use.
     await ask((_, work) => work());
     for (let round = 0; round < rounds; round += 1) {
@@ -155,6 +167,10 @@ const { rateLimit } = readSettings({});
 function processorLimit(operationId: string, what: string): { limit: number; about: string } {
   const { mostMs } = besides[operationId] ?? {};
   if (mostMs !== undefined) return { limit: mostMs, about: 'an account asks for 20 an hour' };
+  if (what === `${mostWithdrawn} quotes`) {
+    const limit = (freeMs * mostWithdrawn) / quotesOfRequest;
+    return { limit, about: `as many quotes are the budget of ${limit / freeMs} requests` };
+  }
   if (isCharged(operationId, what)) {
     return {
       limit: chargedLimitMs,

@@ -3,17 +3,18 @@
 // Prints each figure with its limit and the ratio; exit status 1 when one misses its bar. With
 // --json one line a row.
 
-import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
 import { benchEvents } from './events.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
 import { benchIdle } from './idle.ts';
+import { elsewhere, isMiniature, stopShared } from './miniature.ts';
 import { benchNodeCalls } from './node-calls.ts';
 import { benchPackage } from './package.ts';
+import { benchProcesses } from './processes.ts';
 import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
-import { benchReads } from './reads.ts';
-import { type Effort, jsonLine, machine, type Row, textLine } from './report.ts';
+import { benchReads, benchReadsOfLarge } from './reads.ts';
+import { type Effort, jsonLine, machine, type Row, textLine, versions } from './report.ts';
 import { benchRequests } from './requests.ts';
 import { benchSignIn } from './sign-in.ts';
 import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
@@ -24,14 +25,13 @@ import { benchWebhooks } from './webhooks.ts';
 
 /** Each with what is said of it beforehand. */
 const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
-  reads: onStage((stage) => benchReads(stage, effort), 'sized'),
+  reads: onStage(async (stage) => {
+    const rows = await benchReads(stage, effort);
+    return [...rows, ...(await besideUsual(stage, benchReadsOfLarge))];
+  }, 'sized'),
   quotes: onStage(async (stage) => {
     const rows = await benchQuotes(stage, effort);
-    if (volume.open <= usualVolume.open) return rows;
-    return withStage(usualVolume, async (usual) => [
-      ...rows,
-      await benchQuotesOfLarge(stage, usual, effort),
-    ]);
+    return [...rows, ...(await besideUsual(stage, benchQuotesOfLarge))];
   }, 'sized'),
   feed: onStage((stage) => benchFeed(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
@@ -42,7 +42,8 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   requests: inRounds(() => benchRequests(effort), 'after one that is not counted'),
   'node-calls': async () => benchNodeCalls(),
   'sign-in': inRounds(() => benchSignIn(effort)),
-  idle: inRounds(() => benchIdle(effort)),
+  idle: inRounds(() => benchIdle(effort, dev)),
+  processes: inRounds(() => benchProcesses(effort), 'in turns'),
   web: inRounds(() => benchWeb(effort)),
   package: async () => benchPackage(),
 };
@@ -52,15 +53,20 @@ const usage = `usage: npm run bench -- [NAME]... [options]
   --json     one line of JSON a row
   --rounds   default 5; what is shown is their median
   --seconds  of a round, default 3
-  --open     of reads and quotes: open RFQs, default 10000; with more, quotes are measured on both
+  --open     of reads and quotes: open RFQs, default 10000; with more, both are measured on both
+  --miniature  few of everything and no bar: does each run? All but ${Object.keys(elsewhere)}
+  --dev      of idle: the control of a dev network that runs, instead of one of its own
   --ended    of reads and quotes: RFQs that ended, default 0
 Exit status: 0 all within their bars, 1 one is not, 2 not understood.`;
+
+const few: Effort = { rounds: 1, seconds: 0.1 };
 
 type Asked = {
   readonly wanted: readonly string[];
   readonly json: boolean;
   readonly effort: Effort;
   readonly volume: Volume;
+  readonly dev: string;
 };
 
 function understand(args: string[]): Asked | null {
@@ -73,6 +79,8 @@ function understand(args: string[]): Asked | null {
       seconds: { type: 'string', default: '3' },
       open: { type: 'string', default: String(usualVolume.open) },
       ended: { type: 'string', default: String(usualVolume.ended) },
+      miniature: { type: 'boolean', default: false },
+      dev: { type: 'string', default: '' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -82,34 +90,40 @@ function understand(args: string[]): Asked | null {
   if (unknown.length > 0) {
     throw new Misused(`no bench is called "${unknown.join(' ')}"; there are ${names.join(', ')}`);
   }
+  const all = isMiniature ? names.filter((each) => !(each in elsewhere)) : names;
+  const wanted = positionals.length === 0 ? all : positionals;
   const seconds = Number(values.seconds);
   if (!(seconds >= 0.1 && seconds <= 3_600)) {
     throw new Misused(`--seconds is a number from 0.1 to 3600, not "${values.seconds}"`);
   }
+  const { json, dev } = values;
+  if (values.miniature) return { wanted, json, effort: few, volume: usualVolume, dev };
   const rounds = wholeNumber('--rounds', values.rounds, { most: 1_000 });
-  const wanted = positionals.length === 0 ? names : positionals;
   const volume = {
     open: wholeNumber('--open', values.open, { least: 1_000, most: 10_000_000 }),
     ended: wholeNumber('--ended', values.ended, { least: 0, most: 100_000_000 }),
   };
-  return { wanted, json: values.json, effort: { rounds, seconds }, volume };
+  return { wanted, json, effort: { rounds, seconds }, volume, dev };
 }
 
-const { wanted, json, effort, volume } = understood({ usage, understand });
-const print = (row: Row) => console.log(json ? jsonLine(row) : textLine(row));
+const { wanted, json, effort, volume, dev } = understood({ usage, understand });
+const print = (row: Row) => console.log(json ? jsonLine(row, effort) : textLine(row, !isMiniature));
 const say = (text: string) => {
   if (!json) console.log(text);
 };
 
 say(`machine: ${machine()}`);
-say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'ws'])}`);
+say(`versions: ${versions()}`);
 let missed = 0;
 for (const name of wanted) {
-  for (const row of (await benches[name]?.(name)) ?? []) {
+  const rows = (await benches[name]?.(name)) ?? [];
+  if (rows.length === 0) throw new Error(`${name} has measured nothing`);
+  for (const row of rows) {
     print(row);
-    if (!row.ok) missed += 1;
+    if (!row.ok && !isMiniature) missed += 1;
   }
 }
+await stopShared();
 process.exitCode = missed === 0 ? 0 : 1;
 
 function inRounds(run: () => Promise<Row[]>, how?: string) {
@@ -132,6 +146,15 @@ function onStage(run: (stage: Stage) => Promise<Row[]>, size?: 'sized') {
     });
 }
 
+/** The rows of a book that is larger than the usual one, against that. */
+async function besideUsual(
+  stage: Stage,
+  bench: (large: Stage, usual: Stage, effort: Effort) => Promise<Row | Row[]>,
+): Promise<Row[]> {
+  if (volume.open <= usualVolume.open && !isMiniature) return [];
+  return withStage(usualVolume, async (usual) => [await bench(stage, usual, effort)].flat());
+}
+
 async function withStage<Result>(of: Volume, run: (stage: Stage) => Promise<Result>) {
   const stage = await setStage(of);
   try {
@@ -139,12 +162,4 @@ async function withStage<Result>(of: Volume, run: (stage: Stage) => Promise<Resu
   } finally {
     await stage.stop();
   }
-}
-
-function versionsOf(packages: readonly string[]): string {
-  const version = (name: string) => {
-    const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
-    return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-  };
-  return packages.map((each) => `${each} ${version(each)}`).join(', ');
 }

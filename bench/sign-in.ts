@@ -6,12 +6,14 @@ import { browserOn } from '@parley/market/edge/testing/browser.ts';
 import { startPeople } from '@parley/market/edge/testing/people.ts';
 import { sendCode } from '@parley/market/messages/codes.ts';
 import type { CodeMail } from '@parley/market/ports/deps.ts';
+import { bars } from './bars.ts';
+import { usually } from './miniature.ts';
 import { atMost, median, type Row } from './report.ts';
 
 /** The addresses of each kind, in a round. */
-const addresses = 100;
+const addresses = usually(100, 2);
 /** Medians of the two kinds are as near as those of one kind are to each other. */
-const bar = 1.05;
+const bar = bars.signIn.known;
 
 type Deps = Parameters<typeof sendCode>[1];
 type Took = { readonly ask: number[]; readonly give: number[] };

@@ -3,6 +3,7 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
+import { pageLimitMs } from '@parley/verify/test/support/chromium.ts';
 import {
   makersOn,
   type Opened,
@@ -11,73 +12,58 @@ import {
   type Web,
   watch,
 } from '@parley/verify/test/support/web.ts';
-import { firstScreen, neededBy, webBuild } from '@parley/web/vite.config.ts';
 import type { CDPSession, Page } from 'playwright-core';
-import { build, type Rolldown } from 'vite';
-import { atMost, inRounds, median, type Row } from './report.ts';
+import { bars } from './bars.ts';
+import { usually } from './miniature.ts';
+import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 
-/** The frame, the screen, and its words in one language. */
-const firstLoaded = ['index.html', firstScreen, 'texts/en/first.json'];
-const mostScriptBytes = 150 * 1_024;
 const slowdown = 4;
-const mostInteractiveMs = 1_500;
-const mostPaintMs = 1_000;
-/** The sum over the first seconds, as browsers count it: a tenth is what the web calls good. */
-const mostShift = 0.02;
-/** After the answer that commits a maker's quote, until its amount is on the taker's screen. */
-const mostQuoteMs = 300;
 /** Prices that come closer are taken together, twice a second; the feed has answered by then too. */
-const apartMs = 1_000;
+const apartMs = usually(1_000, 1);
 /** The RFQs of the book: 30 a page of a phone, and a few screens of rows. */
-const openRfqs = 100;
+const openRfqs = usually(100, 2);
 /** The head of each screen asks how the market is, every 30 s: an hour. */
-const looks = 120;
+const looks = usually(120, 1);
 const lookMs = 30_000;
 /** Until everything that is kept for good is kept. */
-const warmUpLooks = 30;
-const mostGrowth = 1.1;
+const warmUpLooks = usually(30, 1);
 
-export async function benchWeb({ rounds }: { readonly rounds: number }): Promise<Row[]> {
-  const script = await firstScript();
+export async function benchWeb(effort: Pick<Effort, 'rounds'>): Promise<Row[]> {
   const web = await startWeb({ PARLEY_RATE_LIMIT: '1000000' });
   try {
-    // One more: the first warms the server up and is not counted.
-    const [, ...starts] = await inRounds(rounds + 1, () => firstSeconds(web));
-    const of = (name: keyof Start) => median(starts.map((each) => each[name]));
-    const quotes = await quoteTimes(web, rounds);
-    const { heap, nodes } = await growth(web);
-    const slow = `at ${slowdown} times slower`;
-    const ms = (value: number, limit: number) => ({ value, limit, unit: 'ms', bar: 1 });
-    const shift = { value: of('shift'), limit: mostShift, unit: '', bar: 1 };
-    return [
-      weight('script of the first screen', script, mostScriptBytes),
-      atMost('web: first paint', ms(of('paint'), mostPaintMs), slow),
-      atMost('web: until one can type', ms(of('interactive'), mostInteractiveMs), slow),
-      atMost('web: layout shift', shift, 'of the first seconds'),
-      atMost('web: quote to screen', ms(median(quotes), mostQuoteMs), 'after its commit'),
-      atMost('web: heap after an hour of the book', heap, 'after its first minutes'),
-      atMost('web: nodes after an hour of the book', nodes, 'after its first minutes'),
-    ];
+    return await benchWebOn(web, effort);
   } finally {
     await web.close();
   }
 }
 
-function weight(row: string, value: number, limit: number): Row {
-  return atMost(`web: ${row}`, { value, unit: 'B', limit, bar: 1 }, '150 KiB, brotli');
+export async function benchWebOn(web: Web, { rounds }: Pick<Effort, 'rounds'>): Promise<Row[]> {
+  // One more: the first warms the server up and is not counted.
+  const [, ...starts] = await inRounds(rounds + 1, () => firstSeconds(web));
+  const of = (name: keyof Start) => median(starts.map((each) => each[name]));
+  const quotes = await quoteTimes(web, rounds);
+  const { heap, nodes } = await growth(web);
+  const slow = `at ${slowdown} times slower`;
+  const ms = (value: number, limit: number) => ({ value, limit, unit: 'ms', bar: 1 });
+  const script = { value: of('script'), limit: bars.web.scriptBytes, unit: 'B', bar: 1 };
+  const shift = { value: of('shift'), limit: bars.web.shift, unit: '', bar: 1 };
+  return [
+    atMost('web: script of the first screen', script, '150 KiB, brotli'),
+    atMost('web: first paint', ms(of('paint'), bars.web.paintMs), slow),
+    atMost('web: until one can type', ms(of('interactive'), bars.web.interactiveMs), slow),
+    atMost('web: layout shift', shift, 'of the first seconds'),
+    atMost('web: quote to screen', ms(median(quotes), bars.web.quoteMs), 'after its commit'),
+    atMost('web: heap after an hour of the book', heap, 'after its first minutes'),
+    atMost('web: nodes after an hour of the book', nodes, 'after its first minutes'),
+  ];
 }
 
-/** Bytes, packed, of all that has to be there before the first screen is. */
-async function firstScript(): Promise<number> {
-  const how = webBuild('unused');
-  const { output } = (await build({
-    ...how,
-    build: { ...how.build, write: false },
-  })) as Rolldown.RolldownOutput;
-  const chunks = output.filter((each) => each.type === 'chunk');
-  const names = new Set(firstLoaded.flatMap((module) => neededBy(module, chunks)));
-  const needed = chunks.filter(({ fileName }) => names.has(fileName));
-  const sizes = needed.map(async ({ code }) => (await promisify(brotliCompress)(code)).length);
+/** Bytes, packed, of the scripts that a page had loaded: the market packs none for this machine. */
+async function packed(scripts: readonly string[]): Promise<number> {
+  const sizes = scripts.map(async (url) => {
+    const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
+    return (await promisify(brotliCompress)(bytes)).length;
+  });
   return (await Promise.all(sizes)).reduce((sum, each) => sum + each, 0);
 }
 
@@ -89,6 +75,7 @@ async function opened(web: Web, path: string, how: Opened, before: (page: Page) 
     await context.addCookies(cookies);
   }
   const page = await context.newPage();
+  page.setDefaultTimeout(pageLimitMs);
   const wrong = await watch(page, new Set([web.url]));
   await before(page);
   await page.goto(`${web.url}${path}`);
@@ -103,6 +90,8 @@ async function opened(web: Web, path: string, how: Opened, before: (page: Page) 
 }
 
 type Start = {
+  /** Bytes of script that the first screen needs. */
+  readonly script: number;
   /** Milliseconds until something is painted. */
   readonly paint: number;
   /** Milliseconds until the heading stands and no long task follows. */
@@ -132,16 +121,19 @@ async function firstSeconds(web: Web): Promise<Start> {
   };
   const { page, close } = await opened(web, '/', {}, slow);
   await page.locator('#screen h1').waitFor();
-  await page.waitForTimeout(2_000);
+  await page.waitForTimeout(usually(2_000, 100));
   const found = await page.evaluate(() => {
     const { times } = window as unknown as { times: Record<string, number> };
     const { shown = 0, lastTask = 0, shift = 0 } = times;
     const [paint] = performance.getEntriesByName('first-contentful-paint');
     const interactive = Math.max(shown, lastTask);
-    return { paint: paint?.startTime ?? Number.POSITIVE_INFINITY, interactive, shift };
+    const files = performance.getEntriesByType('resource').filter((each) => each.startTime < shown);
+    const scripts = files.map(({ name }) => name).filter((name) => name.endsWith('.js'));
+    return { paint: paint?.startTime ?? Number.POSITIVE_INFINITY, interactive, shift, scripts };
   });
   await close();
-  return found;
+  const { scripts, ...start } = found;
+  return { ...start, script: await packed(scripts) };
 }
 
 /** From the answer that a maker's quote is stored until the taker's page shows its amount. */
@@ -205,7 +197,7 @@ async function growth(web: Web) {
     value,
     limit,
     unit,
-    bar: mostGrowth,
+    bar: bars.web.growth,
   });
   return {
     heap: grown(after.heap / 1_024, before.heap / 1_024, 'KiB'),

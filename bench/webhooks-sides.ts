@@ -9,21 +9,33 @@ import { type Receiver, startReceiver } from '@parley/market/webhooks/testing/re
 import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
-/** The delay of each answered event, from its `createdAt` to its arrival. */
-export type Heard = { readonly answered: number; readonly milliseconds: readonly number[] };
+/**
+ * The delay of each answered event, from its `createdAt` to its arrival; and when they arrived, in
+ * milliseconds since the epoch.
+ */
+export type Heard = {
+  readonly answered: number;
+  readonly milliseconds: readonly number[];
+  readonly arrivals: readonly number[];
+};
 
 let begin: (() => Delivering) | undefined;
 let delivering: Delivering | undefined;
 let receiver: Receiver | undefined;
 const hanging: ServerResponse[] = [];
 let milliseconds: number[] = [];
+let arrivals: number[] = [];
+
+let close = async () => {};
 
 export const answers = {
+  close: () => close(),
   connect: (url: string, ca: string, encryptionKey: string) => {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
     const settings = { encryptionKey, webhookNetworks: ['127.0.0.1'] };
     const deps = testDeps({ db: connect(url, databaseLimits), settings });
     begin = () => createDelivering(deps);
+    close = () => deps.db.close();
   },
   deliver: async (isOn: boolean) => {
     if (!isOn) return delivering?.stop();
@@ -32,6 +44,7 @@ export const answers = {
   },
   receive: async () => {
     receiver = await startReceiver();
+    close = receiver.close;
     return { url: receiver.url, ca: receiver.ca };
   },
   /** From now on these never answer; forgets what came before. */
@@ -39,12 +52,13 @@ export const answers = {
   heard: (): Heard => {
     // The bench need not wait for the ten seconds of those that hang.
     for (const each of hanging.splice(0)) each.destroy();
-    return { answered: milliseconds.length, milliseconds };
+    return { answered: milliseconds.length, milliseconds, arrivals };
   },
 };
 
 function receive(slow: ReadonlySet<string>): void {
   milliseconds = [];
+  arrivals = [];
   receiver?.answer(({ path, body }, response) => {
     receiver?.received.splice(0);
     if (slow.has(path)) {
@@ -52,6 +66,7 @@ function receive(slow: ReadonlySet<string>): void {
       return;
     }
     const { createdAt } = JSON.parse(body) as { createdAt: string };
+    arrivals.push(Date.now());
     milliseconds.push(Date.now() - Date.parse(createdAt));
     response.writeHead(200).end();
   });
