@@ -61,9 +61,20 @@ const manifestOf = async (name: string) =>
  * `to`, the package first.
  * @throws Error with the words of the compiler or of npm
  */
-export async function pack(name: Face, to: string): Promise<Packed[]> {
+export async function pack(name: Face, to: string): Promise<readonly Packed[]> {
+  return (await packAll([name], to))[0] ?? [];
+}
+
+/** The tarballs of each of these packages, in their order; one that several need is made once. */
+export async function packAll(
+  names: readonly Face[],
+  to: string,
+): Promise<readonly (readonly Packed[])[]> {
   const made = await built();
-  return Promise.all((await withNeeds(name)).map((each) => packed(each, made, to)));
+  const needs = await Promise.all(names.map(withNeeds));
+  const all = [...new Set(needs.flat())];
+  const tarballs = await packed(all, made, to);
+  return needs.map((each) => tarballs.filter((_, at) => each.includes(all[at] ?? '')));
 }
 
 let building: Promise<Made> | null = null;
@@ -176,36 +187,55 @@ function outside(readme: string): string {
   });
 }
 
-/** Packed by the npm that runs this, with the Node that the project brings. */
-async function packed(name: string, made: Made, to: string): Promise<Packed> {
+/** Packed by one run of the npm that runs this, with the Node that the project brings. */
+async function packed(names: readonly string[], made: Made, to: string): Promise<Packed[]> {
   const npm = process.env.npm_execpath;
   if (npm === undefined) throw new Error('packed by npm: npm run package');
+  const work = await mkdtemp(join(tmpdir(), 'parley-package-'));
+  try {
+    const all = await Promise.all(
+      names.map(async (name) => [name, await textsOf(name, made)] as const),
+    );
+    for (const [name, texts] of all) await place(join(work, name), texts);
+    await mkdir(to, { recursive: true });
+    const options = ['pack', '--json', '--ignore-scripts', '--pack-destination', to];
+    const args = [npm, ...options, ...names.map((name) => `./${name}`)];
+    const { stdout } = await run(process.execPath, args, { cwd: work, maxBuffer: mostOutput });
+    const reports = JSON.parse(stdout) as readonly Report[];
+    return await Promise.all(all.map(([, texts], at) => factsOf(reports[at], texts, to)));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+type Texts = ReadonlyMap<string, string>;
+type Report = { readonly filename: string; readonly files: readonly { readonly path: string }[] };
+
+async function textsOf(name: string, made: Made): Promise<Texts> {
   const texts = new Map(made.get(name));
   texts.set('package.json', published(await manifestOf(name), texts.values()));
   texts.set('README.md', outside(await read(readmes[name] ?? `${folderOf(name)}/README.md`)));
   texts.set('LICENSE', await read('LICENSE'));
-  const folder = await mkdtemp(join(tmpdir(), 'parley-package-'));
-  try {
-    for (const [path, text] of texts) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
-    }
-    await mkdir(to, { recursive: true });
-    const args = [npm, 'pack', '--json', '--ignore-scripts', '--pack-destination', to];
-    const { stdout } = await run(process.execPath, args, { cwd: folder, maxBuffer: mostOutput });
-    const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
-    if (report === undefined) throw new Error(`npm pack said ${stdout}`);
-    const file = join(to, basename(report.filename));
-    const bytes = await readFile(file);
-    const sizes = [...texts.values()].map((text) => Buffer.byteLength(text));
-    return {
-      file,
-      files: report.files.map(({ path }) => path).sort(),
-      bytes: bytes.length,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
-      unpackedBytes: sizes.reduce((sum, each) => sum + each, 0),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  return texts;
+}
+
+async function place(folder: string, texts: Texts): Promise<void> {
+  for (const [path, text] of texts) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
   }
+}
+
+async function factsOf(report: Report | undefined, texts: Texts, to: string): Promise<Packed> {
+  if (report === undefined) throw new Error('npm pack says nothing of a package');
+  const file = join(to, basename(report.filename));
+  const bytes = await readFile(file);
+  const sizes = [...texts.values()].map((text) => Buffer.byteLength(text));
+  return {
+    file,
+    files: report.files.map(({ path }) => path).sort(),
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    unpackedBytes: sizes.reduce((sum, each) => sum + each, 0),
+  };
 }

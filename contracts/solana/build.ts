@@ -10,6 +10,8 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,7 +20,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { isEntry } from '../evm/entry.ts';
 import { link } from './link.ts';
@@ -27,7 +29,11 @@ const here = import.meta.dirname;
 export const PROGRAM_FILE = join(here, 'parley_escrow.so');
 export const DIGEST_FILE = `${PROGRAM_FILE}.sha256`;
 const SOURCES = join(here, 'src');
-const CACHE = join(here, '..', '..', 'node_modules', '.cache', 'parley');
+/** The user's cache outlives a clone; a clone has its own where that one cannot be written. */
+const CACHES: readonly string[] = [
+  join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'parley'),
+  join(here, '..', '..', 'node_modules', '.cache', 'parley'),
+];
 
 /** Releases of Rust seen to give these bytes: rustup's 1.95.0 (LLVM 22.1.2), Debian's 1.96.0. */
 const RUST_RELEASES: readonly string[] = ['1.95.0', '1.96.0'];
@@ -116,15 +122,26 @@ const flagsIn = (folder: string): readonly string[] => [
   folder,
 ];
 
-/** Half a minute's work, kept for each compiler in node_modules/.cache. */
+function cacheFolder(): string {
+  for (const folder of CACHES) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      accessSync(folder, constants.W_OK);
+      return folder;
+    } catch {}
+  }
+  throw new Error(`none of ${CACHES.join(', ')} can be written`);
+}
+
+/** Ten seconds of the processor and more, kept for each compiler. */
 export function prepare({ rustc, release, library }: Toolchain): Prepared {
   const spec = targetSpec(rustc);
   const about = [rustc, release, spec, ...FLAGS].join('\n');
   const digest = createHash('sha256').update(about).digest('hex').slice(0, 16);
-  const folder = join(CACHE, `sbpf-${digest}`);
+  const cache = cacheFolder();
+  const folder = join(cache, `sbpf-${digest}`);
   if (!existsSync(folder)) {
-    mkdirSync(CACHE, { recursive: true });
-    const making = mkdtempSync(join(CACHE, 'sbpf-making-'));
+    const making = mkdtempSync(join(cache, 'sbpf-making-'));
     writeFileSync(join(making, target), spec);
     compileLibrary(rustc, library, making);
     try {

@@ -219,7 +219,10 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   assert.deepEqual([twice.code, twice.facts], ['hashlock_used', { threadId }]);
   // The other side names its addresses when it begins to settle.
   await bob.trade('settle', { swapId });
-  const early = await carol.refused('unsigned_transaction', { swapId, verb: 'claim' });
+  const early = await waitUntil(async () => {
+    const refused = await carol.refused('unsigned_transaction', { swapId, verb: 'claim' });
+    return /both sides name/.test(refused.sentence) ? null : refused;
+  });
   assert.match(early.sentence, /the secret is not public yet/);
   assert.deepEqual(early.facts, { leg: 'a', mayReveal: false, code: 'not_both_funded' });
   const { material, amount } = await carol.call('unsigned_transaction', { swapId, verb: 'fund' });

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type Packed, pack } from '@parley/scripts/tarballs.ts';
+import { packageRows } from '@parley/bench/package.ts';
+import { faces, type Packed, packAll } from '@parley/scripts/tarballs.ts';
 import { bundled, everyEntry } from './support/bundler.ts';
 import { installOffline } from './support/installed.ts';
 import { otherNodes } from './support/nodes.ts';
@@ -23,12 +24,15 @@ type Manifest = {
 };
 type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string };
 let dir: string;
-let made: Packed[];
+/** By the order of `faces`. */
+let packages: readonly (readonly Packed[])[];
+let made: readonly Packed[];
 let manifest: Manifest;
 let names: readonly string[];
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'parley-package-test-'));
-  made = await pack('sdk', dir);
+  packages = await packAll(faces, dir);
+  [made = []] = packages;
   await installOffline(made, dir);
   await writeFile(join(dir, 'package.json'), '{ "type": "module", "private": true }');
   const text = await readFile(join(dir, 'node_modules/@parley/sdk/package.json'), 'utf8');
@@ -54,6 +58,10 @@ test('inside are modules and types that an entry reaches, and nothing of market 
     [],
   );
   assert.equal(manifest.scripts, undefined);
+});
+
+test('its bench weighs it', async () => {
+  assert.ok((await packageRows(made, dir)).length > 0);
 });
 
 test('every entry loads in each Node of the machine, by its own conditions', async () => {
@@ -119,10 +127,12 @@ test('every entry but the file store is bundled without a module of Node', async
   assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
 });
 
+const installFace = (name: (typeof faces)[number], folder: string) =>
+  installOffline(packages[faces.indexOf(name)] ?? [], folder);
+
 test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
   const folder = join(dir, 'maker');
-  const maker = await pack('maker', folder);
-  await installOffline(maker, folder);
+  await installFace('maker', folder);
   await writeFile(
     join(folder, 'maker.toml'),
     'store = "store"\n[market]\nurl = "http://a.example"\n',
@@ -145,7 +155,7 @@ for (const [name, main, args, usage] of [
 ] as const) {
   test(`the ${name} runs from its own package in an empty folder, on each Node`, async () => {
     const folder = join(dir, name);
-    await installOffline(await pack(name, folder), folder);
+    await installFace(name, folder);
     const { NODE_OPTIONS: _, ...env } = process.env;
     const bin = `node_modules/@parley/${name}/dist/${main}`;
     for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {

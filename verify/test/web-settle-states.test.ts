@@ -17,7 +17,7 @@ import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import react from '@vitejs/plugin-react';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
-import { pageLimitMs, sharedBrowser } from './support/chromium.ts';
+import { pageLimitMs, savedBy, sharedBrowser } from './support/chromium.ts';
 import { sheetsIn } from './web-soak/sheets.ts';
 
 declare const walletDoubles: Record<string, Told>;
@@ -342,8 +342,8 @@ test('a receipt is a file, and the same swap is asked for again by a link', asyn
   await show(page, 'done');
   const saving = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save the receipt' }).click();
-  const saved = await readFile(await (await saving).path(), 'utf8');
-  assert.match(saved, /^Received: 640 USDX/m);
+  const { buffer } = await savedBy(saving);
+  assert.match(buffer.toString(), /^Received: 640 USDX/m);
   const again = await page.getByRole('link', { name: 'Swap again' }).getAttribute('href');
   assert.equal(again, '/#give=btc&get=usd&exact=give&amount=1000000');
   await page.close();
@@ -399,7 +399,7 @@ test('a phrase that is saved counts once it has come back whole from there', asy
   await show(page, 'phrase unchecked');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as a file' }).click();
-  const path = await (await downloading).path();
+  const saved = await savedBy(downloading);
   const field = page.getByLabel('Choose the saved file');
   await field.setInputFiles({ name: 'other.txt', mimeType: 'text/plain', buffer: Buffer.from('') });
   await page.getByText('other.txt has no rescue phrase in it.').waitFor();
@@ -409,7 +409,7 @@ test('a phrase that is saved counts once it has come back whole from there', asy
   await page.keyboard.press('Enter');
   await page.getByText('These are other words').waitFor();
   await page.getByRole('button', { name: 'Save as a file' }).click();
-  await field.setInputFiles(path);
+  await field.setInputFiles(saved);
   await page.getByText('Your phrase is checked').waitFor();
   await page.close();
 });

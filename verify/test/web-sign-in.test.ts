@@ -9,6 +9,7 @@ import { bitcoinWallet } from '@parley/sdk/wallets/bitcoin.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
 import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import type { Page } from 'playwright-core';
+import { savedBy } from './support/chromium.ts';
 import { waitUntil } from './support/waiting.ts';
 import { sharedWeb, type Web } from './support/web.ts';
 
@@ -131,7 +132,7 @@ test('the key of the browser authorizes a wallet: it may be paid after one signa
   await page.goto(`${web.url}/orders/${id}`);
   const saving = page.waitForEvent('download');
   await button(page, 'Save as a file').click();
-  await page.getByLabel('Choose the saved file').setInputFiles(await (await saving).path());
+  await page.getByLabel('Choose the saved file').setInputFiles(await savedBy(saving));
   await page.getByRole('button', { name: 'Connect', exact: true }).click();
   await button(page, 'Use Fox').click();
   await page.getByLabel('You give (ETH)').waitFor();

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type BundledPage, serveBundled } from '@parley/verify/test/support/bundled-page.ts';
-import { launch } from '@parley/verify/test/support/chromium.ts';
+import { sharedBrowser } from '@parley/verify/test/support/chromium.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { keptRecord, swapId, tradeOf } from '../testing/honest.ts';
@@ -16,16 +16,14 @@ import { newHashlock } from './store.ts';
 const record = keptRecord('taker');
 const name = 'swaps';
 const never = () => new AbortController().signal;
+const launched = sharedBrowser();
 let served: BundledPage;
 let browser: Browser;
 before(async () => {
   const entry = fileURLToPath(new URL('../testing/store-page.ts', import.meta.url));
-  [served, browser] = await Promise.all([serveBundled(entry), launch()]);
+  [served, browser] = await Promise.all([serveBundled(entry), launched()]);
 });
-after(async () => {
-  await browser.close();
-  served.stop();
-});
+after(() => served.stop());
 
 /** A browser of its own, with nothing in it. `script` runs before the page's own. */
 async function inBrowser(

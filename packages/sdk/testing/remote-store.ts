@@ -70,7 +70,10 @@ async function remoteLock(page: Page, slot: string, what: string, signal: AbortS
     if (isAborted) stopping.abort();
     return stopping;
   }, signal.aborted);
-  signal.addEventListener('abort', () => void stop.evaluate((each) => each.abort()));
+  const abort = () => void stop.evaluate((each) => each.abort());
+  signal.addEventListener('abort', abort);
+  // On a busy machine it has aborted while the page was asked.
+  if (signal.aborted) abort();
   const held = await page.evaluateHandle(
     async ({ at, name, stopping }): Promise<{ readonly lock: StoreLock | null }> => ({
       lock: await Reflect.get(globalThis, at).lock(name, stopping.signal),

@@ -25,9 +25,12 @@ import {
   signal,
 } from './leg.ts';
 import { oneBlock } from './one-block.ts';
-import { sources } from './sources.ts';
+import { sources, unspoken } from './sources.ts';
 
 const noBinding = 'a script binds no amount, no payout and no number of payments (safety.md)';
+
+/** Promises about nodes are kept the same, whatever the form of an escrow is. */
+export const ofNodes: readonly AdapterPromise[] = [...sources, ...oneBlock];
 
 export const promises: readonly AdapterPromise[] = [
   {
@@ -394,6 +397,7 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   ...depthTold,
+  unspoken,
   ...sources,
   ...endsTold,
   ...oneBlock,

@@ -87,6 +87,31 @@ const bothOrders = ({ url }: Driver, other: string) => [
   [other, url],
 ];
 
+export const unspoken: AdapterPromise = {
+  name: 'the secret is told to no node before its claim is broadcast, and is known from then on',
+  run: async (driver) => {
+    const heard: string[] = [];
+    const ear = lyingNode(driver, ({ text }, answer) => {
+      heard.push(text);
+      return answer;
+    });
+    await among(ear, async (url) => {
+      const { leg, adapter, claiming } = await signedClaim(driver, [url]);
+      await adapter.preflight(leg.escrow.terms, 'payout', signal());
+      await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+      await adapter.isKnown(claiming, signal());
+      await allChanges(adapter);
+      assert.equal((await facts(adapter, leg)).secret, null, 'it was only read');
+      assert.ok(heard.length > 3 && heard.every((text) => !tells(text, leg.secret)));
+      await adapter.broadcast(claiming, signal());
+      assert.ok(heard.some((text) => tells(text, leg.secret)));
+      assert.equal((await facts(adapter, leg)).secret, leg.secret);
+      assert.ok((await adapter.changes(signal())).touched.includes(leg.escrow.address));
+    });
+    await driver.show();
+  },
+};
+
 export const sources: readonly AdapterPromise[] = [
   {
     name: 'a node that is gone or talks nonsense is chain_unavailable; one that hangs is chain_timeout',
@@ -211,30 +236,6 @@ export const sources: readonly AdapterPromise[] = [
         const none = driver.adapter([silent, silent], 300).mustAgree?.(leg.escrow, signal());
         assert.equal(await codeOf(Promise.resolve(none)), 'chain_timeout');
       });
-    },
-  },
-  {
-    name: 'the secret is told to no node before its claim is broadcast, and is known from then on',
-    run: async (driver) => {
-      const heard: string[] = [];
-      const ear = lyingNode(driver, ({ text }, answer) => {
-        heard.push(text);
-        return answer;
-      });
-      await among(ear, async (url) => {
-        const { leg, adapter, claiming } = await signedClaim(driver, [url]);
-        await adapter.preflight(leg.escrow.terms, 'payout', signal());
-        await adapter.buildClaim(inputOf(leg), leg.secret, signal());
-        await adapter.isKnown(claiming, signal());
-        await allChanges(adapter);
-        assert.equal((await facts(adapter, leg)).secret, null, 'it was only read');
-        assert.ok(heard.length > 3 && heard.every((text) => !tells(text, leg.secret)));
-        await adapter.broadcast(claiming, signal());
-        assert.ok(heard.some((text) => tells(text, leg.secret)));
-        assert.equal((await facts(adapter, leg)).secret, leg.secret);
-        assert.ok((await adapter.changes(signal())).touched.includes(leg.escrow.address));
-      });
-      await driver.show();
     },
   },
   {

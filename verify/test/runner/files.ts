@@ -4,7 +4,7 @@
 // given a cluster that nobody else uses (clusters.ts). Ends with what used the processor most.
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,10 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { serveChromium } from './browser.ts';
 import { serveClusters } from './clusters.ts';
 import { entryOf, groupsOf } from './groups.ts';
-import { processorSeconds, sumsOf } from './usage.ts';
+import { apart, processorSeconds, sumsOf, type Used } from './usage.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The compile cache, of use as long as the sources stay. */
@@ -26,8 +27,6 @@ const concurrency = Math.max(2, availableParallelism()) + 4;
  */
 const limitMs = 300_000;
 const mostNamed = 10;
-/** A run of fewer files needs no account of its time. */
-const leastNamed = 20;
 
 export type Outcome = {
   readonly passed: number;
@@ -41,6 +40,8 @@ type Wanted = {
   readonly name: RegExp | undefined;
   readonly isWatching: boolean;
   readonly signal: AbortSignal;
+  /** By what was before the tests. */
+  readonly used: readonly Used[];
 };
 
 export async function runFiles(wanted: Wanted): Promise<Outcome> {
@@ -48,20 +49,27 @@ export async function runFiles(wanted: Wanted): Promise<Outcome> {
   const solidity = join(cacheFolder, 'solidity');
   for (const folder of [compiled, solidity]) mkdirSync(folder, { recursive: true });
   const scratch = await openScratch();
+  // Chromium, a child of this process, has its profiles there too.
+  process.env.TMPDIR = scratch;
+  const usage = join(scratch, 'usage');
+  await writeFile(usage, wanted.used.map((each) => `${JSON.stringify(each)}\n`).join(''));
   const clusters = await serveClusters(join(scratch, 'clusters'), wanted.signal);
+  const chromium = await serveChromium(join(scratch, 'chromium'));
   const env = {
     ...process.env,
-    TMPDIR: scratch,
     NODE_COMPILE_CACHE: compiled,
     PARLEY_TEST_COMPILED: solidity,
-    PARLEY_TEST_USAGE: join(scratch, 'usage'),
+    PARLEY_TEST_USAGE: usage,
     PARLEY_TEST_CLUSTERS: clusters.path,
+    PARLEY_TEST_BROWSER: chromium.path,
   };
   try {
     return await runIn(scratch, env, wanted);
   } finally {
-    await clusters.stop();
-    if (wanted.files.length >= leastNamed) tell(join(scratch, 'usage'));
+    // The processes of tests have noted theirs: what is counted from here on is of these two.
+    await apart('Chromium', () => chromium.stop(), usage);
+    await apart('PostgreSQL', () => clusters.stop(), usage);
+    tell(usage);
     // In memory, what is left there is missing until the machine ends.
     await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
@@ -104,7 +112,6 @@ async function runIn(scratch: string, env: NodeJS.ProcessEnv, wanted: Wanted): P
 }
 
 function tell(usage: string): void {
-  if (!existsSync(usage)) return;
   const sums = sumsOf(readFileSync(usage, 'utf8'));
   const whole = processorSeconds() / 60;
   console.log(`\nprocessor time: ${whole.toFixed(1)} minutes, of it, in seconds:`);

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { entryOf, groupsOf, long, roomOf, together } from './groups.ts';
+import { entryOf, groupsOf, long, mostTogether, roomOf, together } from './groups.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
@@ -36,15 +36,20 @@ test('every file is in one group, with others of its room; alone are the long an
   assert.ok(groups.length < all.length / 8, `${groups.length} processes for ${all.length} files`);
   for (const group of groups) {
     assert.equal(new Set(group.map(roomOf)).size, 1);
-    assert.ok(group.length <= 54);
+    assert.ok(group.length <= mostTogether);
   }
   const folder = await temporary(t);
   await mkdir(join(folder, 'packages/sdk'), { recursive: true });
-  const files = ['a', 'b', 'c'].map((name) => `packages/sdk/${name}.test.ts`);
+  const files = ['a', 'b', 'c', 'd'].map((name) => `packages/sdk/${name}.test.ts`);
   for (const file of files) await writeFile(join(folder, file), '');
-  await writeFile(join(folder, 'packages/sdk/b.test.ts'), 'process.env.ONE = "1";');
+  await writeFile(join(folder, 'packages/sdk/b.test.ts'), `process.env.${'ONE'} = "1";`);
+  const [clock, reset] = ['enable', 'reset'].map((verb) => `mock.timers.${verb}());`);
+  await writeFile(join(folder, 'packages/sdk/c.test.ts'), `before(() => ${clock}`);
+  const text = `before(() => ${clock}\ntest.afterEach(() => ${reset}`;
+  await writeFile(join(folder, 'packages/sdk/d.test.ts'), text);
   assert.deepEqual(groupsOf(folder, files), [
-    ['packages/sdk/c.test.ts', 'packages/sdk/a.test.ts'],
+    ['packages/sdk/d.test.ts', 'packages/sdk/a.test.ts'],
+    ['packages/sdk/c.test.ts'],
     ['packages/sdk/b.test.ts'],
   ]);
 });

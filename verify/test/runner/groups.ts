@@ -11,6 +11,7 @@ import { packageOf } from '@parley/scripts/tokens.ts';
 /** Begun first, by how long they and what they share a process with take. */
 export const long: readonly string[] = [
   'verify/test/web.test.ts',
+  'verify/test/mcp.test.ts',
   'verify/test/web-settle-states.test.ts',
   'verify/test/adapters.test.ts',
   'verify/test/conformance.test.ts',
@@ -26,16 +27,28 @@ export const long: readonly string[] = [
   'verify/test/faults-disk.test.ts',
 ];
 /**
- * These groups override all other rules: they share what takes longest, and end within a file's
- * time. The app with a market and without one are two, so that the second core is used.
+ * These groups override all other rules: the files of each share a market, if any of them has one,
+ * and each file has the market for itself meanwhile. One market would do, for twice the time.
  */
 export const together: readonly (readonly string[])[] = [
-  ['web', 'web-swap', 'web-take', 'web-console', 'web-drill', 'maker', 'cli', 'python', 'mcp'],
-  ['web-settle-states', 'people-browser'],
+  [
+    'web',
+    'bench',
+    'web-swap',
+    'web-take',
+    'web-console',
+    'web-drill',
+    'web-deal',
+    'web-first',
+    'web-market',
+    'web-sign-in',
+  ],
+  ['web-settle-states', 'people-browser', 'operator'],
   ['tour', 'sdk-readme', 'families', 'demo'],
+  ['mcp', 'maker', 'cli', 'python', 'lent-lanes', 'together'],
 ].map((names) => names.map((name) => `verify/test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
-const mostTogether = 54;
+export const mostTogether = 80;
 const starting = /^before\(|^const .* = await start/m;
 /**
  * An environment, a clock of no test's own, the memory, or the modules: files that change one of
@@ -45,6 +58,8 @@ const ofTheProcess = [
   /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
   /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
 ];
+/** With it a clock is each test's own. */
+const resetsClock = /^test\.afterEach\(\(\) => mock\.timers\.reset\(\)\);$/m;
 const [usage, watching] = ['usage.ts', 'watching.ts'].map(
   (name) => pathToFileURL(join(import.meta.dirname, name)).href,
 );
@@ -58,7 +73,8 @@ const belongs = (file: string) => together.findIndex((each) => each.includes(fil
 function weightOf(root: string, file: string): number {
   if (belongs(file) !== -1) return 1;
   if (long.includes(file)) return mostTogether;
-  const text = readFileSync(join(root, file), 'utf8');
+  const whole = readFileSync(join(root, file), 'utf8');
+  const text = resetsClock.test(whole) ? whole.replaceAll('mock.timers', '') : whole;
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
   if (file.startsWith('verify/test/')) return 4;
   return starting.test(text) ? 2 : 1;
@@ -117,7 +133,8 @@ export async function entryOf(root: string, folder: string, group: string[]): Pr
     );
     return `suite(${name}, () => import(${url}));\n`;
   });
-  const text = `import { after, before, describe } from 'node:test';
+  const text = `import { flushCompileCache } from 'node:module';
+import { after, before, describe } from 'node:test';
 import { note } from ${JSON.stringify(usage)};
 import { enabledBy } from ${JSON.stringify(watching)};
 const usage = process.env.PARLEY_TEST_USAGE;
@@ -135,6 +152,8 @@ process.on('exit', here);
 ${suites.join('')}
 Promise.allSettled(loading).then(() => {
   for (const hook of hooks) hook.disable();
+  // Else a process that begins before this one ends compiles the same again.
+  flushCompileCache();
   here();
 });
 `;

@@ -1,5 +1,5 @@
-// `npm test`: types, lint, contracts (their artifacts and gas too), and beside them every *.test.ts
-// on real PostgreSQL and real chains.
+// `npm test`: types, lint, contracts (their artifacts and gas too), then every *.test.ts on real
+// PostgreSQL and real chains, which have the machine for themselves.
 // Prints the tests as they go and each other part when it ends, then one closing line of counts.
 // A skipped test fails the run: a test that is not run must be heard of; so must one that a file
 // has no means to run here, which it prints as a line `NOT TESTED: …`.
@@ -13,6 +13,7 @@ import { generate } from '@parley/scripts/generate.ts';
 import { root, runFiles } from './files.ts';
 import { needsOf } from './needs.ts';
 import { provide } from './provide.ts';
+import { type Used, used } from './usage.ts';
 
 /** With `npm ci` before it the whole stays below 20 minutes. */
 const limitMs = 19.3 * 60_000;
@@ -75,8 +76,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 let passed = 0;
 let failed = 0;
+const usedBefore: Used[] = [];
 
-/** Its output is shown once it has ended: the tests print meanwhile. */
+/** Its output is shown once it has ended: another one runs beside it. */
 async function check({ part, command, args }: Check): Promise<string> {
   const began = Date.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -92,6 +94,8 @@ async function check({ part, command, args }: Check): Promise<string> {
     child.on('close', resolve);
   });
   children.delete(child);
+  // The system counts a child once it has ended: two beside each other are told apart.
+  usedBefore.push(used(part));
   const seconds = Math.round((Date.now() - began) / 1000);
   const ended = code === 0 ? 'ok' : `FAILED (${code})`;
   console.log(`\n== ${part}\n${output.trimEnd()}\n== ${part}: ${ended} in ${seconds} s`);
@@ -101,7 +105,9 @@ async function check({ part, command, args }: Check): Promise<string> {
 }
 
 async function checkAll(): Promise<void> {
-  for (const each of checks) await check(each);
+  // The two long ones have a core each.
+  await Promise.all(checks.slice(0, 2).map(check));
+  for (const each of checks.slice(2)) await check(each);
   const forge = await check({
     part: 'contracts/escrows',
     command: process.execPath,
@@ -113,10 +119,11 @@ async function checkAll(): Promise<void> {
 }
 
 process.env.PATH = [dirname(process.execPath), process.env.PATH].join(':');
-// One after the other on what the tests leave of the machine: they wait half of the time.
-const checking = isWhole ? checkAll() : Promise.resolve();
-const tests = await runFiles({ files, name, isWatching, signal: stopping.signal });
-await checking;
+used('the start of the run');
+if (isWhole) await checkAll();
+if (stopping.signal.aborted) process.exit(1);
+const { signal } = stopping;
+const tests = await runFiles({ files, name, isWatching, signal, used: usedBefore });
 clearTimeout(overall);
 passed += tests.passed;
 failed += tests.failed;

@@ -26,15 +26,24 @@ function secondsOfChildren(): number {
 
 let noted = 0;
 
-export function note(file: string, what: string): void {
+/** Since the last time. */
+export function used(what: string): Used {
   const now = processorSeconds();
-  appendFileSync(file, `${JSON.stringify({ what, seconds: now - noted } satisfies Used)}\n`);
+  const seconds = now - noted;
   noted = now;
+  return { what, seconds };
+}
+
+export function note(file: string, what: string): void {
+  appendFileSync(file, `${JSON.stringify(used(what))}\n`);
 }
 
 /** The end of a shared thing, such as a market of several files, is booked apart. */
-export async function apart(what: string, work: () => Promise<unknown>): Promise<void> {
-  const file = process.env.PARLEY_TEST_USAGE;
+export async function apart(
+  what: string,
+  work: () => Promise<unknown>,
+  file = process.env.PARLEY_TEST_USAGE,
+): Promise<void> {
   const before = processorSeconds();
   await work();
   if (file === undefined) return;

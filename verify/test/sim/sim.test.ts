@@ -27,10 +27,10 @@ function mustTellTwice(seed: number, errors: string): void {
 }
 
 /**
- * The first of seeds.json, and one whose payee on Bitcoin is away: a second or some of the processor
- * each, and more is in the soak.
+ * Claims that gas keys relay, and a payee on Bitcoin that is away: a seed takes two seconds of the
+ * processor, and the soak runs all that are known.
  */
-const seeds = [18, 1183, 2935, 20009, 35, 18];
+const seeds = [18, 35, 18];
 
 test('a party that follows the rules ends with its own, and a seed tells the same story again', async () => {
   const { code, broken, errors, met } = await run(['--seed', seeds.join(), '--story']);
@@ -54,8 +54,8 @@ test('a seed in which somebody loses is told; one whose process dies too, and th
 });
 
 test('the driver loses nothing by nodes that stand still and lie, and a seed tells its story', async () => {
-  const driven = [...Array.from({ length: 24 }, (_, at) => at + 1), 23];
-  const args = ['--driver', '--seed', driven.join(), '--story'];
+  const driven = [23, 1, 3, 7, 8, 11, 13, 23];
+  const args = ['--driver', '--workers', '1', '--seed', driven.join(), '--story'];
   const { code, broken, errors, met } = await run(args);
   assert.deepEqual([code, broken], [0, []], errors);
   for (const kind of ['doubt: nodes disagree', 'node stuck', 'process died']) {

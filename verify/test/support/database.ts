@@ -20,6 +20,8 @@ export type TestDatabase = {
 const migrations = new URL('../../../apps/market/db/migrations/', import.meta.url);
 // Any constant will do; it only has to differ from other users of advisory locks.
 const templateLock = 7_269_552;
+/** Long: one that is late is the end of all files that share the process. */
+const connectMs = 60_000;
 
 let cluster: Promise<Cluster> | null = null;
 let template: Promise<string> | null = null;
@@ -77,7 +79,7 @@ process.on('beforeExit', async () => {
 /** Idle, it keeps no process, and is nobody's error when its database ends. */
 function adminOf(connectionString: string): pg.Pool {
   if (admins === null) {
-    const limits = { max: 2, connectionTimeoutMillis: 10_000 };
+    const limits = { max: 2, connectionTimeoutMillis: connectMs };
     admins = new pg.Pool({ connectionString, ...limits, allowExitOnIdle: true });
     admins.on('error', () => {});
   }
@@ -92,7 +94,7 @@ async function makeTemplate(adminUrl: string): Promise<string> {
   }
   const name = `template_${hash.digest('hex').slice(0, 16)}`;
   // A connection of its own: the lock goes with it.
-  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: connectMs });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [templateLock]);

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@parley/market/db/database.ts';
 import type { Deps } from '@parley/market/ports/deps.ts';
+import { stocked } from '@parley/market/ports/ids.ts';
 import { createMetrics } from '@parley/market/ports/metrics.ts';
 import { readSettings, type Settings } from '@parley/market/settings/config.ts';
 import { pino } from 'pino';
@@ -29,7 +30,7 @@ export function testDeps(overrides: DepsOverrides): TestDeps {
   return {
     settings: { ...readSettings({ PARLEY_RATE_LIMIT: '10000000' }), ...settings },
     now: () => (frozen ?? (now ?? Date.now)()) + offset,
-    randomBytes: (count) => randomBytes(count),
+    randomBytes: stocked(randomBytes),
     adapters: new Map(chains.map((each) => [each.chain, each])),
     metrics: createMetrics('parley'),
     log: pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' }),

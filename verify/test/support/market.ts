@@ -94,16 +94,19 @@ export async function startMarketProcess(
  * The market of the files of a process, each with people of its own: clocks are where others moved
  * them.
  */
-export const sharedMarket = shared(openShared, ({ close }) => close());
+export const sharedMarket = shared(openMarket, ({ close }) => close());
 
-async function openShared(): Promise<RunningMarket & { close(): Promise<void> }> {
+export type OpenMarket = RunningMarket & { close(): Promise<void> };
+
+/** In a home of its own, which `close` removes. */
+export async function openMarket(env: Readonly<Record<string, string>> = {}): Promise<OpenMarket> {
   const undo: (() => Promise<unknown>)[] = [];
   const end: Ending = { after: (step) => undo.unshift(step) };
   const close = async () => {
     for (const step of undo) await step();
   };
   try {
-    const market = await startMarketProcess(end, await newHome(end));
+    const market = await startMarketProcess(end, await newHome(end), env);
     return { ...market, close };
   } catch (error) {
     await close();

@@ -1,10 +1,14 @@
-// The Python package as an outsider has it: its wheel, built from python/ and installed beside what
-// its lock names into an environment of its own. Asks the registry of this machine's pip.
+// The Python package as an outsider has it: its wheel, built from python/ and installed into an
+// environment of its own, which finds what the lock names. Asks the registry of this machine's pip.
 
 import { execFile, execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '@parley/dev/devnet/debian-package.ts';
 import { generate } from '@parley/scripts/generate.ts';
 
 const run = promisify(execFile);
@@ -45,6 +49,7 @@ export function findPython(): string | null {
   return candidates().find((path) => versionOf(path) !== null) ?? null;
 }
 
+type Install = (args: readonly string[]) => Promise<unknown>;
 type PythonPlace = {
   /** The Python of the environment. */
   readonly python: string;
@@ -59,9 +64,10 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   const python = join(environment, 'bin/python');
   await run(found, ['-m', 'venv', '--without-pip', environment]);
   const install = await installer(found, python);
-  const wheels = ['--only-binary', ':all:', '--no-deps', '--no-compile', '--quiet'];
-  const lock = join(source, 'requirements-dev.txt');
-  await install([...wheels, '--require-hashes', '-r', lock]);
+  const locked = await installLocked(found, install);
+  const [release = ''] = await readdir(join(environment, 'lib'));
+  const packages = join(environment, 'lib', release, 'site-packages');
+  await writeFile(join(packages, 'locked.pth'), `${locked}\n`);
   const tree = join(dir, 'tree');
   await generate();
   await cp(source, tree, {
@@ -78,6 +84,34 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   await cp(join(tree, 'tests'), join(folder, 'tests'), { recursive: true });
   await cp(join(tree, 'pyproject.toml'), join(folder, 'pyproject.toml'));
   return { python, folder, wheel };
+}
+
+/** A folder of the user's cache, which outlives a clone. */
+export async function pythonCache(): Promise<string> {
+  const shared = await cacheFolder(join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`));
+  const folder = join(shared, 'python');
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
+
+const wheels = ['--only-binary', ':all:', '--no-deps', '--no-compile', '--quiet'];
+
+/** The packages of the lock: pip takes ten seconds for them, so each lock and Python keeps its own. */
+async function installLocked(found: string, install: Install): Promise<string> {
+  const lock = join(source, 'requirements-dev.txt');
+  const about = `${versionOf(found)}\n${await readFile(lock, 'utf8')}`;
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 16);
+  const cache = await pythonCache();
+  const folder = join(cache, `locked-${digest}`);
+  if (existsSync(folder)) return folder;
+  const making = await mkdtemp(join(cache, 'making-'));
+  await install([...wheels, '--require-hashes', '-r', lock, '--target', making]);
+  // Another process may have been first.
+  await rename(making, folder).catch(async (error: Error) => {
+    await rm(making, { recursive: true });
+    if (!existsSync(folder)) throw error;
+  });
+  return folder;
 }
 
 /**
@@ -105,7 +139,7 @@ export async function leastVersions(): Promise<string[]> {
 }
 
 /** This machine's pip, which saves seconds; else one of the environment's own. */
-async function installer(found: string, python: string) {
+async function installer(found: string, python: string): Promise<Install> {
   const options = { timeout: installMs };
   const own = ['-m', 'pip', '--python', python, 'install'];
   try {

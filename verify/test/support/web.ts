@@ -16,9 +16,6 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Person as Maker, newPerson as newMaker } from '@parley/dev/demo/people.ts';
 import { placeOf } from '@parley/dev/demo/place.ts';
@@ -32,8 +29,7 @@ import { mintKey } from '@parley/sdk/keys.ts';
 import { evmWallet } from '@parley/sdk/wallets/evm.ts';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launch, pageLimitMs, sharedBrowser } from './chromium.ts';
-import { type Ending, type RunningMarket, startMarketProcess } from './market.ts';
-import { shared } from './shared.ts';
+import { openMarket, type RunningMarket, sharedMarket } from './market.ts';
 
 export type Person = {
   readonly accountId: string;
@@ -70,27 +66,29 @@ export type Web = {
   readonly dev: DevnetClient;
   person(): Promise<Person>;
   open(t: TestContext, path: string, how?: Opened): Promise<Page>;
-  close(): Promise<void>;
 };
 
 /** With a browser of its own. `env`: settings of the market. */
-export async function startWeb(env: Readonly<Record<string, string>> = {}): Promise<Web> {
-  const browser = launch();
-  const close = async () => (await browser).close();
+export async function startWeb(
+  env: Readonly<Record<string, string>> = {},
+): Promise<Web & { close(): Promise<void> }> {
+  const parts = [openMarket(env), launch()] as const;
+  const close = async () => {
+    for (const each of await Promise.allSettled(parts)) {
+      if (each.status === 'fulfilled') await each.value.close();
+    }
+  };
   try {
-    const web = await openWeb(browser, env);
-    return { ...web, close: () => web.close().finally(close) };
+    return { ...(await webOn(...(await Promise.all(parts)))), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-const sharedMarket = shared(openWeb, (web) => web.close());
-
 /**
- * The app shared by the files of a process; where a file begins. A file leaves no order of its
- * people open.
+ * The app of the market that the files of a process share; where a file begins. A file leaves no
+ * order of its people open.
  */
 export function sharedWeb(): () => Promise<Web> {
   const people: Person[] = [];
@@ -101,9 +99,9 @@ export function sharedWeb(): () => Promise<Web> {
     }
   };
   const browser = sharedBrowser();
-  const opened = sharedMarket(leave);
+  const market = sharedMarket(leave);
   return async () => {
-    const web = await opened(browser(), {});
+    const web = await webOn(...(await Promise.all([market(), browser()])));
     const person = async () => {
       const made = await web.person();
       people.push(made);
@@ -118,38 +116,21 @@ function ifCommitted(error: unknown): void {
   if (!(error instanceof ParleyApiError && error.code === 'committed')) throw error;
 }
 
-async function openWeb(
-  launched: Promise<Browser>,
-  env: Readonly<Record<string, string>>,
-): Promise<Web> {
-  const undo: (() => unknown)[] = [];
-  const close = async () => {
-    for (const step of undo.splice(0)) await step();
+async function webOn(market: RunningMarket, browser: Browser): Promise<Web> {
+  const { app } = market.ready;
+  if (app?.startsWith('not ') === true) throw new Error(`the app is ${app}`);
+  const { port } = new URL(market.ready.url);
+  const url = `http://localhost:${port}`;
+  const dev = devnetClient(market.ready.dev ?? '');
+  const own = originsOf(market, url, await dev.status());
+  return {
+    url,
+    market,
+    browser,
+    dev,
+    person: () => newPerson(market, url),
+    open: (t, path, how = {}) => open(t, { browser, url, path, own, how }),
   };
-  const end: Ending = { after: (step) => undo.unshift(step) };
-  try {
-    const home = await mkdtemp(join(tmpdir(), 'parley-web-'));
-    end.after(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
-    const [browser, market] = await Promise.all([launched, startMarketProcess(end, home, env)]);
-    const { app } = market.ready;
-    if (app?.startsWith('not ') === true) throw new Error(`the app is ${app}`);
-    const { port } = new URL(market.ready.url);
-    const url = `http://localhost:${port}`;
-    const dev = devnetClient(market.ready.dev ?? '');
-    const own = originsOf(market, url, await dev.status());
-    return {
-      url,
-      market,
-      browser,
-      dev,
-      close,
-      person: () => newPerson(market, url),
-      open: (t, path, how = {}) => open(t, { browser, url, path, own, how }),
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
 /** That a page of this market may ask. */

@@ -6,7 +6,7 @@ import type { Ground, Trader } from './trader.ts';
 import { walletNames } from './trader.ts';
 
 const families = ['evm', 'tron', 'solana'] as const;
-const endLimitMs = 60_000;
+const endLimitMs = 180_000;
 const lookMs = 150;
 
 export type Watching = {
@@ -57,7 +57,7 @@ export async function settles(
     if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
       await page
         .getByRole('button', { name: /^Ask the wallet/ })
-        .click({ timeout: 2_000 })
+        .click({ timeout: 10_000 })
         .catch(() => {});
     }
     if (asked === 'connect') await connects(page);
@@ -87,7 +87,7 @@ async function connects(page: Page): Promise<void> {
     const found = page
       .locator('.swap-now')
       .getByRole('button', { name: `Use ${walletNames[family]}` });
-    if (await found.isVisible()) await found.click({ timeout: 2_000 }).catch(() => {});
+    if (await found.isVisible()) await found.click({ timeout: 10_000 }).catch(() => {});
   }
 }
 
