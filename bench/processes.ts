@@ -29,7 +29,7 @@ const coins: readonly (readonly [CoinName, CoinName])[] = [
 /** In a round, for each second of it. */
 const swapsPerSecond = 4;
 const warmRounds = usually(2, 0);
-/** The others poll the chains once at least: what was mined while they stood still is no swap's. */
+/** The others poll the chains once at least: blocks that they missed are no swap's cost. */
 const caughtUpMs = usually(passLimits.standByMs + 5_000, 0);
 /** What a process takes idle is measured for so long before, and is no part of a swap. */
 const idleMs = usually(20_000, 100);

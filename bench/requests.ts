@@ -49,7 +49,7 @@ const isCounted = (what: string) => /^(as a swap needs it )?on |^a claim /.test(
 
 export async function benchRequests({ rounds }: { readonly rounds: number }): Promise<Row[]> {
   const unlimited = { rateLimit: 10_000_000, mintLimit: 1_000_000, listingLimit: 1_000_000 };
-  // Nothing listens where the webhooks are.
+  // The webhooks' addresses have no listener.
   const settings = { ...unlimited, webhookNetworks: ['127.0.0.1'] };
   const started = await startWorld({ settings });
   const app = await appOf(started);

@@ -93,7 +93,7 @@ export const dropCandidate = none<[chain: ChainKey, address: string]>('candidate
 const isDue = (isAsked: string) => `status = 'pending' and (source = 'api') = ${isAsked}
         and next_check_at <= $2 and chain = any($1::text[])`;
 
-/** Whether a candidate or an asset of these chains is due: as a rule none is. */
+/** Whether a candidate or an asset of these chains is due, which is rare. */
 export const areTokensDue = is<[chains: readonly ChainKey[], now: Date]>('tokens_are_due')`
   select exists (select from candidates where ${isDue('true')})
     or exists (select from candidates where ${isDue('false')})

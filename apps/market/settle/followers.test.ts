@@ -1,12 +1,11 @@
-// Several processes over one database: who follows a chain, what the others do meanwhile, and when
-// another one takes over. The adapters are the real ones but for what an escrow shows.
+// Several processes over one database: one follows a chain, the others stand by, and one of them
+// takes over. The adapters are the real ones but for what an escrow shows.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import { lookBy } from '@parley/chains/testing/showing.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
@@ -20,6 +19,7 @@ import { createSettlement, passLimits, type Settlement } from './follow.ts';
 import { reconcile } from './reconcile.ts';
 import { letGoEnded } from './take-up.ts';
 import { agreedSwap, insertAsset, nodelessAdapters, nodelessDeps } from './testing/rows.ts';
+import { scriptedBy } from './testing/scripted.ts';
 import { shows } from './testing/states.ts';
 
 let database: TestDatabase;
@@ -29,24 +29,12 @@ let trade: Parameters<typeof agreedSwap>[1];
 let script: Map<string, () => EscrowFacts | Promise<EscrowFacts>>;
 let asked: WatchedEscrow[];
 
-function scripted(adapter: ChainAdapter): ChainAdapter {
-  const heads = { height: 1, hash: 'h', clock: 1 };
-  return {
-    ...adapter,
-    look: lookBy({
-      heads: async () => heads,
-      readEscrow: async (escrow) => {
-        asked.push(escrow);
-        return (await script.get(escrow.address)?.()) ?? nothingSeen;
-      },
-    }),
-    changes: async () => ({ touched: [], heads }),
-  };
-}
-
 before(async () => {
   database = await testDatabase({ connections: 10 });
-  deps = nodelessDeps(database.db, nodelessAdapters().map(scripted));
+  deps = nodelessDeps(
+    database.db,
+    nodelessAdapters().map(scriptedBy(() => ({ script, asked, touched: [] }))),
+  );
   const base = await insertAsset(deps, 'bitcoin', null, null);
   const quote = await insertAsset(deps, 'evm-dev', null, null);
   trade = { direction: 'sell_base', base, quote, baseAmount: 5n, quoteAmount: 5n };
@@ -78,6 +66,13 @@ async function follower(number: number): Promise<Settlement> {
   });
   while ((await following.pass('bitcoin')).left > 0);
   return following;
+}
+
+/** The number of the process that has this lease. */
+async function holderOf(lease: string): Promise<number | undefined> {
+  const text = `select holder from leases where name = $1 and ends_at > now()`;
+  const [row] = await deps.db.rows<{ holder: number }>({ name: '', text, values: [lease] });
+  return row?.holder;
 }
 
 const isFunded = async (swap: Made) => (await stored(swap)).state.legs.b.facts.funded !== null;
@@ -196,11 +191,7 @@ test('such a process takes up what is new once in five seconds', async (t) => {
 
 test('a process whose node is silent to what time changes leaves that to another one', async (t) => {
   const swap = await newSwap();
-  const holder = async () => {
-    const text = `select holder from leases where name = 'time' and ends_at > now()`;
-    const [row] = await deps.db.rows<{ holder: number }>({ name: '', text, values: [] });
-    return row?.holder;
-  };
+  const holder = () => holderOf('time');
   const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
   const look = () =>
     Promise.reject(new ParleyError('chain_unavailable', 'away', { chain: 'bitcoin' }));
@@ -243,11 +234,7 @@ test('a follower whose node stands still is overtaken by a process that knows la
     await Promise.all([own.stop(), another.stop()]);
     await other.close();
   });
-  const holder = async () => {
-    const text = `select holder from leases where name = 'bitcoin' and ends_at > now()`;
-    const [row] = await deps.db.rows<{ holder: number }>({ name: '', text, values: [] });
-    return row?.holder;
-  };
+  const holder = () => holderOf('bitcoin');
   let ms = 0;
   const now = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => now() + ms);

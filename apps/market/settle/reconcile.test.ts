@@ -4,9 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
-import { lookBy } from '@parley/chains/testing/showing.ts';
 import { brokenPolicy } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
@@ -26,6 +24,7 @@ import {
   nodelessDeps,
   someWallets,
 } from './testing/rows.ts';
+import { scriptedBy } from './testing/scripted.ts';
 import { shows } from './testing/states.ts';
 import { swapView } from './view.ts';
 
@@ -38,24 +37,12 @@ let script: Map<string, () => EscrowFacts | Promise<EscrowFacts>>;
 let asked: WatchedEscrow[];
 let touched: string[];
 
-function scripted(adapter: ChainAdapter): ChainAdapter {
-  const heads = { height: 1, hash: 'h', clock: 1 };
-  return {
-    ...adapter,
-    look: lookBy({
-      heads: async () => heads,
-      readEscrow: async (escrow) => {
-        asked.push(escrow);
-        return (await script.get(escrow.address)?.()) ?? nothingSeen;
-      },
-    }),
-    changes: async () => ({ touched: touched.splice(0), heads }),
-  };
-}
-
 before(async () => {
   database = await testDatabase({ connections: 10 });
-  deps = nodelessDeps(database.db, nodelessAdapters().map(scripted));
+  deps = nodelessDeps(
+    database.db,
+    nodelessAdapters().map(scriptedBy(() => ({ script, asked, touched }))),
+  );
   const base = await insertAsset(deps, 'bitcoin', null, null);
   const quote = await insertAsset(deps, 'evm-dev', null, null);
   trade = { direction: 'sell_base', base, quote, baseAmount: 5n, quoteAmount: 5n };

@@ -1,4 +1,4 @@
-// Icons of lucide that screens use, each beside words: none of them says anything by itself.
+// Icons of lucide that screens use, each beside words that say it.
 
 import {
   Activity,

@@ -12,7 +12,7 @@ export type Drawing = {
   readonly seconds: number;
   readonly priceText: (price: number) => string;
   readonly timeText: (at: number) => string;
-  /** A point is under the pointer; null: none is. */
+  /** A point is under the pointer; null: it is elsewhere. */
   readonly onPoint: (index: number | null) => void;
 };
 

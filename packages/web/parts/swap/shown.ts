@@ -47,7 +47,7 @@ export type LegShown = {
 export type Shown = {
   readonly situation: Situation;
   readonly tone: Tone;
-  /** Over the title: whose turn it is. */
+  /** Over the title: the side that acts next. */
   readonly turn: string;
   /** Beside it: how long is left. */
   readonly left: string | null;

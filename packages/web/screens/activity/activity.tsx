@@ -86,7 +86,7 @@ async function openOrders(signal: AbortSignal) {
   return orders;
 }
 
-/** null: nobody is signed in. */
+/** null: signed out. */
 function useAccountList(id: string | null) {
   const { data: assets = [] } = useAssets();
   const swaps = useQuery({

@@ -29,7 +29,7 @@ function bpsIn(typed: string): number | null {
 
 type LevelsProps = {
   assets: readonly Asset[];
-  /** The chosen order's; null: none is chosen. */
+  /** The chosen order's; null: no order is chosen. */
   pair: Pair | null;
   accountId: string;
 };
