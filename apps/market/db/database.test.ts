@@ -208,7 +208,7 @@ test('a connection that a poll needs every ten seconds stays open between two of
 });
 
 test('an array arrives as it was, whatever its texts hold', async () => {
-  const texts = ['', 'NULL', '"', '\\', '\\"', '{a,b}', ' a ', 'ä€😀', 'a\nb\tc', null];
+  const texts = ['', 'NULL', '"', '\\', '\\"', '{a,b}', ' a ', 'ä€😀', 'a\nb\tc', '"\n\\', null];
   const dates = [new Date(0), new Date(-1e13), new Date('9999-12-31T23:59:59.999Z'), null];
   const numbers = [1, -2.5, 2n ** 62n, null];
   const nested = [

@@ -1,6 +1,7 @@
 // The one way to PostgreSQL. A statement is a named SQL text with its values; a `Tx` in the
 // parameters of a function says that it runs inside somebody's transaction.
 
+import type { Duplex } from 'node:stream';
 import { literalOf } from '@parley/host/postgres/array-literal.ts';
 import type { Statement, Tx } from '@parley/host/postgres/statements.ts';
 import pg from 'pg';
@@ -142,18 +143,19 @@ async function rowsOf<Row>(
   statement: Statement,
   usage: Metered,
 ): Promise<Row[]> {
-  const { name, text, values, hasMoney, isPlannedAnew } = statement;
-  const prepared = isPlannedAnew ? {} : { name };
-  const config = {
-    ...prepared,
+  const { name, text, values, hasMoney, isPlannedAnew, shape } = statement;
+  const config: pg.QueryConfig & { rowMode?: 'array' } = {
+    ...(isPlannedAnew ? {} : { name }),
+    ...(shape && { rowMode: 'array' }),
     text,
     values: values.map(literalOf),
     types: hasMoney ? moneyTypes : types,
   };
   const began = performance.now();
   try {
-    const result = await client.query(config);
-    return result.rows as Row[];
+    const { rows, fields } = await client.query(config);
+    if (shape === undefined || rows.length === 0) return rows as Row[];
+    return rows.map(shape(fields.map((field) => field.name))) as Row[];
   } catch (error) {
     const failure = withCode(error);
     usage.failed(failure);
@@ -202,6 +204,8 @@ async function inPipeline<Result>(
   work: (tx: PipelinedTx) => Promise<Result>,
 ): Promise<Result> {
   return onConnection({ pool, usage }, async (client) => {
+    const together = sentTogether(client);
+    together();
     const begun = client.query('begin');
     const last: Statement[] = [];
     const atCommit: Tx = {
@@ -218,10 +222,21 @@ async function inPipeline<Result>(
     };
     const [result] = await Promise.all([work({ rows, atCommit }), begun]);
     // A failed statement makes PostgreSQL roll back at the commit behind it.
+    together();
     const stored = last.map((each) => rowsOf(client, each, usage));
     await Promise.all([...stored, client.query('commit')]);
     return result;
   });
+}
+
+/** All that is sent from now to the end of this turn of the event loop goes out as one. */
+function sentTogether(client: pg.PoolClient): () => void {
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
+  const send = () => stream.uncork();
+  return () => {
+    stream.cork();
+    process.nextTick(send);
+  };
 }
 
 /** Rolls back when `work` fails. */

@@ -244,16 +244,43 @@ function unread(error: unknown): Malformed | null {
   return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? notJson('') : null;
 }
 
-/** Unlike AbortSignal.timeout nothing of it outlives the work: 100 MB at 5 000 a second. */
+type Limit = { readonly signal: AbortSignal; users: number; isOver: boolean; end(): void };
+
+/** Requests that share a limit: removing a listener reads those before it. */
+const mostOfLimit = 64;
+const limits = new Map<number, Limit>();
+
+/**
+ * One timer for all that begins in one turn of the event loop: a burst of quotes is one. Unlike
+ * AbortSignal.timeout nothing of it outlives the work: 100 MB at 5 000 a second.
+ */
 async function withTimeLimit<R>(ms: number, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
-  const limit = new AbortController();
-  const end = () => limit.abort(new DOMException('out of time', 'TimeoutError'));
-  const timer = setTimeout(end, ms);
+  const limit = limitOf(ms);
+  limit.users += 1;
   try {
     return await work(limit.signal);
   } finally {
-    clearTimeout(timer);
+    limit.users -= 1;
+    if (limit.users === 0 && limit.isOver) limit.end();
   }
+}
+
+function limitOf(ms: number): Limit {
+  const known = limits.get(ms);
+  if (known !== undefined && known.users < mostOfLimit) return known;
+  if (known !== undefined) known.isOver = true;
+  const controller = new AbortController();
+  const abort = () => controller.abort(new DOMException('out of time', 'TimeoutError'));
+  const timer = setTimeout(abort, ms);
+  const end = () => clearTimeout(timer);
+  const limit: Limit = { signal: controller.signal, users: 0, isOver: false, end };
+  limits.set(ms, limit);
+  setImmediate(() => {
+    if (limits.get(ms) === limit) limits.delete(ms);
+    limit.isOver = true;
+    if (limit.users === 0) end();
+  });
+  return limit;
 }
 
 function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(

@@ -46,9 +46,16 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
       void settle(deps, group).then(() => {
         for (const id of rfqIds) busy.delete(id);
         underway -= 1;
-        begin();
+        plan();
       });
     }
+  }
+
+  /** After this turn of the event loop, which may bring more. */
+  function plan() {
+    if (planned || underway >= mostUnderway) return;
+    planned = true;
+    setImmediate(begin);
   }
 
   return (wanted) =>
@@ -59,11 +66,7 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
         return;
       }
       waiting.push({ quote: wanted, resolve, reject });
-      // After this turn of the event loop, which may bring more.
-      if (!planned && underway < mostUnderway) {
-        planned = true;
-        setImmediate(begin);
-      }
+      plan();
     });
 }
 

@@ -116,7 +116,18 @@ export async function withStandings<Found>(
   return (await recount(db, accountsOf(found), now())) ? read() : found;
 }
 
-const at = (unixSeconds: number) => new Date(unixSeconds * 1_000).toISOString();
+/** Counts begin and end with days, of which there are few: each thread shows four times. */
+const written = new Map<number, string>();
+const mostWritten = 100;
+
+function at(unixSeconds: number): string {
+  const known = written.get(unixSeconds);
+  if (known !== undefined) return known;
+  if (written.size >= mostWritten) written.clear();
+  const text = new Date(unixSeconds * 1_000).toISOString();
+  written.set(unixSeconds, text);
+  return text;
+}
 
 export function standingView({ from, until, ...counts }: Standing) {
   return { ...counts, countedFrom: at(from), countedUntil: at(until) };

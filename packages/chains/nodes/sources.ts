@@ -158,14 +158,20 @@ export function disagree(
 }
 
 /** The result of the work, or a rejection once the signal is aborted. It leaves no listener. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = withResolvers<never>();
-  const end = () => reject(signal.reason);
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    const over = () => signal.removeEventListener('abort', end);
+    const failed = (error: unknown) => {
+      over();
+      reject(error);
+    };
+    work.then((result) => {
+      over();
+      resolve(result);
+    }, failed);
+    // Work that is done already counts.
+    if (signal.aborted) queueMicrotask(end);
+    else signal.addEventListener('abort', end, { once: true });
+  });
 }

@@ -21,7 +21,10 @@ function answering(...rows: unknown[]): Tx & { readonly asked: Statement[] } {
   const asked: Statement[] = [];
   const answer = async <Row>(statement: Statement): Promise<Row[]> => {
     asked.push(statement);
-    return rows as Row[];
+    const { shape } = statement;
+    if (shape === undefined) return rows as Row[];
+    const shaped = shape(Object.keys(rows[0] as object));
+    return rows.map((row) => shaped(Object.values(row as object))) as Row[];
   };
   return { rows: answer, asked };
 }

@@ -14,6 +14,8 @@ export type Statement = {
   readonly hasMoney?: boolean;
   /** Not prepared: the server plans it for these values. */
   readonly isPlannedAnew?: true;
+  /** Makes a row of its values, which are in the order of these columns; absent: by their names. */
+  readonly shape?: (columns: readonly string[]) => (values: readonly unknown[]) => unknown;
 };
 
 /** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
@@ -53,9 +55,16 @@ const placeholder = /(?:\$(\d+)(?:\.(\w+))?|(?<![:\w]):([a-z]\w*(?:\.\w+)*))(::j
 
 /** `::jsonb` of a value, `::jsonb[]` of each. Whole numbers of money become decimal strings. */
 function toJson(value: unknown): string | null {
-  const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
-  return value === null || value === undefined ? null : JSON.stringify(value, money);
+  if (value === null || value === undefined) return null;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It has money in it, or is no JSON at all. A function for each value costs five times as much.
+    return JSON.stringify(value, money);
+  }
 }
+
+const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
 
 function fieldOf(name: string, path: readonly string[], args: readonly unknown[]): unknown {
   const [field = '', ...below] = path;
@@ -92,16 +101,10 @@ function statement(name: string, source: string) {
     }
     return `$${places.indexOf(place) + 1}${json}`;
   });
-  const isNested = /"\w+\??\.\w/.test(text);
-  let nesting: Nesting | undefined;
-  const run = async (tx: Tx, args: readonly unknown[]): Promise<Row[]> => {
+  const shape = /"\w+\??\.\w/.test(text) ? createShape() : undefined;
+  const run = (tx: Tx, args: readonly unknown[]): Promise<Row[]> => {
     const given = values.map((value) => value(args));
-    const rows = await tx.rows<Row>({ name, text, values: given, hasMoney: true });
-    const [first] = rows;
-    if (!isNested || first === undefined) return rows;
-    nesting ??= nestingOf(Object.keys(first));
-    const by = nesting;
-    return rows.map((row) => nested(row, by));
+    return tx.rows<Row>({ name, text, values: given, hasMoney: true, ...(shape && { shape }) });
   };
   return { run, definition: { name, text, places } };
 }
@@ -119,47 +122,54 @@ function readerOf(name: string, { nth, field, path }: Place, json: string): Valu
     : (args) => (plain(args) as unknown[]).map(toJson);
 }
 
-type Nesting = {
-  /**
-   * Objects below the row's: their parent, their name, and the column that is null where they are.
-   */
-  readonly objects: readonly { into: number; name: string; unless: string | null }[];
-  readonly fields: readonly { into: number; name: string; column: string }[];
-};
+/** Objects below the row's: their parent, their name, and the column that is null where they are. */
+type Below = { readonly into: number; readonly name: string; readonly unless: number };
+type Field = { readonly into: number; readonly name: string };
 
-function nestingOf(columns: readonly string[]): Nesting {
-  const objects: Nesting['objects'][number][] = [];
+/** A statement has the same columns each time: they are read once. */
+function createShape(): NonNullable<Statement['shape']> {
+  let made: ((values: readonly unknown[]) => Row) | undefined;
+  return (columns) => (made ??= shapeOf(columns));
+}
+
+function shapeOf(columns: readonly string[]): (values: readonly unknown[]) => Row {
+  const objects: Below[] = [];
   const places = new Map<string, number>();
-  const fields = columns.map((column) => {
+  const fields = columns.map((column, nth): Field => {
     const keys = column.split('.');
     const name = keys.pop()!;
     let into = -1;
     let path = '';
     for (const key of keys) {
       path += `${key}.`;
-      const unless = key.endsWith('?') ? column : null;
+      const unless = key.endsWith('?') ? nth : -1;
       const at = places.get(path) ?? objects.push({ into, name: key.replace('?', ''), unless }) - 1;
       places.set(path, at);
       into = at;
     }
-    return { into, name, column };
+    return { into, name };
   });
-  return { objects, fields };
+  return (values) => nested(values, objects, fields);
 }
 
-function nested(row: Row, { objects, fields }: Nesting): Row {
+function nested(
+  values: readonly unknown[],
+  objects: readonly Below[],
+  fields: readonly Field[],
+): Row {
   const whole: Row = {};
   const made: (Row | null)[] = [];
   const at = (place: number) => (place < 0 ? whole : (made[place] ?? null));
   for (const { into, name, unless } of objects) {
     const parent = at(into);
-    const own = parent === null || (unless !== null && row[unless] === null) ? null : {};
+    const own = parent === null || (unless >= 0 && values[unless] === null) ? null : {};
     if (parent !== null) parent[name] = own;
     made.push(own);
   }
-  for (const { into, name, column } of fields) {
+  for (let nth = 0; nth < fields.length; nth += 1) {
+    const { into, name } = fields[nth]!;
     const parent = at(into);
-    if (parent !== null) parent[name] = row[column];
+    if (parent !== null) parent[name] = values[nth];
   }
   return whole;
 }

@@ -136,12 +136,16 @@ export function withoutNulls(schema: TSchema, value: unknown): unknown {
   }
   if (Array.isArray(value)) return items ? value.map((each) => withoutNulls(items, each)) : value;
   if (properties === undefined) return value;
-  const fields = Object.entries(value).flatMap(([name, each]) => {
+  const fields: [string, unknown][] = [];
+  let isWhole = true;
+  for (const [name, each] of Object.entries(value)) {
     const field = Object.hasOwn(properties, name) ? properties[name]! : {};
-    if (each === null && Object.hasOwn(field, leftOut)) return [];
-    return [[name, withoutNulls(field, each)] as const];
-  });
-  return Object.fromEntries(fields);
+    const fits = withoutNulls(field, each);
+    const isLeftOut = each === null && Object.hasOwn(field, leftOut);
+    if (isLeftOut || fits !== each) isWhole = false;
+    if (!isLeftOut) fields.push([name, fits]);
+  }
+  return isWhole ? value : Object.fromEntries(fields);
 }
 
 type Said = TSchema & { readonly description?: string; readonly examples?: readonly unknown[] };
