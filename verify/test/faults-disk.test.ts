@@ -74,7 +74,12 @@ async function swapOnAFullDisk(stage: Stage): Promise<void> {
   } finally {
     await free();
   }
-  await until('a request is served', async () => (await asked()).status === 201);
+  await until('a request is served', async () => {
+    const { status, code } = await asked();
+    if (status === 201) return true;
+    // An error that lasts names its cause.
+    throw new Error(`${status} ${code}; the market says: ${market.log().slice(-2_000)}`);
+  });
   await endsRight(stage, deal, await finish(stage, deal), 'received');
 }
 

@@ -3,7 +3,17 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endBySteps, type Step } from '../end-process.ts';
@@ -199,6 +209,33 @@ export async function endPostmaster(pid: number): Promise<void> {
   ];
   const isGone = async () => !isAlive(pid) || (await commandLineOf(pid)).length === 0;
   await endBySteps(pid, steps, isGone);
+}
+
+/**
+ * Ends the children of a postmaster that is gone, and tells how many. They end by themselves, but
+ * for one that waits for a lock whose holder was killed: it waits for ever, and no database starts
+ * beside it. Only Linux tells whose they are, and of another user's only to those it trusts.
+ */
+export async function endLeftovers({ data }: Places): Promise<number> {
+  const names = await readdir('/proc').catch(() => []);
+  let ended = 0;
+  for (const pid of names.map(Number).filter(Number.isSafeInteger)) {
+    const folder = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+    if (folder !== data) continue;
+    const [title] = await commandLineOf(pid);
+    if (title?.startsWith('postgres: ') !== true) continue;
+    if (killed(pid)) ended += 1;
+  }
+  return ended;
+}
+
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 async function isPostmasterOf(pid: number, data: string): Promise<boolean> {

@@ -161,6 +161,27 @@ test('a database killed with -9 comes back on the same port with what was commit
   );
 });
 
+test('a database comes back where a process of the killed one hangs, and another database keeps its own', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const database = await start(await emptyFolder(t));
+  const other = await start(await emptyFolder(t));
+  const clients = [database, other].map(({ url }) => new pg.Client({ connectionString: url }));
+  for (const client of clients) {
+    client.on('error', () => {});
+    await client.connect();
+    t.after(() => client.end().catch(() => {}));
+  }
+  const own = 'select pg_backend_pid() as pid';
+  const pids = await Promise.all(clients.map(async (each) => (await each.query(own)).rows[0].pid));
+  // As one that waits for a lock whose holder was killed: it ends by no word of others.
+  process.kill(pids[0], 'SIGSTOP');
+  const killed = database.pid;
+  process.kill(killed, 'SIGKILL');
+  await eventually('another process', async () => assert.notEqual(database.pid, killed));
+  await eventually('an answer', () => query(database.url, 'select 1'));
+  assert.deepEqual(pids.map(isAlive), [false, true]);
+});
+
 test('a database ends with us where the system can tie them', async (t) => {
   if (process.platform !== 'linux') return t.skip('setpriv is a Linux tool');
   const { child, ready, ended } = startInChild(await emptyFolder(t));

@@ -13,6 +13,7 @@ import { withClient } from './client.ts';
 import {
   databaseEnvironment,
   dataOwner,
+  endLeftovers,
   endOrphan,
   endPostmaster,
   isAlive,
@@ -32,6 +33,8 @@ const databaseName = 'parley';
 const startLimitMs = 120_000;
 const pollMs = 10;
 const leftoverLimitMs = 30_000;
+/** Those that can end by themselves have done so by then. */
+const leftoverGraceMs = 2_000;
 const leftoverPollMs = 100;
 const portAttempts = 5;
 /** Starts at once after so many ends within the window; from then on with pauses. */
@@ -149,7 +152,7 @@ async function launchWhereFree(
   wanted: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<{ child: ChildProcess; port: number }> {
-  const until = performance.now() + leftoverLimitMs;
+  const began = performance.now();
   for (let attempt = 1; ; ) {
     const port = wanted ?? (await freePort());
     try {
@@ -157,7 +160,10 @@ async function launchWhereFree(
     } catch (error) {
       const { portTaken, leftover } = error instanceof EmbeddedPostgresError ? error.facts : {};
       if (leftover === true) {
-        if (performance.now() > until || signal?.aborted) throw error;
+        const waitedMs = performance.now() - began;
+        if (waitedMs > leftoverLimitMs || signal?.aborted) throw error;
+        const ended = waitedMs > leftoverGraceMs ? await endLeftovers(setup.places) : 0;
+        if (ended > 0) setup.log.warn({ ended }, 'ended what a killed database had left running');
         await sleep(leftoverPollMs);
       } else if (portTaken !== true || wanted !== undefined || attempt === portAttempts) {
         throw error;

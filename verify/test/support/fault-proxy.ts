@@ -1,5 +1,5 @@
-// A way to a TCP server that may be cut, be closed for a while, and lead to another one. It alters
-// no byte.
+// A way to a TCP server that may be cut, be held up, be closed for a while, and lead to another one.
+// It alters no byte.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -10,6 +10,8 @@ export type FaultProxy = {
   cut(): void;
   /** The same, and takes no new ones until `heal`. */
   fail(): void;
+  /** Reads nothing of either side until `heal`: neither is told. */
+  hold(): void;
   heal(): void;
   /** From the next connection on; those that are there are ended. */
   pointTo(port: number): void;
@@ -20,6 +22,11 @@ export async function faultProxy(first: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
   let to = first;
   let isDown = false;
+  let isHeld = false;
+  const ways = new Set<readonly [Socket, Socket]>();
+  const flow = ([client, upstream]: readonly [Socket, Socket]) => {
+    client.pipe(upstream).pipe(client);
+  };
   const server = createServer((client) => {
     client.on('error', () => {});
     if (isDown) {
@@ -27,15 +34,18 @@ export async function faultProxy(first: number): Promise<FaultProxy> {
       return;
     }
     const upstream = connect(to, '127.0.0.1').on('error', () => {});
-    for (const each of [client, upstream]) {
+    const way = [client, upstream] as const;
+    ways.add(way);
+    for (const each of way) {
       sockets.add(each);
       each.on('close', () => {
         sockets.delete(each);
+        ways.delete(way);
         client.destroy();
         upstream.destroy();
       });
     }
-    client.pipe(upstream).pipe(client);
+    if (!isHeld) flow(way);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,8 +59,18 @@ export async function faultProxy(first: number): Promise<FaultProxy> {
       isDown = true;
       cut();
     },
+    hold: () => {
+      isHeld = true;
+      for (const [client, upstream] of ways) {
+        client.unpipe(upstream);
+        upstream.unpipe(client);
+      }
+    },
     heal: () => {
       isDown = false;
+      if (!isHeld) return;
+      isHeld = false;
+      for (const way of ways) flow(way);
     },
     pointTo: (port) => {
       to = port;
