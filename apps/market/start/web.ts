@@ -30,6 +30,8 @@ const documents = [
   'package-lock.json',
 ];
 const buildLimitMs = 120_000;
+/** A busy machine gives little to a build that holds up no start. */
+const behindLimitMs = 600_000;
 const lookMs = 250;
 
 /** `said`: a line for the operator, null where there is nothing to say. */
@@ -117,7 +119,7 @@ export async function finishBuilds(running: WebBuild | null, root = ownRoot): Pr
 
 async function buildBehind(root: string, part: string): Promise<void> {
   const args = [join(root, 'scripts/web.ts'), '--only', part, '--json'];
-  const building = promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
+  const building = promisify(execFile)(process.execPath, args, { timeout: behindLimitMs });
   const { child } = building;
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const end = () => child.kill();
@@ -160,7 +162,7 @@ async function newestIn(path: string): Promise<number> {
 
 async function build(root: string): Promise<string> {
   const args = [join(root, 'scripts/web.ts'), '--only', 'app', '--unpacked', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: behindLimitMs });
   const { seconds } = JSON.parse(stdout) as { seconds: number };
   return `built in ${seconds.toFixed(1)} s: its sources were newer`;
 }
