@@ -4,6 +4,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Log } from '@parley/maker/log.ts';
 import type { Kept } from '@parley/sdk/stores/store.ts';
+import type { Payment } from '@parley/trader/paying/payment.ts';
 import { type Book, daySeconds, type Who } from './book.ts';
 import type { Gift } from './settings.ts';
 
@@ -23,13 +24,6 @@ export type Payer = {
    */
   send(kept: Kept, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
-};
-
-export type Payment = {
-  readonly to: string;
-  readonly token: string | null;
-  readonly decimals: number;
-  readonly amount: bigint;
 };
 
 export type Refusal =

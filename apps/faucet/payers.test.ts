@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nodeOf, within } from '@parley/chains/testing/nodes.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
-import { openPayers, tronPayment } from './payers.ts';
+import { tronPayment } from '@parley/trader/paying/tron.ts';
+import { openPayers } from './payers.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

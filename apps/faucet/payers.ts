@@ -1,18 +1,11 @@
 // The payer on each chain: the market's adapter checks and asks the nodes, the SDK's wallet of the
 // faucet's key signs. A payer signs nothing but a payment of a fixed amount to one address.
 
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { bitcoinNetworks, parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
-import type { TronTransaction } from '@parley/chains/interface/material.ts';
+import { transferCall } from '@parley/chains/evm/builders.ts';
 import { RpcError } from '@parley/chains/nodes/rpc.ts';
-import { parseTronAddress, tronHex } from '@parley/chains/tron/address.ts';
-import { type Http, httpClient, type TronSource } from '@parley/chains/tron/http.ts';
-import { codeAt, headBlock } from '@parley/chains/tron/node.ts';
-import { referenceTo, tronTransaction } from '@parley/chains/tron/plan.ts';
-import type { Field } from '@parley/contracts/tron/protobuf.ts';
-import { type Envelope, rawTransaction } from '@parley/contracts/tron/transaction.ts';
+import { parseTronAddress } from '@parley/chains/tron/address.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { readKey } from '@parley/maker/keys.ts';
 import type { Log } from '@parley/maker/log.ts';
@@ -25,10 +18,11 @@ import { type CoinSource, coreCoins, esploraCoins } from '@parley/sdk/wallets/co
 import { evmWallet, mostFeePerGasOf } from '@parley/sdk/wallets/evm.ts';
 import { solanaWallet } from '@parley/sdk/wallets/solana.ts';
 import { tronWallet } from '@parley/sdk/wallets/tron.ts';
-import { encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
-import type { Payer, Payment } from './give.ts';
+import { parseWallet as parseSolanaWallet, solanaPayment } from '@parley/trader/paying/solana.ts';
+import { tronPayment } from '@parley/trader/paying/tron.ts';
+import { type Hex, parseTransaction } from 'viem';
+import type { Payer } from './give.ts';
 import type { FaucetChain } from './settings.ts';
-import { parseWallet as parseSolanaWallet, solanaPayment } from './solana.ts';
 
 /**
  * A transfer takes a quarter of it, by rules of forks to come two thirds. A contract that takes
@@ -41,6 +35,9 @@ const mostSatPerVbyte = 200;
 
 /** Wei, of a gift of a token where no coins are given: a hundredth of the coin. */
 const mostTokenFee = 10n ** 16n;
+
+/** 30 TRX: the transfer of a token burns about 14, to an address without any about 28. */
+const feeLimitSun = 30_000_000n;
 
 /** The part of a payer that differs by family. */
 type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'forget'>;
@@ -114,7 +111,10 @@ function signerOf({ of, gifts }: FaucetChain, key: string | Uint8Array): Signer 
         address: wallet.address,
         parse: parseTronAddress,
         sign: async (pay, signal) =>
-          wallet.sign(await tronPayment({ chain, sources }, wallet.address, pay, signal), signal),
+          wallet.sign(
+            await tronPayment({ chain, sources }, wallet.address, pay, signal, feeLimitSun),
+            signal,
+          ),
       };
     }
     case 'solana': {
@@ -147,7 +147,11 @@ function evmSigner(
       // The next nonce is the nodes' to tell: a gap would hold up all gifts that come after it.
       wallet.forget();
       try {
-        const kept = await wallet.sign(chainId, evmCall(pay), signal);
+        const kept = await wallet.sign(
+          chainId,
+          transferCall(pay.token, pay.to, pay.amount),
+          signal,
+        );
         const { gas = 0n } = parseTransaction(kept.raw as Hex);
         if (gas > mostEvmGas) {
           const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
@@ -175,13 +179,6 @@ function tooDear(chain: string, how: string): ParleyError {
   return new ParleyError('chain_unavailable', `fees of ${chain} are too high: ${how}`, { chain });
 }
 
-function evmCall({ to, token, amount }: Payment) {
-  if (token === null) return { to, data: '0x', value: `0x${amount.toString(16)}` } as const;
-  const args = [to as Hex, amount] as const;
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
-  return { to: token, data, value: '0x0' } as const;
-}
-
 function bitcoinSigner(
   { chain, rpcUrl, esploraUrl = '' }: Of<'bitcoin'>,
   privateKey: string,
@@ -202,48 +199,4 @@ function bitcoinSigner(
     sign: ({ to, amount }, signal) => wallet.signPayment(to, amount, signal),
     forget: (signed) => wallet.release(signed.raw, signed),
   };
-}
-
-// A payment on TRON, unsigned: TRX, or a token by its `transfer`.
-
-/** Sent again until then: a node that is away for a minute loses nothing. */
-const lifeMs = 600_000;
-/** 30 TRX: the transfer of a token burns about 14, to an address without any about 28. */
-const feeLimitSun = 30_000_000n;
-
-type Nodes = { readonly chain: string; readonly sources: readonly TronSource[] };
-
-export async function tronPayment(
-  nodes: Nodes,
-  from: string,
-  pay: Payment,
-  signal: AbortSignal,
-): Promise<TronTransaction> {
-  const http = httpClient(nodes);
-  if (pay.token === null) await mustBeWallet(http, pay.to, signal);
-  const solid = await headBlock(http, 'solid', signal);
-  const { timestampMs: timestamp } = await headBlock(http, 'head', signal);
-  const envelope = { ...referenceTo(solid), timestamp, expiration: timestamp + lifeMs };
-  const { to, token, amount } = pay;
-  if (token === null) return coins(from, to, amount, { ...envelope, feeLimitSun: 0n });
-  const words = [tronHex(to).slice(2), amount.toString(16)].map((each) => each.padStart(64, '0'));
-  const call = { from, to: token, data: `a9059cbb${words.join('')}`, value: 0n };
-  return tronTransaction(call, { ...envelope, feeLimitSun });
-}
-
-/** Nodes refuse coins for a contract: such a gift would wait for its end, and hold up others. */
-async function mustBeWallet(http: Http, to: string, signal: AbortSignal): Promise<void> {
-  if ((await codeAt(http, to, signal)) === null) return;
-  throw new ParleyError('bad_address', `${to} is a contract: it takes no TRX of a transfer`, {});
-}
-
-function coins(from: string, to: string, amount: bigint, envelope: Envelope): TronTransaction {
-  const fields: Field[] = [
-    [1, hexToBytes(tronHex(from))],
-    [2, hexToBytes(tronHex(to))],
-    [3, amount],
-  ];
-  const raw = rawTransaction('TransferContract', fields, envelope);
-  // The wallet signs the hash of these bytes, and looks at nothing else.
-  return { raw_data_hex: bytesToHex(raw), txID: bytesToHex(sha256(raw)) } as TronTransaction;
 }

@@ -37,28 +37,73 @@ export type Asked = {
 const mostAtOnce = 50;
 const secondMs = 1_000;
 
+export type Desk = ReturnType<typeof openDesk>;
+
+/** Where swaps of one process are driven. `below`: words of the last line of a terminal. */
+export function openDesk(
+  cli: Cli,
+  session: Session,
+  own: Unlocked,
+  { client, payout, leaveNone, below = () => '' }: DrivingAll & { readonly below?: () => string },
+) {
+  const now = new Map<string, Now>();
+  const lines = quietLines(cli, () =>
+    [below(), countdown(now, session.now())].filter(Boolean).join('   '),
+  );
+  const rescue = rescueWriter(session, own, (text) => note(cli, text));
+  const driving = { session, own, client, payout, leaveNone, rescue };
+  const begun = new Map<string, Promise<Ended>>();
+  const one = async (swap: Swap, onProgress: Events['progress'], signal: AbortSignal) => {
+    const events = teller(cli, session, swap, { lines, now });
+    const progress: Events['progress'] = (each) => {
+      onProgress(each);
+      events.progress(each);
+    };
+    try {
+      return await driveSwap({ ...driving, signal }, swap, { ...events, progress });
+    } finally {
+      now.delete(swap.swapId);
+    }
+  };
+  return {
+    lines,
+    /** The same run for all that ask for a swap. Throws the signal's reason. */
+    drive: (
+      swap: Swap,
+      onProgress: Events['progress'] = () => {},
+      signal = cli.signal,
+    ): Promise<Ended> => {
+      const run = begun.get(swap.swapId) ?? one(swap, onProgress, signal);
+      begun.set(swap.swapId, run);
+      return run;
+    },
+    end: async () => {
+      lines.end();
+      await rescue.ended();
+      const isLeft = cli.signal.aborted && begun.size > 0;
+      if (isLeft) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
+    },
+  };
+}
+
 /** Resolves to the exit status of all of them, once each has ended or waits for a person. */
 export async function driveAll(
   cli: Cli,
   session: Session,
   own: Unlocked,
   swaps: readonly Swap[],
-  { client, asked, payout, leaveNone }: DrivingAll,
+  all: DrivingAll,
 ): Promise<number> {
-  const now = new Map<string, Now>();
-  const lines = quietLines(cli, () => countdown(now, session.now()));
-  const rescue = rescueWriter(session, own, (text) => note(cli, text));
-  const driving = { session, own, client, payout, leaveNone, rescue, signal: cli.signal };
+  const desk = openDesk(cli, session, own, all);
   try {
     const ended: Ended[] = [];
     const one = async (swap: Swap) => {
-      ended.push(await driveSwap(driving, swap, teller(cli, session, swap, { lines, now })));
-      now.delete(swap.swapId);
+      ended.push(await desk.drive(swap));
     };
     const room = places(mostAtOnce);
     const free = swaps.map((swap) => room(() => one(swap)));
-    const { swaps: fundings, confirm } = asked ?? { swaps: [], confirm: async () => {} };
-    const wanted = lines.quietFor(confirm).then(
+    const { swaps: fundings, confirm } = all.asked ?? { swaps: [], confirm: async () => {} };
+    const wanted = desk.lines.quietFor(confirm).then(
       () => fundings.map((swap) => room(() => one(swap))),
       (error: unknown) => {
         cli.signal.throwIfAborted();
@@ -72,14 +117,12 @@ export async function driveAll(
     await Promise.all([...free, wanted.then((all) => Promise.all(all))]);
     return statusOf(ended);
   } finally {
-    lines.end();
-    await rescue.ended();
-    if (cli.signal.aborted) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
+    await desk.end();
   }
 }
 
 /** So many at once, in their order; the others wait for one of them. */
-function places(most: number) {
+export function places(most: number) {
   const due: (() => void)[] = [];
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {
@@ -95,7 +138,7 @@ function places(most: number) {
   };
 }
 
-function statusOf(ended: readonly Ended[]): number {
+export function statusOf(ended: readonly Ended[]): number {
   const stopped = ended.find((each) => each.is === 'stopped');
   if (stopped !== undefined) return statuses[stopped.told.class];
   const isPaid = ended.every((each) => each.is === 'ended' && each.end === 'received');
@@ -149,7 +192,7 @@ export function countdown(swaps: ReadonlyMap<string, Now>, now: number): string 
 }
 
 /** The last letters differ: ids begin with their time. */
-const shortId = (swapId: string) => `…${swapId.slice(-8)}`;
+export const shortId = (swapId: string) => `…${swapId.slice(-8)}`;
 
 /**
  * Lines to standard error; while a person is asked they wait. A person sees below them one more

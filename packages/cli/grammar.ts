@@ -14,6 +14,7 @@ import { graceSeconds, ttlSeconds, validForSeconds } from '@parley/core/limits.t
 import { parties, threadStatuses } from '@parley/core/trade.ts';
 import { mustTakeValues } from '@parley/host/command.ts';
 import type { Cli } from '@parley/trader/io.ts';
+import { waitSeconds } from '@parley/trader/orders/waits.ts';
 import manifest from './package.json' with { type: 'json' };
 
 const sides = ['sell', 'buy'] as const;
@@ -28,7 +29,11 @@ const usualPort = 4_780;
 const note = `
 An ASSET is CHAIN for its own coin, such as bitcoin; else CHAIN:SYMBOL or CHAIN:CONTRACT.
 Exit status: 0 done, 2 usage, 3 refused by the market, 4 market unavailable, 5 not verified,
-6 chain unavailable, 7 needs you, 8 not received, 9 a local file, 1 a fault, 130 interrupted.`;
+6 chain unavailable, 7 needs you, 8 not received, 9 a local file, 10 no quote good enough,
+1 a fault, 130 interrupted.
+
+A first trade: parley init, parley login --new, then
+  parley trade sell 0.01 btc for usdc@ethereum --at-least 640`;
 
 type Work<Given extends unknown[]> = (cli: Cli, ...given: Given) => Promise<unknown>;
 /** The action of a command: arguments and options as its work takes them. */
@@ -66,12 +71,19 @@ export function grammar({ cli, done }: How) {
     };
   const program: CommandUnknownOpts = root;
   program.hook('preAction', mustTakeValues);
+  program.commandsGroup('begin:');
   accountCommands(program, does);
+  program.commandsGroup('look:');
   marketCommands(program, does);
+  program.commandsGroup('trade by one command:');
+  tradeCommands(program, does);
+  program.commandsGroup('trade by hand:');
   requestCommands(program, does);
   dealCommands(program, does);
+  program.commandsGroup('settle:');
   swapCommands(program, does);
   claimsCommands(program, does);
+  program.commandsGroup('beside:');
   webhookCommands(program, does);
   tab(program as unknown as Parameters<typeof tab>[0], { completionCommandName: 'completion' });
   return program;
@@ -221,6 +233,87 @@ function webhookCommands(root: CommandUnknownOpts, does: Does): void {
     .option('--port <N>', 'of 127.0.0.1; 0 takes any', whole(0, mostPort), usualPort)
     .option('--secret-fd <N>', 'reads the secret (whsec_…) from this file descriptor', descriptor)
     .action(does(async () => (await load()).listen));
+}
+
+/** Options of one trade, beside its bound. */
+const wait = () =>
+  new Option(
+    '--wait <SECONDS>',
+    `how long it waits for quotes; default ${waitSeconds.usual}`,
+  ).argParser(whole(waitSeconds.least, waitSeconds.most));
+const makers = () =>
+  new Option('--settled <N>', 'quotes of makers with at least so many settled swaps').argParser(
+    settled(1),
+  );
+const called = () =>
+  new Option('--id <NAME>', 'a name of your own: a trade of that name is done once, for ever');
+/**
+ * Commander takes an option of a command wherever it stands, behind its subcommands too. Those that
+ * a subcommand does not take are refused: "--dry-run" must not be lost.
+ */
+function mustBeItsOwn(trade: CommandUnknownOpts, action: CommandUnknownOpts): void {
+  if (action === trade) return;
+  for (const option of trade.options) {
+    const name = option.attributeName();
+    if (trade.getOptionValueSource(name) !== 'cli') continue;
+    const isShared = name === 'dryRun' && action.name() !== 'resume';
+    if (!isShared) action.error(`error: option '${option.long}' is not of '${action.name()}'`);
+    action.setOptionValue(name, trade.getOptionValue(name));
+  }
+}
+
+const mostAtOnce = 20;
+
+function tradeCommands(root: CommandUnknownOpts, does: Does): void {
+  const load = () => import('./do/orders.ts');
+  const trade = root
+    .command('trade')
+    .summary('one command trades: asks, takes the best quote, and settles')
+    .description(
+      'Asks, waits for quotes, accepts the best one that keeps your bound, and settles.\n' +
+        'Without a terminal, and with --yes, it wants the bound. After any end it goes on when it\n' +
+        'is run again, and trades nothing twice.',
+    )
+    .option(
+      '--from-file <FILE>',
+      'trades of a .csv or .jsonl file; each has an id, and is done once',
+    )
+    .option('--at-once <N>', 'so many of them side by side', whole(1, mostAtOnce), 5)
+    .option('--results <FILE>', 'writes a JSON line for each of them there')
+    .option('--dry-run', 'shows what would be asked, and asks nothing')
+    .hook('preAction', mustBeItsOwn)
+    .action(does(async () => (await load()).trade));
+  trade
+    .command('sell')
+    .description('sells an amount of an asset for another one')
+    .argument('<AMOUNT>')
+    .argument('<ASSET>')
+    .addArgument(new Argument('<for>').choices(['for'] as const))
+    .argument('<PRICED>', 'the asset in which prices are')
+    .option('--at-least <AMOUNT>', 'the least that it brings, in the other asset, for all of it')
+    .addOption(wait())
+    .addOption(makers())
+    .addOption(called())
+    .addHelpText('after', '\nparley trade sell 0.01 btc for usdc@ethereum --at-least 640')
+    .action(does(async () => (await load()).sell));
+  trade
+    .command('buy')
+    .description('buys an amount of an asset with another one')
+    .argument('<AMOUNT>')
+    .argument('<ASSET>')
+    .addArgument(new Argument('<with>').choices(['with'] as const))
+    .argument('<PRICED>', 'the asset in which prices are')
+    .option('--at-most <AMOUNT>', 'the most that it costs, in the other asset, for all of it')
+    .addOption(wait())
+    .addOption(makers())
+    .addOption(called())
+    .addHelpText('after', '\nparley trade buy 640 usdc@ethereum with btc --at-most 0.0101')
+    .action(does(async () => (await load()).buy));
+  trade
+    .command('resume')
+    .description('goes on with trades that were ended before they were done: all, or those named')
+    .argument('[NAME...]')
+    .action(does(async () => (await load()).resume));
 }
 
 const valid = () =>

@@ -56,6 +56,9 @@ async function profileWith(
   return store;
 }
 
+/** Called once a swap of other words has been looked at. */
+let heard = () => {};
+
 /** `answer`: the person's answer, once a swap that needs none has been reported; null: no person is
  * there. */
 async function settled(name: string, args: readonly string[], answer: string | null = null) {
@@ -65,7 +68,9 @@ async function settled(name: string, args: readonly string[], answer: string | n
     isAsked: answer !== null,
     out: (text) => {
       said.out += text;
-      if (text.includes(`"${funded}"`) && text.includes('foreign_key')) tellAsked();
+      if (!text.includes(`"${funded}"`) || !text.includes('foreign_key')) return;
+      tellAsked();
+      heard();
     },
     ask: async () => {
       asked += 1;
@@ -173,11 +178,11 @@ test('a swap accepted here and agreed since is in the list before it is begun', 
 
 /** A market that answers by the path, for as long as the work lasts. */
 async function withMarket(
-  answerTo: (url: URL) => object,
+  answerTo: (url: URL) => object | Promise<object>,
   work: (market: string) => Promise<void>,
 ): Promise<void> {
-  const server = createServer((request, response) => {
-    response.end(JSON.stringify(answerTo(new URL(request.url ?? '', 'http://market'))));
+  const server = createServer(async (request, response) => {
+    response.end(JSON.stringify(await answerTo(new URL(request.url ?? '', 'http://market'))));
   });
   await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
   try {
@@ -186,6 +191,28 @@ async function withMarket(
     server.close();
   }
 }
+
+test('a trade drives the funded swaps of before along, and begins none', async () => {
+  const looked = Promise.withResolvers<void>();
+  heard = looked.resolve;
+  // The trade ends once the market lists no asset: it waits for the other swap here.
+  const answerTo = async ({ pathname }: URL) => {
+    if (pathname.endsWith('/assets')) await looked.promise;
+    return { assets: [], swaps: [], nextCursor: null };
+  };
+  await withMarket(answerTo, async (market) => {
+    await profileWith('along', [funded, fresh], market);
+    const sale = ['trade', 'sell', '0.01', 'btc', 'for', 'eth', '--at-least', '1'];
+    const { status, out, err } = await settled('along', sale);
+    assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
+    assert.doesNotMatch(out, new RegExp(`"swapId":"${fresh}"`));
+    assert.match(err, /agreed before and not begun: 1\. "parley settle" funds them/);
+    assert.deepEqual(
+      [status, JSON.parse(out.trim().split('\n').at(-1) ?? '').code],
+      [7, 'not_listed'],
+    );
+  });
+});
 
 test('the book is asked for accounts with so many settled swaps', async () => {
   let asked: URLSearchParams | null = null;

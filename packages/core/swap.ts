@@ -10,7 +10,7 @@ import type { LegName, Party } from './trade.ts';
 
 /** The payee's word that it will not go on. It is never taken back. */
 export type Release = {
-  /** When it said so: nothing of the swap may be funded from then on. */
+  /** When it said so: no leg of the swap may be funded from then on. */
   readonly askedAt: UnixSeconds;
   /** When it gave its signature; null: not yet, or its own transaction releases the leg. */
   readonly at: UnixSeconds | null;

@@ -8,6 +8,7 @@ import { formatAmount, parseAmount } from '@parley/sdk/people.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Asset } from '@parley/sdk/types.ts';
 import { Failure, misused, needsYou } from './failures.ts';
+import { coinSymbolOf } from './known.ts';
 import type { ProfileChain } from './profile.ts';
 import type { Session } from './session.ts';
 
@@ -62,6 +63,50 @@ export function ownAsset(session: Pick<Session, 'chain'>, name: string): OwnAsse
   throw needsYou('not_pinned', sentence);
 }
 
+/** The coin or token of one chain of the profile that goes by a symbol, in any case. */
+function calledOn({ profile }: Pick<Session, 'profile'>, chain: string, symbol: string) {
+  const of = profile.chains[chain];
+  if (of === undefined) return [];
+  const isCalled = (other: string) => other.toLowerCase() === symbol.toLowerCase();
+  const tokens = Object.keys(of.tokens);
+  const exact = tokens.filter((each) => each === symbol);
+  const called = exact.length > 0 ? exact : tokens.filter(isCalled);
+  const coin = isCalled(coinSymbolOf(of) ?? '') ? [chain] : [];
+  return [...coin, ...called.map((each) => `${chain}:${each}`)];
+}
+
+/** A sentence names no more assets than this. */
+const mostNamed = 12;
+
+function assetsOn({ profile }: Pick<Session, 'profile'>, chain: string): string[] {
+  const tokens = Object.keys(profile.chains[chain]?.tokens ?? {});
+  return [chain, ...tokens.map((symbol) => `${chain}:${symbol}`)];
+}
+
+/**
+ * As `ownAsset`, and by `SYMBOL@CHAIN`, or a symbol alone that one chain of the profile has. Throws
+ * Failure `not_pinned`, and `ambiguous_asset` with the names there are.
+ */
+export function namedAsset(session: Pick<Session, 'chain' | 'profile'>, name: string): OwnAsset {
+  const { chains } = session.profile;
+  const [symbol = '', on, ...more] = name.split('@');
+  const isPlain = name.includes(':') || Object.hasOwn(chains, name);
+  if (isPlain || symbol === '' || on === '' || more.length > 0) return ownAsset(session, name);
+  if (on !== undefined) session.chain(on);
+  const among = on === undefined ? Object.keys(chains) : [on];
+  const found = among.flatMap((chain) => calledOn(session, chain, symbol));
+  const [only, ...others] = found;
+  if (only === undefined) {
+    const own = among.flatMap((chain) => assetsOn(session, chain)).slice(0, mostNamed);
+    const pin = `a token is taken in by "parley pin ${on ?? 'CHAIN'}:${symbol}"`;
+    const sentence = `the profile has no asset "${name}": it has ${own.join(', ')}; ${pin}`;
+    throw needsYou('not_pinned', sentence);
+  }
+  if (others.length === 0) return ownAsset(session, only);
+  const sentence = `"${name}" may be any of ${found.join(', ')}: say which, by one of these names`;
+  throw new Failure('usage', 'ambiguous_asset', sentence);
+}
+
 /** The pair of a request that is to be made: no person is asked about a pair that no market
  * takes. */
 export function ownPair(
@@ -69,17 +114,31 @@ export function ownPair(
   base: string,
   quote: string,
 ): readonly [OwnAsset, OwnAsset] {
-  const pair = [ownAsset(session, base), ownAsset(session, quote)] as const;
+  return mustBeOfTwo([ownAsset(session, base), ownAsset(session, quote)]);
+}
+
+/** Throws Failure `same_chain`. */
+export function mustBeOfTwo(pair: readonly [OwnAsset, OwnAsset]): readonly [OwnAsset, OwnAsset] {
   const [{ name, chain }, other] = pair;
   if (chain !== other.chain) return pair;
   const sentence = `${name} and ${other.name} are both on ${chain}: a swap is between two chains`;
   throw new Failure('usage', 'same_chain', sentence);
 }
 
-/** With the id that the market has for it. Throws where it lists another one, or none. */
+/**
+ * With the id that the market has for it. Throws Failure `not_listed`, and VerificationError where
+ * the market has other decimals.
+ */
 export async function pinnedAsset(client: ParleyClient, own: OwnAsset): Promise<PinnedAsset> {
   const { pin } = await import('@parley/sdk/pin.ts');
-  return pin(client, { chain: own.chain, token: own.token, decimals: own.decimals });
+  const { chain, token, decimals } = own;
+  try {
+    return await pin(client, { chain, token, decimals });
+  } catch (error) {
+    // Every other refusal of `pin` has a class of its own.
+    if (!(error instanceof Error) || error.constructor !== Error) throw error;
+    throw needsYou('not_listed', error.message);
+  }
 }
 
 /** The name that the profile has now for an asset that a trade pinned. */

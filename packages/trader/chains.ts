@@ -112,6 +112,6 @@ export function escrowIndexOf(keys: PhraseKeys, pubkey: string): number {
 }
 
 /** Where the wallet's own coins are. */
-export function coinsAt(wallet: Wallet): string {
+export function coinsAt(wallet: Pick<Wallet, 'family' | 'address'> & { payout?: string }): string {
   return has(wallet, 'coins') ? (wallet.payout ?? wallet.address) : wallet.address;
 }

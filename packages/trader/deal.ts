@@ -8,9 +8,10 @@ import { gasOf } from '@parley/sdk/gas.ts';
 import { givenLeg, type OwnTrade } from '@parley/sdk/trade.ts';
 import type { Thread } from '@parley/sdk/types.ts';
 import { type Catalogue, type OwnAsset, ownAsset, pinnedAsset, shownAmount } from './assets.ts';
-import { coinsAt, type OwnWallet } from './chains.ts';
+import { coinSourceOf, coinsAt, type OwnWallet } from './chains.ts';
 import { mustHaveDecimals } from './coins.ts';
 import { type Examined, fitted } from './fitting.ts';
+import { roundedAmount } from './rounded.ts';
 import type { Session, SignedIn, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
 import type { Sides } from './sides.ts';
@@ -123,9 +124,9 @@ export function planOf(
   ];
   const order = isFirst ? 'first: you hold the secret' : 'second, once the other leg is final';
   return [
-    `you give  ${shownAmount(gives.amount, gives.own)}${contractOf(gives.own)}`,
+    `you give  ${roundedAmount(gives.amount, gives.own, 'up')}${contractOf(gives.own)}`,
     `          from ${coinsAt(wallets.gives)}, and a refund comes back there`,
-    `you get   ${shownAmount(gets.amount, gets.own)}${contractOf(gets.own)}`,
+    `you get   ${roundedAmount(gets.amount, gets.own, 'down')}${contractOf(gets.own)}`,
     `          at ${coinsAt(wallets.gets)}`,
     `you fund  ${order}, by ${deadlineOf(fundBy, now)}`,
     `          if the other side stops, you take it back from ${deadlineOf(deadlines.refundAt[own], now)}`,
@@ -137,32 +138,76 @@ function contractOf({ token }: OwnAsset): string {
   return token === null ? '' : ` (${token})`;
 }
 
+export type Shortage = {
+  readonly text: string;
+  /** The side that is given cannot be paid in. Else others can send what lacks fees. */
+  readonly stops: boolean;
+};
+
 /** The amounts that the wallets lack now; the swap waits for it until its deadlines. */
-export async function lackings(
+export async function lackings(session: Session, sides: Sides, wallets: Own): Promise<string[]> {
+  return (await shortages(session, sides, wallets)).map(({ text }) => text);
+}
+
+/** `promised`: base units of the given asset that other swaps take first. A silent node is none. */
+export async function shortages(
   session: Session,
   { gives, gets }: Sides,
-  wallets: Own,
-): Promise<string[]> {
-  const lines: string[] = [];
+  wallets: Addressed,
+  promised = 0n,
+): Promise<Shortage[]> {
+  const all: Shortage[] = [];
   for (const side of ['gives', 'gets'] as const) {
     const { own, amount } = side === 'gives' ? gives : gets;
     const source = await session.source(own.chain);
     const { address } = wallets[side];
+    const isOfGiven = side === 'gives';
     const asked = { side, asset: { token: own.token }, amount, address };
     const look = await gasOf(source, asked, AbortSignal.timeout(nodeMs)).catch(() => null);
-    if (look === null) continue;
+    const before = isOfGiven ? promised : 0n;
+    const at = coinsAt(wallets[side]);
+    const short = (has: bigint, coin: Named, words: string, stops = isOfGiven) =>
+      all.push({
+        text: `${at} has ${roundedAmount(has, coin, 'down', { exactly: false })}, ${words}`,
+        stops,
+      });
+    if (look === null) {
+      const has = isOfGiven ? await coinsHeld(session, own, at) : null;
+      if (has !== null && has < amount + before) short(has, own, lessThan(before, own));
+      continue;
+    }
     const coin = {
       name: own.chain,
       decimals: factsOf[session.chain(own.chain).family].coin.decimals,
     };
-    const needs = look.fund + look.refund + look.claim;
+    const needs = look.fund + look.refund + look.claim + (own.token === null ? before : 0n);
     if (look.has < needs) {
-      const has = shownAmount(look.has, coin);
-      lines.push(`${address} has ${has}, and its side may take ${shownAmount(needs, coin)}`);
+      const may = roundedAmount(needs, coin, 'up', { exactly: false });
+      short(look.has, coin, `and its side may take ${may}`, isOfGiven && !look.isSignable);
     }
-    if (look.holds !== null && look.holds < amount) {
-      lines.push(`${address} has ${shownAmount(look.holds, own)}, less than it gives`);
+    if (look.holds !== null && look.holds < amount + before) {
+      short(look.holds, own, lessThan(before, own));
     }
   }
-  return lines;
+  return all;
+}
+
+type Named = Pick<OwnAsset, 'decimals' | 'name'>;
+type Addressed = Readonly<Record<'gives' | 'gets', Parameters<typeof coinsAt>[0]>>;
+
+function lessThan(promised: bigint, own: OwnAsset): string {
+  const others = promised === 0n ? '' : ` beside ${shownAmount(promised, own)} of other swaps`;
+  return `less than it gives${others}`;
+}
+
+/** The sum of a wallet's coins on Bitcoin, whose fees come out of the amount; null: not known. */
+async function coinsHeld(session: Session, { chain }: OwnAsset, address: string) {
+  const of = session.chain(chain);
+  if (!has(of, 'coins')) return null;
+  try {
+    const coins = await (await coinSourceOf(chain, of)).coins(address, AbortSignal.timeout(nodeMs));
+    return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+  } catch {
+    return null;
+  }
 }

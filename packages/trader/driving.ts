@@ -9,12 +9,13 @@ import { drive } from '@parley/sdk/drive.ts';
 import type { Outcome, Progress, Shown } from '@parley/sdk/settle.ts';
 import type { StoreLock } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
-import { nameOfPinned, shownAmount } from './assets.ts';
+import { nameOfPinned } from './assets.ts';
 import { escrowIndexOf } from './chains.ts';
 import { Failure, type Told, toldOf } from './failures.ts';
 import { jsonOf } from './io.ts';
 import { writePrivate } from './places.ts';
 import { keepRescue } from './rescue-file.ts';
+import { roundedAmount } from './rounded.ts';
 import type { Session, Unlocked } from './session.ts';
 import { sidesOf } from './sides.ts';
 
@@ -126,7 +127,8 @@ export function rescueWriter(session: Session, own: Unlocked, note: (text: strin
 export function wordsOf(session: Pick<Session, 'profile'>, trade: OwnTrade): string {
   const named = (side: 'base' | 'quote') => nameOfPinned(session, trade[side]);
   const { gives, gets } = sidesOf(trade, { base: named('base'), quote: named('quote') });
-  return `${shownAmount(gives.amount, gives.own)} for ${shownAmount(gets.amount, gets.own)}`;
+  const got = roundedAmount(gets.amount, gets.own, 'down');
+  return `${roundedAmount(gives.amount, gives.own, 'up')} for ${got}`;
 }
 
 /** Nodes and wallets of both chains; for Bitcoin the key that the script names. */

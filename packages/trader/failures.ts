@@ -26,6 +26,8 @@ export const statuses = {
   not_received: 8,
   /** A file or port of this machine: missing, damaged, or in use by another process. */
   local: 9,
+  /** No quote kept the bound in time, or its maker did not accept. */
+  no_quote: 10,
   interrupted: 130,
 } as const;
 

@@ -60,7 +60,11 @@ export function failed(cli: Pick<Cli, 'err' | 'json'>, told: Told): void {
 /**
  * Shows what will be done and asks. Throws Failure `not_asked` where nobody can be, and `declined`.
  */
-export async function mustConfirm(cli: Cli, plan: readonly string[], question: string) {
+export async function mustConfirm(
+  cli: Pick<Cli, 'yes' | 'isAsked' | 'ask' | 'err'>,
+  plan: readonly string[],
+  question: string,
+) {
   if (plan.length > 0) note(cli, plan.map(oneLine).join('\n'));
   if (cli.yes) return;
   if (!cli.isAsked) {

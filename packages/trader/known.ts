@@ -2,8 +2,14 @@
 // name for a chain is never shown as what it is. A public node sees what one asks: nodes of one's
 // own go before them.
 
-import { type Family, has, type Network } from '@parley/core/families.ts';
-import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '@parley/core/worlds.ts';
+import { type Family, factsOf, has, type Network } from '@parley/core/families.ts';
+import {
+  devChainIds,
+  worldOfBitcoin,
+  worldOfChainId,
+  worldOfSolana,
+  worldOfTron,
+} from '@parley/core/worlds.ts';
 import type { PinnedChain } from './sources.ts';
 
 const evmNames: Readonly<Record<number, string>> = {
@@ -55,6 +61,13 @@ const worldNames: Readonly<Record<Network, string>> = {
   testnet: ' test network',
   dev: ' dev chain',
 };
+
+/** null: an EVM chain whose coin no table here has: on many of them it is not ETH. */
+export function coinSymbolOf(chain: PinnedChain): string | null {
+  const { symbol } = factsOf[chain.family].coin;
+  if (!has(chain, 'chainIds')) return symbol;
+  return chain.chainId in evmNames || devChainIds.has(chain.chainId) ? symbol : null;
+}
 
 /** null: no table has it. */
 export function worldOf(chain: PinnedChain): Network | null {

@@ -35,7 +35,7 @@ export async function program(
 /** Bytes that `parley` reads of a descriptor. */
 const mostRead = 65_536;
 
-function terminalIo(signal: AbortSignal): Io {
+export function terminalIo(signal: AbortSignal): Io {
   const { stdin, stdout, stderr } = process;
   return {
     out: (text) => void stdout.write(text),

@@ -110,8 +110,12 @@ async function configOf(market: string): Promise<Config> {
     const text = (await response.text()).slice(0, mostConfigBytes);
     return JSON.parse(text.replace(/^self\.marketConfig=/, '').replace(/;\s*$/, '')) as Config;
   } catch (cause) {
+    // The client names what answers in a market's place.
+    const { parleyClient } = await import('@parley/sdk/client.ts');
+    const asked = parleyClient({ baseUrl: market, tries: 1 }).status();
+    const why = await asked.then(() => messageOf(cause), messageOf);
     const sentence =
-      `${market} does not say which chains it trades: ${messageOf(cause)}. ` +
+      `${market} does not say which chains it trades (${why}). ` +
       'Write the profile by hand (docs/cli.md)';
     throw new Failure('market_unavailable', 'no_config', sentence, { cause });
   }

@@ -19,7 +19,7 @@ export function sidesOf(
 
 type OnChain = { readonly chain: string };
 
-function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
+export function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
   return (direction === 'sell_base') === (party === 'taker');
 }
 

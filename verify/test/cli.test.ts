@@ -76,11 +76,20 @@ async function answered<T>(home: string, ...args: string[]): Promise<T> {
   return JSON.parse(out) as T;
 }
 
-type Line = { readonly step?: string; readonly leg?: string; readonly end?: string };
+type Line = {
+  readonly step?: string;
+  readonly leg?: string;
+  readonly end?: string;
+  readonly is?: string;
+  readonly rfqId?: string;
+};
 
-/** As a process of its own; its lines as they come. */
-function settling(home: string, onLine: (line: Line, child: ChildProcess) => void) {
-  const child = spawn(process.execPath, [main, 'settle', '--json', '--yes'], {
+const sale = 'trade sell 0.01 btc for usdv@evm-dev --at-least 640 --json'.split(' ');
+
+/** Alice's sale as a process of its own; its lines as they come. */
+function selling(onLine: (line: Line, child: ChildProcess) => void) {
+  const home = 'alice';
+  const child = spawn(process.execPath, [main, ...sale], {
     cwd: dir,
     env: { ...process.env, ...envOf(home) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -118,26 +127,36 @@ const namedAs = (side: string, amount: string, base: string) => [
   'evm-dev:USDV',
 ];
 
+/** Bob binds himself first, so that one acceptance of the other side makes the swap. */
+async function offered(rfqId: string): Promise<string> {
+  const quote = ['quote', rfqId, '640', ...namedAs('sell', '0.01', 'bitcoin-regtest')];
+  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
+  await answered('bob', 'accept', thread.id, '--price', '640', '--passphrase-fd', '3');
+  return thread.id;
+}
+
 /** Both accept 640 dollars for a hundredth of a bitcoin. */
 async function agreed(): Promise<string> {
   type Asked = { readonly rfq: { readonly id: string } };
   const asset = ['sell', '0.01', 'bitcoin-regtest', 'evm-dev:USDV', '--price', '640'];
   const { rfq } = await answered<Asked>('alice', 'ask', ...asset);
-  const named = namedAs('sell', '0.01', 'bitcoin-regtest');
-  const quote = ['quote', rfq.id, '640', ...named];
-  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
-  await answered('alice', 'accept', thread.id, '--price', '640');
-  const last = ['accept', thread.id, '--price', '640', '--passphrase-fd', '3'];
-  const { swapId } = await answered<{ swapId: string }>('bob', ...last);
+  const threadId = await offered(rfq.id);
+  const last = ['accept', threadId, '--price', '640'];
+  const { swapId } = await answered<{ swapId: string }>('alice', ...last);
   return swapId;
 }
 
-/** Alice's side, ended as a crash would right after its funding was sent. */
-async function killedOnceFunded(): Promise<void> {
-  const killed = await settling('alice', ({ step, leg }, child) => {
+/** Alice's side, ended as a crash would right after its funding was sent, and Bob's whole. */
+async function killedOnceFunded() {
+  const bob = Promise.withResolvers<Said>();
+  const killed = await selling(({ step, leg, rfqId }, child) => {
+    if (step === 'asked') offered(rfqId ?? '').catch(bob.reject);
+    if (step === 'agreed')
+      bob.resolve(parley('bob', 'settle', '--json', '--yes', '--passphrase-fd', '3'));
     if (step === 'funded' && leg === 'b') child.kill('SIGKILL');
   });
   assert.equal(killed.signal, 'SIGKILL', killed.err);
+  return { bob: bob.promise };
 }
 
 /** An empty book would give a feed no more to write. */
@@ -162,21 +181,20 @@ test('two parties trade by the command, and one that is killed goes on', async (
   assert.deepEqual([wrong.status, wrong.out], [7, ''], wrong.err);
   assert.match(wrong.err, /the passphrase is wrong/);
   await mustSayWhatItWaitsFor('bob');
-  const swapId = await agreed();
-  const bob = parley('bob', 'settle', '--json', '--yes', '--passphrase-fd', '3');
-  await killedOnceFunded();
-  const open = await answered<{ swaps: { is: string }[] }>('alice', 'swaps');
+  const { bob } = await killedOnceFunded();
+  const open = await answered<{ swaps: { is: string; swapId: string }[] }>('alice', 'swaps');
   assert.deepEqual(
     open.swaps.map(({ is }) => is),
     ['open'],
   );
-  const again = await parley('alice', 'settle', '--json', '--yes');
+  const [{ swapId } = assert.fail('one is open')] = open.swaps;
+  const again = await parley('alice', ...sale);
   assert.equal(again.status, 0, again.err);
   const lines = again.out.split('\n').filter(Boolean);
   const said = lines.map((line) => JSON.parse(line) as Line);
   const fundings = said.filter(({ step }) => step === 'funded');
-  const ends = said.flatMap(({ end }) => end ?? []);
-  assert.deepEqual([ends, fundings], [['received'], []], 'it was funded once');
+  const ends = said.flatMap(({ end, is }) => end ?? is ?? []);
+  assert.deepEqual([ends, fundings], [['received', 'received'], []], 'it was funded once');
   const other = await bob;
   assert.equal(other.status, 0, other.err);
   assert.match(other.out, /sends the claim of leg b, which both sides have signed/);

@@ -31,13 +31,13 @@ export const levels = (cli: Cli, base: string, quote: string, { amount, settled,
     const found = { sell: sell?.levels ?? [], buy: buy?.levels ?? [] };
     const now = session.now();
     const rows = Object.entries(found).flatMap(([side, all]) =>
-      all.map((each) => [side, ...wordsOf(each, own, other), ageOf(each.expiresAt, now)]),
+      all.map((each) => [side, ...levelWords(each, own, other), ageOf(each.expiresAt, now)]),
     );
     const head = ['you', 'up to', `${other.name} each`, 'at least', 'maker', 'settled', 'ends'];
     answer(cli, found, `${tableOf(head, rows)}\n${note}`);
   });
 
-function wordsOf(level: Level, base: OwnAsset, quote: OwnAsset): string[] {
+export function levelWords(level: Level, base: OwnAsset, quote: OwnAsset): string[] {
   const { baseAmount, quoteAmount, leastBaseAmount, makerId, makerStanding } = level;
   const price = formatPrice(
     { units: BigInt(quoteAmount), decimals: quote.decimals },

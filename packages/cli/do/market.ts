@@ -46,7 +46,7 @@ export const pair = (cli: Cli, base: string, quote: string) =>
     answer(cli, { pair: found, price }, [...pairLines(session, found), traded].join('\n'));
   });
 
-function pairLines(session: Session, found: Pair): string[] {
+export function pairLines(session: Session, found: Pair): string[] {
   const { initiator, legs, initiatorFundBySeconds, counterpartyFundBySeconds } = found;
   const legLines = (['b', 'a'] as const).map((name) => {
     const { chain, timelockSeconds, confirmations, costs, long } = legs[name];

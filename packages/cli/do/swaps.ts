@@ -72,7 +72,7 @@ export async function clientOf(cli: Cli, session: Session): Promise<ParleyClient
 }
 
 /** Only what is not funded yet is asked about: all else brings money back, and waits for nobody. */
-async function parted(session: Session, { store }: Unlocked, due: readonly Swap[]) {
+export async function parted(session: Session, { store }: Unlocked, due: readonly Swap[]) {
   const free: Swap[] = [];
   const fundings: Swap[] = [];
   for (const swap of due) {

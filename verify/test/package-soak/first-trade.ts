@@ -1,4 +1,4 @@
-// The first trade of docs/cli.md, by the command as an outsider has it: the tarball in an empty
+// The trade by hand of docs/cli.md, by the command as an outsider has it: the tarball in an empty
 // folder, two people with a home each, and a market of `npm start`.
 
 import assert from 'node:assert/strict';

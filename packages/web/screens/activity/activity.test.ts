@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
-import { cell, csvOf, foundIn, rowsOf, type State } from './rows.ts';
+import { csvOf, foundIn, rowsOf, type State } from './rows.ts';
 import '../../texts/testing.ts';
 
 const asset = (id: string, chain: string, symbol: string, decimals: number): Asset => ({
@@ -71,24 +71,6 @@ test('rows are found by their state, and by all of the words, the status among t
   assert.deepEqual(found('0xesc', 'settled'), ['first']);
   assert.deepEqual(found('agreed', 'settled'), []);
   assert.deepEqual(found('', 'refunded'), []);
-});
-
-test('a cell that a spreadsheet could take for a formula is text, and quotes are doubled', () => {
-  for (const [value, written] of [
-    ['USDT', 'USDT'],
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@SUM(1)', "'@SUM(1)"],
-    ['\t=1', "'\t=1"],
-    ['  =1', "'  =1"],
-    ['\uff1d1', "'\uff1d1"],
-    ['a,b', '"a,b"'],
-    ['a"b', '"a""b"'],
-    ['a\r\nb', '"a\r\nb"'],
-  ] as const) {
-    assert.equal(cell(value), written, JSON.stringify(value));
-  }
 });
 
 test('CSV has exact amounts with a point and ISO times, a line a swap', () => {

@@ -5,6 +5,7 @@ import type { SwapStatus } from '@parley/core/status.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import { isoTime } from '@parley/sdk/people.ts';
 import type { Asset, Swap, SwapLeg } from '@parley/sdk/types.ts';
+import { csvOf as csvIn } from '@parley/trader/csv.ts';
 import { hasWords } from '../../parts/words.ts';
 import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
@@ -93,15 +94,6 @@ function exactAmount({ units, decimals }: Pick<Side, 'units' | 'decimals'>): str
   return decimals === null ? units.toString() : formatUnits(units, decimals);
 }
 
-/** Spreadsheets take a cell that begins so for a formula, also behind what they trim. */
-const formula = /^\s*[=+\-@\t\r|%\uff1d\uff0b\uff0d\uff20]/;
-
-/** An apostrophe before what could be a formula: it is then shown as it is. */
-export function cell(value: string): string {
-  const safe = formula.test(value) ? `'${value}` : value;
-  return /[",\r\n;]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 const sideColumns = (name: string, side: (row: Row) => Side) =>
   [
     [`${name}_amount`, (row: Row) => exactAmount(side(row))],
@@ -129,6 +121,6 @@ const columns: readonly (readonly [string, (row: Row) => string])[] = [
 ];
 
 export function csvOf(rows: readonly Row[]): string {
-  const lines = rows.map((row) => columns.map(([, value]) => cell(value(row))).join(','));
-  return [columns.map(([name]) => name).join(','), ...lines, ''].join('\r\n');
+  const head = columns.map(([name]) => name);
+  return `${csvIn([head, ...rows.map((row) => columns.map(([, value]) => value(row)))])}\r\n`;
 }

@@ -9,7 +9,7 @@ import {
   solanaAddressBytes,
 } from '@parley/chains/solana/address.ts';
 import { type Instruction, unsignedTransaction } from '@parley/chains/solana/message.ts';
-import { accountsAt, latestBlockhash } from '@parley/chains/solana/node.ts';
+import { accountsAt, latestBlockhash, simulate } from '@parley/chains/solana/node.ts';
 import {
   associatedTokenAccount,
   associatedTokenProgram,
@@ -18,7 +18,8 @@ import {
 } from '@parley/chains/solana/programs.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { base64 } from '@scure/base';
-import type { Payment } from './give.ts';
+import { Failure } from '../failures.ts';
+import type { Payment } from './payment.ts';
 
 /** By their programs: system, token, associated token. */
 const verbs = { transfer: 2, transferChecked: 12, makeIdempotent: 1 } as const;
@@ -50,6 +51,19 @@ export async function solanaPayment(
         });
   const { blockhash } = await latestBlockhash(rpc, 'confirmed', signal);
   return base64.encode(unsignedTransaction(from, instructions, blockhash));
+}
+
+/** Throws Failure `pay_fails` where a node says that it would, as below the rent of a new account. */
+export async function mustSucceed(
+  { chain, rpcUrls }: Nodes,
+  transaction: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const rpc = rpcClient({ chain, urls: rpcUrls });
+  const trial = await simulate(rpc, transaction, signal);
+  if (trial === null) return;
+  const why = trial.logs.at(-1) ?? JSON.stringify(trial.error);
+  throw new Failure('needs_you', 'pay_fails', `the payment on ${chain} would fail: ${why}`);
 }
 
 const word = (value: bigint) => {
