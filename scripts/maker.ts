@@ -8,10 +8,11 @@ import { main } from '@parley/maker/main.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { prepareDevMaker } from './maker-dev.ts';
 
-const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resume]
+const usage = `usage: npm run maker -- CONFIG [COMMAND]   all commands: npm run maker -- CONFIG --help
        npm run maker -- dev [--url URL] [--dev URL] [--folder FOLDER] [--metrics PORT]
-  CONFIG          a file of settings (docs/maker.md)
-  dev             a maker for the market of \`npm start\`, with play money
+  CONFIG          a file of settings (docs/maker.md), such as .parley/maker/maker.toml of dev
+  dev             a maker for the market of \`npm start\`, with play money; writes its
+                  settings anew at each start
   --url URL       that market; default from its ready.json, in PARLEY_HOME or .parley
   --dev URL       control address of its dev network; default: from its ready.json
   --folder FOLDER where its settings, keys and store are; default maker
@@ -19,10 +20,11 @@ const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resum
   --metrics PORT  where Prometheus reads it; default nowhere`;
 
 function understand(args: string[]) {
-  if (args.length === 0 || args.includes('--help')) return null;
   const [first = '', ...rest] = args;
+  const isDev = first === 'dev';
+  if (first === '' || first === '--help' || (isDev && rest.includes('--help'))) return null;
   if (first.startsWith('-')) throw new Misused(`"${first}" is no file of settings`);
-  if (first !== 'dev') return { command: args };
+  if (!isDev) return { command: args };
   const { values } = parsed({
     args: rest,
     options: {
@@ -37,14 +39,15 @@ function understand(args: string[]) {
   return { dev: { ...dev, metrics: port } };
 }
 
+const program = 'npm run -s maker --';
 const asked = understood({ usage, understand });
-if ('command' in asked) process.exitCode = await main(asked.command);
+if ('command' in asked) process.exitCode = await main(asked.command, { program });
 else {
   const { url, dev, folder = join(marketHome(), 'maker'), metrics } = asked.dev;
   try {
     const stage = await runningMarket(url, dev);
     const { file, movedMs } = await prepareDevMaker(stage, resolve(folder), metrics);
-    process.exitCode = await main([file], movedMs);
+    process.exitCode = await main([file], { movedMs, program });
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`);
     process.exitCode = 1;

@@ -8,7 +8,7 @@ import type { Thread } from '@parley/sdk/types.ts';
 import { type AcceptingInput, createAccepting } from './accepting.ts';
 import type { Deal } from './journal.ts';
 import type { Mode } from './rules/decide.ts';
-import { btc, dealOf, pair, partsOf, sol } from './testing/stage.ts';
+import { btc, dealOf, pair, partsOf, pricedPair, sol } from './testing/stage.ts';
 
 /** 0.01 BTC; at 400 SOL each the maker gives 3.96 SOL. */
 function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
@@ -45,7 +45,7 @@ const acceptedOf = (threadId: string, acceptedAt: number): Deal => ({
   swapId: null,
 });
 
-function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
+function stage(thread: Thread, price = '400', mostOpen: bigint | null = null, of = pair) {
   const heard: string[] = [];
   const at = { ms: 1_000_000, thread, mode: 'open' as Mode, price, refuses: null as number | null };
   const parts = partsOf({ at, assets: [btc, { ...sol, mostOpen }] });
@@ -53,6 +53,7 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   /** Besides it, and until when a question about one thread has no answer. */
   const more = { threads: [] as Thread[], answers: Promise.resolve() };
   const client = {
+    baseUrl: 'https://one.example',
     thread: async () => {
       await more.answers;
       return at.thread;
@@ -69,8 +70,8 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   };
   const settling = {
     begin: ({ swapId }: Deal) => void heard.push(`settle ${swapId}`),
-    drop: async ({ threadId }: Deal, how: string) => {
-      promises.ended(threadId);
+    drop: async (deal: Deal, how: 'lapsed' | 'refused') => {
+      promises.ended({ ...deal, end: how });
       heard.push(how);
     },
   };
@@ -78,8 +79,9 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   const accepting = createAccepting({
     ...parts,
     userId: 'me',
+    isHedged: false,
     chains: {},
-    pairs: [{ ...pair, quote: { ...sol, mostOpen } }],
+    pairs: [{ ...of, quote: { ...sol, mostOpen } }],
     journal: {
       deals,
       keep: async (deal) => void deals.set(deal.threadId, deal),
@@ -117,6 +119,18 @@ test('a proposal that is good enough is named as the own price, another is answe
   const { at, look } = stage(threadAt('3970300000', proposed));
   at.mode = 'paused';
   assert.deepEqual(await look(), [], 'nothing new is said when quoting is paused');
+});
+
+test('answers and acceptances have the spread of their size and of what is held', async () => {
+  const by = (amount: string, more: Partial<Thread>) =>
+    stage(threadAt(amount, more), '400', null, pricedPair).look();
+  const proposed = { proposedBy: 'taker' } as const;
+  assert.deepEqual(await by('3970300000', proposed), ['propose 3920000000']);
+  // 175 basis points are enough, which 3.9311 SOL leave.
+  assert.deepEqual(await by('3931100000', proposed), ['propose 3931100000']);
+  assert.deepEqual(await by('3931400000', proposed), ['propose 3920000000']);
+  const accepted = { takerAccepted: true } as const;
+  assert.deepEqual(await by('3942000000', accepted), ['withdraw'], '147, and 150 are enough');
 });
 
 test('an acceptance at a price that moved is none; unless it is quoted anew it is withdrawn', async () => {
@@ -212,7 +226,17 @@ test('an acceptance that has no answer yet is said once, and holds up no other t
   more.threads = [];
   assert.deepEqual(await look(), []);
   assert.equal(deals.get('thread'), accepted, 'it is kept once');
+  assert.deepEqual(accepted?.value, { over: 400n, under: 1n, decimals: { base: 8, quote: 9 } });
   resolve();
   await look();
   assert.deepEqual(deals.size, 1);
+});
+
+test('a thread that another market has too is left alone', async () => {
+  const accepted = threadAt('3960000000', { takerAccepted: true });
+  const { deals, look } = stage(accepted);
+  const other = { ...acceptedOf('thread', 999), market: 'https://other.example' };
+  deals.set('thread', other);
+  assert.deepEqual(await look(), []);
+  assert.equal(deals.get('thread'), other);
 });

@@ -16,7 +16,7 @@ import type { PairConfig } from './config/config.ts';
 import type { Deal, Journal } from './journal.ts';
 import type { Refusal, Step } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf, termsOf } from './rules/matching.ts';
-import { termsAt } from './rules/price.ts';
+import type { Price } from './rules/price.ts';
 import type { Settling } from './settling.ts';
 import type { Trading } from './trading.ts';
 
@@ -43,12 +43,14 @@ export type AcceptingInput = Trading & {
   readonly store: Store;
   readonly journal: Journal;
   readonly settling: Settling;
+  /** Whether a hedge is told of what is agreed. */
+  readonly isHedged: boolean;
   /** By name. */
   readonly assets: ReadonlyMap<string, PinnedAsset>;
 };
 
 export function createAccepting(input: AcceptingInput) {
-  const { client, userId, journal, promises, settling, prices, pairs, limits, assets } = input;
+  const { client, userId, journal, promises, settling, pairs, limits, assets } = input;
   const { log, metrics, mode, now, signal, turns } = input;
   const idOf = (name: string) => assets.get(name)?.id;
   /** The last report about a thread, and how often its proposals were answered. */
@@ -92,6 +94,7 @@ export function createAccepting(input: AcceptingInput) {
     if (verdict.refused !== null) return refuse(thread, 'acceptance', verdict.refused);
     const acceptedAt = Math.floor(now() / 1_000);
     const deal: Deal = {
+      market: client.baseUrl,
       threadId,
       rfqId: rfq.id,
       takerId,
@@ -101,6 +104,8 @@ export function createAccepting(input: AcceptingInput) {
       swapId: null,
       end: null,
       endedAt: null,
+      ...(input.isHedged && { hedged: true }),
+      ...priceKept(input.prices.of(match.pair.price), match.pair),
     };
     promises.dealt(deal, verdict.takes);
     saying.add(threadId);
@@ -154,9 +159,8 @@ export function createAccepting(input: AcceptingInput) {
     const theirs = termsOf(rfq, match, proposed);
     const onTheirs = promises.verdict(rfq, match, theirs, 'proposal');
     const agrees = onTheirs.refused === null;
-    const { pair, asked } = match;
-    const terms = agrees ? theirs : termsAt(asked, prices.of(pair.price), pair);
-    if (terms === null) return;
+    const terms = agrees ? theirs : promises.termsFor(match);
+    if ('code' in terms) return;
     const verdict = agrees ? onTheirs : promises.verdict(rfq, match, terms, 'quote');
     if (verdict.refused !== null) return refuse(thread, 'proposal', verdict.refused);
     const count = (answers.get(threadId) ?? 0) + 1;
@@ -186,6 +190,9 @@ export function createAccepting(input: AcceptingInput) {
   const look = async (thread: Thread) => {
     if (thread.status !== 'open' || thread.makerId !== userId) return;
     if (saying.has(thread.id)) return;
+    if ((journal.deals.get(thread.id)?.market ?? client.baseUrl) !== client.baseUrl) {
+      throw new Error('the thread is one of another market');
+    }
     const match = matchOf(thread.rfq, pairs, idOf);
     const begun = promises.open.get(thread.id)?.deal;
     if (match === null || (begun !== undefined && begun.swapId !== null)) return;
@@ -247,7 +254,7 @@ export function createAccepting(input: AcceptingInput) {
       const { swaps } = await client.swaps({ limit: pageLimit.most }, { signal });
       for (const { id: swapId, threadId, status } of swaps) {
         const before = journal.deals.get(threadId);
-        if (!begins.includes(status) || before === undefined) continue;
+        if (!begins.includes(status) || before?.market !== client.baseUrl) continue;
         if (before.swapId !== null || promises.open.has(threadId)) continue;
         const over = promises.overCaps(before);
         // A market that called it over has freed its share of the caps, which others have by now.
@@ -276,6 +283,11 @@ export function createAccepting(input: AcceptingInput) {
         }
       }),
   };
+}
+
+function priceKept(price: Price | null, { base, quote }: PairConfig): Pick<Deal, 'value'> {
+  const decimals = { base: base.decimals, quote: quote.decimals };
+  return price === null ? {} : { value: { ...price, decimals } };
 }
 
 /** Accepts on the market; true: it was refused. An answer that is lost is found by `followUp`. */

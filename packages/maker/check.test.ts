@@ -28,6 +28,7 @@ async function stage(t: TestContext) {
       '[assets.a]\nchain = "sol"\ndecimals = 9\n[assets.b]\nchain = "other"\ndecimals = 9',
       `[prices.p]\ntype = "http"\nurl = "${url}/price"`,
       '[[pairs]]\nbase = "a"\nquote = "b"\nleast = "1"\nmost = "2"\nspread_bps = 1\nprice = "p"',
+      '[addresses.cold]\nsol = "mine"',
     ].join('\n'),
     'maker.toml',
   );
@@ -36,6 +37,10 @@ async function stage(t: TestContext) {
     source: {
       view: { chain, policy: { driftSeconds: 0 } },
       adapter: {
+        parseAddress: (text: string) => {
+          if (at.isNodeThere) return text;
+          throw new Error('it is of another network');
+        },
         held: async () => {
           if (!at.isNodeThere) throw new Error('the node is away');
           return at.units * 10n ** 9n;
@@ -77,6 +82,7 @@ test('a maker that has all it needs is told its balances, gas, clock and prices 
       'clock, of the last block of sol: 7 s ahead',
       'clock, of the last block of other: 7 s ahead',
       'price p: 64000',
+      'address cold on sol: mine',
     ],
   );
 });
@@ -100,5 +106,6 @@ test("a maker's lack is named and is not well: gas, a price, a right clock, a no
     'gas on other: the node is away',
     'clock, of the last block of sol: no node answers',
     'clock, of the last block of other: no node answers',
+    'address cold on sol: it is of another network',
   ]);
 });

@@ -10,7 +10,7 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import { formatAmount } from '@parley/sdk/people.ts';
 import { closeChains, type OwnChains, openChains } from './chains.ts';
 import type { Config } from './config/config.ts';
-import type { Log } from './log.ts';
+import { type Log, silentLog } from './log.ts';
 import { openPrices } from './prices/sources.ts';
 import { holdingOf } from './rules/inventory.ts';
 import { approximate } from './rules/price.ts';
@@ -50,22 +50,37 @@ export async function found(config: Config, chains: OwnChains, now: () => Millis
     clocksOf(config, chains, now),
     pricesOf(config, now),
   ];
-  return (await Promise.all(parts)).flat();
+  return [...(await Promise.all(parts)).flat(), ...addressesOf(config, chains)];
+}
+
+/** Those that `withdraw` would refuse, by their family and network. */
+function addressesOf({ addresses }: Config, chains: OwnChains): Line[] {
+  return [...addresses].flatMap(([name, of]) =>
+    Object.entries(of).map(([chain, written]) => {
+      try {
+        const to = chains[chain]?.source.adapter.parseAddress(written);
+        return well(`address ${name} on ${chain}: ${to}`);
+      } catch (error) {
+        return bad(`address ${name} on ${chain}: ${messageOf(error)}`);
+      }
+    }),
+  );
 }
 
 /** Balances, and for how many swaps the coin of each chain pays. */
-async function holdingsOf(config: Config, chains: OwnChains, now: () => Millis): Promise<Line[]> {
+export async function holdingsOf(
+  config: Config,
+  chains: OwnChains,
+  now: () => Millis,
+): Promise<Line[]> {
   const faults = new Map<unknown, unknown>();
-  const silent = () => {};
   const log: Log = {
-    debug: silent,
-    info: silent,
-    error: silent,
+    ...silentLog,
     warn: (_, facts = {}) => faults.set(facts.holding, facts.error),
   };
   const { assets } = config;
   const signal = AbortSignal.timeout(checkMs);
-  const doubts = { read: silent };
+  const doubts = { read: () => {} };
   const stock = createStock({ chains, assets, log, doubts, now, signal, warnBelow: new Map() });
   await stock.read();
   const heldIn = (chain: string, token: string | null, decimals: number) => {
@@ -93,29 +108,36 @@ const way = (ahead: number) => `${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'a
 
 /** This machine's clock against the market's and the last blocks. A block may be old. */
 async function clocksOf(
-  { market: { url: baseUrl } }: Config,
+  { markets }: Config,
   chains: OwnChains,
   now: () => Millis,
 ): Promise<Line[]> {
   const seconds = () => Math.floor(now() / 1_000);
-  const client = parleyClient({ baseUrl });
   const signal = AbortSignal.timeout(checkMs);
   const sources = Object.values(chains).map(({ source }) => source);
-  const [error, blocks] = await Promise.all([
-    client.status({ signal }).then(() => null, messageOf),
+  const [said, blocks] = await Promise.all([
+    Promise.all(markets.map(({ url }) => clockOf(url, signal))),
     lookAtBlocks(sources, seconds, signal),
   ]);
-  const { aheadSeconds: market } = client.clock;
-  const of = 'clock, of the market';
-  const said =
-    market === null ? bad(`${of}: ${error ?? 'it tells no time'}`) : well(`${of}: ${way(market)}`);
+  const ofMarkets = said.map(({ market, error }, at) => {
+    const of = `clock, of the market${markets.length > 1 ? ` ${markets[at]?.name}` : ''}`;
+    return market === null
+      ? bad(`${of}: ${error ?? 'it tells no time'}`)
+      : well(`${of}: ${way(market)}`);
+  });
   const ofBlocks = Object.keys(chains).map((chain) => {
     const about = `clock, of the last block of ${chain}`;
     const ahead = blocks[chain]?.aheadSeconds;
     return ahead === undefined ? bad(`${about}: no node answers`) : well(`${about}: ${way(ahead)}`);
   });
-  const fault = clockFault({ market, chains: blocks });
-  return [said, ...ofBlocks, ...(fault === null ? [] : [bad(fault)])];
+  const faults = new Set(said.map(({ market }) => clockFault({ market, chains: blocks })));
+  return [...ofMarkets, ...ofBlocks, ...[...faults].flatMap((each) => (each ? bad(each) : []))];
+}
+
+async function clockOf(baseUrl: string, signal: AbortSignal) {
+  const client = parleyClient({ baseUrl });
+  const error = await client.status({ signal }).then(() => null, messageOf);
+  return { market: client.clock.aheadSeconds, error };
 }
 
 /** Until each source has given a price, or a fault. */

@@ -11,7 +11,10 @@ import { modeRefusal } from './rules/decide.ts';
 test('by a clock behind a chain, or off the market’s, nothing is quoted or accepted', async () => {
   const out = new PassThrough();
   const lines: string[] = [];
-  out.on('data', (line: Buffer) => lines.push(JSON.parse(line.toString()).event));
+  out.on('data', (line: Buffer) => said(JSON.parse(line.toString())));
+  const said = ({ event, market }: Record<string, string>) => {
+    if (market === 'one') lines.push(event ?? '');
+  };
   const at = { ownMs: 1_000_000_000, blockSeconds: 1_000_000 };
   const metrics = createMetrics();
   const heads = async () => ({ clock: at.blockSeconds });
@@ -26,22 +29,26 @@ test('by a clock behind a chain, or off the market’s, nothing is quoted or acc
     signal: new AbortController().signal,
     log: openLog(out, () => at.ownMs),
   });
+  const one = clock.at('one');
+  const other = clock.at('other');
   await clock.look();
-  clock.heard(2);
-  assert.equal(clock.isWrong(), false);
+  one.heard(2);
+  other.heard(0);
+  assert.equal(one.isWrong(), false);
   at.ownMs -= 3_600_000;
   await clock.look();
-  assert.equal(clock.isWrong(), true);
+  assert.equal(one.isWrong(), true);
   await clock.look();
   at.ownMs += 3_600_000;
   await clock.look();
-  assert.equal(clock.isWrong(), false);
-  clock.heard(-300);
-  assert.equal(clock.isWrong(), true);
+  assert.equal(one.isWrong(), false);
+  one.heard(-300);
+  assert.equal(one.isWrong(), true);
+  assert.equal(other.isWrong(), false, 'a clock of another market is no fault of this one');
   assert.deepEqual(lines, ['clock_wrong', 'clock_right', 'clock_wrong'], 'once each');
   assert.match(
     await metrics.registry.metrics(),
-    /parley_maker_clock_ahead_seconds\{of="market"\} -300/,
+    /parley_maker_clock_ahead_seconds\{of="market",market="one"\} -300/,
   );
   for (const step of ['quote', 'proposal', 'acceptance'] as const) {
     assert.equal(modeRefusal('clock', step)?.code, 'clock');

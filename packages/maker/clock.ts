@@ -5,8 +5,8 @@
 import type { Millis } from '@parley/core/nominal.ts';
 import { type ClockLook, clockFault, lookAtBlocks } from '@parley/sdk/clock.ts';
 import type { OwnChains } from './chains.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import { type Log, logWith } from './log.ts';
+import { type Metrics, metricsAt } from './metrics.ts';
 
 /** For one look at the last blocks of all chains. */
 const lookMs = 10_000;
@@ -14,29 +14,39 @@ const lookMs = 10_000;
 export type ClockInput = {
   readonly chains: OwnChains;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, 'clockAhead'>;
+  readonly metrics: Metrics;
   readonly now: () => Millis;
   readonly movedMs: () => Millis;
   readonly signal: AbortSignal;
 };
 
+export type Clock = ReturnType<typeof createClock>;
+
 export function createClock({ chains, log, metrics, now, movedMs, signal }: ClockInput) {
-  let market: number | null = null;
   let blocks: ClockLook['chains'] = {};
-  let fault: string | null = null;
-  const judge = () => {
-    const before = fault;
-    fault = clockFault({ market, chains: blocks });
-    if (fault !== null && before === null) log.error('clock_wrong', { why: fault });
-    else if (fault === null && before !== null) log.info('clock_right');
-  };
+  const judges: (() => void)[] = [];
   return {
-    isWrong: () => fault !== null,
-    /** The seconds that an answer of the market is ahead of the machine's clock. */
-    heard: (aheadSeconds: number) => {
-      market = aheadSeconds + Math.round((now() - movedMs() - Date.now()) / 1_000);
-      metrics.clockAhead.set({ of: 'market' }, market);
-      judge();
+    /** Against the clock of one market. Another market's clock says nothing of it. */
+    at: (name: string) => {
+      const own = { log: logWith(log, { market: name }), metrics: metricsAt(metrics, name) };
+      let market: number | null = null;
+      let fault: string | null = null;
+      const judge = () => {
+        const before = fault;
+        fault = clockFault({ market, chains: blocks });
+        if (fault !== null && before === null) own.log.error('clock_wrong', { why: fault });
+        else if (fault === null && before !== null) own.log.info('clock_right');
+      };
+      judges.push(judge);
+      return {
+        isWrong: () => fault !== null,
+        /** The seconds that an answer of the market is ahead of the machine's clock. */
+        heard: (aheadSeconds: number) => {
+          market = aheadSeconds + Math.round((now() - movedMs() - Date.now()) / 1_000);
+          own.metrics.clockAhead(market);
+          judge();
+        },
+      };
     },
     look: async () => {
       const sources = Object.values(chains).map(({ source }) => source);
@@ -45,7 +55,7 @@ export function createClock({ chains, log, metrics, now, movedMs, signal }: Cloc
       for (const [of, { aheadSeconds }] of Object.entries(blocks)) {
         metrics.clockAhead.set({ of }, aheadSeconds);
       }
-      judge();
+      for (const judge of judges) judge();
     },
   };
 }

@@ -47,6 +47,7 @@ test('a key is read from a file that is its owner’s alone, and is in no error'
   await assert.rejects(readKey(join(dir, 'none'), 'evm'), /is not there/);
 });
 
+const first = 'https://one.example';
 const deal: Deal = { ...dealOf('t1', '', 100), base: 10n ** 30n, quote: 5n, swapId: null };
 
 test('a power cut takes neither a deal that was kept nor a folder above it', async (t) => {
@@ -58,7 +59,7 @@ test('a power cut takes neither a deal that was kept nor a folder above it', asy
   });
   await handle.close();
   const own = join(dir, 'a', 'b');
-  await (await openJournal(own, () => 200)).keep(deal);
+  await (await openJournal(own, () => 200, first)).keep(deal);
   const file = synced.findIndex((each) => each.startsWith(join(own, 'deals', '.')));
   assert.ok(file >= 0 && synced.lastIndexOf(join(own, 'deals')) > file, synced.join('\n'));
   for (const folder of [own, join(dir, 'a'), dir])
@@ -66,12 +67,16 @@ test('a power cut takes neither a deal that was kept nor a folder above it', asy
 });
 
 test('the journal has each deal as it was kept last, until a week after its end', async () => {
-  const first = await openJournal(dir, () => 200);
-  await Promise.all([first.keep(deal), first.keep({ ...deal, threadId: 't2' })]);
-  await first.keep({ ...deal, swapId: 's1' });
-  await assert.rejects(first.keep({ ...deal, threadId: '../t3' }));
-  await first.close();
-  const again = await openJournal(dir, () => 200);
+  const early = await openJournal(dir, () => 200, first);
+  await Promise.all([early.keep(deal), early.keep({ ...deal, threadId: 't2' })]);
+  await early.keep({ ...deal, swapId: 's1' });
+  await assert.rejects(early.keep({ ...deal, threadId: '../t3' }));
+  const market = 'https://other.example';
+  await assert.rejects(early.keep({ ...deal, market }), /thread t1 of .*other.* is one of .*one/);
+  const taken = { ...deal, threadId: 't3', market, swapId: 's1' };
+  await assert.rejects(early.keep(taken), /swap s1 of .*other.* is one of .*one/);
+  await early.close();
+  const again = await openJournal(dir, () => 200, first);
   const both = [
     { ...deal, swapId: 's1' },
     { ...deal, threadId: 't2' },
@@ -79,17 +84,24 @@ test('the journal has each deal as it was kept last, until a week after its end'
   assert.deepEqual(new Set(again.deals.values()), new Set(both));
   await again.keep({ ...deal, swapId: 's1', end: 'received', endedAt: 300 });
   await again.close();
+  // As it was written when a maker had one market.
+  const { market: _, base, quote, ...before } = deal;
+  const written = { ...before, base: `${base}`, quote: `${quote}` };
+  await writeFile(join(dir, 'deals', 't9.json'), JSON.stringify({ ...written, threadId: 't9' }));
+  const other = await openJournal(dir, () => 200, first);
+  assert.equal(other.deals.get('t9')?.market, first);
+  await rm(join(dir, 'deals', 't9.json'));
   const week = 7 * 86_400;
-  assert.equal((await openJournal(dir, () => 300 + week)).deals.size, 2);
-  const later = await openJournal(dir, () => 301 + week);
+  assert.equal((await openJournal(dir, () => 300 + week, first)).deals.size, 2);
+  const later = await openJournal(dir, () => 301 + week, first);
   assert.deepEqual([...later.deals.keys()], ['t2'], 'one that is open is never forgotten');
   await later.keep({ ...deal, end: 'received', endedAt: 300, remainsFrom: 400 });
   await later.close();
-  const still = await openJournal(dir, () => 400 + week);
+  const still = await openJournal(dir, () => 400 + week, first);
   assert.equal(still.deals.size, 2, 'nor one before a week after what is left may be refunded');
   await writeFile(join(dir, 'deals', 't2.json'), '{');
   await assert.rejects(
-    openJournal(dir, () => 0),
+    openJournal(dir, () => 0, first),
     /deal t2 is damaged/,
   );
 });

@@ -3,16 +3,21 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ChainKey } from '@parley/core/families.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { idShape } from '@parley/sdk/stores/entries.ts';
 import { jsonOf } from '@parley/trader/io.ts';
 import { readUpTo, writePrivate } from '@parley/trader/places.ts';
 import { namesIn } from '@parley/trader/swaps.ts';
+import { addToLedger } from './history/ledger.ts';
+import type { Price } from './rules/price.ts';
 
 /** `lapsed`: the other side never agreed. `refused`: no coin moved, and none will. */
 export type End = 'received' | 'refunded' | 'lost' | 'nothing' | 'lapsed' | 'refused';
 
 export type Deal = {
+  /** The address of the market that has the thread. */
+  readonly market: string;
   readonly threadId: string;
   readonly rfqId: string;
   readonly takerId: string;
@@ -28,6 +33,23 @@ export type Deal = {
   readonly endedAt: UnixSeconds | null;
   /** From when what is left in the own escrow can be refunded. Absent: nothing is. */
   readonly remainsFrom?: UnixSeconds;
+  /** A hedge is told of it. Absent: there was none when it was agreed. */
+  readonly hedged?: true;
+  /** The price of the source when it was agreed. Absent: an older version agreed it. */
+  readonly value?: AgreedValue;
+  /** The fees that its own transactions paid, once nodes have told them all. */
+  readonly fees?: readonly PaidFee[];
+};
+
+/** Whole coins of quote for one of base, and what a whole coin is, whatever the settings become. */
+export type AgreedValue = Price & { readonly decimals: Readonly<Record<'base' | 'quote', number>> };
+
+/** Base units of the chain's own coin. */
+export type PaidFee = {
+  readonly chain: ChainKey;
+  readonly txid: string;
+  readonly decimals: number;
+  readonly units: BaseUnits;
 };
 
 export type Journal = {
@@ -43,29 +65,55 @@ const forgottenSeconds = 7 * 86_400;
 
 const folderIn = (dir: string) => join(dir, 'deals');
 
-/** By thread. Throws where a file is no deal, since the maker could not know its open deals. */
-export async function readJournal(dir: string): Promise<Map<string, Deal>> {
+/**
+ * By thread. `firstMarket` has the deals that name none, written when a maker had one market.
+ * Throws where a file is no deal, since the maker could not know its open deals.
+ */
+export async function readJournal(dir: string, firstMarket = ''): Promise<Map<string, Deal>> {
   const folder = folderIn(dir);
   const deals = new Map<string, Deal>();
   for (const name of await namesIn(folder)) {
-    const deal = parse((await readUpTo(join(folder, `${name}.json`))) ?? '', name);
-    deals.set(deal.threadId, deal);
+    const deal = mustBeDeal((await readUpTo(join(folder, `${name}.json`))) ?? '', name);
+    const { market = firstMarket }: Partial<Deal> = deal;
+    deals.set(deal.threadId, { ...deal, market });
   }
   return deals;
 }
 
-function parse(text: string, name: string): Deal {
+function mustBeDeal(text: string, name: string): Deal {
   try {
-    const deal = JSON.parse(text) as Deal & Readonly<Record<'base' | 'quote', string>>;
-    return { ...deal, base: BigInt(deal.base), quote: BigInt(deal.quote) };
+    return dealIn(text);
   } catch (cause) {
     throw new Error(`the file of deal ${name} is damaged`, { cause });
   }
 }
 
+/** As `jsonOf` wrote it. Throws where the text is no deal. */
+export function dealIn(text: string): Deal {
+  const { base, quote, value, fees, ...rest } = JSON.parse(text) as Written;
+  return {
+    ...rest,
+    base: BigInt(base),
+    quote: BigInt(quote),
+    ...(value && { value: { ...value, over: BigInt(value.over), under: BigInt(value.under) } }),
+    ...(fees && { fees: fees.map((each) => ({ ...each, units: BigInt(each.units) })) }),
+  };
+}
+
+/** A bigint of a deal is a text there. */
+type Texts<Of> = { readonly [Name in keyof Of]: Of[Name] extends bigint ? string : Of[Name] };
+type Written = Texts<Omit<Deal, 'value' | 'fees'>> & {
+  readonly value?: Texts<AgreedValue>;
+  readonly fees?: readonly Texts<PaidFee>[];
+};
+
 /** `dir` is there, and locked for this process alone. */
-export async function openJournal(dir: string, now: () => UnixSeconds): Promise<Journal> {
-  const deals = await readJournal(dir);
+export async function openJournal(
+  dir: string,
+  now: () => UnixSeconds,
+  firstMarket: string,
+): Promise<Journal> {
+  const deals = await readJournal(dir, firstMarket);
   const fileOf = (threadId: string) => {
     // Ids come from a market.
     if (idShape.test(threadId)) return join(folderIn(dir), `${threadId}.json`);
@@ -84,6 +132,11 @@ export async function openJournal(dir: string, now: () => UnixSeconds): Promise<
     deals,
     keep: (deal) => {
       const run = queue.then(async () => {
+        mustBeOwn(deal, deals);
+        // First: after a crash in between it ends once more, and its last line counts.
+        if (deal.endedAt !== null && deal.swapId !== null) {
+          await addToLedger(dir, deal.endedAt, jsonOf(deal));
+        }
         await writePrivate(fileOf(deal.threadId), jsonOf(deal));
         deals.set(deal.threadId, deal);
         if (deal.endedAt !== null) await forget();
@@ -93,4 +146,14 @@ export async function openJournal(dir: string, now: () => UnixSeconds): Promise<
     },
     close: () => queue,
   };
+}
+
+/** A market could name a thread or swap of another one, and take its place in the journal. */
+function mustBeOwn({ threadId, swapId, market }: Deal, deals: ReadonlyMap<string, Deal>): void {
+  const isOther = (deal: Deal) =>
+    deal.threadId === threadId ? deal.market !== market : swapId !== null && deal.swapId === swapId;
+  const other = [...deals.values()].find(isOther);
+  if (other === undefined) return;
+  const what = other.threadId === threadId ? `thread ${threadId}` : `swap ${swapId}`;
+  throw new Error(`${what} of ${market} is one of ${other.market} already`);
 }

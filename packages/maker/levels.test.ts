@@ -7,11 +7,12 @@ import { ParleyApiError } from '@parley/sdk/errors.ts';
 import type { PublishLevels } from '@parley/sdk/types.ts';
 import { createLevels } from './levels.ts';
 import type { Mode } from './rules/decide.ts';
-import { limits, pair, partsOf } from './testing/stage.ts';
+import { limits, pair, partsOf, pricedPair } from './testing/stage.ts';
 
 /** 0.01 and 0.1 BTC at 400 SOL each, a hundred basis points aside. */
-function stage(sols?: bigint) {
+function stage(sols?: bigint, of = pair) {
   const heard: string[] = [];
+  const leasts: string[] = [];
   const at = { ms: 0, price: '400' as string | null, mode: 'open' as Mode, live: true, refuses: 0 };
   // Levels are of no taker, whatever is wanted of one.
   const wanted = { ...limits, leastSettledOfTaker: 5 };
@@ -27,13 +28,14 @@ function stage(sols?: bigint) {
   const levels = createLevels({
     ...parts,
     limits,
-    pairs: [{ ...pair, levels: [1_000_000n, 10_000_000n] }],
+    pairs: [{ ...of, levels: [1_000_000n, 10_000_000n] }],
     feed: () => ({ state: () => (at.live ? 'live' : 'connecting') }),
     idOf: (name) => `id-${name}`,
     client: {
       publishLevels: async (pairs) => {
         ask();
         heard.push(said(pairs).join(', ') || 'none');
+        leasts.push(...pairs.levels.map((each) => each.leastBaseAmount ?? ''));
         return { ...pairs, published: pairs.levels.length, endsAt: null };
       },
       withdrawLevels: async () => {
@@ -47,7 +49,7 @@ function stage(sols?: bigint) {
     await levels.look();
     return heard.splice(0);
   };
-  return { at, look, levels, heard };
+  return { at, look, levels, heard, leasts };
 }
 
 const bids = 'bid 1000000 3960000000, bid 10000000 39600000000';
@@ -68,6 +70,14 @@ test('levels are published on a clean table, again before they end, and when the
   at.price = null;
   assert.deepEqual(await look(), ['none']);
   assert.deepEqual(await look(), []);
+});
+
+test('a level has the spread of its size and of what is held, from the size on that has it', async () => {
+  const tiers = [{ from: 5_000_000n, spreadBps: 40n }];
+  const { look, leasts } = stage(undefined, { ...pricedPair, tiers, gives: ['quote'] });
+  // 150 and 90 basis points.
+  assert.deepEqual((await look())[1], 'bid 1000000 3940000000, bid 10000000 39640000000');
+  assert.deepEqual(leasts, ['1', '5000000']);
 });
 
 test('no level is said that could not be quoted: of what is not there', async () => {

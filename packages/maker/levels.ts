@@ -8,7 +8,8 @@ import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import type { MakerFeed } from '@parley/sdk/feed.ts';
 import type { Rfq, WantedLevel } from '@parley/sdk/types.ts';
 import type { PairConfig } from './config/config.ts';
-import { type Terms, termsAt } from './rules/price.ts';
+import type { Terms } from './rules/price.ts';
+import { leastAlike } from './rules/spread.ts';
 import type { Trading } from './trading.ts';
 
 const answerMs = 5_000;
@@ -42,7 +43,7 @@ type LevelsInput = Omit<Trading, 'turns' | 'metrics'> & {
 };
 
 export function createLevels(input: LevelsInput) {
-  const { feed, client, promises, prices, idOf, limits, log, mode, now, signal } = input;
+  const { feed, client, promises, idOf, limits, log, mode, now, signal } = input;
   const pairs = input.pairs.filter(({ levels }) => levels.length > 0);
   const told = new Map<string, Told>();
   /** Some may be there that this process knows nothing of: those of an earlier one, or in doubt. */
@@ -52,15 +53,15 @@ export function createLevels(input: LevelsInput) {
 
   const levelOf = (pair: PairConfig, direction: Direction, size: BaseUnits): WantedLevel | null => {
     const asked = { direction, flipped: false, amount: size };
-    const terms = termsAt(asked, prices.of(pair.price), pair);
-    if (terms === null) return null;
     const match = { pair, asked, ids: { base: '', quote: '' } };
+    const terms = promises.termsFor(match);
+    if ('code' in terms) return null;
     if (promises.verdict(nobody, match, terms, 'quote').refused !== null) return null;
     return {
       direction,
       baseAmount: terms.base.toString(),
       quoteAmount: terms.quote.toString(),
-      leastBaseAmount: pair.least.toString(),
+      leastBaseAmount: leastAlike(pair, size, pair.least).toString(),
       validForSeconds: limits.levelSeconds,
     };
   };

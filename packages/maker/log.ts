@@ -26,7 +26,7 @@ export function withoutKeys(text: string): string {
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
 }
 
-export function openLog(out: Writable, now: () => number): Log {
+export function openLog(out: Pick<Writable, 'write'>, now: () => number): Log {
   const at = (level: Level) => {
     return (event: string, facts: Facts = {}) => {
       const plain = Object.entries(facts).map(([name, value]) => {
@@ -39,3 +39,15 @@ export function openLog(out: Writable, now: () => number): Log {
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
+
+/** The same, each line with these facts too. */
+export function logWith(log: Log, more: Facts): Log {
+  const at =
+    (level: Level) =>
+    (event: string, facts: Facts = {}) =>
+      log[level](event, { ...more, ...facts });
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+const silent = () => {};
+export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent };

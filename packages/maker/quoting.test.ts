@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import type { Rfq, Thread } from '@parley/sdk/types.ts';
-import type { Limits } from './config/config.ts';
+import type { Limits, PairConfig } from './config/config.ts';
 import { createQuoting } from './quoting.ts';
 import type { Mode } from './rules/decide.ts';
-import { limits, pair, partsOf } from './testing/stage.ts';
+import { dealOf, limits, pair, partsOf, pricedPair } from './testing/stage.ts';
 
 const rfqOf = (id: string, creatorId = 'taker'): Rfq => ({
   id,
@@ -26,7 +26,9 @@ const rfqOf = (id: string, creatorId = 'taker'): Rfq => ({
 });
 
 /** 0.01 BTC at 400 SOL each, and a hundred basis points less: 3.96 SOL. */
-function stage(given: { readonly sols?: bigint; readonly limits?: Limits } = {}) {
+type Given = { readonly sols?: bigint; readonly limits?: Limits; readonly of?: PairConfig };
+
+function stage({ of = pair, ...given }: Given = {}) {
   const heard: string[] = [];
   const at = { ms: 0, price: '400' as string | null, mode: 'open' as Mode, refuses: '' };
   /** Until then no request is answered. */
@@ -39,7 +41,7 @@ function stage(given: { readonly sols?: bigint; readonly limits?: Limits } = {})
   };
   const quoting = createQuoting({
     ...parts,
-    pairs: [pair],
+    pairs: [of],
     idOf: (name) => `id-${name}`,
     feed: () => ({ book, state: () => 'live' }),
     client: {
@@ -93,6 +95,15 @@ test('a quote is sent once, prolonged before it ends, moved with the price, with
   assert.deepEqual(await look(), ['withdraw thread r']);
   at.price = '400';
   assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
+});
+
+test('a quote has the spread of its size and of what is held, and moves with that', async () => {
+  const { book, look, promises } = stage({ of: pricedPair });
+  book.set('r', rfqOf('r'));
+  assert.deepEqual(await look(), ['r 3920000000 unless accepted']);
+  // 10 000 bitcoin are on their way to somebody else: no basis points are left of the 50.
+  promises.dealt({ ...dealOf('t', 's'), rfqId: 'other', base: 10n ** 12n }, null);
+  assert.deepEqual(await look(), ['r 3940000000 unless accepted']);
 });
 
 test('a quoted amount is promised: the next one is quoted only where it can be paid too', async () => {

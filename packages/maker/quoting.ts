@@ -12,9 +12,13 @@ import type { Limits, PairConfig } from './config/config.ts';
 import type { OpenQuote } from './promises.ts';
 import { modeRefusal, type Refusal } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf } from './rules/matching.ts';
-import { marginBps, type Terms, termsAt } from './rules/price.ts';
+import type { Terms } from './rules/price.ts';
 import type { Trading } from './trading.ts';
 
+/** Between two looks at the book. */
+export const bookMs = 1_000;
+/** After a price came, before the book is looked at. */
+export const priceMs = 100;
 /** The market has to answer a quote within this; later it may have taken it. */
 const answerMs = 5_000;
 /** A quote is prolonged when this part of its time is left. */
@@ -49,7 +53,7 @@ type Due = {
 };
 
 export function createQuoting(input: QuotingInput) {
-  const { feed, client, promises, turns, prices, pairs, idOf, limits, log, metrics } = input;
+  const { feed, client, promises, turns, pairs, idOf, limits, log, metrics } = input;
   const { mode, now, signal } = input;
   /** Why an RFQ is not quoted, as it was told. */
   const told = new Map<string, string>();
@@ -181,19 +185,6 @@ export function createQuoting(input: QuotingInput) {
     log.warn('quote_failed', { rfqId: rfq.id, code, error: messageOf(error) });
   };
 
-  /** By how much the margin of now is off the spread; null without a price. */
-  const offOf = ({ match: { pair }, terms }: OpenQuote): bigint | null => {
-    const price = prices.of(pair.price);
-    return price && marginBps(terms, price, pair) - pair.spreadBps;
-  };
-
-  /** Whether the price has moved so far that the quote is not the maker's any more. */
-  const hasMoved = (quote: OpenQuote): boolean => {
-    const off = offOf(quote);
-    const { spreadBps, slipBps } = quote.match.pair;
-    return off === null || off < -slipBps / 2n || off > slipBps / 2n + spreadBps;
-  };
-
   const offer = (rfq: Rfq, match: Match<PairConfig>, terms: Terms, before?: OpenQuote) => {
     const same = before !== undefined && before.terms === terms;
     const verdict = promises.verdict(rfq, match, terms, same ? 'proposal' : 'quote');
@@ -206,7 +197,7 @@ export function createQuoting(input: QuotingInput) {
     promises.quoted(quote);
     // A quote that would be refused when it is accepted is moved. The process knows nothing of a
     // quote of an earlier process: it polls first how that one ended.
-    const off = before === undefined ? 0n : offOf(before);
+    const off = before === undefined ? 0n : promises.offOf(before.match, before.terms);
     const unlessAccepted = off !== null && off >= -match.pair.slipBps;
     later(due, rfq, { quote, unlessAccepted, before });
   };
@@ -220,7 +211,7 @@ export function createQuoting(input: QuotingInput) {
     // A quote that stands when quoting is paused holds to the end of its time.
     if (off?.code === 'paused' && leftMs > 0) return;
     if (off !== null) return refuse(rfq, off);
-    const isSame = before !== undefined && !hasMoved(before);
+    const isSame = before !== undefined && !promises.hasMoved(before);
     const isThere = isSame && before.threadId !== null;
     if (isThere && leftMs * lastPart > limits.quoteSeconds * 1_000) return;
     const match = before?.match ?? matchOf(rfq, pairs, idOf);
@@ -228,16 +219,9 @@ export function createQuoting(input: QuotingInput) {
     if (Date.parse(rfq.expiresAt) - now() < leastLeftMs) {
       return refuse(rfq, { code: 'expires', sentence: `it ends at ${rfq.expiresAt}` });
     }
-    const terms = isSame ? before.terms : termsFor(match);
+    const terms = isSame ? before.terms : promises.termsFor(match);
     if ('code' in terms) return refuse(rfq, terms);
     offer(rfq, match, terms, before);
-  };
-
-  const termsFor = ({ pair, asked }: Match<PairConfig>): Terms | Refusal => {
-    const price = prices.of(pair.price);
-    if (price === null) return { code: 'no_price', sentence: 'no price that is new enough' };
-    const terms = termsAt(asked, price, pair);
-    return terms ?? { code: 'size', sentence: 'it comes to nothing at the price of now' };
   };
 
   const isPromised = ({ id }: Rfq) =>

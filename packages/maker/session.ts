@@ -1,10 +1,11 @@
 // The maker's account on the market: an API key by its login wallet's signature, kept in the store
 // and renewed before it ends, its wallets, and its assets by the market's ids.
 
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Millis } from '@parley/core/nominal.ts';
 import { type ParleyClient, parleyClient } from '@parley/sdk/client.ts';
-import { ParleyApiError } from '@parley/sdk/errors.ts';
+import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import { type HttpOptions, keyText } from '@parley/sdk/http.ts';
 import { linkWallet, mintKey } from '@parley/sdk/keys.ts';
 import { pin } from '@parley/sdk/pin.ts';
@@ -13,10 +14,9 @@ import type { Me } from '@parley/sdk/types.ts';
 import type { OwnWallet } from '@parley/trader/chains.ts';
 import { mustBePrivate, readUpTo, writePrivate } from '@parley/trader/places.ts';
 import type { OwnChains } from './chains.ts';
-import type { AssetConfig, Config } from './config/config.ts';
+import type { AssetConfig, MarketConfig } from './config/config.ts';
 import type { Log } from './log.ts';
 
-const fileName = 'market-key.json';
 const keyName = 'Parley maker';
 /** A key is renewed this long before it ends. */
 const renewMs = 7 * 86_400_000;
@@ -27,7 +27,8 @@ export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /** The market is asked nothing yet. Throws Failure where others may read the kept key. */
 export async function openSession(
-  { market, store }: Pick<Config, 'market' | 'store'>,
+  market: MarketConfig,
+  store: string,
   chains: OwnChains,
   log: Log,
   heardClock: (aheadSeconds: number) => void = () => {},
@@ -39,12 +40,13 @@ export async function openSession(
     ...(market.productName === undefined ? {} : { productName: market.productName }),
     ...(market.shortName === undefined ? {} : { shortName: market.shortName }),
   };
-  let current = await kept(store, market.url);
+  const file = join(store, market.keyName);
+  let current = await kept(file, market.url);
   const mint = async (): Promise<void> => {
     const scopes = ['read', 'maker'] as const;
     const { key, expiresAt, replaced } = await mintKey(options, login, { name: keyName, scopes });
     current = { key, url: market.url, expiresAt };
-    await writePrivate(join(store, fileName), `${JSON.stringify(current)}\n`);
+    await writePrivate(file, `${JSON.stringify(current)}\n`);
     log.info('key_minted', { expiresAt, replaced });
   };
   const byKey: HttpOptions = {
@@ -108,9 +110,18 @@ function walletOf(chains: OwnChains, chain: string): OwnWallet {
   return found.wallet;
 }
 
+/** The key for the market at `url` of any file in the store, or null. */
+export async function keyFor(store: string, url: string): Promise<string | null> {
+  for (const name of await readdir(store)) {
+    if (!/^market-key[a-z\d-]*\.json$/.test(name)) continue;
+    const found = await kept(join(store, name), url);
+    if (found !== null) return found.key;
+  }
+  return null;
+}
+
 /** null: there is none for this market. */
-async function kept(dir: string, url: string): Promise<Key | null> {
-  const file = join(dir, fileName);
+async function kept(file: string, url: string): Promise<Key | null> {
   const text = await readUpTo(file);
   if (text === null) return null;
   await mustBePrivate(file);
@@ -118,14 +129,24 @@ async function kept(dir: string, url: string): Promise<Key | null> {
   return key.url === url ? key : null;
 }
 
-/** The assets as the settings pin them, by name. Throws what `pin` throws. */
+/**
+ * The assets as the settings pin them, by name. `passed`: told of each that this market does not
+ * list as it is pinned, which is left out. Throws what `pin` throws; without `passed`, for those
+ * too.
+ */
 export async function pinAssets(
   client: ParleyClient,
   assets: readonly AssetConfig[],
+  passed?: (name: string, why: string) => void,
 ): Promise<ReadonlyMap<string, PinnedAsset>> {
   const pinned = new Map<string, PinnedAsset>();
   for (const { name, chain, token, decimals, highValueFrom } of assets) {
-    pinned.set(name, await pin(client, { chain, token, decimals, highValueFrom }));
+    try {
+      pinned.set(name, await pin(client, { chain, token, decimals, highValueFrom }));
+    } catch (error) {
+      if (passed === undefined || error instanceof ParleyApiError) throw error;
+      passed(name, messageOf(error));
+    }
   }
   return pinned;
 }

@@ -7,6 +7,7 @@ import type { Chains } from '@parley/sdk/chains.ts';
 import { onChains, running, sideOf } from '@parley/sdk/testing/sides.ts';
 import { timed } from '@parley/sdk/testing/timed.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import type { Deal } from './journal.ts';
 import type { SettlingInput } from './settling.ts';
 import { dealOf, settlingOf } from './testing/stage.ts';
 
@@ -21,9 +22,18 @@ timed(
     await store.putTrade(trade);
     const { threadId } = trade;
     const deal = dealOf(threadId, swapId, on.chains.now());
-    const { begin, takeRemains, deals, promises, end } = settlingOf(deal, {
+    const deals = new Map([[threadId, deal]]);
+    let writes = 0;
+    const keep = async (each: Deal) => {
+      writes += 1;
+      // The end is tried again.
+      if (writes === 1) throw new Error('the disk is full');
+      deals.set(threadId, each);
+    };
+    const { begin, takeRemains, promises, end } = settlingOf(deal, {
       store,
       client,
+      journal: { deals, keep, close: async () => {} },
       pollMs: 50,
       chains: chains as SettlingInput['chains'],
       now: () => on.chains.now() * 1_000,

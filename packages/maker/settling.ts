@@ -3,8 +3,10 @@
 // in batches.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Sighting } from '@parley/core/facts.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { Millis } from '@parley/core/nominal.ts';
+import type { ParleyClient } from '@parley/sdk/client.ts';
 import { drive, type Trouble } from '@parley/sdk/drive.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
 import { isoTime } from '@parley/sdk/people.ts';
@@ -22,42 +24,53 @@ import { settleMany } from '@parley/sdk/settle-many.ts';
 import { mayBeFunded, type Store } from '@parley/sdk/stores/store.ts';
 import type { OwnChains } from './chains.ts';
 import type { Doubts } from './doubts.ts';
+import type { BatchSent } from './history/fees.ts';
 import type { Deal, End, Journal } from './journal.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { MarketMetrics } from './metrics.ts';
 import type { Promises } from './promises.ts';
-import type { Session } from './session.ts';
 
 /** Between two questions of one swap to the market. */
 const leastMarketPollMs = 2_000;
 /** A step that only a person can end is tried again this seldom. */
 const personPauseMs = 300_000;
+/** Looks at the chains, before an end that the disk has not taken is tried again. */
+const unkeptPolls = 10;
 /** How long a funding waits for others: one look at the chains of each swap, and a half. */
 const fundTogetherMs = 1_500;
 /** For one run that takes what remains: others wait behind it. */
 const remainsLimitMs = 600_000;
 
+/** A swap needs these of the market that it was agreed on. */
+export type MarketOfDeal = {
+  readonly client: ParleyClient;
+  readonly promises: Promises;
+  readonly log: Log;
+  readonly metrics: Pick<MarketMetrics, 'ended' | 'failures' | 'needsPerson'>;
+};
+
 export type SettlingInput = {
   readonly chains: OwnChains;
   readonly store: Store;
-  readonly session: Pick<Session, 'client'>;
+  readonly marketOf: (deal: Deal) => MarketOfDeal;
   readonly journal: Journal;
-  readonly promises: Promises;
   readonly log: Log;
-  readonly metrics: Metrics;
   readonly doubts: Pick<Doubts, 'shown' | 'ended'>;
   readonly now: () => Millis;
   readonly signal: AbortSignal;
   readonly pollMs: Millis;
   readonly batchMs: Millis;
+  /** Told of each batch of claims or refunds, whose fee its swaps share. */
+  readonly batched?: (batch: BatchSent) => Promise<void>;
 };
 
 export type Settling = ReturnType<typeof createSettling>;
 
 export function createSettling(input: SettlingInput) {
-  const { journal, promises, log, metrics, doubts, now, signal } = input;
+  const { journal, marketOf, log, doubts, now, signal } = input;
   const running = new Map<string, Promise<void>>();
-  const people = new Set<string>();
+  /** Swaps that wait for a person, and the address of each one's market. */
+  const people = new Map<string, string>();
   const together = fundingsTogether({
     withinMs: fundTogetherMs,
     onSent: ({ chain, swapIds, txid }) =>
@@ -70,8 +83,10 @@ export function createSettling(input: SettlingInput) {
   /** A later run takes what it can of the remains: it holds no place. */
   const end = async (deal: Deal, how: End, remains: Outcome['remains'] = null) => {
     const left = remains === null ? {} : { remainsFrom: remains.refundableAt };
-    await journal.keep({ ...deal, end: how, endedAt: seconds(), ...left });
-    promises.ended(deal.threadId);
+    const { promises, metrics, log } = marketOf(deal);
+    const ended = { ...deal, end: how, endedAt: seconds(), ...left };
+    await journal.keep(ended);
+    promises.ended(ended);
     if (deal.swapId !== null) doubts.ended(deal.swapId);
     metrics.ended.inc({ end: how });
     const told = { threadId: deal.threadId, swapId: deal.swapId, end: how };
@@ -83,22 +98,25 @@ export function createSettling(input: SettlingInput) {
     const within = AbortSignal.any([signal, AbortSignal.timeout(remainsLimitMs)]);
     const run = { ...(await inputFor(deal, swapId)), signal: within };
     const { remains } = await settle(run).finally(() => doubts.ended(swapId));
-    log.info('remains', { swapId, ...leftIn(remains) });
+    marketOf(deal).log.info('remains', { swapId, ...leftIn(remains) });
     if (remains !== null) return;
     const { remainsFrom: _, ...rest } = deal;
     await journal.keep(rest);
   };
 
-  const waits = (swapId: string, isSo: boolean) => {
-    people[isSo ? 'add' : 'delete'](swapId);
-    metrics.needsPerson.set(people.size);
+  const waits = (deal: Deal, swapId: string, isSo: boolean) => {
+    if (isSo) people.set(swapId, deal.market);
+    else people.delete(swapId);
+    const count = [...people.values()].filter((market) => market === deal.market).length;
+    marketOf(deal).metrics.needsPerson.set(count);
   };
 
   /** A swap that waits for a person is tried again seldom: the maker goes on without one. */
   const driveOn = async (deal: Deal, swapId: string) => {
+    const { metrics, log } = marketOf(deal);
     const onTrouble = ({ error, verdict }: Trouble) => {
       const facts = { swapId, code: codeOf(error), error: timedText(messageOf(error)) };
-      waits(swapId, verdict !== 'again');
+      waits(deal, swapId, verdict !== 'again');
       metrics.failures.inc({ what: 'settle' });
       log[verdict === 'again' ? 'warn' : 'error']('settle_failed', facts);
     };
@@ -106,14 +124,27 @@ export function createSettling(input: SettlingInput) {
     for (;;) {
       const driven = await drive({ ready, onTrouble, signal });
       if (driven.is === 'ended') {
-        waits(swapId, false);
+        waits(deal, swapId, false);
         return await end(deal, driven.outcome.end, driven.outcome.remains);
       }
       if (driven.verdict === 'over' && (await nothingMoved(input.store, swapId))) {
-        waits(swapId, false);
+        waits(deal, swapId, false);
         return await end(deal, 'refused');
       }
       await wait(personPauseMs, undefined, { signal });
+    }
+  };
+
+  /** A disk that takes no end now may take it later: until then the swap holds its place. */
+  const driveToEnd = async (deal: Deal, swapId: string) => {
+    for (;;) {
+      try {
+        return await driveOn(deal, swapId);
+      } catch (error) {
+        signal.throwIfAborted();
+        marketOf(deal).log.error('settle_failed', { swapId, error: messageOf(error) });
+      }
+      await wait(unkeptPolls * input.pollMs, undefined, { signal });
     }
   };
 
@@ -123,11 +154,9 @@ export function createSettling(input: SettlingInput) {
     begin: (deal: Deal) => {
       const { swapId } = deal;
       if (swapId === null || running.has(swapId)) return;
-      const run = driveOn(deal, swapId)
-        .catch((error: unknown) => {
-          if (signal.aborted) return;
-          log.error('settle_failed', { swapId, error: messageOf(error) });
-        })
+      const run = driveToEnd(deal, swapId)
+        // Only the signal ends it.
+        .catch(() => {})
         .finally(() => running.delete(swapId));
       running.set(swapId, run);
     },
@@ -143,7 +172,11 @@ export function createSettling(input: SettlingInput) {
         if (swapId === null || remainsFrom > seconds()) continue;
         await takeRemains(deal, swapId).catch((error: unknown) => {
           signal.throwIfAborted();
-          log.warn('remains_failed', { swapId, code: codeOf(error), error: messageOf(error) });
+          marketOf(deal).log.warn('remains_failed', {
+            swapId,
+            code: codeOf(error),
+            error: messageOf(error),
+          });
         });
       }
     },
@@ -153,10 +186,20 @@ export function createSettling(input: SettlingInput) {
     },
     /** Claims with a public secret and refunds of one chain, in few transactions. */
     batch: async (chain: ChainKey) => {
-      const own = [...promises.open.values()].flatMap(({ deal }) => deal.swapId ?? []);
+      const own = [...journal.deals.values()].flatMap(({ end, swapId }) =>
+        end === null && swapId !== null ? [swapId] : [],
+      );
       if (own.length < 2) return;
       const { chains, store } = input;
-      const { batches, left } = await settleMany({ chain, chains, store, swapIds: own, signal });
+      // On disk before it leaves, and it leaves where the disk fails too: a claim waits for none.
+      const onSigned = async ({ txid, swapIds }: Pick<BatchSent, 'txid' | 'swapIds'>) => {
+        const kept = input.batched?.({ chain, txid, swapIds });
+        await kept?.catch((error: unknown) => {
+          log.warn('batch_unkept', { chain, txid, error: messageOf(error) });
+        });
+      };
+      const many = { chain, chains, store, swapIds: own, signal, onSigned };
+      const { batches, left } = await settleMany(many);
       for (const { verb, swapIds, txid, state } of batches) {
         log.info('batch', { chain, verb, swaps: swapIds.length, txid, state });
       }
@@ -172,20 +215,22 @@ function leftIn(remains: Outcome['remains']) {
 
 async function inputOf(
   given: SettlingInput,
-  { threadId }: Deal,
+  deal: Deal,
   swapId: string,
   fundsTogether: FundsTogether | undefined,
 ): Promise<SettleInput> {
-  const { chains, store, session, promises, log, now, signal, pollMs, batchMs, doubts } = given;
+  const { chains, store, marketOf, now, signal, pollMs, batchMs, doubts } = given;
+  const { client, promises, log } = marketOf(deal);
+  const { threadId } = deal;
   const trade = await store.getTrade(threadId);
   return {
     swapId,
-    client: session.client,
+    client,
     chains,
     store,
     signal,
     pollMs,
-    // All swaps together ask the market twice a second at most: the budget is for quotes too.
+    // All swaps of a market together ask it twice a second at most: the budget is for quotes too.
     marketPollMs: leastMarketPollMs + 500 * promises.open.size,
     ...(trade === null ? {} : { trade }),
     now: () => Math.floor(now() / 1_000),
@@ -196,11 +241,18 @@ async function inputOf(
     onShown: (shown: Shown) => {
       const { swap, legs } = shown;
       doubts.shown(swapId, shown);
-      const own = legs.get(swap.party === 'maker' ? 'a' : 'b');
-      const { funded = null } = own?.leg.facts ?? {};
-      if (funded !== null && (funded.confirmations > 0 || funded.deep)) promises.funded(threadId);
+      const [own, other] = swap.party === 'maker' ? (['a', 'b'] as const) : (['b', 'a'] as const);
+      promises.shown(threadId, {
+        funded: isInBlock(legs.get(own)?.leg.facts.funded),
+        back: isInBlock(legs.get(own)?.leg.facts.refunded),
+        paid: isInBlock(legs.get(other)?.leg.facts.claimed),
+      });
     },
   };
+}
+
+function isInBlock(sighting: Sighting | null = null): boolean {
+  return sighting !== null && (sighting.confirmations > 0 || sighting.deep);
 }
 
 async function nothingMoved(store: Store, swapId: string): Promise<boolean> {

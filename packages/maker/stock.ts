@@ -1,7 +1,7 @@
 // The maker's knowledge of its wallets: balances and fees, read again and again by its own nodes.
 
 import type { BaseUnits, Millis } from '@parley/core/nominal.ts';
-import { balanceOf } from '@parley/sdk/balance.ts';
+import { standingOf } from '@parley/sdk/balance.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { OwnChains } from './chains.ts';
 import type { AssetConfig } from './config/config.ts';
@@ -72,9 +72,9 @@ export function createStock(input: StockInput) {
     const readAtMs = now();
     try {
       await mustCount(holding, asset, limit);
-      const units = await balanceOf(own, { token }, limit);
-      if (units === null) throw new Error(`the wallet on ${chain} does not say what it has`);
-      balances.set(holding, { units, readAtMs });
+      const held = await standingOf(own, { token }, limit);
+      if (held === null) throw new Error(`the wallet on ${chain} does not say what it has`);
+      balances.set(holding, { units: held.spendable, owned: held.confirmed, readAtMs });
       const known = await own.source.adapter.costs?.(token, limit);
       if (known === undefined) throw new Error(`the fees of ${chain} cannot be read`);
       const { fund, claim, refund, deposit, settlesFromAmount } = known;

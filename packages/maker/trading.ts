@@ -3,7 +3,7 @@
 import type { Millis } from '@parley/core/nominal.ts';
 import type { Limits, PairConfig } from './config/config.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { MarketMetrics } from './metrics.ts';
 import type { Prices } from './prices/sources.ts';
 import type { Promises } from './promises.ts';
 import type { Mode } from './rules/decide.ts';
@@ -16,7 +16,7 @@ export type Trading = {
   readonly pairs: readonly PairConfig[];
   readonly limits: Limits;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: MarketMetrics;
   readonly mode: () => Mode;
   readonly now: () => Millis;
   readonly signal: AbortSignal;

@@ -7,15 +7,21 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { holdingOf } from '@parley/dev/demo/ledger.ts';
+import { holdingOf, ledgers } from '@parley/dev/demo/ledger.ts';
 import { newPerson, type Person } from '@parley/dev/demo/people.ts';
 import { type Place, placeOf } from '@parley/dev/demo/place.ts';
 import { assetsOf } from '@parley/dev/demo/trades.ts';
 import { freePort } from '@parley/host/free-port.ts';
-import { parseConfig } from '@parley/maker/config/config.ts';
+import { type Config, parseConfig } from '@parley/maker/config/config.ts';
 import { turn } from '@parley/maker/control.ts';
-import { runMaker, StoreTaken } from '@parley/maker/run.ts';
+import { historyAsked } from '@parley/maker/history/asked.ts';
+import { createFees } from '@parley/maker/history/fees.ts';
+import { history } from '@parley/maker/history/history.ts';
+import { type Deal, readJournal } from '@parley/maker/journal.ts';
+import { runMaker } from '@parley/maker/run.ts';
+import { StoreTaken } from '@parley/maker/store-taken.ts';
 import { prepareDevMaker } from '@parley/scripts/maker-dev.ts';
+import { fileStore } from '@parley/sdk/stores/file.ts';
 import { type FaultProxy, faultProxy } from './support/fault-proxy.ts';
 import {
   inventoryIs,
@@ -117,11 +123,64 @@ test('killed again and again, and without its market, it holds what it agreed to
     ['received', 'received'],
   );
   await inventoryIs(maker, place, had, [one, other], folder);
+  await historyIs();
   const agreed = log.lines.filter(({ event }) => event === 'agreed');
   assert.equal(new Set(agreed.map(({ swapId }) => swapId)).size, 2);
   await nothingSecret([one.threadId, other.threadId]);
-  await metricsAre(/^parley_maker_ended_total\{end="received"\} 1$/m);
+  await metricsAre(/^parley_maker_ended_total\{end="received",market="127\.0\.0\.1:\d+"\} 1$/m);
 });
+
+/** To the unit: both at 50 basis points of the maker's own price. */
+async function historyIs(): Promise<void> {
+  const file = join(folder, 'maker.toml');
+  const config = parseConfig(await readFile(file, 'utf8'), file);
+  const { rows } = JSON.parse(await history(config, historyAsked(['--json'])));
+  const found = rows.map(({ asset, settled, profit, unpriced }: Record<string, unknown>) => {
+    return [String(asset).split('-')[0], settled, profit, unpriced];
+  });
+  // 0.1 ETH are 0.004 BTC, and the maker gives 398 009 sats for it.
+  assert.deepEqual(found.sort(), [
+    ['eth', 1, '0.00049775', 0],
+    ['usdv', 1, '3.2', 0],
+  ]);
+  await feesAre(config);
+}
+
+/** As the ledger of the demo reads them. */
+async function feesAre({ store, chains }: Config): Promise<void> {
+  const kept: Deal[] = [];
+  const journal = {
+    deals: new Map([...(await readJournal(store))].map(([id, { fees: _, ...deal }]) => [id, deal])),
+    keep: async (deal: Deal) => void kept.push(deal),
+    close: async () => {},
+  };
+  const quiet = () => {};
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+  const { signal } = new AbortController();
+  const later = () => Date.now() + 3_600_000;
+  const own = await fileStore(store);
+  const fees = await createFees({
+    dir: store,
+    chains,
+    store: own,
+    journal,
+    log,
+    now: later,
+    signal,
+  });
+  await fees.look();
+  const paid = kept.flatMap((deal) => deal.fees ?? []);
+  assert.deepEqual(paid.map(({ chain }) => chain.split('-')[0]).sort(), [
+    'bitcoin',
+    'bitcoin',
+    'evm',
+    'evm',
+  ]);
+  for (const { chain, txid, units } of paid) {
+    const family = chain.startsWith('evm') ? 'evm' : 'bitcoin';
+    assert.equal(units, (await ledgers[family].fee(place[family].rpcUrl, txid)).paid);
+  }
+}
 
 async function sameStore() {
   const file = join(folder, 'maker.toml');

@@ -9,8 +9,11 @@ const longest = 4_096;
 const mostNodes = 5;
 const mostInstances = 8;
 const mostPairs = 500;
+const mostMarkets = 10;
 /** Each side has one of every size: the market takes 20 of a pair, and 100 pairs of an account. */
 const mostLevels = 10;
+const mostTiers = 10;
+const mostInMedian = 9;
 
 const text = z.string().min(1).max(longest);
 const whole = (least: number, most: number) => z.int().min(least).max(most);
@@ -102,6 +105,13 @@ const asset = z.strictObject({
   most_open: amount.optional(),
   most_a_day: amount.optional(),
   high_value_from: amount.optional(),
+  target: amount.optional(),
+  skew_bps: whole(1, 2_000).optional(),
+  skew_per: amount.optional(),
+  most_skew_bps: whole(1, 2_000).default(100),
+  sell_down_to: amount.optional(),
+  buy_up_to: amount.optional(),
+  paper: amount.optional(),
 });
 
 const price = z.union([z.string(), z.number()]).transform((given, { addIssue }) => {
@@ -129,6 +139,14 @@ const source = z.discriminatedUnion('type', [
   z.strictObject({ ...polled, type: z.literal('command'), command: z.array(text).min(1).max(50) }),
   z.strictObject({ ...polled, type: z.literal('http'), url: nodeUrl }),
   z.strictObject({
+    type: z.literal('median'),
+    of: z.array(text).min(2, 'must be 2 sources or more').max(mostInMedian),
+    outlier_bps: whole(1, 5_000).default(100),
+    quorum: whole(1, mostInMedian).optional(),
+    least: price.optional(),
+    most: price.optional(),
+  }),
+  z.strictObject({
     ...believed,
     type: z.literal('websocket'),
     url: text.refine(isOf(/^wss?:$/), 'must be a ws or wss address'),
@@ -144,6 +162,11 @@ const pair = z.strictObject({
   least: amount,
   most: amount,
   spread_bps: whole(0, 5_000),
+  tiers: z
+    .array(z.strictObject({ from: amount, spread_bps: whole(0, 5_000) }))
+    .max(mostTiers)
+    .default([]),
+  least_spread_bps: whole(-2_000, 5_000).default(0),
   slip_bps: whole(0, 5_000).optional(),
   side: z.enum(['both', 'sell', 'buy']).default('both'),
   levels: z.array(amount).max(mostLevels).default([]),
@@ -172,24 +195,49 @@ const tables = <T extends z.ZodType>(of: T, most: number) =>
     .refine((all) => Object.keys(all).length <= most, `must be at most ${most} tables`)
     .default({});
 
+/** One of both. The address may hold a key of its receiver. */
+const hedge = z
+  .strictObject({
+    command: z.array(text).min(1).max(50).optional(),
+    url: nodeUrl.optional(),
+    token_file: text.optional(),
+    timeout_seconds: whole(1, 60).default(10),
+    give_up_seconds: whole(60, 518_400).default(86_400),
+  })
+  .refine((of) => (of.command === undefined) !== (of.url === undefined), {
+    path: ['command'],
+    message: 'or url must be given, one of both',
+  })
+  .refine((of) => of.token_file === undefined || of.url !== undefined, {
+    path: ['token_file'],
+    message: 'is sent to a url, and a command gets none',
+  });
+
+const market = z.strictObject({
+  url: marketUrl,
+  login: text,
+  product_name: text.optional(),
+  short_name: text.optional(),
+});
+
 export const shape = z.strictObject({
   store: text,
   metrics_port: whole(1, 65_535).optional(),
-  market: z.strictObject({
-    url: marketUrl,
-    login: text,
-    product_name: text.optional(),
-    short_name: text.optional(),
-  }),
+  market: market.optional(),
+  markets: tables(market, mostMarkets),
   chains: tables(chain, 20),
   assets: tables(asset, 200),
   prices: tables(source, 200),
+  addresses: tables(z.record(text, text), 100),
   pairs: z.array(pair).max(mostPairs),
+  hedge: hedge.optional(),
   limits: limits.prefault({}),
 });
 
 export type Written = z.infer<typeof shape>;
+export type WrittenMarket = Written['markets'][string];
 export type WrittenChain = Written['chains'][string];
 export type WrittenAsset = Written['assets'][string];
 export type WrittenPrice = Written['prices'][string];
+export type WrittenHedge = NonNullable<Written['hedge']>;
 export type WrittenPair = Written['pairs'][number];

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { PriceConfig } from '../config/config.ts';
 import { approximate, parsePrice } from '../rules/price.ts';
+import { judge } from './median.ts';
 import { jsonAt, nothingRead, openPrices, priceOf, read, stepStandsMs } from './sources.ts';
 
 const free = { least: null, most: null, jumpBps: 1_000n };
@@ -43,12 +44,57 @@ test('a price beyond the bounds is none; one is good until it is stale', () => {
     assert.equal(fault === null, isGood, price);
     assert.equal(priceOf(state, 30_000, 30_000) !== null, isGood);
     assert.equal(priceOf(state, 30_001, 30_000), null);
+    assert.equal(priceOf(state, -30_001, 30_000), null, 'the clock was set back');
     // Nor is the one before it, until one within them comes.
     const any = { ...bounds, jumpBps: null };
     const left = read(read(nothingRead, ...at('100', 0), any).state, ...at(price, 1), any);
     assert.equal(priceOf(left.state, 1, 30_000) !== null, isGood, price);
     const { state: back } = read(left.state, ...at('100', 2), any);
     assert.notEqual(priceOf(back, 2, 30_000), null);
+  }
+});
+
+test('a source far from the median is left out, and too few make no price', () => {
+  for (const [said, price, out] of [
+    [{ a: '100', b: '101', c: '102.02' }, 101, []],
+    [{ a: '100', b: '101', c: '102.03' }, 100.5, ['c']] as const,
+    [{ a: '100', b: '101', c: '110' }, 100.5, ['c']],
+    [{ a: '100', b: '101' }, 100.5, []],
+    [{ a: '100', b: '104' }, null, ['a', 'b']],
+    [{ a: '100' }, null, []],
+    [{}, null, []],
+  ] as const) {
+    const readings = new Map(Object.entries(said).map(([name, each]) => [name, parsePrice(each)]));
+    const judged = judge(readings, { outlierBps: 100n, quorum: 2 });
+    assert.equal(judged.price && approximate(judged.price), price, JSON.stringify(said));
+    assert.deepEqual([...judged.leftOut.keys()], out);
+  }
+});
+
+test('a median is of the good prices of others, and says once which is left out', () => {
+  const fixed = (name: string, value: string): PriceConfig => {
+    const from = { type: 'fixed', value: parsePrice(value) } as const;
+    return { ...free, name, folder: '.', staleMs: 1_000, from };
+  };
+  const of = ['a', 'b', 'c'];
+  const from = { type: 'median', of, outlierBps: 100n, quorum: 2 } as const;
+  const median: PriceConfig = { ...fixed('m', '1'), from, most: parsePrice('102') };
+  for (const [last, price, said] of [
+    ['100.5', 100.5, []],
+    ['120', 100.5, ['m of c: left out: 1881 basis points from the median, 100 at most']],
+  ] as const) {
+    const heard: string[] = [];
+    const sources = [fixed('a', '100'), fixed('b', '101'), fixed('c', last)];
+    const prices = openPrices([median, ...sources], {
+      now: () => 0,
+      changed: () => {},
+      said: (name, fault) => heard.push(`${name}: ${fault}`),
+    });
+    for (let time = 0; time < 2; time += 1) {
+      assert.equal(approximate(prices.of(['m'])!), price);
+    }
+    assert.deepEqual(heard, said);
+    prices.close();
   }
 });
 

@@ -6,9 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Millis } from '@parley/core/nominal.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
-import type { Bounds, PriceConfig } from '../config/config.ts';
-import { distanceBps, type Price, parsePrice, ratio } from '../rules/price.ts';
+import type { Bounds, Median, PriceConfig } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { distanceBps, isBelow, type Price, parsePrice, ratio } from '../rules/price.ts';
 import { openSocket } from '../socket.ts';
+import { judge } from './median.ts';
 
 const run = promisify(execFile);
 const mostBytes = 1_048_576;
@@ -32,10 +34,25 @@ export type Told = {
   readonly changed: () => void;
 };
 
-export function openPrices(configs: readonly PriceConfig[], told: Told): Prices {
+/** Tells a source's faults in the log. */
+export function saidBy(log: Pick<Log, 'info' | 'warn'>): Told['said'] {
+  return (source, fault) => {
+    if (fault === null) log.info('price_again', { source });
+    else log.warn('price_fault', { source, why: fault });
+  };
+}
+
+/** `start`: instead of asking each source, such as readings of a recording. */
+export function openPrices(
+  configs: readonly PriceConfig[],
+  told: Told,
+  start: (config: PriceConfig, hearing: Hearing) => void = hearSource,
+): Prices {
   const stop = new AbortController();
   const states = new Map<string, SourceState>();
   const faults = new Map<string, string | null>();
+  /** Sources that have given a price, or a fault. */
+  const heard = new Set<string>();
   const say = (name: string, fault: string | null) => {
     if ((faults.get(name) ?? null) === fault) return;
     faults.set(name, fault);
@@ -44,23 +61,49 @@ export function openPrices(configs: readonly PriceConfig[], told: Told): Prices 
   for (const config of configs) {
     const { name } = config;
     states.set(name, nothingRead);
+    if (config.from.type === 'fixed') heard.add(name);
     const take = (said: unknown) => {
+      heard.add(name);
       const result = read(states.get(name) ?? nothingRead, parsePrice(said), told.now(), config);
       states.set(name, result.state);
       say(name, result.fault);
       told.changed();
     };
-    const failed = (error: unknown) => say(name, messageOf(error));
-    begin(config, { take, failed, signal: stop.signal });
+    const failed = (error: unknown) => {
+      heard.add(name);
+      say(name, messageOf(error));
+    };
+    start(config, { take, failed, signal: stop.signal });
   }
-  const current = ({ name, from, staleMs }: PriceConfig): Price | null => {
+  const byName = new Map(configs.map((each) => [each.name, each]));
+  const current = (config: PriceConfig): Price | null => {
+    const { name, from, staleMs } = config;
     if (from.type === 'fixed') return from.value;
+    if (from.type === 'median') return middle(config, from);
     return priceOf(states.get(name) ?? nothingRead, told.now(), staleMs);
   };
-  const byName = new Map(configs.map((each) => [each.name, each]));
   const one = (name: string | undefined) => {
     const config = byName.get(name ?? '');
     return config === undefined ? null : current(config);
+  };
+  const outliers = createOutliers(told.now, say);
+  const middle = (config: PriceConfig, from: Median): Price | null => {
+    const { name } = config;
+    const readings = new Map<string, Price>();
+    for (const each of from.of) {
+      const price = one(each);
+      if (price !== null) readings.set(each, price);
+    }
+    const { price, leftOut, counted } = judge(readings, from);
+    for (const each of from.of) outliers.look(`${name} of ${each}`, leftOut.get(each), from);
+    const isFar = price !== null && isBeyond(price, config);
+    // Before each source has said anything it is only the start.
+    const isBegun = from.of.every((each) => heard.has(each));
+    if (isFar) say(name, beyondBounds);
+    else if (price !== null) say(name, null);
+    else if (isBegun)
+      say(name, `${counted} of ${from.of.length} sources agree, ${from.quorum} must`);
+    return isFar ? null : price;
   };
   return {
     of: ([first, second]) => {
@@ -74,16 +117,36 @@ export function openPrices(configs: readonly PriceConfig[], told: Told): Prices 
   };
 }
 
-type Hearing = {
+/** A source at the edge of being left out comes and goes: it is told of once, and of its end later. */
+function createOutliers(now: () => Millis, say: (name: string, fault: string | null) => void) {
+  const lastFar = new Map<string, Millis>();
+  return {
+    look: (name: string, bps: bigint | undefined, { outlierBps }: Median) => {
+      const since = lastFar.get(name);
+      if (bps === undefined) {
+        if (since === undefined || now() - since < stepStandsMs) return;
+        lastFar.delete(name);
+        say(name, null);
+        return;
+      }
+      lastFar.set(name, now());
+      if (since !== undefined) return;
+      say(name, `left out: ${bps} basis points from the median, ${outlierBps} at most`);
+    },
+  };
+}
+
+export type Hearing = {
   /** Throws for what is no price. */
   readonly take: (said: unknown) => void;
   readonly failed: (error: unknown) => void;
   readonly signal: AbortSignal;
 };
 
-function begin({ from, staleMs, folder }: PriceConfig, hearing: Hearing): void {
+/** Until the signal. */
+export function hearSource({ from, staleMs, folder }: PriceConfig, hearing: Hearing): void {
   if (from.type === 'websocket') listen(from, staleMs, hearing);
-  else if (from.type !== 'fixed') {
+  else if (from.type === 'command' || from.type === 'http') {
     poll(1_000 * from.everySeconds, hearing, () => asked(from, folder, hearing.signal));
   }
 }
@@ -214,15 +277,18 @@ const forgottenMs = 3_600_000;
 
 export type Read = { readonly state: SourceState; readonly fault: string | null };
 
-const isBelow = (a: Price, b: Price) => a.over * b.under < b.over * a.under;
+const beyondBounds = 'the price is beyond the bounds of its source';
+
+function isBeyond(price: Price, { least, most }: Pick<Bounds, 'least' | 'most'>): boolean {
+  return (least !== null && isBelow(price, least)) || (most !== null && isBelow(most, price));
+}
 
 export function read(state: SourceState, price: Price, atMs: Millis, bounds: Bounds): Read {
-  const { least, most, jumpBps } = bounds;
+  const { jumpBps } = bounds;
   const now = { price, atMs };
-  if ((least !== null && isBelow(price, least)) || (most !== null && isBelow(most, price))) {
-    // The last good one is none of now any more, as after a step too far.
-    const fault = 'the price is beyond the bounds of its source';
-    return { state: { good: state.good, held: now }, fault };
+  // The last good one is none of now any more, as after a step too far.
+  if (isBeyond(price, bounds)) {
+    return { state: { good: state.good, held: now }, fault: beyondBounds };
   }
   const { good, held } = state;
   const isNew = good === null || atMs - good.atMs > forgottenMs;
@@ -238,9 +304,13 @@ export function read(state: SourceState, price: Price, atMs: Millis, bounds: Bou
   return { state: { good, held: since }, fault };
 }
 
-/** null: no reading, or none new enough, or the last one is not believed. */
+/**
+ * null: no reading, or none new enough, or the last one is not believed. One of the future was read
+ * by a clock that has been set back: it could stay good for as long as that.
+ */
 export function priceOf({ good, held }: SourceState, nowMs: Millis, staleMs: Millis): Price | null {
-  if (good === null || held !== null || nowMs - good.atMs > staleMs) return null;
+  if (good === null || held !== null) return null;
+  if (Math.abs(nowMs - good.atMs) > staleMs) return null;
   return good.price;
 }
 

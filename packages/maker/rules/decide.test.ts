@@ -23,6 +23,9 @@ const asset = (name: string, chain: string, decimals: number, token: string | nu
   decimals,
   mostOpen: null,
   mostADay: null,
+  lean: null,
+  sellDownTo: null,
+  buyUpTo: null,
 });
 const btc = asset('btc', 'bitcoin', 8, null);
 const usd = asset('usd', 'evm', 6, '0xd');
@@ -33,6 +36,8 @@ const pair: PairRule = {
   least: 1_000_000n,
   most: 10_000_000n,
   spreadBps: 100n,
+  tiers: [],
+  leastSpreadBps: 0n,
   slipBps: 40n,
   gives: ['base', 'quote'],
 };
@@ -59,6 +64,7 @@ const known: Known = {
     ['evm 0xd', balance(1_000_000_000n)],
   ]),
   costsOf: ({ chain }) => (chain === 'evm' ? onEvm : onBitcoin),
+  heldOf: () => null,
 };
 /** 633.6 dollars for 0.01 bitcoin is a quote at 64 000. */
 const fair: Terms = { gives: 'quote', base: 1_000_000n, quote: 633_600_000n };
@@ -89,6 +95,16 @@ const quoted = (amount: bigint, more: Partial<Commitment> = {}): Commitment => (
   ...more,
 });
 const capped = (cap: Partial<AssetRule>) => ({ quote: { ...usd, ...cap } });
+
+/** A basis point for each 5 bitcoin beyond 100. */
+const leant = { base: { ...btc, lean: { target: 100n, per: 5n, bps: 1n, mostBps: 9n } } };
+const bounds = (sellDownTo: bigint, buyUpTo: bigint) => ({
+  base: { ...btc, buyUpTo: buyUpTo || null },
+  quote: { ...usd, sellDownTo: sellDownTo || null },
+});
+const held = (units: bigint, dollars = units): Partial<Known> => ({
+  heldOf: ({ name }) => (name === 'btc' ? units : dollars),
+});
 
 test('each rule refuses beyond its boundary, and not at it', () => {
   for (const [what, change, code] of [
@@ -135,6 +151,14 @@ test('each rule refuses beyond its boundary, and not at it', () => {
       },
       'day',
     ],
+    // 640 for 633.6 is 101 basis points.
+    ['a little more of it is held', { pair: leant, known: held(109n) }, 'yes'],
+    ['and so much that less is paid for it', { pair: leant, known: held(110n) }, 'guard'],
+    ['nobody knows what is held', { pair: leant }, 'unread'],
+    ['what would be left', { pair: bounds(10n, 0n), known: held(633_600_010n) }, 'yes'],
+    ['less', { pair: bounds(11n, 0n), known: held(633_600_010n) }, 'stop_selling'],
+    ['what would be held', { pair: bounds(0n, 1_000_005n), known: held(5n, 10n ** 9n) }, 'yes'],
+    ['more', { pair: bounds(0n, 1_000_004n), known: held(5n, 10n ** 9n) }, 'stop_buying'],
     ['fees that nobody knows', { known: { costsOf: () => null } }, 'unread'],
     ['a balance that is old', { known: { nowMs: balanceGoodMs } }, 'yes'],
     ['and too old', { known: { nowMs: balanceGoodMs + 1 } }, 'unread'],

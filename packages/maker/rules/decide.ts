@@ -13,7 +13,9 @@ import {
   type Takes,
   takesOf,
 } from './inventory.ts';
+import type { Counting } from './position.ts';
 import { marginBps, type Price, type Terms } from './price.ts';
+import { type Lean, leanOf, type SpreadRule, spreadOf } from './spread.ts';
 
 export type AssetRule = {
   readonly name: string;
@@ -24,16 +26,21 @@ export type AssetRule = {
   readonly mostOpen: BaseUnits | null;
   /** Most that is agreed to be given within 24 hours; null: no cap. */
   readonly mostADay: BaseUnits | null;
+  /** null: the price does not follow what is held. */
+  readonly lean: Lean | null;
+  /** A sale leaves at least so much; null: no bound. */
+  readonly sellDownTo: BaseUnits | null;
+  /** A purchase makes it so much at most; null: no bound. */
+  readonly buyUpTo: BaseUnits | null;
 };
 
-export type PairRule = {
+export type PairRule = SpreadRule & {
   readonly name: string;
   readonly base: AssetRule;
   readonly quote: AssetRule;
   /** Base units of the base asset. */
   readonly least: BaseUnits;
   readonly most: BaseUnits;
-  readonly spreadBps: bigint;
   /** How much of the spread the price may eat between quote and acceptance. */
   readonly slipBps: bigint;
   /** Which assets the maker gives. */
@@ -57,6 +64,8 @@ export type RefusalCode =
   | 'guard'
   | 'exposure'
   | 'day'
+  | 'stop_selling'
+  | 'stop_buying'
   | 'inventory'
   | 'unread'
   | 'most_swaps'
@@ -102,15 +111,15 @@ const slipAt: Readonly<Record<Step, (slipBps: bigint) => bigint>> = {
   acceptance: (slip) => slip,
 };
 
-/** By the price of now: a price that moved since, a wrong unit, a taker's proposal. */
+/** By price and tilt of now: a price that moved since, a wrong unit, a taker's proposal. */
 export function guardRefusal(
   pair: PairRule,
   terms: Terms,
-  price: Price,
+  { price, tilt }: { readonly price: Price; readonly tilt: bigint },
   step: Step,
 ): Refusal | null {
   const margin = marginBps(terms, price, pair);
-  const least = pair.spreadBps - slipAt[step](pair.slipBps);
+  const least = spreadOf(pair, terms, tilt) - slipAt[step](pair.slipBps);
   if (margin >= least) return null;
   const amounts = `${shown(terms.base, pair.base)} for ${shown(terms.quote, pair.quote)}`;
   const sentence = `${amounts} leaves ${margin} basis points at the price of now, ${least} at least`;
@@ -165,15 +174,59 @@ export function capsRefusal(
   return refusal('day', sentence);
 }
 
+/**
+ * Base units of an asset (position.ts). `sold`, `bought`: with the open quotes that give it, or get
+ * it. null: no balance was read that is new enough.
+ */
+export type HeldOf = (asset: AssetRule, counting: Counting) => BaseUnits | null;
+
+/** How the maker values the pair's base beyond its source (spread.ts); null: a balance is missing. */
+export function tiltOf(pair: Pick<PairRule, 'base' | 'quote'>, heldOf: HeldOf): bigint | null {
+  const leans = [pair.quote, pair.base].map((asset) => {
+    if (asset.lean === null) return 0n;
+    const held = heldOf(asset, 'agreed');
+    return held === null ? null : leanOf(held, asset.lean);
+  });
+  const [quote = null, base = null] = leans;
+  return quote === null || base === null ? null : quote - base;
+}
+
+const unread = (assets: string) =>
+  refusal('unread', `no balance of ${assets} was read within ${balanceGoodMs / 1_000} s`);
+
+/** The bounds of both sides. */
+export function boundsRefusal(
+  pair: Pick<PairRule, 'base' | 'quote'>,
+  terms: Terms,
+  heldOf: HeldOf,
+): Refusal | null {
+  const sold = pair[terms.gives];
+  const getting = terms.gives === 'base' ? 'quote' : 'base';
+  const bought = pair[getting];
+  if (sold.sellDownTo !== null) {
+    const held = heldOf(sold, 'sold');
+    if (held === null) return unread(sold.name);
+    const left = held - terms[terms.gives];
+    if (left < sold.sellDownTo) {
+      const bound = shown(sold.sellDownTo, sold);
+      return refusal('stop_selling', `${shown(left, sold)} would be left, ${bound} at least`);
+    }
+  }
+  if (bought.buyUpTo === null) return null;
+  const held = heldOf(bought, 'bought');
+  if (held === null) return unread(bought.name);
+  const then = held + terms[getting];
+  if (then <= bought.buyUpTo) return null;
+  const sentence = `${shown(then, bought)} would be held, ${shown(bought.buyUpTo, bought)} at most`;
+  return refusal('stop_buying', sentence);
+}
+
 /** null: all that the swap may take is there. */
 export function stockRefusal(stock: Stock, takes: Takes, nowMs: Millis): Refusal | null {
   const short = shortageOf(stock, takes.before, nowMs);
   if (short === null) return null;
   const { holding, need, has, reserve, taken } = short;
-  if (has === null) {
-    const seconds = balanceGoodMs / 1_000;
-    return refusal('unread', `no balance of ${holding} was read within ${seconds} s`);
-  }
+  if (has === null) return unread(holding);
   const sentence =
     `${need} base units of ${holding} are needed: ${has} are there, ${reserve} are the reserve ` +
     `and ${taken} are promised`;
@@ -187,22 +240,29 @@ export type Known = Stock &
     /** Null where the source says nothing, or nothing new enough. */
     readonly price: Price | null;
     readonly costsOf: CostsOf;
+    readonly heldOf: HeldOf;
   };
 
 export type Verdict =
   | { readonly refused: Refusal }
   | { readonly refused: null; readonly takes: Takes };
 
+function priceRefusal(pair: PairRule, terms: Terms, step: Step, known: Known): Refusal | null {
+  const { price } = known;
+  if (price === null) return refusal('no_price', `no price of ${pair.name} that is new enough`);
+  const tilt = tiltOf(pair, known.heldOf);
+  if (tilt === null) return unread(pair.name);
+  return guardRefusal(pair, terms, { price, tilt }, step);
+}
+
 /** All rules, the cheapest first. The own quote on the same RFQ is no part of `commitments`. */
 export function verdictOn(pair: PairRule, terms: Terms, step: Step, known: Known): Verdict {
-  const { price } = known;
   const refused =
     modeRefusal(known.mode, step) ??
     termsRefusal(pair, terms) ??
-    (price === null
-      ? refusal('no_price', `no price of ${pair.name} that is new enough`)
-      : guardRefusal(pair, terms, price, step)) ??
-    capsRefusal(pair[terms.gives], terms[terms.gives], known);
+    priceRefusal(pair, terms, step, known) ??
+    capsRefusal(pair[terms.gives], terms[terms.gives], known) ??
+    boundsRefusal(pair, terms, known.heldOf);
   if (refused !== null) return { refused };
   const takes = takesOfTerms(pair, terms, known.costsOf);
   if (takes === null) {

@@ -53,8 +53,8 @@ export function takesOf(gives: Side, gets: Side): Takes {
 export type Commitment = Takes & {
   /** The thread's id, or the RFQ's before there is one. */
   readonly id: string;
-  readonly kind: 'quote' | 'swap';
-  /** The asset that is given, as the settings name it. */
+  readonly kind: 'quote' | 'swap' | 'withdrawal';
+  /** The asset that is given, as the settings name it; empty: no cap of swaps counts it. */
   readonly asset: string;
   readonly amount: BaseUnits;
   /** When a chain showed the own funding first; null: it has not. */
@@ -62,7 +62,10 @@ export type Commitment = Takes & {
 };
 
 export type Balance = {
+  /** The part that may be spent now. */
   readonly units: BaseUnits;
+  /** With the change of payments that no block has yet; absent: the same. */
+  readonly owned?: BaseUnits;
   /** When its reading began. */
   readonly readAtMs: Millis;
 };

@@ -56,6 +56,8 @@ export function ratio(a: Price, b: Price): Price {
   return { over: a.over * b.under, under: a.under * b.over };
 }
 
+export const isBelow = (a: Price, b: Price) => a.over * b.under < b.over * a.under;
+
 /** By how many basis points one price is away from another, of the smaller of both. */
 export function distanceBps(a: Price, b: Price): bigint {
   const x = a.over * b.under;
@@ -71,6 +73,10 @@ export function approximate({ over, under }: Price): number {
 }
 
 const up = (over: bigint, under: bigint) => (over + under - 1n) / under;
+
+/** Rounded down, of negative numbers too; `under` is above zero. */
+export const floored = (over: bigint, under: bigint) =>
+  over < 0n ? -up(-over, under) : over / under;
 
 /**
  * The terms of a quote `spreadBps` (below 10 000) away from the price; null without a price, and
@@ -124,7 +130,22 @@ export function marginBps(
   const quote = terms.quote * under * 10n ** BigInt(pair.base.decimals);
   const [gives, gets] = terms.gives === 'base' ? [base, quote] : [quote, base];
   if (gives === 0n) throw new RangeError('the amount given is zero');
-  const gain = (gets - gives) * whole;
-  // Division of bigint is towards zero.
-  return gain < 0n ? -up(-gain, gives) : gain / gives;
+  return floored((gets - gives) * whole, gives);
+}
+
+/**
+ * The maker's gain at that price, in base units of the pair's quote, rounded down. `isPaid` false:
+ * it gave its side and got nothing.
+ */
+export function profitAt(
+  { gives, base, quote }: Terms,
+  price: Price,
+  decimals: Readonly<Record<'base' | 'quote', number>>,
+  isPaid = true,
+): BaseUnits {
+  const under = price.under * 10n ** BigInt(decimals.base);
+  const value = base * price.over * 10n ** BigInt(decimals.quote);
+  const money = quote * under;
+  const [given, got] = gives === 'base' ? [value, money] : [money, value];
+  return floored((isPaid ? got : 0n) - given, under);
 }

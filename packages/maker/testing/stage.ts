@@ -2,11 +2,12 @@
 // a log that nobody reads. Clock, price and switch are the test's.
 
 import { PassThrough } from 'node:stream';
+import type { ParleyClient } from '@parley/sdk/client.ts';
 import type { AssetConfig, Limits, PairConfig } from '../config/config.ts';
 import { createDoubts } from '../doubts.ts';
 import type { Deal, Journal } from '../journal.ts';
 import { openLog } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics, metricsAt } from '../metrics.ts';
 import type { Prices } from '../prices/sources.ts';
 import { createPromises } from '../promises.ts';
 import type { Mode } from '../rules/decide.ts';
@@ -21,8 +22,12 @@ const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
   decimals,
   reserve: 0n,
   highValueFrom: null,
+  paper: null,
   mostOpen: null,
   mostADay: null,
+  lean: null,
+  sellDownTo: null,
+  buyUpTo: null,
 });
 export const btc = asset('btc', 'bitcoin', 8);
 export const sol = asset('sol', 'solana', 9);
@@ -34,9 +39,17 @@ export const pair: PairConfig = {
   most: 10n ** 9n,
   price: ['p'],
   spreadBps: 100n,
+  tiers: [],
+  leastSpreadBps: 0n,
   slipBps: 50n,
   gives: ['base', 'quote'],
   levels: [],
+};
+/** 150 basis points for 0.01 BTC and more, and 50 against buying any for the 10 000 that are held. */
+export const pricedPair: PairConfig = {
+  ...pair,
+  tiers: [{ from: 1_000_000n, spreadBps: 150n }],
+  base: { ...btc, lean: { target: 0n, per: 10n ** 12n, bps: 50n, mostBps: 60n } },
 };
 export const limits: Limits = {
   mostSwaps: 2,
@@ -102,13 +115,14 @@ export function partsOf({ at, assets = [btc, sol], sols = 10n ** 12n, ...given }
     promises,
     turns: createTurns(),
     log: openLog(new PassThrough().resume(), () => 0),
-    metrics: createMetrics(),
+    metrics: metricsAt(createMetrics(), 'one'),
     signal: new AbortController().signal,
   };
 }
 
 /** One that was accepted, and is open. */
 export const dealOf = (threadId: string, swapId: string, acceptedAt = 0): Deal => ({
+  market: 'https://one.example',
   threadId,
   rfqId: 'r',
   takerId: 'u',
@@ -134,7 +148,7 @@ type Settled = Pick<SettlingInput, 'store' | 'now'> &
 
 /** A desk that settles `deal` alone; `lines` is its log. */
 export function settlingOf(deal: Deal, { client = {}, ...given }: Settled) {
-  const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
+  const { deals, promises } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
   deals.set(deal.threadId, deal);
   promises.dealt(deal, null);
   const out = new PassThrough();
@@ -142,15 +156,15 @@ export function settlingOf(deal: Deal, { client = {}, ...given }: Settled) {
   out.on('data', (line: Buffer) => lines.push(`${line}`));
   const stop = new AbortController();
   const log = openLog(out, () => 0);
+  const metrics = createMetrics();
+  const own = { client: client as ParleyClient, promises, log, metrics: metricsAt(metrics, 'one') };
   const settling = createSettling({
-    promises,
-    metrics,
+    marketOf: () => own,
     log,
     signal: stop.signal,
     pollMs: 0,
     batchMs: 0,
     chains: {},
-    session: { client } as unknown as SettlingInput['session'],
     journal: journalOf(deals),
     doubts: createDoubts({ log, metrics, now: given.now }),
     ...given,

@@ -55,8 +55,9 @@ export function startMaker(
   args: readonly string[],
   log: MakerLog,
   env: Readonly<Record<string, string>>,
+  script = devScript,
 ): MakerProcess {
-  const child = spawn(process.execPath, [devScript, ...args], {
+  const child = spawn(process.execPath, [script, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

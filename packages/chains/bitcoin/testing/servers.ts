@@ -47,7 +47,7 @@ type CoreTx = {
     scriptSig?: { hex: string };
     sequence: number;
     txinwitness?: string[];
-    prevout?: { scriptPubKey: { hex: string } };
+    prevout?: { value: number; scriptPubKey: { hex: string } };
   }[];
   vout: { value: number; scriptPubKey: { hex: string } }[];
   fee?: number;
@@ -112,7 +112,7 @@ async function answer(
     const found = await ofAddress(rpc, second);
     const mempool = fourth === 'mempool';
     const chosen = found.filter(({ place }) => (place === null) === mempool);
-    if (third === undefined) return json({ chain_stats: { tx_count: chosen.length } });
+    if (third === undefined) return json({ chain_stats: await statsOf(rpc, second, chosen) });
     const start = fifth === undefined ? 0 : chosen.findIndex(({ tx }) => tx.txid === fifth) + 1;
     return json(chosen.slice(start, start + pageLength).map(esploraTx));
   }
@@ -178,6 +178,20 @@ async function ofAddress(rpc: Rpc, address: string): Promise<Found[]> {
     next = block.previousblockhash;
   }
   return found;
+}
+
+/** The sums that these transactions have paid to an address, and spent of it. */
+async function statsOf(rpc: Rpc, address: string, found: readonly Found[]) {
+  const { scriptPubKey } = await rpc<{ scriptPubKey: string }>('validateaddress', [address]);
+  const sumOf = (outputs: readonly (CoreTx['vout'][number] | undefined)[]) =>
+    outputs
+      .filter((output) => output?.scriptPubKey.hex === scriptPubKey)
+      .reduce((sum, output) => sum + Math.round((output?.value ?? 0) * 1e8), 0);
+  return {
+    tx_count: found.length,
+    funded_txo_sum: sumOf(found.flatMap(({ tx }) => tx.vout)),
+    spent_txo_sum: sumOf(found.flatMap(({ tx }) => tx.vin.map(({ prevout }) => prevout))),
+  };
 }
 
 /** The spend of an output: in a block, in the mempool, or nothing. */

@@ -8,8 +8,8 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { openLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import { openFeed } from './run.ts';
+import { openFeed } from './market-feed.ts';
+import { createMetrics, metricsAt } from './metrics.ts';
 
 type Desk = Parameters<typeof openFeed>[0];
 
@@ -30,12 +30,10 @@ async function ended(t: TestContext, then: string) {
     });
   });
   const desk = {
-    config: {
-      market: { url: `http://127.0.0.1:${(market.address() as AddressInfo).port}` },
-      limits: { cancelSeconds: 5 },
-    },
+    market: { url: `http://127.0.0.1:${(market.address() as AddressInfo).port}` },
+    cancelSeconds: 5,
     session: { key: () => key, renew: async () => heard.push('mint') > 0 },
-    metrics: createMetrics(),
+    metrics: metricsAt(createMetrics(), 'one'),
     log: openLog(new PassThrough().resume(), Date.now),
     signal: stop.signal,
   } as unknown as Desk;
