@@ -4,10 +4,12 @@ import type { Signed } from '@parley/chains/interface/material.ts';
 import type { Family } from '@parley/core/families.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
 import type { LegName } from '@parley/core/trade.ts';
+import { ParleyApiError } from './errors.ts';
 import type { Operations, ProposeBody, QuoteBody, RelayedClaim } from './generated.ts';
 import { defaultProductName, type HttpOptions, keyText } from './http.ts';
 import { type BodyOf, type CallOptions, operationsOf, type QueryOf } from './operations.ts';
 import type { Built, WebhookEvent } from './types.ts';
+import { mustBeAddress } from './wrong-address.ts';
 
 export type { CallOptions } from './operations.ts';
 
@@ -23,11 +25,36 @@ type Registration = { url: string; events?: readonly (WebhookEvent | (string & {
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
 
+/** Operations that the market answers without a key too, at another path. */
+const open: Readonly<Record<string, keyof Operations>> = {
+  'GET /v1/assets': 'GET /market/assets',
+  'GET /v1/levels': 'GET /market/levels',
+  'GET /v1/pairs': 'GET /market/pairs',
+  'GET /v1/pairs/history': 'GET /market/pairs/history',
+  'GET /v1/pairs/list': 'GET /market/pairs/list',
+  'GET /v1/pairs/price': 'GET /market/pairs/price',
+};
+
+/** The operation that a client without a key asks. Throws ParleyApiError `key_missing` where no market could answer. */
+function withoutKey(operation: string, maySign: boolean): string {
+  const twin = open[operation];
+  if (twin !== undefined) return twin;
+  if (maySign || / \/market\/|\/v1\/keys(\/nonce)?$/.test(operation)) return operation;
+  const how = 'give parleyClient a `key`, which `mintKey` of @parley/sdk/keys makes';
+  const message = `${operation} needs an API key: ${how}. Nothing was asked`;
+  throw new ParleyApiError({ status: 401, code: 'key_missing', message });
+}
+
 /**
- * A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. Throws TypeError for a key
- * that no header carries.
+ * A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. Without a `key` it makes
+ * the public calls: `assets`, `pairs`, `pair`, `pairPrice`, `pairHistory`, `levels`, `status` and
+ * what mints a key. Throws TypeError for a `baseUrl` that is none, and for a key that no header
+ * carries.
  */
 export function parleyClient(options: HttpOptions) {
+  // A `fetch` of one's own may resolve addresses, and sign.
+  const maySign = options.fetch !== undefined;
+  if (!maySign) mustBeAddress(options.baseUrl);
   const clock: { aheadSeconds: number | null } = { aheadSeconds: null };
   const heardClock = (aheadSeconds: number) => {
     clock.aheadSeconds = aheadSeconds;
@@ -37,7 +64,9 @@ export function parleyClient(options: HttpOptions) {
   const given = { ...options, ...key, heardClock };
   // Its nonce is good once.
   const isOnce = (_: string, operation: string) => operation === 'POST /v1/keys';
-  const ask = operationsOf<Operations>(given, isOnce);
+  const openly = (operation: string) => withoutKey(operation, maySign);
+  const routed = options.key === undefined ? openly : undefined;
+  const ask = operationsOf<Operations>(given, isOnce, routed);
   return {
     /** This machine's clock against the market's, by its last answer; null: it has sent no date. */
     clock: clock as Readonly<typeof clock>,
@@ -79,7 +108,7 @@ function market({ ask, plain, byId, list, byQuery, send }: Asking) {
     pairHistory: byQuery('GET /v1/pairs/history'),
     /** The pairs that are traded now. */
     pairs: plain('GET /v1/pairs/list'),
-    /** The same for who has no key yet. */
+    /** The same without a key, also from a client that has one. */
     keyless: {
       assets: list('GET /market/assets'),
       pair: byQuery('GET /market/pairs'),

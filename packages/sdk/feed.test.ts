@@ -1,12 +1,16 @@
 // MakerFeed against the real feed, through connections that are cut, held up and moved.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, type TestContext, test } from 'node:test';
 import { type FeedMarket, feedMarket } from '@parley/market/edge/testing/feed-market.ts';
 import { parseAddress } from '@parley/market/market/addresses.ts';
 import { handOut } from '@parley/market/webhooks/hand-out.ts';
 import { faultProxy } from '@parley/verify/test/support/fault-proxy.ts';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
+import { type AssetPair, openBook } from './book.ts';
 import { QuoteError } from './errors.ts';
 import { type FeedEvent, type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
 import { running } from './testing/placed.ts';
@@ -130,6 +134,35 @@ test('a book of more than a snapshot is whole when it is ready, and stays so', a
   const feed = opened(t, { baseUrl: own.at, key: maker.key });
   await feed.ready;
   assert.deepEqual([...feed.book.keys()].sort(), ids.sort());
+  const { btc, eth, usd } = own.assets;
+  const other = await own.rfq(asks, { quoteAssetId: eth.id, baseAmount: '200000' });
+  const bookOf = async (pairs: AssetPair[]) => {
+    const book = openBook({ baseUrl: own.at, key: maker.key, pairs });
+    t.after(() => book.close());
+    await book.ready;
+    return [...book.rfqs.keys()].sort();
+  };
+  assert.deepEqual(await bookOf([[usd.id, btc.id]]), ids);
+  assert.deepEqual(await bookOf([[eth.id, btc.id]]), [other.id]);
+  assert.throws(() => openBook({ baseUrl: own.at, key: maker.key, pairs: [] }), /1 to 20 pairs/);
+  assert.throws(() => openBook({ baseUrl: own.at }), /needs an API key with the scope `maker`/);
+});
+
+test('an address that is no market is explained once, by a request', async (t) => {
+  const server = createServer((_request, response) => void response.end('<!doctype html>'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const said: string[] = [];
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const onError = (sentence: string) => said.push(sentence);
+  const book = openBook({ baseUrl, key: 'k', random: () => 0, onError });
+  await until('it tries again and again', () => said.length > 4);
+  book.close();
+  await assert.rejects(book.ready, /the book was closed/);
+  assert.equal(said.filter((each) => each.includes('answered 200 with a web page')).length, 1);
 });
 
 test('private RFQs come and go with the wallets of the account', async (t) => {
@@ -147,14 +180,18 @@ test('private RFQs come and go with the wallets of the account', async (t) => {
   await until('it is not shown', () => !feed.book.has(id));
 });
 
-test('the maker of the README runs as it stands, and quotes what is asked', {
+test('the maker and the book of the README run as they stand', {
   timeout: 60_000,
 }, async (t) => {
   const { key } = await market.trader();
-  const said = await running(t, 'makerFeed', { URL: market.at, KEY: key });
+  const env = { URL: market.at, KEY: key };
+  const said = await running(t, 'packages/sdk/README.md', 'await feed.ready', env);
+  const shown = await running(t, 'packages/sdk/README.md', 'openBook', env);
   assert.equal(await said(), 'live');
   assert.match(await said(), /^\d+ RFQs$/);
+  while ((await shown()) !== 'live');
   const { id } = await market.rfq(taker, { askAmount: '64000000' });
+  assert.match(await shown(), new RegExp(`^created ${id} \\d+$`));
   const [, threadId = ''] = new RegExp(`^quoted ${id} on (.*)$`).exec(await said()) ?? [];
   assert.equal((await taker.get(`/v1/threads/${threadId}`)).body.quoteAmount, '64000000');
 });

@@ -93,7 +93,7 @@ test('a token that can never be listed is a refusal with its reasons', async () 
 test('a refusal is not repeated, nor is a mint, whose nonce is single-use', async () => {
   const moved = answer(409, { error: 'the terms moved' }, { 'x-parley-error': 'terms_moved' });
   await withMarket([moved, answer(503, { error: 'stopping' })], async (baseUrl, seen) => {
-    const client = parleyClient({ baseUrl });
+    const client = parleyClient({ baseUrl, key: 'k' });
     await refused(client.accept('t', { quoteAmount: '1' }), {
       status: 409,
       code: 'terms_moved',
@@ -110,7 +110,7 @@ test('a refusal is not repeated, nor is a mint, whose nonce is single-use', asyn
 test('a 504 of a broadcast names its transaction, after its tries are used up', async () => {
   const late = answer(504, { error: 'late' }, { 'x-parley-txid': 'ab'.repeat(32) });
   await withMarket([late, late], async (baseUrl, seen) => {
-    const client = parleyClient({ baseUrl, tries: 2 });
+    const client = parleyClient({ baseUrl, key: 'k', tries: 2 });
     await refused(client.broadcast('bitcoin', '00'), { txid: 'ab'.repeat(32) });
     assert.equal(seen.length, 2);
   });
@@ -134,7 +134,7 @@ test('a key that no header carries is named when the client is made, and never s
     assert.throws(() => parleyClient({ baseUrl, key }), expected);
     assert.throws(() => makerFeed({ baseUrl, key }), expected);
     const how = { idempotencyKey: key };
-    const asked = parleyClient({ baseUrl }).cancelRfq('r', how);
+    const asked = parleyClient({ baseUrl, key: 'k' }).cancelRfq('r', how);
     await assert.rejects(asked, { message: new RegExp(`the idempotency key holds ${named}`) });
   }
 });
@@ -160,7 +160,7 @@ test('a refusal has the name of its request, where it is one', async () => {
   ] as const) {
     const fault = answer(500, { error: 'failed' }, { 'x-request-id': given });
     await withMarket([fault], async (baseUrl) => {
-      await refused(parleyClient({ baseUrl }).me(), { status: 500, requestId });
+      await refused(parleyClient({ baseUrl, key: 'k' }).me(), { status: 500, requestId });
     });
   }
 });
@@ -180,13 +180,13 @@ test('Retry-After is waited for, and refused when it is too long', async () => {
 test('a market that is silent, or answers with something else, is an error', async () => {
   const html: Answer = (response) => void response.writeHead(200).end('<html>');
   await withMarket([silent, html, silent], async (baseUrl) => {
-    const hanging = parleyClient({ baseUrl, timeoutMs: 200, tries: 1 });
+    const hanging = parleyClient({ baseUrl, key: 'k', timeoutMs: 200, tries: 1 });
     await refused(hanging.me(), { status: 0, code: 'no_answer', unreachable: true });
-    await refused(parleyClient({ baseUrl }).me(), { code: 'bad_answer' });
+    await refused(parleyClient({ baseUrl, key: 'k' }).me(), { code: 'bad_answer' });
     // The caller can stop a request, and gets its own reason.
     const reason = new Error('enough');
     const stop = new AbortController();
     setTimeout(() => stop.abort(reason), 50);
-    await assert.rejects(parleyClient({ baseUrl }).me({ signal: stop.signal }), reason);
+    await assert.rejects(parleyClient({ baseUrl, key: 'k' }).me({ signal: stop.signal }), reason);
   });
 });

@@ -2,17 +2,20 @@
 // twice.
 
 import { sleep } from '@parley/chains/nodes/turn.ts';
-import { messageOf, ParleyApiError } from './errors.ts';
+import { ParleyApiError } from './errors.ts';
+import { askedAt, isItThere, leadsElsewhere, whatCame, whyUnreached } from './wrong-address.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type HttpOptions = {
+  /** Such as `https://market.example`: without a path, unless a proxy has put the market behind one. */
   readonly baseUrl: string;
-  /** An API key; white space around it is left out. */
+  /** An API key; white space around it is left out. Without one only public calls can be made. */
   readonly key?: string;
   readonly timeoutMs?: number;
   /** Tries of a request that is safe to repeat; default 3. */
   readonly tries?: number;
+  /** Instead of the runtime's. It may sign requests in its own way, so no call is refused here. */
   readonly fetch?: Fetch;
   /** Names the machine code's header: `x-<shortName>-error`; default `parley`. */
   readonly shortName?: string;
@@ -79,7 +82,7 @@ function toInit(options: HttpOptions, request: Request): RequestInit {
     const named = request.idempotencyKey ?? crypto.randomUUID();
     headers['idempotency-key'] = headerText(named, 'the idempotency key');
   }
-  const init: RequestInit = { method: request.method, headers, redirect: 'error' };
+  const init: RequestInit = { method: request.method, headers, redirect: 'manual' };
   if (request.body !== undefined) {
     headers['content-type'] = 'application/json';
     init.body = JSON.stringify(request.body);
@@ -120,6 +123,7 @@ async function once<T>(
 ): Promise<T> {
   const limit = AbortSignal.timeout(options.timeoutMs ?? 15_000);
   const both = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+  const asked = askedAt(init.method, url);
   let response: Response;
   let text: string;
   const askedAtMs = Date.now();
@@ -130,16 +134,24 @@ async function once<T>(
     text = await bounded(response);
   } catch (cause) {
     signal?.throwIfAborted();
-    const message = `no answer from ${new URL(url).host}: ${messageOf(cause)}`;
-    throw new ParleyApiError({ status: 0, code: 'no_answer', message }, { cause });
+    throw unanswered(`no answer to ${asked}: ${whyUnreached(url, cause)}`, cause);
   }
-  if (!response.ok) throw refusal(options.shortName ?? 'parley', response, text);
-  try {
-    return JSON.parse(text) as T;
-  } catch (cause) {
-    const message = `${init.method} ${url} answered ${response.status} without JSON`;
-    throw new ParleyApiError({ status: response.status, code: 'bad_answer', message }, { cause });
+  // A page hears of no more than that there was a redirection.
+  if (response.type === 'opaqueredirect') throw unanswered(leadsElsewhere(asked, url, null));
+  if (response.status >= 300 && response.status < 400) {
+    throw unanswered(leadsElsewhere(asked, url, response.headers.get('location')));
   }
+  if (!response.ok) throw refusal(options, asked, response, text);
+  const came = whatCame(text);
+  if ('value' in came) return came.value as T;
+  const { status } = response;
+  const message = `${asked} answered ${status} with ${came.else}. ${isItThere(options.baseUrl)}`;
+  throw new ParleyApiError({ status, code: 'bad_answer', message });
+}
+
+/** No market has answered: one may be there all the same. */
+function unanswered(message: string, cause?: unknown): ParleyApiError {
+  return new ParleyApiError({ status: 0, code: 'no_answer', message }, { cause });
 }
 
 /** A date has whole seconds, and is of some moment between question and answer. */
@@ -167,16 +179,30 @@ async function bounded(response: Response): Promise<string> {
   }
 }
 
-function refusal(shortName: string, response: Response, text: string): ParleyApiError {
-  const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+function refusal(
+  { shortName = 'parley', baseUrl }: HttpOptions,
+  asked: string,
+  response: Response,
+  text: string,
+): ParleyApiError {
+  const { status, headers } = response;
+  const after = Number(headers.get('retry-after') ?? Number.NaN);
+  const code = headers.get(`x-${shortName}-error`);
+  const came = whatCame(text);
+  const { sentence, reasons } = fieldsOf('value' in came ? came.value : {});
+  // A market that has no such path says so with a code of its own.
+  const isOwn = sentence !== null && code !== 'not_found';
+  const other = 'else' in came ? came.else : 'other JSON';
+  const what =
+    sentence === null ? `${asked} answered ${status} with ${other}` : `${sentence} (${asked})`;
   return new ParleyApiError({
-    status: response.status,
-    code: response.headers.get(`x-${shortName}-error`) ?? `http_${response.status}`,
-    message: fieldsOf(text).sentence ?? `the market answered ${response.status}`,
+    status,
+    code: code ?? `http_${status}`,
+    message: isOwn ? sentence : `${what}. ${isItThere(baseUrl)}`,
     retryAfterSeconds: Number.isFinite(after) ? after : null,
-    txid: response.headers.get(`x-${shortName}-txid`),
-    reasons: fieldsOf(text).reasons,
-    requestId: nameOf(response.headers.get('x-request-id')),
+    txid: headers.get(`x-${shortName}-txid`),
+    reasons,
+    requestId: nameOf(headers.get('x-request-id')),
   });
 }
 
@@ -185,14 +211,10 @@ function nameOf(given: string | null): string | null {
   return given !== null && /^[\w.:=+/@-]{1,64}$/.test(given) ? given : null;
 }
 
-function fieldsOf(text: string): { sentence: string | null; reasons: readonly string[] } {
-  try {
-    const { error, reasons } = JSON.parse(text) as { error?: unknown; reasons?: unknown };
-    return {
-      sentence: typeof error === 'string' ? error : null,
-      reasons: Array.isArray(reasons) ? reasons.filter((each) => typeof each === 'string') : [],
-    };
-  } catch {
-    return { sentence: null, reasons: [] };
-  }
+function fieldsOf(answer: { error?: unknown; reasons?: unknown }) {
+  const { error, reasons } = answer;
+  return {
+    sentence: typeof error === 'string' ? error : null,
+    reasons: Array.isArray(reasons) ? reasons.filter((each) => typeof each === 'string') : [],
+  };
 }

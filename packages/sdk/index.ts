@@ -2,6 +2,7 @@
 
 // biome-ignore lint/performance/noBarrelFile: a program takes them all, and a page one file each.
 export { accept, keepToFund } from './agree.ts';
+export { type Book, openBook } from './book.ts';
 export type { Chains } from './chains.ts';
 export { type ParleyClient, parleyClient } from './client.ts';
 export { type Driven, drive } from './drive.ts';

@@ -25,19 +25,23 @@ type AnyGiven = {
   readonly body?: unknown;
 };
 
-/** `isOnce`: the operations that can succeed once, and so are not tried again. */
+/**
+ * `isOnce`: the operations that can succeed once, and so are not tried again. `routed`: the
+ * operation that is asked in its place; throws where it cannot be asked.
+ */
 export function operationsOf<All extends Table>(
   options: HttpOptions,
   isOnce: (method: Request['method'], operation: string) => boolean,
+  routed: (operation: string) => string = (operation) => operation,
 ) {
   type Name = keyof All & string;
-  const ask = <K extends Name>(
+  const ask = async <K extends Name>(
     operation: K,
     how: CallOptions,
     given: Given<All, K>,
   ): Promise<All[K]['answer']> => {
     const { path = {}, query, body } = given as AnyGiven;
-    const [method, template] = operation.split(' ') as [Request['method'], string];
+    const [method, template] = routed(operation).split(' ') as [Request['method'], string];
     return call(options, {
       ...how,
       method,

@@ -118,8 +118,14 @@ timed('public secrets claim in one transaction, and a kept one in none until sho
   const store = memoryStore();
   await store.putSecret(own.swap.hashlock, leg.secret);
   const many = await side([...kept, own], store);
-  const first = await settleMany(many);
+  const told: unknown[] = [];
+  const onSigned = async (batch: object) => {
+    told.push([await many.count(), { ...batch, state: 'mined' }]);
+    throw new Error('the disk is full, which stops no claim');
+  };
+  const first = await settleMany({ ...many, onSigned });
   assert.deepEqual(first.left, []);
+  assert.deepEqual(told, [[0, first.batches[0]]], 'before it is sent');
   assert.deepEqual(shown(first), [['claim', kept.map(idOf).toSorted(), 'mined']]);
   assert.equal(await many.count(), 1);
   assert.deepEqual(await statesOf(legs), ['claimed', 'claimed', 'claimed', 'open']);

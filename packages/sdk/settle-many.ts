@@ -30,6 +30,8 @@ export type ManyInput = Pick<
   readonly swapIds?: readonly string[];
   /** Most escrows in one transaction, 1 at least. Default and limit: 20 (escrows/calls.ts). */
   readonly most?: number;
+  /** Awaited before each version of a batch is sent. One that rejects stops nothing. */
+  readonly onSigned?: (batch: Omit<SentBatch, 'state'>) => Promise<void>;
 };
 
 export type SentBatch = {
@@ -56,6 +58,8 @@ type Item = {
   readonly verb: 'claim' | 'refund';
   readonly secret: Secret | null;
 };
+/** Hears of a version that is about to leave. */
+type Tell = (txid: string) => Promise<void>;
 type Left = { swapId: string; leg: LegName; why: string }[];
 
 /** Swaps that `settleMany` reads at once. The others wait. */
@@ -95,7 +99,7 @@ export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   for (const verb of ['refund', 'claim'] as const) {
     const own = items.filter((item) => item.verb === verb);
     for (const some of batchesOf(own, verb, size)) {
-      batches.push(...(await settleSome(context, chain, some, left)));
+      batches.push(...(await settleSome(context, chain, some, { ...input, left })));
     }
     const lost = batches.filter((sent) => sent.verb === verb && sent.state === 'reverted');
     for (const swapId of lost.flatMap((sent) => sent.swapIds)) failed.add(keyOf(verb, swapId));
@@ -198,8 +202,9 @@ async function settleSome(
   context: Context,
   chain: ChainKey,
   items: readonly Item[],
-  left: Left,
+  told: Pick<ManyInput, 'onSigned'> & { readonly left: Left },
 ): Promise<readonly SentBatch[]> {
+  const { left } = told;
   try {
     const good = await payable(context, chain, items, left);
     const [first] = good;
@@ -207,12 +212,16 @@ async function settleSome(
     const built = await build(context, chain, good);
     if (good.length > 1 && !(await affords(context, chain, built))) {
       const [some, others] = halvesOf(good);
-      const before = await settleSome(context, chain, some, left);
-      return [...before, ...(await settleSome(context, chain, others, left))];
+      const before = await settleSome(context, chain, some, told);
+      return [...before, ...(await settleSome(context, chain, others, told))];
     }
-    const { txid, state } = await sent(context, first.leg, built);
     const swapIds = good.map(({ record }) => record.swap.id);
-    return [{ verb: first.verb, swapIds, txid, state }];
+    const { verb } = first;
+    const tell: Tell = async (signed) => {
+      await told.onSigned?.({ verb, swapIds, txid: signed }).catch(() => undefined);
+    };
+    const { txid, state } = await sent(context, first.leg, built, tell);
+    return [{ verb, swapIds, txid, state }];
   } catch (error) {
     context.signal?.throwIfAborted();
     if (error instanceof SettleError) throw error;
@@ -295,6 +304,7 @@ async function sent(
   context: Context,
   leg: SetLeg,
   { material, gas }: BuiltBatch,
+  tell: Tell,
 ): Promise<Pick<SentBatch, 'txid' | 'state'>> {
   const wallet = walletOf(context, leg.chain) as AccountWallet;
   if (wallet.asks !== undefined) {
@@ -303,10 +313,11 @@ async function sent(
   const hand = handOf(context, leg);
   const first = await hand.keeping(async () => {
     const kept = keptNow(await signed());
+    await tell(kept.txid);
     await offer(context, leg, kept);
     return kept;
   }, true);
-  return until(context, leg, wallet, first);
+  return until(context, leg, wallet, first, tell);
 
   async function signed(): Promise<Kept> {
     if (!has(wallet, 'nonces') || material.sign !== 'evm-tx') {
@@ -339,6 +350,7 @@ async function until(
   leg: SetLeg,
   wallet: AccountWallet,
   first: Kept,
+  tell: Tell,
 ): Promise<Pick<SentBatch, 'txid' | 'state'>> {
   let kept = first;
   for (let raises = 0; ; raises += 1) {
@@ -346,7 +358,7 @@ async function until(
     const { txid } = kept;
     if (state !== 'waiting') return { txid, state: state === 'succeeded' ? 'mined' : state };
     if (!has(wallet, 'nonces') || raises === mostRaises) return { txid, state };
-    const raised = await raise(context, leg, wallet, kept);
+    const raised = await raise(context, leg, wallet, kept, tell);
     if (raised === null) return { txid, state };
     kept = raised;
   }
@@ -375,6 +387,7 @@ async function raise(
   leg: SetLeg,
   wallet: EvmWallet,
   kept: Kept,
+  tell: Tell,
 ): Promise<Kept | null> {
   const work = async () => {
     // It gives way to whatever was kept since its first version.
@@ -383,6 +396,7 @@ async function raise(
     const signed = await wallet.raise(kept, { mostFeeWei: null }, context.limit());
     if (signed === null) return null;
     const raised = { ...signed, ...(kept.keptAtMs && { keptAtMs: kept.keptAtMs }) };
+    await tell(raised.txid);
     await offer(context, leg, raised);
     return raised;
   };

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import { escrowVectors } from './testing/vectors/escrows.ts';
+import { evidenceVectors } from './testing/vectors/evidence.ts';
 import { textOf } from './testing/vectors/format.ts';
 import { batchVectors, materialVectors } from './testing/vectors/materials.ts';
 import { signedVectors } from './testing/vectors/signed.ts';
@@ -27,6 +28,7 @@ const files: Readonly<Record<string, () => unknown>> = {
   'typed-data': typedDataVectors,
   signed: signedVectors,
   taproot: taprootVectors,
+  evidence: evidenceVectors,
   webhooks: webhookVectors,
   proofs: proofVectors,
 };

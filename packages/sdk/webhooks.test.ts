@@ -118,7 +118,10 @@ test('a secret that cannot be one, or a time that is none, is refused before any
 test('the receiver of the README takes a delivery once and refuses a forged one', {
   timeout: 60_000,
 }, async (t) => {
-  const said = await running(t, 'verifyWebhook', { SECRET: secret, PORT: '0' });
+  const said = await running(t, 'packages/sdk/README.md', '@parley/sdk/webhooks', {
+    SECRET: secret,
+    PORT: '0',
+  });
   const [, url = ''] = /(http:\S+)/.exec(await said()) ?? [];
   const post = async (body: string, signed = body) => {
     const at = Math.floor(Date.now() / 1_000);

@@ -1,4 +1,4 @@
-// A random market, watched by makers who resume through cut connections, a process that restarts, a
+// A random market, watched by books that resume through cut connections, a process that restarts, a
 // database that is slow to answer and drops its connections, and assets that close and reopen:
 // whenever it rests, the book of each is the server's.
 
@@ -11,7 +11,7 @@ import { buildApp } from '@parley/market/edge/app.ts';
 import { type FeedMarket, feedMarket } from '@parley/market/edge/testing/feed-market.ts';
 import { parseAddress } from '@parley/market/market/addresses.ts';
 import { closeAsset, reopenAsset } from '@parley/market/market/listing.ts';
-import { type MakerFeed, makerFeed } from '@parley/sdk/feed.ts';
+import { type Book, openBook } from '@parley/sdk/book.ts';
 import type { FastifyInstance } from 'fastify';
 import { chanceOf } from './sim/chance.ts';
 import { type FaultProxy, faultProxy } from './support/fault-proxy.ts';
@@ -34,7 +34,7 @@ const upTo = (most: number) => int(0, most);
 type Watcher = {
   readonly trader: Trader;
   readonly proxy: FaultProxy;
-  readonly feed: MakerFeed;
+  readonly book: Book;
   readonly told: Map<string, number>;
 };
 
@@ -91,7 +91,7 @@ before(async () => {
   for (const trader of [holder, await market.trader(), takers[0] as Trader]) {
     const proxy = await faultProxy(ports[watchers.length % 2] as number);
     const told = new Map<string, number>();
-    const feed = makerFeed({
+    const book = openBook({
       baseUrl: `http://127.0.0.1:${proxy.port}`,
       key: trader.key,
       random: () => upTo(50) / 1_000,
@@ -99,13 +99,13 @@ before(async () => {
         told.set(id, (told.get(id) ?? 0) + (kind === 'created' ? 1 : -1));
       },
     });
-    await feed.ready;
-    watchers.push({ trader, proxy, feed, told });
+    await book.ready;
+    watchers.push({ trader, proxy, book, told });
   }
 });
 after(async () => {
-  for (const { feed, proxy } of watchers) {
-    feed.close();
+  for (const { book, proxy } of watchers) {
+    book.close();
     await proxy.close();
   }
   await second?.close();
@@ -218,19 +218,19 @@ async function rest(): Promise<void> {
   for (const watcher of watchers) {
     const end = performance.now() + patienceMs;
     for (;;) {
-      const { feed } = watcher;
+      const { book } = watcher;
       const expected = await serverBook(watcher).catch(() => null);
-      const shown = [...feed.book.keys()].sort();
+      const shown = [...book.rfqs.keys()].sort();
       const same = expected !== null && JSON.stringify(expected) === JSON.stringify(shown);
-      if (same && feed.state() === 'live') break;
+      if (same && book.state() === 'live') break;
       if (performance.now() > end) {
-        assert.equal(feed.state(), 'live');
+        assert.equal(book.state(), 'live');
         assert.deepEqual(shown, expected, `seed ${seed}`);
       }
       await sleep(50);
     }
     const told = [...watcher.told].filter(([, count]) => count > 0).map(([id]) => id);
-    assert.deepEqual(told.sort(), [...watcher.feed.book.keys()].sort());
+    assert.deepEqual(told.sort(), [...watcher.book.rfqs.keys()].sort());
     assert.ok([...watcher.told.values()].every((count) => count === 0 || count === 1));
   }
 }

@@ -75,8 +75,9 @@ test('every entry loads in each Node of the machine, by its own conditions', asy
 });
 
 test('the types of every entry and the examples compile in a strict program of others', async () => {
-  const readme = await readFile(join(root, 'packages/sdk/README.md'), 'utf8');
-  const programs = [...readme.matchAll(/\n`([\w-]+)\.ts`\n\n```ts\n([\s\S]*?)```/g)];
+  const documents = ['packages/sdk/README.md', 'docs/sdk-trade.md'];
+  const texts = await Promise.all(documents.map((name) => readFile(join(root, name), 'utf8')));
+  const programs = [...texts.join('').matchAll(/\n`([\w-]+)\.ts`\n\n```ts\n([\s\S]*?)```/g)];
   const used = new Map<string, number>();
   const files: string[] = [];
   const write = async (file: string, text: string) => {

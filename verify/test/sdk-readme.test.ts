@@ -1,5 +1,5 @@
-// The examples of packages/sdk/README.md, each party a program in a folder that has the package and nothing
-// else of this repository, against a market.
+// The examples of packages/sdk/README.md and docs/sdk-trade.md, each party a program in a folder that
+// has the package and nothing else of this repository, against a market.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -10,18 +10,21 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pack } from '@parley/scripts/tarballs.ts';
 import { installOffline } from './support/installed.ts';
+import { newLog, startMaker } from './support/maker.ts';
 import { type RunningMarket, sharedMarket } from './support/market.ts';
 import { type OtherNode, otherNodes, thisNode as own } from './support/nodes.ts';
 
 const limitMs = 90_000;
 const opened = sharedMarket();
 
-let readme: string;
+let documents: string;
 let dir: string;
 let market: RunningMarket;
 const running = new Set<ChildProcess>();
 before(async () => {
-  readme = await readFile(join(import.meta.dirname, '../../packages/sdk/README.md'), 'utf8');
+  const names = ['packages/sdk/README.md', 'docs/sdk-trade.md'];
+  const texts = names.map((name) => readFile(join(import.meta.dirname, '../..', name), 'utf8'));
+  documents = (await Promise.all(texts)).join('');
   dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
   await installOffline(await pack('sdk', dir), dir);
   market = await opened();
@@ -31,11 +34,11 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** The program after the `nth` line that is the file's name alone. */
-function fileOf(name: string, nth = 0): string {
-  const after = readme.split(`\n\`${name}\`\n`)[nth + 1] ?? '';
+/** The program after the line that is the file's name alone. */
+function fileOf(name: string): string {
+  const after = documents.split(`\n\`${name}\`\n`)[1] ?? '';
   const [, program] = /^\n```ts\n([\s\S]*?)```/.exec(after) ?? [];
-  return program ?? assert.fail(`the README has no ${name}`);
+  return program ?? assert.fail(`the documents have no ${name}`);
 }
 
 /** A folder with the examples as they stand; for a Node that takes no types, without them. */
@@ -78,17 +81,39 @@ function run(node: OtherNode, folder: string, name: string, env: Record<string, 
   return { child, ended };
 }
 
-const programs = () => ({ 'maker.ts': fileOf('maker.ts'), 'taker.ts': fileOf('taker.ts') });
+const filesOf = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, fileOf(name)]));
+const sides = ['party.ts', 'maker.ts', 'taker.ts'];
+
+test('the first program is 30 lines, and is paid by the maker of the dev network', {
+  timeout: 200_000,
+}, async () => {
+  const program = fileOf('first.ts');
+  const lines = program.split('\n').filter((line) => line.trim() !== '');
+  assert.ok(lines.length <= 30, `${lines.length} lines`);
+  const { url, dev } = market.ready;
+  const env = { PARLEY_HOME: join(dir, 'maker') };
+  const args = ['dev', '--url', url, '--dev', dev ?? ''];
+  const maker = startMaker(args, newLog(), env);
+  try {
+    await maker.heard(({ event }) => event === 'started');
+    const { code, said } = await run(
+      own,
+      await folderWith(own, filesOf('first.ts')),
+      'first.ts',
+      {},
+    ).ended;
+    assert.equal(code, 0, said);
+    assert.match(said, /^received\n$/m);
+  } finally {
+    await maker.kill();
+  }
+});
 
 test('BTC for dollars: a taker that is killed once it has funded is paid by restart.ts', {
   timeout: 200_000,
 }, async () => {
-  const files = {
-    ...programs(),
-    'party.ts': fileOf('party.ts'),
-    'restart.ts': fileOf('restart.ts'),
-  };
-  const folder = await folderWith(own, files);
+  const folder = await folderWith(own, filesOf(...sides, 'restart.ts'));
   const maker = run(own, folder, 'maker.ts', {});
   const taker = run(own, folder, 'taker.ts', {});
   taker.child.stdout.on('data', (chunk: Buffer) => {
@@ -105,36 +130,25 @@ test('BTC for dollars: a taker that is killed once it has funded is paid by rest
 
 // Other Nodes load each entry in verify/test/package.test.ts; those that are named trade here too.
 for (const node of process.env.PARLEY_NODES ? otherNodes() : []) {
-  test(`TRX for SOL: both parties of the README are paid, on Node ${node.version}`, {
+  test(`TRX for SOL: both parties are paid, on Node ${node.version}`, {
     timeout: 200_000,
   }, async () => {
-    const folder = await folderWith(node, { ...programs(), 'party.ts': fileOf('party.ts', 1) });
-    const sides = ['maker.ts', 'taker.ts'].map((name) => run(node, folder, name, {}).ended);
-    for (const { code, said } of await Promise.all(sides)) {
+    const folder = await folderWith(node, filesOf(...sides));
+    const pair = { PAIR: 'TRX SOL' };
+    const both = ['maker.ts', 'taker.ts'].map((name) => run(node, folder, name, pair).ended);
+    for (const { code, said } of await Promise.all(both)) {
       assert.equal(code, 0, said);
       assert.match(said, /^received\n$/m);
     }
   });
 }
 
-test('refunds.ts of the README leaves signed refunds', { timeout: 200_000 }, async () => {
-  const files = {
-    ...programs(),
-    'party.ts': fileOf('party.ts'),
-    'refunds.ts': fileOf('refunds.ts'),
-  };
-  const folder = await folderWith(own, files);
-  const maker = run(own, folder, 'maker.ts', {});
-  const { code, said } = await run(own, folder, 'refunds.ts', {}).ended;
-  maker.child.kill();
-  await maker.ended;
-  assert.equal(code, 0, said);
-  assert.match(said, /^([0-9a-f]{64}\n){8,12}the market keeps \d+ refunds, 1 to \d/m);
-});
-
 test('an example without the address of the dev network says what to give', async () => {
-  const folder = await folderWith(own, { ...programs(), 'party.ts': fileOf('party.ts') });
+  const folder = await folderWith(own, filesOf(...sides));
   const { code, said } = await run(own, folder, 'taker.ts', { DEV: '' }).ended;
   assert.notEqual(code, 0);
-  assert.match(said, /DEV is the control address of the dev network, which the market prints/);
+  assert.match(
+    said,
+    /wants the control address of a dev network: the address that "npm start" prints/,
+  );
 });

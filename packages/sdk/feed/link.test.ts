@@ -157,6 +157,20 @@ test('a frame that is too long ends its connection, and is not read', () => {
   assert.match(said[0] ?? '', /code 1009/);
 });
 
+test('a frame whose id or RFQ is longer than any is not heard', () => {
+  const heard: ServerFrame[] = [];
+  const { last } = harness(0, (frame) => heard.push(frame));
+  const rfq = (fields: object) => ({ type: 'rfq', kind: 'created', rfq: { id: 'a', ...fields } });
+  const gone = (length: number) => ({ type: 'gone', reason: 'expired', rfqId: 'a'.repeat(length) });
+  for (const frame of [gone(64), gone(65), rfq({ id: 'a'.repeat(65) })]) last().say(frame);
+  for (const length of [16_000, 16_384]) last().say(rfq({ note: 'n'.repeat(length) }));
+  last().say({ type: 'snapshot', rfqs: [{ id: 'a', note: 'n'.repeat(16_384) }] });
+  assert.deepEqual(
+    heard.map(({ type }) => type),
+    ['gone', 'rfq'],
+  );
+});
+
 test('a closed link stays so: it neither comes again nor sends', () => {
   for (const isLost of [false, true]) {
     const { link, last, states, sockets } = harness(1);

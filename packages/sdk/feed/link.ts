@@ -1,11 +1,23 @@
 // The connection to the feed: resumed where it was lost, after a random wait that grows.
 
+import type { ParleyClient } from '../client.ts';
 import { messageOf, ParleyApiError } from '../errors.ts';
 import type { Rfq, Frame as ServerFrame } from '../generated.ts';
+import { type HttpOptions, keyText } from '../http.ts';
 
 export type { Frame as ServerFrame } from '../generated.ts';
 
 export type LinkState = 'connecting' | 'live' | 'closed';
+
+/** How one connects. */
+export type LinkTo = {
+  /** Instead of a key with the scope `maker`: asks for a ticket, of whoever `fetch` signs in. */
+  readonly ticket?: () => Promise<string>;
+  /** From 0 to 1: the part of its longest wait after which it connects again. */
+  readonly random?: () => number;
+  /** Instead of the runtime's WebSocket. */
+  readonly open?: (url: string) => WebSocket;
+};
 
 export type LinkOptions = {
   /** `ws:` or `wss:`. */
@@ -20,8 +32,8 @@ export type LinkOptions = {
   readonly troubled: (sentence: string) => void;
   /** It is given up: the key is not, or no longer, good for the feed. */
   readonly ended: (sentence: string) => void;
-  readonly random?: () => number;
-  readonly open?: (url: string) => WebSocket;
+  readonly random?: (() => number) | undefined;
+  readonly open?: ((url: string) => WebSocket) | undefined;
 };
 
 /** Silence that is broken by a ping, and what is waited for its answer. */
@@ -46,11 +58,39 @@ const fatalCodes = new Map<string, string>([
 ]);
 const tooManyCode = 4429;
 
+type Told = { readonly onError?: ((sentence: string) => void) | undefined };
+
+/**
+ * The link of these options. The socket cannot tell why it does not open, so the first time a
+ * request finds out: the address may be of something else than a market.
+ */
+export function linkOf(options: HttpOptions & LinkTo & Told, client: ParleyClient) {
+  const { baseUrl, key = '', ticket, random, open, onError = () => {} } = options;
+  if (ticket === undefined && key.trim() === '') {
+    throw new TypeError('the feed needs an API key with the scope `maker`: none was given');
+  }
+  let isExplained = false;
+  return {
+    url: `${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}/v1/ws`,
+    key: ticket ?? keyText(key),
+    random,
+    open,
+    troubled: (sentence: string) => {
+      onError(sentence);
+      if (isExplained) return;
+      isExplained = true;
+      client.status().catch((error: unknown) => onError(messageOf(error)));
+    },
+  };
+}
+
 /**
  * Knows what is sent again: a client that resumes from an entry's number gets all private RFQs
  * under it anew.
  */
 function createRepeats() {
+  /** Private RFQs under one number; beyond it one that is sent again is heard again. */
+  const mostCounted = 20_000;
   /** Frames heard under the newest number, by RFQ; and how many of them are still to come again. */
   const counts = new Map<string, number>();
   let due = new Map<string, number>();
@@ -66,6 +106,7 @@ function createRepeats() {
       const left = due.get(id) ?? 0;
       if (left > 0) due.set(id, left - 1);
       else counts.set(id, (counts.get(id) ?? 0) + 1);
+      if (counts.size > mostCounted) counts.clear();
       return left > 0;
     },
   };
@@ -231,7 +272,7 @@ function isWhole(frame: Record<string, unknown>): boolean {
     case 'snapshot':
       return isList(frame.rfqs) && (frame.addressed === undefined || isList(frame.addressed));
     case 'gone':
-      return isText('rfqId') && (frame.reason === 'expired' || frame.reason === 'agreed');
+      return isId(frame.rfqId) && (frame.reason === 'expired' || frame.reason === 'agreed');
     case 'quoted':
       return isText('rfqId') && isText('threadId') && isTextOrNone('idempotencyKey');
     case 'error':
@@ -257,6 +298,14 @@ function isWhole(frame: Record<string, unknown>): boolean {
   }
 }
 
-function isRfq(value: unknown): boolean {
-  return typeof (value as Rfq | null)?.id === 'string';
+/** As long as the market makes them. */
+const mostIdLength = 64;
+/** Characters of an RFQ, eight times what it has: a book is bounded by their number. */
+const mostRfqLength = 16_384;
+
+const isId = (value: unknown) => typeof value === 'string' && value.length <= mostIdLength;
+
+/** An RFQ in a frame or a page: a market that invents them must not fill the memory. */
+export function isRfq(value: unknown): value is Rfq {
+  return isId((value as Rfq | null)?.id) && JSON.stringify(value).length <= mostRfqLength;
 }

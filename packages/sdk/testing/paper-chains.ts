@@ -7,6 +7,7 @@ import {
   claimCall,
   type DecodedCall,
   decodeCall,
+  type EvmDeployment,
   evmDeployment,
   evmEscrow,
   fundCalls,
@@ -134,6 +135,17 @@ async function answering(chain: Chain, signal: AbortSignal): Promise<void> {
   throw new ParleyError('chain_timeout', `the node of ${chain.key} is silent`, {});
 }
 
+/** Each step asks for the escrows of a few terms again. */
+function planning(deployment: EvmDeployment): ChainAdapter['plan'] {
+  const known = new Map<string, ReturnType<ChainAdapter['plan']>>();
+  return (terms) => {
+    const text = JSON.stringify(terms, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
+    const escrow = known.get(text) ?? evmEscrow(terms, deployment);
+    known.set(text, escrow);
+    return escrow;
+  };
+}
+
 function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapter {
   const { key, chainId } = chain;
   const deployment = evmDeployment(chainId);
@@ -158,7 +170,7 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
       mustOpen: (terms, signature) => void laneConsent(terms, deployment, signature),
       read: async () => [],
     },
-    plan: (terms) => evmEscrow(terms, deployment),
+    plan: planning(deployment),
     watch: () => {},
     unwatch: () => {},
     look: (escrows, signal) =>

@@ -31,10 +31,11 @@ export async function placed(t: TestContext, document: string, words: string): P
 /** It runs in a process of its own until the test has ended; answers its lines, one by one. */
 export async function running(
   t: TestContext,
+  document: string,
   words: string,
   env: Record<string, string>,
 ): Promise<() => Promise<string>> {
-  const file = await placed(t, 'packages/sdk/README.md', words);
+  const file = await placed(t, document, words);
   const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, [file], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -128,9 +128,15 @@ function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): Bitcoin
     for (const coin of chosen) spent.add(outpoint(coin));
     return kept;
   };
+  const sumOf = (coins: readonly Coin[]) =>
+    coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
   return {
-    spendable: async (signal) =>
-      (await freeCoins(signal)).reduce((sum, { amountSats }) => sum + amountSats, 0n),
+    spendable: async (signal) => sumOf(await freeCoins(signal)),
+    standing: async (signal) => {
+      const coins = await source.coins(address, signal);
+      const confirmed = (await source.confirmed?.(address, signal)) ?? sumOf(coins);
+      return { spendable: sumOf(coins.filter((coin) => !spent.has(outpoint(coin)))), confirmed };
+    },
     signPayment: (payTo, amountSats, signal) => {
       const run = queue.then(() => pay(payTo, amountSats, signal));
       queue = run.catch(() => undefined);

@@ -54,9 +54,24 @@ timed('an output is shown from its first block until a block spends it', async (
   const home = await node.wallet<string>('getnewaddress');
   const { raw } = await wallet.signPayment(home, 100_000n, signal());
   await node.rpc('sendrawtransaction', [raw]);
+  const standsBy = async (each: CoinSource | undefined) => {
+    const own = bitcoinWallet({ privateKey, network: 'regtest', source: each as CoinSource });
+    return (await own.standing?.(signal()))?.confirmed;
+  };
+  const every = [...sources, coinsByAll(sources)];
+  const standing = async () => {
+    const all: unknown[] = [];
+    for (const each of every) all.push(await standsBy(each));
+    return all;
+  };
+  assert.deepEqual(await standing(), [200_000n, 200_000n, 200_000n], 'no block has spent it');
+  assert.equal((await wallet.standing?.(signal()))?.spendable, 0n);
   assert.deepEqual(await output(at), { amountSats: 200_000n, confirmations: 1 }, 'in a mempool');
   await node.mine(2);
   assert.equal(await output(at), null, 'spent in a block');
+  const [change] = await standing();
+  assert.ok(typeof change === 'bigint' && change > 0n && change < 100_000n);
+  assert.deepEqual(await standing(), [change, change, change]);
 });
 
 timed('an output that never was is null, and a server that fails is no answer', async () => {

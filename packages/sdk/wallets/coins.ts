@@ -17,6 +17,11 @@ export type CoinSource = {
   /** Confirmed coins of the address. */
   coins(address: string, signal: AbortSignal): Promise<Coin[]>;
   /**
+   * Satoshi of the address by blocks alone: those that an unconfirmed transaction spends are there
+   * still. Absent: the sum of `coins`.
+   */
+  confirmed?(address: string, signal: AbortSignal): Promise<BaseUnits>;
+  /**
    * Also of one that an unconfirmed transaction spends. null: no block holds it, or a block spends
    * it.
    */
@@ -116,6 +121,14 @@ export function esploraCoins(baseUrl: string): CoinSource {
         .filter(({ status }) => status.confirmed)
         .map(({ txid, vout, value }) => ({ txid, vout, amountSats: BigInt(value) }));
     },
+    confirmed: async (address, signal) => {
+      type Sums = { funded_txo_sum: number; spent_txo_sum: number };
+      const { chain_stats: sums } = await read<{ chain_stats: Sums }>(
+        `/address/${address}`,
+        signal,
+      );
+      return BigInt(sums.funded_txo_sum) - BigInt(sums.spent_txo_sum);
+    },
     output: async ({ txid, vout }, signal) => {
       const tip = await read<number>('/blocks/tip/height', signal);
       type Tx = { vout: { value: number }[]; status: Status };
@@ -157,7 +170,16 @@ export function coinsByAll(sources: readonly CoinSource[]): CoinSource {
     const answers = await saidInTime(sources.length, askOne, othersMs, signal);
     return answers.length > 0 ? answers.map(({ said }) => said) : [await ask(first, signal)];
   };
+  const byBlocks = sources.flatMap(({ confirmed }) => confirmed ?? []);
+  const least = async (address: string, signal: AbortSignal) => {
+    const askOne = (at: number, until: AbortSignal) => byBlocks[at]!(address, until);
+    const sums = await saidInTime(byBlocks.length, askOne, othersMs, signal);
+    const known = sums.length > 0 ? sums : [await byBlocks[0]!(address, signal)];
+    const [smallest = 0n] = known.toSorted((one, other) => Number(one - other));
+    return smallest;
+  };
   return {
+    ...(byBlocks.length > 0 && { confirmed: least }),
     coins: async (address, signal) => {
       const listed = async (by: CoinSource, until: AbortSignal) => {
         return { by, coins: await by.coins(address, until) };

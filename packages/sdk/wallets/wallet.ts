@@ -157,12 +157,17 @@ export type Cosigns = {
   ): Promise<Kept>;
 };
 
+/** Satoshi. */
+export type Standing = { readonly spendable: BaseUnits; readonly confirmed: BaseUnits };
+
 /** The coins that fund an escrow. */
 export type BitcoinCoins = {
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */
   signPayment(payTo: BitcoinAddress, amountSats: BaseUnits, signal: AbortSignal): Promise<Kept>;
   /** Satoshi in confirmed coins that no payment of this object spends. Absent: nobody asks. */
   spendable?(signal: AbortSignal): Promise<BaseUnits>;
+  /** Beside it all confirmed coins, those too that a payment on its way spends. */
+  standing?(signal: AbortSignal): Promise<Standing>;
   /** Leaves the coins of a payment signed before a restart alone. */
   reserve(raw: string): void;
   /**

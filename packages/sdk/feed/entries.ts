@@ -1,5 +1,5 @@
-// The book as the feed has it. An entry that left is remembered, so that an older page of REST does
-// not bring it back.
+// The entries of the book as the feed has them. An entry that left is remembered, so that an older
+// page of REST does not bring it back.
 
 import type { Millis } from '@parley/core/nominal.ts';
 import type { Rfq } from '../types.ts';
@@ -10,21 +10,33 @@ export type BookChange = {
   readonly rfq: Rfq;
 };
 
+/** The ids of two assets, in either order. */
+export type AssetPair = readonly [string, string];
+
 /** Pages of REST are at most this much older than a frame. */
 const rememberedMs = 60_000;
 const mostRemembered = 20_000;
+/** An RFQ has 2 kB: a market that invents them must not fill the memory. */
+export const mostRfqs = 100_000;
 
-export type Book = ReturnType<typeof createBook>;
+export type Entries = ReturnType<typeof createEntries>;
 
-/** Each of its changes gives what changed. */
-export function createBook(now: () => Millis) {
+/** Each of its changes gives what changed. Without `pairs` it takes all pairs. */
+export function createEntries(now: () => Millis, pairs?: readonly AssetPair[], most = mostRfqs) {
   const rfqs = new Map<string, Rfq>();
   const left = new Map<string, number>();
   /** Known from before a snapshot, and not shown since. */
   const doubtful = new Set<string>();
+  const wanted = pairs && new Set(pairs.flatMap(([one, other]) => bothWays(one, other)));
+  let leftOut = 0;
 
   const add = (rfq: Rfq): BookChange[] => {
+    if (wanted && !wanted.has(`${rfq.baseAssetId} ${rfq.quoteAssetId}`)) return [];
     const isNew = !rfqs.has(rfq.id);
+    if (isNew && rfqs.size >= most) {
+      leftOut += 1;
+      return [];
+    }
     doubtful.delete(rfq.id);
     rfqs.set(rfq.id, rfq);
     return isNew ? [{ kind: 'created', rfq }] : [];
@@ -46,9 +58,12 @@ export function createBook(now: () => Millis) {
 
   return {
     rfqs: rfqs as ReadonlyMap<string, Rfq>,
+    /** How many were left out since the last snapshot, because there are as many as may be. */
+    leftOut: () => leftOut,
     take: (frame: ServerFrame): BookChange[] => {
       switch (frame.type) {
         case 'snapshot':
+          leftOut = 0;
           for (const id of rfqs.keys()) doubtful.add(id);
           return [...frame.rfqs, ...(frame.addressed ?? [])].flatMap(add);
         case 'rfq':
@@ -77,3 +92,5 @@ export function createBook(now: () => Millis) {
     settle: () => [...doubtful].flatMap((id) => remove(id, 'cancelled')),
   };
 }
+
+const bothWays = (one: string, other: string) => [`${one} ${other}`, `${other} ${one}`];

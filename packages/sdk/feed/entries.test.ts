@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import type { Rfq } from '../types.ts';
-import { createBook } from './book.ts';
+import { createEntries } from './entries.ts';
 import { parseFrame } from './link.ts';
 
 const rfq = (id: string) => ({ id }) as Rfq;
@@ -13,7 +13,7 @@ const ids = (book: { rfqs: ReadonlyMap<string, Rfq> }) => [...book.rfqs.keys()].
 const now = () => 0;
 
 test('an order that a snapshot and its pages do not show has left, and only that', () => {
-  const book = createBook(now);
+  const book = createEntries(now);
   book.take({ type: 'snapshot', rfqs: [rfq('a'), rfq('b'), rfq('c')], seq: 1 });
   const shown = book.take({ type: 'snapshot', rfqs: [rfq('c'), rfq('d')], seq: 5 });
   assert.deepEqual(shown, [{ kind: 'created', rfq: rfq('d') }]);
@@ -22,6 +22,23 @@ test('an order that a snapshot and its pages do not show has left, and only that
   assert.deepEqual(book.settle(), [{ kind: 'cancelled', rfq: rfq('a') }]);
   assert.deepEqual(ids(book), ['b', 'c', 'd']);
   assert.deepEqual(book.settle(), []);
+});
+
+test('a book of some pairs has theirs, either way round, and a full one says what it leaves out', () => {
+  const of = (id: string, baseAssetId: string, quoteAssetId: string) =>
+    ({ id, baseAssetId, quoteAssetId }) as Rfq;
+  const book = createEntries(now, [['btc', 'usd']], 2);
+  const all = [of('a', 'btc', 'usd'), of('b', 'btc', 'eth'), of('c', 'usd', 'btc')];
+  book.take({ type: 'snapshot', rfqs: all, seq: 1 });
+  assert.deepEqual(ids(book), ['a', 'c']);
+  assert.equal(book.leftOut(), 0);
+  assert.deepEqual(book.fill([of('d', 'btc', 'usd'), of('a', 'btc', 'usd')]), []);
+  assert.equal(book.leftOut(), 1);
+  book.take({ type: 'gone', rfqId: 'c', reason: 'agreed', seq: 2 });
+  book.fill([of('d', 'btc', 'usd')]);
+  assert.deepEqual(ids(book), ['a', 'd']);
+  book.take({ type: 'snapshot', rfqs: [], seq: 3 });
+  assert.equal(book.leftOut(), 0);
 });
 
 test('the emitted orders are the book; one that left comes back by its own frame, not by a page', () => {
@@ -36,7 +53,7 @@ test('the emitted orders are the book; one that left comes back by its own frame
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const book = createBook(now);
+      const book = createEntries(now);
       const emitted = new Set<string>();
       const left = new Set<string>();
       for (const each of steps) {

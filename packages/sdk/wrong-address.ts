@@ -1,0 +1,87 @@
+// The sentences for an address where no market answers name the request, the answer, and what to
+// change.
+
+import { withoutAddresses } from '@parley/chains/nodes/exchange.ts';
+
+const example = 'https://market.example';
+
+/** Throws TypeError for what is no address of a market. */
+export function mustBeAddress(baseUrl: string): void {
+  const found = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (found === null || !/^https?:$/.test(found.protocol) || found.hostname === '') {
+    const named = JSON.stringify(String(baseUrl).slice(0, 200));
+    throw new TypeError(`${named} is no address of a market: ${example} is one`);
+  }
+  if (found.username !== '' || found.password !== '' || found.search !== '' || found.hash !== '') {
+    throw new TypeError('the address of a market has no user, query or fragment');
+  }
+}
+
+/** The method and the address of a request, without its query. */
+export function askedAt(method: string | undefined, url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${method ?? 'GET'} ${origin}${pathname}`;
+}
+
+/** By the codes of Node's sockets, of its TLS and of undici. */
+const whys: readonly (readonly [RegExp, (isTls: boolean) => string])[] = [
+  [/^ECONNREFUSED$/, () => 'nothing listens there. Is the market running, and at this port?'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, () => 'no machine has this name. Is it written as it should be?'],
+  [
+    /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
+    () => 'it speaks no TLS. Does the address begin with http://?',
+  ],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
+    () =>
+      'its certificate is not trusted for this name. NODE_EXTRA_CA_CERTS names an authority of your own',
+  ],
+  [
+    /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/,
+    (isTls) =>
+      isTls
+        ? 'the connection was closed'
+        : 'the connection was closed, or it speaks no HTTP. Does the address begin with https://?',
+  ],
+  [/TIMEOUT|TIMEDOUT|UNREACH/, () => 'no connection came about'],
+];
+
+/** Why `fetch` failed. Its own error says "fetch failed", and has the reason as its cause. */
+export function whyUnreached(url: string, error: unknown): string {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each.name === 'TimeoutError') return 'nothing came in time';
+    const code = 'code' in each && typeof each.code === 'string' ? each.code : '';
+    const known = code !== '' && whys.find(([form]) => form.test(code));
+    if (known) return `${known[1](url.startsWith('https:'))} (${code})`;
+  }
+  return withoutAddresses(error instanceof Error ? error.message : String(error));
+}
+
+/** A redirection; `to` is a page's null where it may not know. */
+export function leadsElsewhere(asked: string, url: string, to: string | null): string {
+  const isKnown = to !== null && URL.canParse(to, url);
+  // Its origin alone: the rest could be any words.
+  const where = isKnown ? new URL(to, url).origin : 'another address';
+  return `${asked} leads to ${where}, and a key is not carried there. Give the address of the market itself`;
+}
+
+/** An object of JSON, as a market answers, or in words something else that came. */
+export function whatCame(text: string): { readonly value: object } | { readonly else: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { else: /^\s*(<!doctype|<html)/i.test(text) ? 'a web page' : 'no JSON' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { else: 'other JSON' };
+  }
+  return 'jsonrpc' in value ? { else: "JSON-RPC, as a chain's node does" } : { value };
+}
+
+/** Asked of whoever named the address. */
+export function isItThere(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl);
+  if (pathname === '/') return `Is ${origin} the market's address?`;
+  return `Is ${origin}${pathname} the market's address, or is it ${origin} alone?`;
+}
