@@ -3,6 +3,8 @@
 import asyncio
 import os
 import secrets
+import subprocess
+from pathlib import Path
 
 from parley import models as m
 from parley.client import ParleyClient
@@ -59,3 +61,17 @@ async def until_state(feed: MakerFeed, state: LinkState) -> None:
     async with asyncio.timeout(LIMIT):
         while feed.state != state:
             await asyncio.sleep(0.01)
+
+
+async def own_certificate(folder: Path) -> tuple[str, str]:
+    """The files of a certificate for loopback that no authority signed, and of its key."""
+    key, certificate = str(folder / "key"), str(folder / "certificate")
+    await asyncio.to_thread(
+        subprocess.run,
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        + ["-nodes", "-subj", "/CN=own", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-keyout", key, "-out", certificate],
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import websocket
 
+from parley.book import Book
 from parley.client import ParleyClient
 from parley.errors import FeedClosed, QuoteError
 from parley.feed import (
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.anyio
 T = TypeVar("T", BookChange, Gap, QuoteCreatedFrame, ThreadAcceptedFrame, ThreadClosedFrame)
 
 
-async def the_next(feed: MakerFeed, kind: type[T]) -> T:
+async def the_next(feed: MakerFeed | Book, kind: type[T]) -> T:
     async with asyncio.timeout(LIMIT):
         async for item in feed:
             if isinstance(item, kind):
@@ -42,7 +43,7 @@ async def the_next(feed: MakerFeed, kind: type[T]) -> T:
     raise AssertionError(f"the feed ended before a {kind.__name__}")
 
 
-async def until(feed: MakerFeed, kind: str, id: str) -> list[BookChange]:
+async def until(feed: MakerFeed | Book, kind: str, id: str) -> list[BookChange]:
     """All changes of the book until this one is told."""
     seen: list[BookChange] = []
     while not seen or (seen[-1].kind, seen[-1].rfq.id) != (kind, id):
@@ -161,6 +162,29 @@ async def test_events_missed_while_it_was_cut_off_are_told_once_and_in_order(
         assert len(set(after)) == len(after)
         assert stays.id not in feed.book and goes.id not in feed.book
         assert {came.id, last.id} <= feed.book.keys()
+
+
+async def test_a_book_of_a_pair_follows_it_through_a_cut(market: ParleyClient) -> None:
+    (taker, _), (maker, _) = await customer(market), await customer(market)
+    base, quote = await pair(market)
+    with pytest.raises(ValueError, match="1 to 20 pairs, or of all; 0 named"):
+        Book(maker, pairs=[])
+    async with (
+        way_to(market.base_url) as way,
+        ParleyClient(way.url, key=maker._key) as through,
+        Book(through, pairs=[(quote.id, base.id)], random=lambda: 0.01) as book,
+        Book(maker, pairs=[(base.id, base.id)]) as other,
+    ):
+        await asyncio.gather(book.ready(), other.ready())
+        goes = await ask(taker, base, quote)
+        await until(book, "created", goes.id)
+        way.cut()
+        await taker.cancel_rfq(goes.id)
+        stays = await ask(taker, base, quote)
+        told = [(each.kind, each.rfq.id) for each in await until(book, "created", stays.id)]
+        assert ("cancelled", goes.id) in told
+        assert goes.id not in book.rfqs and book.rfqs[stays.id] == stays
+        assert book.left_out == 0 and not other.rfqs
 
 
 async def test_an_event_of_an_earlier_run_is_told_to_the_next(market: ParleyClient) -> None:

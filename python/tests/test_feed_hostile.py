@@ -3,9 +3,8 @@
 import asyncio
 import json
 import ssl
-import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.asyncio.server import ServerConnection, serve
 
-from parley import feed as feeds
-from parley._feed import book as books
-from parley._feed.link import MOST_FRAME_BYTES, parse_frame
+from parley._feed import keeping
+from parley._feed.entries import Entries
+from parley._feed.link import MOST_FRAME_BYTES, MOST_RFQ_CHARACTERS, parse_frame
 from parley.client import ParleyClient
 from parley.errors import QuoteError
 from parley.feed import BookChange, Gap, MakerFeed
 
-from .customers import LIMIT, runs, until_state
+from .customers import LIMIT, own_certificate, runs, until_state
 
 pytestmark = pytest.mark.anyio
 ID = "01936b20-12f3-7b8e-a6d0-94c1e7f2035a"
@@ -102,15 +101,7 @@ async def test_a_text_that_is_no_frame_is_passed_over_and_a_large_one_ends_the_c
 
 
 async def test_a_certificate_authority_of_ones_own_is_taken(tmp_path: Path) -> None:
-    key, certificate = str(tmp_path / "key"), str(tmp_path / "certificate")
-    await asyncio.to_thread(
-        subprocess.run,
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-        + ["-nodes", "-subj", "/CN=own", "-addext", "subjectAltName=IP:127.0.0.1"]
-        + ["-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )
+    certificate, key = await own_certificate(tmp_path)
     served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     served.load_cert_chain(certificate, key)
 
@@ -136,7 +127,8 @@ async def test_a_redirect_is_not_followed_with_the_key() -> None:
         firsts.append(await socket.recv())
 
     async def redirecting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        with suppress(asyncio.IncompleteReadError):  # It was closed meanwhile.
+            await reader.readuntil(b"\r\n\r\n")
         writer.write(f"HTTP/1.1 302 Found\r\nlocation: {elsewhere}\r\n\r\n".encode())
         tries.put_nowait(None)
         writer.close()
@@ -160,7 +152,7 @@ async def test_a_redirect_is_not_followed_with_the_key() -> None:
 async def test_a_slow_reader_is_told_of_the_gap_and_has_the_book(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(feeds, "MOST_WAITING", 3)
+    monkeypatch.setattr(keeping, "MOST_WAITING", 3)
     ids = [f"rfq {at}" for at in range(5)]
 
     async def say(socket: ServerConnection, first: dict[str, Any], before: int) -> None:
@@ -253,11 +245,19 @@ def test_any_text_is_a_frame_or_nothing(text: str) -> None:
     assert frame is None or frame.type
 
 
+def test_an_rfq_that_is_longer_than_any_is_no_frame() -> None:
+    for spare, is_frame in ((0, True), (1, False)):
+        gone = {"type": "gone", "reason": "expired", "seq": 9, "rfqId": ""}
+        gone["rfqId"] = "a" * (MOST_RFQ_CHARACTERS - len(json.dumps(gone)) + spare)
+        assert (parse_frame(json.dumps(gone)) is not None) is is_frame
+    snapshot = {"type": "snapshot", "rfqs": [], "addressed": [], "seq": 9, "note": "n" * 20_000}
+    assert parse_frame(json.dumps(snapshot)) is None
+
+
 def test_a_book_that_is_full_takes_no_other_and_forgets_none(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(books, "MOST_RFQS", 2)
-    book = books.Book(lambda: 0.0)
+    book = Entries(lambda: 0.0, most=2)
 
     def take(id: str) -> int:
         frame = parse_frame(json.dumps(created(id)))
@@ -266,6 +266,7 @@ def test_a_book_that_is_full_takes_no_other_and_forgets_none(
 
     first, second, third, fourth = (f"{ID[:-1]}{digit}" for digit in "1234")
     assert [take(each) for each in (first, second, third, fourth, first)] == [1, 1, 0, 0, 0]
+    assert book.left_out == 2
     assert list(book.rfqs) == [first, second]
     assert caplog.text.count("as many as may be") == 1
     gone = parse_frame(json.dumps({"type": "gone", "rfqId": first, "reason": "expired", "seq": 9}))

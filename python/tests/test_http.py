@@ -6,21 +6,24 @@ import asyncio
 import gzip
 import json
 import socket
+import ssl
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from websockets.asyncio.server import serve
 
 from parley import _http
 from parley.client import ParleyClient
 from parley.errors import ParleyApiError
 
-from .customers import runs
+from .customers import own_certificate, runs
 
 pytestmark = pytest.mark.anyio
 
@@ -94,7 +97,7 @@ async def test_a_key_is_carried_to_no_other_place() -> None:
             async with saying(answer(status, b"", f"location: {other}/v1/me")) as (url, asked):
                 error = await refused(url)
                 assert asked.header(0, "authorization") == "Bearer k"
-            assert error.code == f"http_{status[:3]}" and "another place" in str(error)
+            assert error.code == f"http_{status[:3]}" and f"leads to {other}, and" in str(error)
         assert stolen == []
 
 
@@ -146,7 +149,7 @@ async def test_a_sign_no_header_carries_is_named_and_a_key_not_shown(fault: str,
         with pytest.raises(ValueError, match=f"the API key holds {said}"):
             ParleyClient("https://m.example", key=key)
         with pytest.raises(ValueError, match=f"the idempotency key holds {said}"):
-            await market.withdraw_quote("t", idempotency_key=key)
+            await market.with_key("k").withdraw_quote("t", idempotency_key=key)
     with pytest.raises(ValueError, match="the API key is empty"):
         ParleyClient("https://m.example", key=" \n")
 
@@ -258,6 +261,67 @@ async def test_a_failure_that_a_second_try_cannot_mend_is_not_tried_again(
 async def test_a_time_to_wait_that_is_none_is_none(after: str) -> None:
     async with saying(answer("400 No", b"", f"retry-after: {after}")) as (url, _):
         assert (await refused(url)).retry_after_seconds is None
+
+
+HTML = b"<!doctype html><title>Welcome</title>"
+IS = "Is {url} the market's address?"
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "expected"),
+    [
+        (answer("200 OK", HTML), "", "GET {url}/v1/me answered 200 with a web page. " + IS),
+        (answer("404 No", HTML), "", "GET {url}/v1/me answered 404 with a web page. " + IS),
+        (answer("404 No", b'{"message":1}'), "", "GET {url}/v1/me answered 404 with other JSON. " + IS),
+        (answer("200 OK", b"[]"), "", "GET {url}/v1/me answered 200 with other JSON. " + IS),
+        (
+            answer("200 OK", b'{"jsonrpc":"2.0","id":null}'),
+            "",
+            "GET {url}/v1/me answered 200 with JSON-RPC, as a chain's node does. " + IS,
+        ),
+        (
+            answer("404 No", b'{"error":"there is nothing here"}', "x-parley-error: not_found"),
+            "/v1",
+            "there is nothing here (GET {url}/v1/v1/me). "
+            "Is {url}/v1 the market's address, or is it {url} alone?",
+        ),
+    ],
+)
+async def test_something_else_than_a_market_is_named(said: bytes, path: str, expected: str) -> None:
+    async with saying(said) as (url, _):
+        assert str(await refused(f"{url}{path}")) == expected.format(url=url)
+
+
+async def test_a_closed_port_and_tls_that_is_mixed_up_or_not_trusted_are_named(
+    tmp_path: Path,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        closed = f"127.0.0.1:{listener.getsockname()[1]}"
+    asked = f"no answer to GET http://{closed}/v1/me: "
+    error = await refused(f"http://{closed}")
+    assert str(error) == asked + "nothing listens there. Is the market running, and at this port?"
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    served.load_cert_chain(*await own_certificate(tmp_path))
+    for context, scheme, expected in (
+        (None, "https", "it speaks no TLS, or cut it off. Does the address begin with http://?"),
+        (served, "https", "its certificate is not trusted for this name (self-signed certificate)"),
+        (served, "http", "Does the address begin with https://?"),
+    ):
+        async with serve(lambda _: asyncio.sleep(0), "127.0.0.1", 0, ssl=context) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            assert expected in str(await refused(f"{scheme}://127.0.0.1:{port}"))
+
+
+async def test_without_a_key_public_calls_are_asked_openly_and_others_not_at_all() -> None:
+    async with saying(answer("200 OK", b'{"assets":[],"nextCursor":null}')) as (url, asked):
+        async with ParleyClient(url) as market:
+            assert (await market.list_assets(limit=5)).assets == []
+            assert asked[0].startswith(b"GET /market/assets?limit=5 ")
+            with pytest.raises(ParleyApiError, match="GET /v1/me needs an API key: give") as error:
+                await market.get_me()
+            with pytest.raises(ParleyApiError, match="POST /v1/assets needs an API key"):
+                await market.list_asset(chain="base", address="0x00")
+        assert (error.value.status, error.value.code, len(asked)) == (401, "key_missing", 1)
 
 
 @pytest.mark.parametrize(

@@ -23,15 +23,20 @@ from collections.abc import Mapping
 from typing import Any
 from parley import models as m
 from parley.chains import evm
-from parley.chains.terms import ChainView, EscrowTerms
+from parley.chains.evm import evm_deployment
+from parley.chains.terms import ChainPolicy, ChainView, EscrowTerms, EvmView
 from parley.client import ParleyClient
+from parley.nodes import EvmNode
+from parley.settle import Chain, FileStore, Source, settle
 from parley.verify import Fund, OwnTrade, sighted, verify_material, verify_swap
+from parley.wallets import EvmWallet
 from parley.webhooks import verify_webhook
 
 async def fragment(
     market: ParleyClient, swap_id: str, trade: OwnTrade, views: Mapping[str, ChainView], now: int,
     built: m.FundReply, terms: EscrowTerms, view: ChainView, transaction: evm.EvmTransaction,
-    secret: str, request: Any, raw_body: bytes, key: Any,
+    secret: str, request: Any, raw_body: bytes, key: Any, base_id: str, quote_id: str,
+    policy: ChainPolicy, one: str, another: str,
 ) -> None:
 `;
 
@@ -40,7 +45,7 @@ async function writeReadme(folder: string): Promise<readonly string[]> {
   const text = await readFile(join(docs, '../python/README.md'), 'utf8');
   const all = [...text.matchAll(/(?:\n`(\w+)\.py`\n\n)?```py\n(.*?)```/gs)];
   const names = all.map(([, name], at) => name ?? `fragment_${at}`);
-  assert.ok(names.includes('party') && names.length > 5, names.join());
+  assert.ok(names.includes('taker') && names.length > 5, names.join());
   await mkdir(join(folder, 'readme'));
   for (const [at, [, name, source = '']] of all.entries()) {
     const inside = source.replace(/^(?=.)/gm, '    ');

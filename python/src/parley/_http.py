@@ -17,12 +17,18 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from ._wrong_address import asked_at, is_it_there, leads_elsewhere, why_no_market, why_unreached
 from .errors import ParleyApiError
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Query = Mapping[str, str | int | float | bool | None]
 
+# Operations that the market answers without a key too, at another path.
+_OPEN = {
+    f"/v1/{each}": f"/market/{each}"
+    for each in ("assets", "levels", "pairs", "pairs/history", "pairs/list", "pairs/price")
+}
 MOST_ANSWER_BYTES = 8 * 1024 * 1024
 MOST_WAIT_SECONDS = 30.0
 _FIRST_WAIT_SECONDS = 0.2
@@ -30,7 +36,7 @@ _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _NAME = re.compile(r"[A-Za-z0-9_.:=+/@-]{1,64}")
 
 
-class _Connections:
+class Connections:
     """One client for each event loop, since a connection ends with the loop that opened it: a
     client lives through a second `asyncio.run`.
     """
@@ -79,21 +85,24 @@ class Caller:
     ) -> None:
         """base_url: such as `https://market.example`; plain http is for this machine alone, or
             where `allow_http` says so
-        key: an API key; without one only public operations can be called
+        key: an API key; without one only public operations can be called, such as `list_assets`,
+            `list_pairs` and `list_levels`
         timeout: seconds of one try, its whole answer included
         tries: the most for a request that is safe to repeat
         short_name: names the header of codes, `x-<short_name>-error`
         product_name: the market's name in the texts that wallets sign
         http: for a proxy or a certificate authority of your own; it stays yours to close
         """
-        self.base_url = _base(base_url, allow_http)
-        self.product_name = product_name
+        self.base_url: str = _base(base_url, allow_http)
+        self.product_name: str = product_name
         self._key = None if key is None else header_text(key, "the API key")
         self._timeout = timeout
         self._tries = tries
         self._short_name = short_name
         self._is_own = True
-        self._connections = _Connections(http)
+        # Your own client may sign in its own way.
+        self._may_sign = http is not None
+        self._connections = Connections(http)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r})"
@@ -161,6 +170,8 @@ class Caller:
         once: bool = False,
     ) -> M | T:
         """once: a retry could not succeed."""
+        if needs_key and self._key is None:
+            path = self._without_key(method, path)
         # Compressed, a small answer could become a large one.
         headers = {"accept": "application/json", "accept-encoding": "identity"}
         if needs_key and self._key is not None:
@@ -186,11 +197,24 @@ class Caller:
                 return answer.validate_json(text)
             return answer.model_validate_json(text)
         except (ValidationError, RecursionError) as cause:
-            raise ParleyApiError(
-                f"{method} {path} answered what the API does not describe: {_first(cause)}",
-                status=status,
-                code="bad_answer",
-            ) from cause
+            asked, why = asked_at(request), why_no_market(text)
+            sentence = f"{asked} answered what the API does not describe: {_first(cause)}"
+            if why is not None:
+                sentence = f"{asked} answered {status} with {why}. {is_it_there(self.base_url)}"
+            raise ParleyApiError(sentence, status=status, code="bad_answer") from cause
+
+    def _without_key(self, method: str, path: str) -> str:
+        open_path = _OPEN.get(path) if method == "GET" else None
+        if open_path is not None:
+            return open_path
+        if self._may_sign:
+            return path
+        raise ParleyApiError(
+            f"{method} {path} needs an API key: give ParleyClient a key, which mint_key of "
+            "parley.keys makes. Nothing was asked",
+            status=401,
+            code="key_missing",
+        )
 
     async def _repeated(
         self, http: httpx.AsyncClient, request: httpx.Request, tries: int
@@ -221,26 +245,36 @@ class Caller:
         except TimeoutError as cause:
             raise self._no_answer(request, f"nothing for {self._timeout:g} s") from cause
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError) as cause:
-            raise self._no_answer(request, str(cause) or type(cause).__name__) from cause
+            why = why_unreached(cause, request.url.scheme == "https")
+            raise self._no_answer(request, why) from cause
         if response.is_success:
             return response.status_code, text
         raise self._refusal(response, text)
 
     def _no_answer(self, request: httpx.Request, why: str) -> ParleyApiError:
-        message = f"no answer from {request.url.netloc.decode('ascii')}: {why}"
+        message = f"no answer to {asked_at(request)}: {why}"
         return ParleyApiError(message, status=0, code="no_answer")
 
     def _refusal(self, response: httpx.Response, text: bytes) -> ParleyApiError:
         status = response.status_code
         sentence, reasons = _fields(text)
+        request = response.request
+        code = response.headers.get(f"x-{self._short_name}-error")
         if 300 <= status < 400:
-            sentence = f"the market answered {status}, another place; a key is not carried there"
+            sentence = leads_elsewhere(request, response.headers.get("location"))
+        elif sentence is None:
+            why = why_no_market(text) or "other JSON"
+            sentence = f"{asked_at(request)} answered {status} with {why}. "
+            sentence += is_it_there(self.base_url)
+        elif code == "not_found":
+            # A market that has no such path says so with a code of its own.
+            sentence = f"{sentence} ({asked_at(request)}). {is_it_there(self.base_url)}"
         after = response.headers.get("retry-after", "")
         name = response.headers.get("x-request-id", "")
         return ParleyApiError(
-            sentence or f"the market answered {status}",
+            sentence,
             status=status,
-            code=response.headers.get(f"x-{self._short_name}-error") or f"http_{status}",
+            code=code or f"http_{status}",
             retry_after_seconds=float(after) if _SECONDS.fullmatch(after) else None,
             txid=response.headers.get(f"x-{self._short_name}-txid"),
             reasons=reasons,

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AwareDatetime,
@@ -56,7 +56,7 @@ AnyWord = WrapValidator(_any_word)
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
@@ -75,10 +75,10 @@ class Answer(_Model):
 class OpenAnswer(_Model):
     """The same, and unknown fields are kept."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
 
 class Body(_Model):
     """A request's body. Unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")

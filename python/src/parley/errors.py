@@ -39,6 +39,12 @@ class ParleyApiError(ParleyError):
         """The request was not decided: the market is gone, overloaded or shutting down."""
         return self.status in (0, 429) or self.status >= 500
 
+    @property
+    def silent(self) -> bool:
+        """The market has no word on it: it is gone, or does not know it. One that refuses, or asks
+        for patience, may have one."""
+        return (self.unreachable and self.status != 429) or self.status == 404
+
 
 class VerificationError(ParleyError):
     """The market's answer is not what the customer's own terms come to. Never sign after this."""
@@ -59,9 +65,8 @@ class ClockError(VerificationError):
         self.ahead_seconds = ahead_seconds
         """One's own clock is ahead of the market's by so much or more; below 0 it is behind."""
         off = f"{abs(ahead_seconds)} s or more {'ahead of' if ahead_seconds > 0 else 'behind'}"
-        self.args = (
-            f"by {field} this machine's clock is {off} the market's: one of the two is wrong",
-        )
+        wrong = f"this machine's clock is {off} the market's: one of the two is wrong"
+        Exception.__init__(self, f"by {field} {wrong}")
 
 
 class AcceptanceLapsed(ParleyError):
@@ -77,6 +82,67 @@ class AcceptanceLapsed(ParleyError):
         self.stood_until = stood_until
         """Unix seconds by one's own clock, without the 120 s that are allowed."""
         self.seen_at = seen_at
+
+
+class Refusal(ParleyError):
+    """A gate of the rules, or a node, refuses. ``code`` is one of docs/errors.md, such as
+    ``too_late_to_reveal``, ``chain_unavailable`` or ``refused_by_node``; the sentence has the
+    numbers.
+    """
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+SettleFault = Literal[
+    "funding_replaced",
+    "secret_lost",
+    "hashlock_used",
+    "acceptance_lapsed",
+    "terms_outdated",
+    "clock_wrong",
+    "no_wallet",
+    "no_source",
+    "unknown_record",
+    "bad_record",
+]
+
+
+class SettleError(ParleyError):
+    """A run of ``settle`` ends, and waiting does not mend it."""
+
+    def __init__(self, code: SettleFault, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code: SettleFault = code
+
+
+Verdict = Literal["again", "person", "over"]
+#: The swap can never be funded under these.
+_OVER: tuple[SettleFault, ...] = ("hashlock_used", "acceptance_lapsed", "terms_outdated")
+#: Refusals that no later moment mends by itself.
+_LASTING = ("bad_signature", "wrong_secret", "bad_address", "wrong_network", "bad_transaction")
+#: The market's answers that a later request may not meet: a timeout, and a conflict.
+_PASSING_STATUSES = (408, 409)
+
+
+def verdict_of(error: BaseException) -> Verdict:
+    """Says what a run of ``settle`` that ended with this error waits for.
+
+    ``again``: it passes by itself, and a later run may succeed. ``person``: somebody has to act,
+    for example set a clock. ``over``: the swap is not what was agreed to, and is never funded.
+    """
+    if isinstance(error, ClockError):
+        return "person"
+    if isinstance(error, (VerificationError, AcceptanceLapsed)):
+        return "over"
+    if isinstance(error, SettleError):
+        return "over" if error.code in _OVER else "person"
+    if isinstance(error, ParleyApiError):
+        return "again" if error.unreachable or error.status in _PASSING_STATUSES else "person"
+    if isinstance(error, Refusal):
+        return "person" if error.code in _LASTING else "again"
+    return "person" if isinstance(error, (ParleyError, ValueError)) else "again"
 
 
 WebhookFault = Literal["bad_secret", "bad_header", "bad_signature", "bad_timestamp", "bad_body"]

@@ -1,15 +1,21 @@
 // `npm run soak -- packages`: the Python package's wheel on each Python of this machine, in an
 // environment of its own, against a market and chains of its own. On the first of them swaps of
 // every family are funded, claimed and refunded from Python, and its fuzz takes longer. Then it is
-// tried beside eth-account and web3, and with the least version of each dependency. Asks the
-// registry of this machine's pip.
+// tried beside eth-account and web3, and with the least version of each dependency. All types of
+// its wheel are known, by pyright, and its metadata are whole, by pyroma. Asks the registry of this
+// machine's pip.
 
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ownMarket } from '@parley/dev/demo/market.ts';
 import { findPythons, installBeside, installWheel, leastVersions } from '../support/python.ts';
+
+const run = promisify(execFile);
+const pyright = '1.1.414';
+const pyroma = '5.0.1';
 
 /** The runs of each property, 20 in `npm test`. */
 const fuzzRuns = 2_000;
@@ -25,6 +31,22 @@ async function tested(python: string, cwd: string, env: Readonly<Record<string, 
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));
   });
+}
+
+/** Of an outsider's editor: every symbol of the wheel has a type. Rejects with what is unknown. */
+async function mustBeComplete(python: string, wheel: string, dir: string): Promise<void> {
+  const packages = [`pyright==${pyright}`, `pyroma==${pyroma}`];
+  const own = await installBeside(python, dir, { wheel, packages });
+  const asked = {
+    cwd: dir,
+    env: { ...process.env, VIRTUAL_ENV: dir, PATH: `${join(dir, 'bin')}:${process.env.PATH}` },
+  };
+  const types = ['-m', 'pyright', '--verifytypes', 'parley', '--ignoreexternal'];
+  const { stdout } = await run(own, types, asked).catch((error: { stdout: string }) => error);
+  if (!/score: 100%/.test(stdout)) throw new Error(`types are unknown:\n${stdout}`);
+  const tree = join(import.meta.dirname, '../../../python');
+  const rated = await run(own, ['-m', 'pyroma', '--min', '10', tree], asked);
+  console.log(`types complete; ${rated.stdout.match(/Final rating: .*/)?.[0]}`);
 }
 
 const pythons = findPythons();
@@ -52,6 +74,7 @@ try {
       });
       if (code !== 0) process.exitCode = code;
       if (at > 0) continue;
+      await mustBeComplete(path, installed.wheel, await mkdtemp(join(work, 'types-')));
       for (const packages of [['eth-account', 'web3'], await leastVersions()]) {
         console.log(`beside ${packages.join(' ')}`);
         const dir = await mkdtemp(join(work, 'beside-'));

@@ -14,11 +14,12 @@ export type Done = {
   readonly counts: readonly (readonly [string, number])[];
 };
 
-/** Markets have a database each; the driver of one side has none. */
-export type World = 'markets' | 'driver';
+/** Markets have a database each; a driver of one side has none. */
+export type World = 'markets' | 'driver' | 'python';
 const programs: Readonly<Record<World, string>> = {
   markets: fileURLToPath(new URL('worker.ts', import.meta.url)),
   driver: fileURLToPath(new URL('driver/worker.ts', import.meta.url)),
+  python: fileURLToPath(new URL('driver/python-worker.ts', import.meta.url)),
 };
 
 /** A seed that takes longer hangs: it takes one second or two. */
@@ -88,7 +89,7 @@ export async function runCrew(
 ): Promise<void> {
   const waiting = seeds.values();
   const running = Array.from({ length: Math.min(workers, seeds.length) }, async () => {
-    if (world === 'driver') return work({ world, url: '' }, waiting, onDone);
+    if (world !== 'markets') return work({ world, url: '' }, waiting, onDone);
     const place = await openPlace();
     await work({ world, url: place.url }, waiting, onDone).finally(place.drop);
   });

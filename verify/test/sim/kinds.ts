@@ -103,4 +103,7 @@ const ofDriver: readonly string[] = [
   'paid by hand',
 ];
 
-export const kindsOf = { markets: ofMarkets, driver: ofDriver };
+/** The Python driver signs nothing together with the other side. */
+const ofPython = ofDriver.filter((kind) => !/^(claims|refunds) together$/.test(kind));
+
+export const kindsOf = { markets: ofMarkets, driver: ofDriver, python: ofPython };

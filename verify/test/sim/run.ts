@@ -10,13 +10,14 @@ import { type Done, runCrew, type World } from './crew.ts';
 import { fairSeeds, kindsOf } from './kinds.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--workers N]
-                     [--driver] [--story] [--json]
+                     [--driver | --python] [--story] [--json]
   --seeds    so many, default 100
   --from     the first of them, default 1
   --seed     that one alone, or several: 7,8,31
   --known    the seeds that once found something first
   --workers  so many processes, default one a core
   --driver   no markets: two people of one swap, who run the SDK's driver
+  --python   the same, where one or both run the driver of the Python package
   --story    the story of every seed that is run is told, whatever came of it
   --json     one line of JSON
 Every 500 seeds it says how far it is.
@@ -46,13 +47,16 @@ function understand(args: string[]) {
       story: flag,
       known: flag,
       driver: flag,
+      python: flag,
       json: flag,
       help: flag,
     },
   });
   if (values.help) return null;
-  const { story, known, driver, json } = values;
-  if (known && driver) throw new Misused('--known are seeds of markets, and not of --driver');
+  const { story, known, driver, python, json } = values;
+  if (known && (driver || python)) throw new Misused('--known are seeds of markets alone');
+  if (driver && python) throw new Misused('--driver and --python are two');
+  const world = python ? 'python' : driver ? 'driver' : 'markets';
   const seed = (option: string, given: string) =>
     wholeNumber(option, given, { least: 0, most: mostSeed });
   const only = values.seed.split(',').filter(Boolean);
@@ -63,7 +67,7 @@ function understand(args: string[]) {
   return {
     seeds: only.length > 0 ? only.map((each) => seed('--seed', each)) : wanted,
     workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
-    world: driver ? ('driver' as const) : ('markets' as const),
+    world: world as World,
     story,
     json,
   };
@@ -114,7 +118,8 @@ async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<n
     const lost = broken.length === 0 ? 'nobody lost' : `BROKEN in ${seeds}`;
     const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
     const met = counts.map(([kind, times]) => `${times} ${kind}`).join(', ');
-    const what = world === 'driver' ? 'seeds of the driver' : 'seeds';
+    const what =
+      world === 'markets' ? 'seeds' : `seeds of the ${world === 'python' ? 'Python ' : ''}driver`;
     console.log(`sim: ${done} ${what} in ${seconds} s, ${lost}; ${lacks}${met}`);
   }
   return broken.length === 0 && missed.length === 0 && done > 0 ? 0 : 1;

@@ -64,6 +64,16 @@ test('the driver loses nothing by nodes that stand still and lie, and a seed tel
   mustTellTwice(23, errors);
 });
 
+test('the driver in Python loses nothing either, and a seed tells its story', async () => {
+  const args = ['--python', '--workers', '1', '--seed', '3,7,11,3', '--story'];
+  const { code, broken, errors, met } = await run(args);
+  assert.deepEqual([code, broken], [0, []], errors);
+  for (const kind of ['doubt: nodes disagree', 'process died']) {
+    assert.ok((met[kind] ?? 0) > 0, kind);
+  }
+  mustTellTwice(3, errors);
+});
+
 test('every statement at which a market is struck is one that the server makes', () => {
   const root = new URL('../../../', import.meta.url);
   const read = (file: string) => readFileSync(new URL(file, root), 'utf8');

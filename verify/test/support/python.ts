@@ -86,6 +86,15 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   return { python, folder, wheel };
 }
 
+/** The package as it lies here, with what its lock names: a Python and its PYTHONPATH. */
+export async function pythonTree(): Promise<{ readonly python: string; readonly path: string }> {
+  const python = findPython();
+  if (python === null) throw new Error('no Python from 3.11 on that makes environments');
+  const locked = await installLocked(python, await installer(python, python));
+  await generate();
+  return { python, path: [join(source, 'src'), locked].join(delimiter) };
+}
+
 /** A folder of the user's cache, which outlives a clone. */
 export async function pythonCache(): Promise<string> {
   const shared = await cacheFolder(join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`));

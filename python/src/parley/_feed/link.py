@@ -19,6 +19,7 @@ from ..frames import (
     ResetFrame,
     ResumedFrame,
     RfqFrame,
+    SnapshotFrame,
 )
 
 log = logging.getLogger("parley.feed")
@@ -28,6 +29,10 @@ LinkState: TypeAlias = Literal["connecting", "live", "closed"]
 # As of an answer, and as in the SDK: a snapshot of 200 RFQs has 250 kB.
 MOST_FRAME_BYTES = 8 * 1024 * 1024
 MOST_UNSENT = 10_000
+# Eight times what an RFQ has.
+MOST_RFQ_CHARACTERS = 16_384
+# Private RFQs under one number; beyond it one that is sent again is heard again.
+_MOST_COUNTED = 20_000
 _QUIET_SECONDS = 15.0
 _ANSWER_SECONDS = 10.0
 # Before `ready`: a socket that answers pings and says nothing is none.
@@ -81,6 +86,8 @@ class _Repeats:
             self._due[id] = left - 1
         else:
             self._counts[id] = self._counts.get(id, 0) + 1
+        if len(self._counts) > _MOST_COUNTED:
+            self._counts.clear()
         return left > 0
 
 
@@ -89,9 +96,23 @@ def parse_frame(data: object) -> Frame | None:
     if not isinstance(data, str):
         return None
     try:
-        return _FRAME.validate_json(data)
+        frame = _FRAME.validate_json(data)
     except (ValidationError, RecursionError):
         return None
+    return frame if len(data) <= _most_characters(frame) else None
+
+
+def _most_characters(frame: Frame) -> int:
+    """A book is bounded by the number of its RFQs: a market that invents them must not fill the
+    memory.
+    """
+    match frame:
+        case RfqFrame() | GoneFrame():
+            return MOST_RFQ_CHARACTERS
+        case SnapshotFrame():
+            return MOST_RFQ_CHARACTERS * (1 + len(frame.rfqs) + len(frame.addressed or []))
+        case _:
+            return MOST_FRAME_BYTES
 
 
 class Link:

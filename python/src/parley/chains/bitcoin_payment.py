@@ -80,3 +80,45 @@ def _signed(private_key: bytes, tx: Unsigned, coins: list[EscrowOutput]) -> Sign
         signature = sign_compact(private_key, tx.sighash(at, script, coin.amount))
         witnesses.append([der_of(signature) + bytes([SIGHASH_ALL]), key])
     return SignedBitcoin(tx.encoded(witnesses).hex(), tx.txid())
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPayment:
+    """``inputs``: ids and places of what it spends. ``outputs``: scripts and satoshis."""
+
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[bytes, int], ...]
+    vsize: int
+
+
+def read_payment(raw: str) -> ReadPayment:
+    """Reads what one has signed oneself, with witnesses. Throws ``bad_transaction``."""
+    data, at = bytes.fromhex(raw), 6
+
+    def take(count: int) -> bytes:
+        nonlocal at
+        if at + count > len(data):
+            raise ChainError("bad_transaction", "the Bitcoin transaction ends early")
+        at += count
+        return data[at - count : at]
+
+    def number() -> int:
+        first = take(1)[0]
+        return first if first < 0xFD else int.from_bytes(take(1 << (first - 0xFC)), "little")
+
+    if data[4:6] != b"\x00\x01":
+        raise ChainError("bad_transaction", "the Bitcoin transaction has no witnesses")
+    inputs: list[tuple[str, int]] = []
+    for _ in range(number()):
+        outpoint = take(36)
+        inputs.append((outpoint[:32][::-1].hex(), int.from_bytes(outpoint[32:], "little")))
+        take(number())
+        take(4)
+    outputs: list[tuple[bytes, int]] = []
+    for _ in range(number()):
+        amount = int.from_bytes(take(8), "little")
+        outputs.append((take(number()), amount))
+    # Witnesses and their marker weigh a quarter.
+    light = len(data) - at - 4 + 2
+    vsize = -(-(4 * (len(data) - light) + light) // 4)
+    return ReadPayment(tuple(inputs), tuple(outputs), vsize)

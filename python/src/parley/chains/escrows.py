@@ -41,6 +41,7 @@ FUND = selector(f"fund({_TERMS})")
 FUND_IN_LANE = selector(f"fundInLane({_TERMS},{_SIGNATURE})")
 CLAIM = selector(f"claim({_TERMS},bytes32)")
 REFUND = selector(f"refund({_TERMS})")
+STATE_OF = selector(f"stateOf({_TERMS})")
 REFUND_EARLY = selector(f"refundEarly({_TERMS},bytes)")
 FUND_WITH_PERMIT = selector(f"fundWithPermit({_TERMS},uint256,uint256,{_SIGNATURE})")
 FUND_IN_LANE_WITH_PERMIT = selector(

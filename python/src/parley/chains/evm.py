@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .crypto import keccak256, key_hash, sign_recoverable
-from .errors import bad_address
+from .errors import ChainError, bad_address
 from .escrows import STANDING_ALLOWANCE, AddressForm, Call, Plan
 from .terms import Allowance, ContractDeployment, Escrow, EscrowTerms
 
@@ -159,3 +159,49 @@ def sign_transaction(private_key: bytes, transaction: EvmTransaction) -> SignedE
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:])
     raw = b"\x02" + rlp([*transaction._fields(), recovery, r, s])
     return SignedEvm(f"0x{raw.hex()}", f"0x{keccak256(raw).hex()}")
+
+
+def with_fees(transaction: EvmTransaction, most: int, tip: int) -> EvmTransaction:
+    """The same call under the same nonce, which at most one of the two takes. Wei a unit of gas."""
+    return replace(transaction, max_fee_per_gas=most, max_priority_fee_per_gas=min(tip, most))
+
+
+def _read_rlp(data: bytes, at: int) -> tuple[RlpValue, int]:
+    """The value at a place, and the place after it."""
+    first = data[at]
+    if first < 0x80:
+        return data[at : at + 1], at + 1
+    is_list = first >= 0xC0
+    size = first - (0xC0 if is_list else 0x80)
+    at += 1
+    if size > 55:
+        width = size - 55
+        size = int.from_bytes(data[at : at + width])
+        at += width
+    end = at + size
+    if end > len(data):
+        raise ValueError("it ends early")
+    if not is_list:
+        return data[at:end], end
+    values: list[RlpValue] = []
+    while at < end:
+        value, at = _read_rlp(data, at)
+        values.append(value)
+    return values, end
+
+
+def read_transaction(raw: str) -> EvmTransaction:
+    """Reads what one has signed oneself (EIP-1559). Throws ``bad_transaction``."""
+    try:
+        data = bytes.fromhex(raw.removeprefix("0x"))
+        fields, end = _read_rlp(data, 1)
+        if data[0] != 2 or end != len(data) or not isinstance(fields, list):
+            raise ValueError("another kind")
+        texts = [each for each in fields if isinstance(each, bytes)]
+        chain, nonce, tip, most, gas = (int.from_bytes(each) for each in texts[:5])
+        to, value, call = texts[5:8]
+    except (ValueError, IndexError) as error:
+        sentence = "it is no signed EVM transaction of type 2"
+        raise ChainError("bad_transaction", sentence) from error
+    number = int.from_bytes(value)
+    return EvmTransaction(chain, nonce, checksum_address(to), call, number, gas, most, tip)

@@ -232,3 +232,30 @@ def sign_transaction(private_key: bytes, transaction: Mapping[str, Any]) -> Sign
     signature = rs + bytes([27 + recovery])
     whole = encode_fields([(1, raw_data), (2, signature)])
     return SignedTron(txid.hex(), raw_data.hex(), (signature.hex(),), whole.hex())
+
+
+def expiration_of(raw_data_hex: str) -> int:
+    """When what one has signed oneself expires, Unix milliseconds. Throws ``bad_transaction``."""
+    data, at = bytes.fromhex(raw_data_hex), 0
+
+    def number() -> int:
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte & 0x80 == 0:
+                return value
+
+    try:
+        while at < len(data):
+            tag = number()
+            value = number()
+            if tag == 8 << 3:
+                return value
+            at += value if tag & 7 == 2 else 0
+    except IndexError:
+        pass
+    raise ChainError("bad_transaction", "it is no transaction of TRON: it never expires")

@@ -124,6 +124,25 @@ def verify_again(
     One hashlock and one set of times: under another a market could have one leg funded that the
     other leg does not pay for. Holds for claims and refunds under former policies too.
     """
+    moved = verify_as_kept(swap, trade, kept, views)
+    is_public = get(as_json(swap), "secret") is not None
+    for name in _BOTH:
+        leg, found = kept.leg(name), moved.leg(name)
+        fixes = funded and (kept.role == "counterparty" or name == given_leg(kept.party))
+        is_fixed = fixes or name in seen or is_public
+        if is_fixed and leg.escrow is not None:
+            got = None if found.escrow is None else found.escrow.address
+            must_equal(f"legs.{name}.escrow", leg.escrow.address, got)
+    return moved
+
+
+def verify_as_kept(
+    swap: Mapping[str, Json] | BaseModel,
+    trade: OwnTrade,
+    kept: VerifiedSwap,
+    views: Mapping[str, ChainView],
+) -> VerifiedSwap:
+    """``verify_again`` where every leg may move: the caller says which of them it follows."""
     swap = as_json(swap)
     _must_be_swap(swap, kept.id)
     trade = replace(trade, hashlock=kept.hashlock)
@@ -137,14 +156,42 @@ def verify_again(
             raise ValueError(f'no view of "{leg.chain}" among your chains')
         asset = trade.base if leg.asset_id == trade.base.id else trade.quote
         place = _Place(asset, view, kept.deadlines.fund_by(leg.long))
-        found = _as_expected(swap["legs"][name], leg, place, trade, kept.hashlock)
-        fixes = funded and (kept.role == "counterparty" or name == given_leg(kept.party))
-        is_fixed = fixes or name in seen or get(swap, "secret") is not None
-        if is_fixed and leg.escrow is not None:
-            got = None if found.escrow is None else found.escrow.address
-            must_equal(f"legs.{name}.escrow", leg.escrow.address, got)
-        legs[name] = found
+        legs[name] = _as_expected(swap["legs"][name], leg, place, trade, kept.hashlock)
     return replace(kept, a=legs["a"], b=legs["b"])
+
+
+def must_follow_today(
+    kept: VerifiedSwap,
+    trade: OwnTrade,
+    views: Mapping[str, ChainView],
+    *,
+    now: int,
+    leaves: LegName | None,
+) -> None:
+    """Throws unless the kept swap is what would be verified today, ClockError where only the moment
+    of its agreement does not fit. ``leaves``: the leg that may still leave a former contract.
+    """
+    times = kept.deadlines
+    said = {
+        "initiatorFundBy": times.initiator_fund_by,
+        "expiresAt": times.expires_at,
+        "counterpartyFundBy": times.counterparty_fund_by,
+        "revealBy": times.reveal_by,
+        "refundAt": {"a": times.refund_at_a, "b": times.refund_at_b},
+    }
+    own = own_legs(trade, views)
+    _verify_deadlines(said, trade, own, now)
+    for name in _BOTH:
+        today, leg = own.leg(name), kept.leg(name)
+        depth = today.depth.confirmations
+        must_equal(f"legs.{name}.requiredConfirmations", depth, leg.required_confirmations)
+        must_equal(f"legs.{name}.amount", str(today.amount), str(leg.amount))
+        must_equal(f"legs.{name}.timelock", times.refund_at(name), leg.timelock)
+        if leg.terms is not None and leg.escrow is not None:
+            found = escrow_of(f"legs.{name}", leg.terms, today.view)
+            must_equal(f"legs.{name}.escrow", found.address, leg.escrow.address)
+        if name != leaves:
+            must_take_new(leg, today.view)
 
 
 def verify_to_fund(
@@ -164,11 +211,12 @@ def verify_to_fund(
     verify_again(swap, trade, kept, views)
     today = verify_swap(swap, trade, views, swap_id=kept.id, now=now)
     for leg in (today.a, today.b):
-        _must_take_new(leg, views[leg.chain])
+        must_take_new(leg, views[leg.chain])
     return today
 
 
-def _must_take_new(leg: VerifiedLeg, view: ChainView) -> None:
+def must_take_new(leg: VerifiedLeg, view: ChainView) -> None:
+    """Throws where the leg's contract takes no new escrow of one's own."""
     if not isinstance(view, (EvmView, TronView)) or leg.terms is None:
         return
     lane = leg.terms.lane

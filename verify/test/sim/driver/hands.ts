@@ -2,6 +2,8 @@
 // again while it waits. Tests of the families try their hands' nonces, fees and coins.
 
 import type { Material } from '@parley/chains/interface/material.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
+import type { LegName } from '@parley/core/trade.ts';
 import type { Context } from '@parley/sdk/settle/context.ts';
 import {
   buildAnew,
@@ -40,8 +42,9 @@ const lifeSeconds = { tron: 600, solana: 120 } as const;
 
 type State = 'waiting' | 'mined' | 'failed' | 'dead';
 
-function stateOf(chain: SimChain, { raw, txid }: Kept, depth: number): State {
+export function stateOf(chain: SimChain, raw: string, depth: number): State {
   const tx = transactionOf(raw);
+  const txid = txidOf(raw);
   if (tx === null) return 'dead';
   const found = [...chain.about.values()].flat().find((each) => each.txid === txid);
   const { height } = tipOf(chain);
@@ -66,7 +69,7 @@ export function handOf(context: Context, leg: SetLeg): Hand {
   const { world, person } = wallet;
   const chain = world.chains[leg.leg];
   const depth = leg.requiredConfirmations;
-  const about = (kept: Kept) => stateOf(chain, kept, depth);
+  const about = ({ raw }: Kept) => stateOf(chain, raw, depth);
   const tendSpend = (verb: Spending['verb']) => tendSpendOf(context, leg, verb, about);
   const isBitcoin = leg.family === 'bitcoin';
   const signRelease = async () => {
@@ -78,10 +81,10 @@ export function handOf(context: Context, leg: SetLeg): Hand {
     paysByHand: isBitcoin && person.byHand,
     approvesTokens: false,
     alone: (work) => work(),
-    signFunding: (built) => [async () => keptOf(fundingOf(world, leg, built))],
+    signFunding: (built) => [async () => fundingIn(world, leg.leg, leg.escrow.address, built)],
     ...(leg.family === 'evm' || leg.family === 'tron' ? { signRelease } : {}),
     signSpend: async (built) => ({
-      sign: async () => keptOf(insideOf(built) as SimTransaction),
+      sign: async () => spendIn(built),
       gas: null,
     }),
     tendFunding: async () => {
@@ -106,14 +109,25 @@ export function handOf(context: Context, leg: SetLeg): Hand {
   };
 }
 
-function fundingOf(world: World, leg: SetLeg, built: Material): SimTransaction {
-  const { address, terms } = leg.escrow;
-  const chain = world.chains[leg.leg];
+/** A funding of the escrow at this address, signed. */
+export function fundingIn(world: World, leg: LegName, address: string, built: Material): Kept {
+  const chain = world.chains[leg];
+  const terms = chain.plans.get(address) as EscrowTerms;
   const tx = insideOf(built) ?? unsignedFunding(chain, address, terms, world.chance.hex(6));
-  const { family } = leg;
-  if (family !== 'tron' && family !== 'solana') return tx;
+  const { family } = chain;
+  if (family !== 'tron' && family !== 'solana') return keptOf(tx);
   const diesAt = nowSeconds() + lifeSeconds[family];
-  return { ...tx, gas: { nonce: null, diesAt } };
+  return keptOf({ ...tx, gas: { nonce: null, diesAt } });
+}
+
+export const spendIn = (built: Material): Kept => keptOf(insideOf(built) as SimTransaction);
+
+/** The transaction that takes the place of a late funding; null: it dies by itself. */
+export function cancelOf(funding: string): Kept | null {
+  const tx = transactionOf(funding);
+  if (tx === null || tx.gas?.diesAt) return null;
+  const other = { verb: 'move', escrow: '', amount: '0', fee: tx.fee + 5 } as const;
+  return keptOf({ ...tx, ...other });
 }
 
 async function tendSpendOf(
@@ -148,16 +162,14 @@ async function cancel(
   const state = about(funding);
   if (state === 'dead' || state === 'failed') return forgetFunding(context, leg);
   if (state === 'mined') return context.waits(leg, 'the funding was mined after all');
-  const tx = transactionOf(funding.raw);
-  if (tx === null || leg.family === 'tron' || leg.family === 'solana') return;
+  const signed = cancelOf(funding.raw);
+  if (signed === null) return;
   if (kept) {
     if (minedAbout(chain, '').some(({ txid }) => txid === kept.txid)) {
       return notYetDeep(context, leg);
     }
     return sendWaiting(context, leg, kept, sendAlone);
   }
-  const other: SimTransaction = { ...tx, verb: 'move', escrow: '', amount: '0', fee: tx.fee + 5 };
-  const signed = keptOf(other);
   await keepCancel(context, leg, signed);
   await sendWaiting(context, leg, signed, sendAlone);
 }

@@ -8,7 +8,7 @@ import { fundBy } from '@parley/core/gates.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { ChainSource, Chains } from '@parley/sdk/chains.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
-import { type Progress, type SettleInput, settle } from '@parley/sdk/settle.ts';
+import type { Progress, SettleInput } from '@parley/sdk/settle.ts';
 import {
   mayBeFunded,
   readKept,
@@ -20,6 +20,7 @@ import type { ChainView, OwnTrade } from '@parley/sdk/trade.ts';
 import type { Wallet } from '@parley/sdk/wallets/wallet.ts';
 import { rawOf, type SimChain } from '../chain.ts';
 import { unsignedFunding } from '../node.ts';
+import { driverOf } from './drivers.ts';
 import { marketFor } from './market.ts';
 import { type Alive, inTurn, nodeAdapter, offer } from './nodes.ts';
 import { checkEnd, checkSent, isAtRisk } from './oracle.ts';
@@ -243,7 +244,10 @@ function restored(person: Person, { swapId }: World): Person['kept'] {
   if (record === null) return kept;
   const { trade, swap, former } = record;
   const none = { funding: null, claim: null, refund: null, publicSecret: null };
-  const again: SwapRecord = { trade, swap, ...none, restored: true, ...(former && { former }) };
+  // A driver in another language keeps its own text of it.
+  const { python } = record as { python?: string };
+  const own = { ...(former && { former }), ...(python && { python }) };
+  const again: SwapRecord = { trade, swap, ...none, restored: true, ...own };
   return { ...kept, nonces: new Map(), swaps: new Map([[swapId, writeKept(again)]]) };
 }
 
@@ -276,7 +280,7 @@ export async function live(world: World, person: Person, deaths: number[]): Prom
     const life: Life = { over: new AbortController(), isDead: false, news: -1, idleMs: 15_000 };
     person.callsLeft = deaths.shift() ?? Number.POSITIVE_INFINITY;
     try {
-      const outcome = await settle(inputFor(world, person, life));
+      const outcome = await driverOf(world, person)(inputFor(world, person, life));
       person.end = outcome.end;
       person.endedAtMs = nowMs();
       return checkEnd(world, person, outcome);

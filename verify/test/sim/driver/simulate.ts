@@ -9,6 +9,7 @@ import { crashed } from '../../planted/bugs.ts';
 import { issue, newChain, policies, type SimChain } from '../chain.ts';
 import { type Chance, chanceOf } from '../chance.ts';
 import type { Done } from '../crew.ts';
+import { resetDrivers } from './drivers.ts';
 import { healAll, planFaults } from './faults.ts';
 import { startMining } from './mining.ts';
 import { planMore } from './more-faults.ts';
@@ -164,6 +165,7 @@ function openWorld(seed: number): World {
   const chance = chanceOf(seed);
   const calm = chance.hits(0.1);
   beginTime(epoch * 1_000);
+  resetDrivers();
   const chains = chainsFor(chance);
   plansAreOf([chains.a, chains.b]);
   planTogether(seed);

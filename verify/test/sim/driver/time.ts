@@ -62,7 +62,23 @@ export function later(ms: number, work: () => void, isQuiet = false): Timer {
 
 export const wait = (ms: number) => new Promise<void>((resolve) => later(ms, resolve));
 
-const settled = () => new Promise<void>((resolve) => inTurn(resolve));
+const turn = () => new Promise<void>((resolve) => inTurn(resolve));
+
+type Outside = () => Promise<void> | null;
+let besides: Outside = () => null;
+
+/** Work of another process, for which time stands still; null: it has none. */
+export function outside(work: Outside): void {
+  besides = work;
+}
+
+async function settled(): Promise<void> {
+  await turn();
+  for (let work = besides(); work !== null; work = besides()) {
+    await work;
+    await turn();
+  }
+}
 
 /** Whether it was over; false: no work is planned any more, or that time has come. */
 export async function runUntil(isOver: () => boolean, untilMs: number): Promise<boolean> {

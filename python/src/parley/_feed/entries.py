@@ -1,9 +1,9 @@
-"""The book as the feed has it. An entry that left is remembered, so that an older page of REST does
-not bring it back.
+"""The entries of the book as the feed has them. An entry that left is remembered, so that an older
+page of REST does not bring it back.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,6 +11,9 @@ from .. import models as m
 from ..frames import Frame, GoneFrame, RfqFrame, SnapshotFrame
 
 log = logging.getLogger("parley.feed")
+
+AssetPair: TypeAlias = tuple[str, str]
+"""The ids of two assets, in either order."""
 
 Kind: TypeAlias = Literal["created", "cancelled", "expired", "agreed"]
 
@@ -26,15 +29,24 @@ class BookChange:
 # Pages of REST are at most this much older than a frame.
 _REMEMBERED_SECONDS = 60.0
 _MOST_REMEMBERED = 20_000
-# As many as REST is asked for, of 2 kB: a market that invents RFQs must not fill the memory.
+# An RFQ has 2 kB: a market that invents them must not fill the memory.
 MOST_RFQS = 100_000
 
 
-class Book:
-    """Each of its changes gives what changed."""
+class Entries:
+    """Each of its changes gives what changed. Without `pairs` it takes all pairs."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        now: Callable[[], float],
+        pairs: Sequence[AssetPair] | None = None,
+        most: int = MOST_RFQS,
+    ) -> None:
         self.rfqs: dict[str, m.Rfq] = {}
+        # How many were left out since the last snapshot.
+        self.left_out = 0
+        self._most = most
+        self._wanted = None if pairs is None else {frozenset(each) for each in pairs}
         self._now = now
         self._left: dict[str, float] = {}
         # Known from before a snapshot, and not shown since.
@@ -44,6 +56,7 @@ class Book:
     def take(self, frame: Frame) -> list[BookChange]:
         match frame:
             case SnapshotFrame():
+                self.left_out = 0
                 self._doubtful.update(self.rfqs)
                 return self._add_all([*frame.rfqs, *(frame.addressed or [])])
             case RfqFrame() if frame.kind == "cancelled":
@@ -83,10 +96,14 @@ class Book:
         return [change for rfq in rfqs for change in self._add(rfq)]
 
     def _add(self, rfq: m.Rfq) -> list[BookChange]:
+        pair = frozenset((rfq.base_asset_id, rfq.quote_asset_id))
+        if self._wanted is not None and pair not in self._wanted:
+            return []
         is_new = rfq.id not in self.rfqs
-        if is_new and len(self.rfqs) >= MOST_RFQS:
+        if is_new and len(self.rfqs) >= self._most:
+            self.left_out += 1
             if not self._is_full:
-                log.warning("the book has %d RFQs, as many as may be: more are left out", MOST_RFQS)
+                log.warning("the book has %d RFQs, as many as may be: more are left out", self._most)
             self._is_full = True
             return []
         self._doubtful.discard(rfq.id)
