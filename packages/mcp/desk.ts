@@ -2,6 +2,7 @@
 // with them, and what is kept beside them.
 
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { ParleyApiError, VerificationError } from '@parley/sdk/errors.ts';
 import type { Hearing } from '@parley/sdk/settle/context.ts';
@@ -29,6 +30,8 @@ import { type Limits, readLimits } from './limits.ts';
 import { openPlans, type Plans } from './plans.ts';
 import { howToSignIn } from './refusal.ts';
 import { createTurns, type InTurn } from './turns.ts';
+import type { Timer } from './waiting.ts';
+import { createWatch, type Watch } from './watch.ts';
 
 export type Named = {
   /** `CHAIN`, `CHAIN:SYMBOL` where the profile pins it, else `CHAIN:CONTRACT`. */
@@ -68,6 +71,9 @@ export type Desk = {
   readonly plans: Plans;
   /** Two calls with one digest are one act. */
   readonly inTurn: InTurn;
+  /** The changes of own swaps, for those who listen. */
+  readonly watch: Watch;
+  readonly timer: Timer;
   /** The scopes of the API key. Asks the market once. */
   scopes(): Promise<readonly Scope[]>;
   names(): Promise<Names>;
@@ -82,6 +88,12 @@ export type Opening = {
   readonly apiKeyFile: string | null;
   /** A line to standard error. */
   readonly note: (text: string) => void;
+};
+
+/** A clock that nobody sets, and pauses that keep no process. */
+const timer: Timer = {
+  seconds: () => performance.now() / 1_000,
+  pause: (ms, signal) => after(ms, undefined, { signal, ref: false }),
 };
 
 const namesMs = 30_000;
@@ -101,7 +113,8 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
   const signed = await signedBy(session, opening.apiKeyFile);
   const { client, account } = signed;
   const folder = join(session.places.data, 'mcp');
-  const held = opening.withKeys ? await heldIn(cli, session, signed, opening) : null;
+  const watch = createWatch({ client, pause: timer.pause });
+  const held = opening.withKeys ? await heldIn(cli, session, signed, opening, watch) : null;
   let scopes: Promise<readonly Scope[]> | null = null;
   let names: { readonly at: number; readonly made: Promise<Names> } | null = null;
   return {
@@ -116,6 +129,8 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
     hearings: new Map(),
     plans: openPlans(join(folder, 'plans'), session.now),
     inTurn: createTurns(),
+    watch,
+    timer,
     scopes: () => {
       scopes ??= client.me().then((me) => me.scopes);
       // A market that is away is asked again.
@@ -135,6 +150,7 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
       return names.made;
     },
     close: async () => {
+      watch.close();
       await held?.driver.close();
       await session.close();
     },
@@ -166,6 +182,7 @@ async function heldIn(
   session: Session,
   signed: SignedIn,
   { limitsFile, note }: Opening,
+  { changed }: Pick<Watch, 'changed'>,
 ): Promise<Held> {
   if (limitsFile === null) {
     const sentence = '--keys wants --limits FILE: per swap, per day, and which pairs (docs/mcp.md)';
@@ -175,7 +192,8 @@ async function heldIn(
   const own = await unlocked(cli, session);
   const file = join(session.places.data, 'mcp', 'given.json');
   const ledger = openLedger(file, limits, own.store, session.now);
-  const driver = createDriver({ signal: cli.signal, session, own, client: signed.client, note });
+  const { signal } = cli;
+  const driver = createDriver({ signal, session, own, client: signed.client, note, changed });
   await driver.resume();
   return { own, limits, ledger, driver };
 }

@@ -54,6 +54,7 @@ function driverIn(t: TestContext, data: string, lock: Store['lock'], notes: stri
   const driver = createDriver({
     session,
     note: (text) => notes.push(text),
+    changed: () => {},
     client: client as unknown as ParleyClient,
     signal: new AbortController().signal,
     own: { store } as unknown as Unlocked,
@@ -140,6 +141,7 @@ async function paperDriver(t: Pick<TestContext, 'after'>, of: { differ: boolean 
     client: { ...client, swaps: async () => ({ swaps: [listed], nextCursor: null }) } as never,
     signal: new AbortController().signal,
     note: () => {},
+    changed: () => {},
   });
   t.after(async () => {
     await driver.close();

@@ -53,6 +53,8 @@ type Made = {
   readonly own: Unlocked;
   readonly client: ParleyClient;
   readonly note: (text: string) => void;
+  /** A swap is somewhere else than it was. */
+  readonly changed: (swapId: string) => void;
 };
 
 type Running = { readonly stop: AbortController; readonly done: Promise<void> };
@@ -64,7 +66,7 @@ const mostDriven = 50;
 /** The limit of ended swaps in memory. */
 const mostRemembered = 1_000;
 
-export function createDriver({ signal, session, own, client, note }: Made): Driver {
+export function createDriver({ signal, session, own, client, note, changed }: Made): Driver {
   const folder = join(session.places.data, 'mcp', 'driven');
   const running = new Map<string, Running>();
   const last = new Map<string, Driven>();
@@ -80,6 +82,11 @@ export function createDriver({ signal, session, own, client, note }: Made): Driv
     last.set(swapId, { ...before, ...change, at: session.now() });
     const [oldest] = last.keys();
     if (last.size > mostRemembered && oldest !== undefined) last.delete(oldest);
+    const isSame = (['state', 'step', 'txid', 'doubts'] as const).every((name) =>
+      isDeepStrictEqual(before[name], { ...before, ...change }[name]),
+    );
+    // Words alone change each time that it looks.
+    if (!isSame) changed(swapId);
   };
   const rescue = rescueWriter(session, own, note);
   const run = async (swap: Swap, signal: AbortSignal) => {

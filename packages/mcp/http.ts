@@ -1,5 +1,5 @@
 // Streamable HTTP, for this machine: a token for every request, names that may be asked for, and a
-// bound on everything. No session is kept: each request stands by itself.
+// bound on everything.
 
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,12 +11,15 @@ import {
   createMcpHandler,
   localhostAllowedHostnames,
   type McpServer,
+  type ServerEventBus,
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { messageOf } from '@parley/sdk/errors.ts';
+import { createSessions, mostSessions } from './sessions.ts';
+import { mostWaitSeconds } from './waiting.ts';
 
 export type HttpOptions = {
   readonly port: number;
@@ -26,6 +29,8 @@ export type HttpOptions = {
   /** The origins of pages that may ask; default none but this machine's. */
   readonly origins: readonly string[];
   readonly serve: () => McpServer;
+  /** Subscriptions of protocol 2026-07-28 hear of its events. */
+  readonly bus?: ServerEventBus;
   readonly note: (text: string) => void;
 };
 
@@ -37,42 +42,51 @@ export const path = '/mcp';
 const mostBodyBytes = 262_144;
 /** Twice the calls that run at once, for what lists tools and pings meanwhile. */
 const mostRequests = 32;
-/** Twice the requests: a client keeps one open that it does not use. */
-const mostConnections = 64;
-/** One a client, which may listen all day: they leave most requests free. */
-const mostSubscriptions = 8;
+/** One a client, which may listen all day: they take no place of a request. */
+const mostStreams = mostSessions;
+/** Twice the requests, as a client keeps one open that it does not use, and all streams. */
+const mostConnections = 2 * mostRequests + mostStreams;
 /** On one machine both take milliseconds: a slower client holds a place and sends nothing. */
 const headersMs = 10_000;
 const requestMs = 30_000;
 /** How late past these limits it is seen. */
 const checkMs = 1_000;
 /** Longer than the longest wait of a tool. */
-const answerMs = 120_000;
+const answerMs = (mostWaitSeconds + 60) * 1_000;
 
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  const { note } = options;
-  const handler = createMcpHandler(options.serve, {
+  const { note, serve, bus } = options;
+  const handler = createMcpHandler(serve, {
+    ...(bus === undefined ? {} : { bus }),
     maxRequestBodySize: mostBodyBytes,
-    maxSubscriptions: mostSubscriptions,
+    maxSubscriptions: mostStreams,
     onerror: (error) => note(`http: ${error.message}`),
   });
-  let running = 0;
+  const sessions = createSessions({
+    serve,
+    maxRequestBodySize: mostBodyBytes,
+    now: () => performance.now(),
+  });
+  const answered = async (asked: Request) =>
+    (await sessions.answer(asked)) ?? (await handler.fetch(asked));
+  const places = { requests: mostRequests, streams: mostStreams };
   const server = createServer(
     { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs },
     (request, response) => {
       const form = formOf(request.headers.accept);
-      const limit = running >= mostRequests ? busy : null;
+      const kind = listens(request) ? 'streams' : 'requests';
+      const limit = places[kind] === 0 ? busyBy(kind) : null;
       const why = refusalOf(request, options) ?? limit;
       if (why !== null) return refuse(request, response, why);
-      const subscribes = request.headers['mcp-method'] === 'subscriptions/listen';
-      if (form === null || (subscribes && form === 'json')) {
+      if (form === null || (kind === 'streams' && form === 'json')) {
         return refuse(request, response, noForm);
       }
-      running += 1;
-      answer(request, response, async (asked) => inForm(await handler.fetch(asked), form))
+      places[kind] -= 1;
+      const mostMs = kind === 'streams' ? null : answerMs;
+      answer(request, response, mostMs, async (asked) => inForm(await answered(asked), form))
         .catch((error: unknown) => note(`http: ${messageOf(error)}`))
         .finally(() => {
-          running -= 1;
+          places[kind] += 1;
           if (!response.writableEnded) response.destroy();
         });
     },
@@ -84,11 +98,16 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     url: `http://${loopback}:${port}${path}`,
     close: async () => {
       await handler.close();
+      await sessions.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
 }
+
+/** A stream has no end of its own: that of a session, or a subscription of newer clients. */
+const listens = ({ method, headers }: IncomingMessage) =>
+  method === 'GET' || headers['mcp-method'] === 'subscriptions/listen';
 
 function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -103,11 +122,11 @@ type Why = {
   readonly head?: Record<string, string>;
 };
 
-const busy: Why = {
+const busyBy = (kind: 'requests' | 'streams'): Why => ({
   status: 503,
   head: { 'retry-after': '1' },
-  sentence: `${mostRequests} requests run, as many as may`,
-};
+  sentence: `${kind === 'streams' ? mostStreams : mostRequests} ${kind} run, as many as may`,
+});
 
 const noForm: Why = {
   status: 406,
@@ -141,7 +160,7 @@ const isStream = ({ headers }: Response) => headers.get('content-type') === 'tex
 
 const dataField = 'data: ';
 
-/** Answers in the other form where the library's own is not taken. No tool tells how far it is. */
+/** Answers in the other form where the library's own is not taken, without progress. */
 async function inForm(made: Response, form: Form): Promise<Response> {
   const { ok, status } = made;
   if (!ok || made.body === null || isStream(made) === (form === 'stream')) return made;
@@ -153,7 +172,9 @@ async function inForm(made: Response, form: Form): Promise<Response> {
   }
   // A line feed alone ends a line: U+2028 may stand in JSON, where a regular expression ends one.
   const lines = text.split('\n').filter((line) => line.startsWith(dataField));
-  const messages = lines.map((line) => line.slice(dataField.length)).filter(Boolean);
+  const said = lines.map((line) => line.slice(dataField.length)).filter(Boolean);
+  // A client that takes no stream waits for answers alone.
+  const messages = said.filter((each) => 'id' in (JSON.parse(each) as object));
   const whole = messages.length === 1 ? messages.join() : `[${messages.join()}]`;
   return new Response(whole, { status, headers: { 'content-type': 'application/json' } });
 }
@@ -197,10 +218,17 @@ function refuse(
 
 type Handle = (request: Request) => Promise<Response>;
 
-async function answer(incoming: IncomingMessage, response: ServerResponse, handle: Handle) {
+/** `mostMs`: null for a stream. */
+async function answer(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  mostMs: number | null,
+  handle: Handle,
+) {
   const stop = new AbortController();
   response.once('close', () => stop.abort(new Error('the client left')));
-  const timer = setTimeout(() => stop.abort(new Error('too slow')), answerMs);
+  const slow = () => stop.abort(new Error('too slow'));
+  const timer = mostMs === null ? undefined : setTimeout(slow, mostMs);
   try {
     const made = await handle(requestOf(incoming, stop.signal));
     response.writeHead(made.status, Object.fromEntries(made.headers));

@@ -2,7 +2,8 @@
 // standard output.
 
 import { join } from 'node:path';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { Failure, statuses, toldOf } from '@parley/trader/failures.ts';
 import type { Cli, Io } from '@parley/trader/io.ts';
@@ -12,7 +13,9 @@ import { help, type Serve, understood } from './arguments.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { prepareDev } from './dev.ts';
 import { type HttpServer, serveHttp } from './http.ts';
+import { busOf, telling } from './resources.ts';
 import { type Offered, serverOf } from './server.ts';
+import { openGate } from './tool.ts';
 import { version } from './version.ts';
 
 /** Resolves to the exit status. `io.signal` ends it. */
@@ -104,19 +107,44 @@ async function mayOnlyRead(desk: Desk): Promise<boolean> {
 type Note = (text: string) => void;
 
 async function overStdio(io: Io, desk: Desk, offered: Offered, note: Note): Promise<void> {
-  const gate = { running: 0 };
-  const server = serveStdio(() => serverOf(desk, offered, gate), {
+  const gate = openGate();
+  const told: { server: McpServer | null; stop: (() => void) | null } = {
+    server: null,
+    stop: null,
+  };
+  const serve = () => {
+    told.server = serverOf(desk, offered, gate);
+    return told.server;
+  };
+  const listened = () => {
+    if (told.server !== null) told.stop ??= telling(told.server, desk);
+  };
+  const server = serveStdio(serve, {
+    transport: listenedWire(listened),
     onerror: (error) => note(`stdio: ${error.message}`),
   });
   const left = new Promise<void>((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve);
   });
   await Promise.race([left, aborted(io.signal)]);
+  told.stop?.();
   await server.close();
   const { held } = desk;
   if (held === null || io.signal.aborted) return;
   // Coins may be in escrows: a driven swap is not left because a client closed its window.
   await Promise.race([held.driver.idle(), aborted(io.signal)]);
+}
+
+/** The library serves a subscription of protocol 2026-07-28 itself, and says so to the client alone. */
+function listenedWire(listened: () => void): StdioServerTransport {
+  const wire = new StdioServerTransport();
+  const send = wire.send.bind(wire);
+  wire.send = async (message) => {
+    const { method } = message as { readonly method?: string };
+    if (method === 'notifications/subscriptions/acknowledged') listened();
+    await send(message);
+  };
+  return wire;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -136,10 +164,12 @@ async function overHttp(
   note: Note,
 ): Promise<void> {
   const { port, hosts, origins } = wanted;
-  const gate = { running: 0 };
+  const gate = openGate();
   const { file, token } = await tokenIn(desk, wanted);
   const served = () => serverOf(desk, offered, gate);
-  const server: HttpServer = await serveHttp({ port, token, hosts, origins, serve: served, note });
+  const bus = busOf(desk);
+  const how = { port, token, hosts, origins, serve: served, note, bus };
+  const server: HttpServer = await serveHttp(how);
   note(`serves ${server.url}; its token is in ${file}`);
   await aborted(io.signal);
   await server.close();

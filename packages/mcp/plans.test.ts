@@ -14,6 +14,7 @@ import { Refusal } from './refusal.ts';
 import { outcome } from './schemas.ts';
 import { type Prepared, tradeTool } from './tool.ts';
 import { createTurns } from './turns.ts';
+import { noWait } from './waiting.ts';
 
 let dir: string;
 before(async () => {
@@ -62,7 +63,7 @@ function stage(folder: string) {
       plans: openPlans(join(dir, folder), () => at.now),
       inTurn,
     }) as unknown as Desk;
-  const call = (given: object) => tool.run(desk(), given as never) as Promise<Answer>;
+  const call = (given: object) => tool.run(desk(), given as never, noWait) as Promise<Answer>;
   const planned = async () => (await call(args)).plan?.digest ?? assert.fail('no plan');
   return {
     at,

@@ -5,35 +5,37 @@ import { pageLimit, validForSeconds as validFor } from '@parley/core/limits.ts';
 import { parties, roles } from '@parley/core/trade.ts';
 import { z } from 'zod';
 import { digestShape } from './plans.ts';
+import { mostWaitSeconds } from './waiting.ts';
 
 export const assetName = z
   .string()
   .regex(/^[\w.-]{1,60}(?::[\w.-]{1,100})?$/)
-  .describe('CHAIN for its own coin, CHAIN:SYMBOL or CHAIN:CONTRACT as the profile pins it');
+  .describe('ASSET');
 export const amountIn = z
   .string()
   .regex(/^\d{1,60}(?:\.\d{1,60})?$/)
-  .describe('whole coins with a decimal point, such as "0.01"');
+  .describe('whole coins, such as "0.01"');
 export const id = z.string().regex(/^[0-9a-zA-Z-]{1,64}$/);
 export const digest = z
   .string()
   .regex(digestShape)
   .optional()
-  .describe('of the plan that the first call gave; with it the plan is done');
+  .describe('of the plan of the first call: does it');
 export const validForSeconds = z
   .int()
   .min(validFor.least)
   .max(validFor.most)
   .optional()
   .describe('how long the price holds');
+export const waitSeconds = z.int().min(1).max(mostWaitSeconds).optional();
 export const limit = z
   .int()
   .min(pageLimit.least)
   .max(pageLimit.most)
   .optional()
-  .describe(`at most so many; default ${pageLimit.otherwise}`);
-export const cursor = z.string().max(500).optional().describe('nextCursor of the page before');
-export const side = z.enum(['sell', 'buy']).describe('what the taker does with the base asset');
+  .describe(`default ${pageLimit.otherwise}`);
+export const cursor = z.string().max(500).optional().describe('nextCursor of the last page');
+export const side = z.enum(['sell', 'buy']).describe('of the taker, about base');
 
 // The schemas do not repeat what the instructions of the server say once: a client reads them all.
 export const foreignOut = z.object({ untrusted: z.string() });

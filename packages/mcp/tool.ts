@@ -1,23 +1,32 @@
 // A tool: its input and output, its permissions, and the report of its errors.
 
-import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server';
 import { isoTime } from '@parley/sdk/people.ts';
 import { jsonOf } from '@parley/trader/io.ts';
 import type { z } from 'zod';
 import { type Desk, isAway } from './desk.ts';
+import { listedInput, listedOutput } from './listed.ts';
 import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
 import { errorOf, Refusal } from './refusal.ts';
 import type { outcome, planOut } from './schemas.ts';
+import type { Call } from './waiting.ts';
 
 export type Tool = {
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  readonly annotations: Required<Omit<ToolAnnotations, 'title'>>;
+  readonly annotations: Annotations;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
-  readonly run: (desk: Desk, args: never) => Promise<object>;
+  /** How many objects inside each other the listed output shows. */
+  readonly depth: number;
+  readonly run: (desk: Desk, args: never, call: Call) => Promise<object>;
+  /** For how many seconds a call waits. */
+  readonly waits?: (args: never) => number;
 };
+
+/** The defaults of the others are as they are here. */
+type Annotations = Pick<ToolAnnotations, 'readOnlyHint' | 'destructiveHint' | 'idempotentHint'>;
 
 type Shown<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly name: string;
@@ -25,19 +34,20 @@ type Shown<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly about: string;
   readonly input: I;
   readonly output: O;
+  /** Default 2; 1 where another tool shows the rest. */
+  readonly depth?: number;
 };
 
 /** It asks, and changes nothing. */
 export function readTool<I extends z.ZodObject, O extends z.ZodObject>(
-  of: Shown<I, O> & { readonly run: (desk: Desk, args: z.infer<I>) => Promise<z.infer<O>> },
+  of: Shown<I, O> & {
+    readonly run: (desk: Desk, args: z.infer<I>, call: Call) => Promise<z.infer<O>>;
+    readonly waits?: (args: z.infer<I>) => number;
+  },
 ): Tool {
-  const annotations = {
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: true,
-  };
-  return { ...of, annotations, run: of.run as Tool['run'] };
+  // The other hints are of tools that change something.
+  const { depth = 2 } = of;
+  return { ...(of as unknown as Tool), depth, annotations: { readOnlyHint: true } };
 }
 
 export type Prepared = {
@@ -52,7 +62,10 @@ export type Prepared = {
   readonly act: (key: string) => Promise<object>;
 };
 
-type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, never>, 'output'> & {
+type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<
+  Shown<I, never>,
+  'output' | 'depth'
+> & {
   readonly done: D;
   /** Whether it binds or moves coins, or ends something. */
   readonly destructive: boolean;
@@ -68,12 +81,7 @@ type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, nev
  */
 export function tradeTool<I extends z.ZodObject, D extends z.ZodObject>(of: TradeSpec<I, D>): Tool {
   const { name, title, about, input, output, destructive, prepare } = of;
-  const annotations = {
-    readOnlyHint: false,
-    destructiveHint: destructive,
-    idempotentHint: true,
-    openWorldHint: true,
-  };
+  const annotations = { readOnlyHint: false, destructiveHint: destructive, idempotentHint: true };
   const run = async (desk: Desk, { digest, ...args }: z.infer<I> & { digest?: string }) => {
     const about = {
       tool: name,
@@ -91,7 +99,7 @@ export function tradeTool<I extends z.ZodObject, D extends z.ZodObject>(of: Trad
       (await of.became?.(desk, args as z.infer<I>, plan)) ?? null;
     return desk.inTurn(digest, () => done(desk, digest, about, { prepared, became }));
   };
-  return { name, title, about, annotations, input, output, run: run as Tool['run'] };
+  return { name, title, about, annotations, input, output, depth: 1, run: run as Tool['run'] };
 }
 
 function shown(plan: Plan, words: readonly string[]): z.infer<typeof planOut> {
@@ -142,33 +150,68 @@ async function done(desk: Desk, digest: string, about: About, { prepared, became
 /** The limit of all connections; more are refused, so that nobody waits for what an agent
  * forgot. */
 const mostCalls = 16;
+/** The limit of those that wait: others find a place, and the market's budget of requests lasts. */
+const mostWaiting = 4;
 
-/** Counts the calls that run. */
-export type Gate = { running: number };
+/** Counts the calls that run, and those of them that wait. */
+export type Gate = { running: number; waiting: number };
+
+export const openGate = (): Gate => ({ running: 0, waiting: 0 });
 
 export function register(server: McpServer, desk: Desk, tool: Tool, gate: Gate): void {
-  const { name, title, about, annotations, input, output: outputSchema, run } = tool;
-  const inputSchema = unlooked(input);
+  const { name, title, about, annotations, input, output, depth } = tool;
+  const inputSchema = listedInput(input);
+  const outputSchema = listedOutput(output, depth);
   const config = { title, description: about, inputSchema, outputSchema, annotations };
-  server.registerTool(name, config, async (given: unknown) => {
-    if (gate.running >= mostCalls) {
-      const sentence = `${mostCalls} calls run, as many as may: ask again when one has ended`;
-      return failed(new Refusal('needs_you', 'busy', sentence, { mostCalls }));
-    }
-    gate.running += 1;
+  server.registerTool(name, config, async (given: unknown, context: ServerContext) => {
     try {
-      const args = argumentsOf(name, input, given) as never;
-      const answer = JSON.parse(jsonOf(await run(desk, args))) as Record<string, unknown>;
+      const args = argumentsOf(name, input, given);
+      const seconds = tool.waits?.(args as never) ?? 0;
+      const call = callOf(context);
+      const run = () => tool.run(desk, args as never, call);
+      const made = await passing(gate, seconds > 0, run);
+      const answer = JSON.parse(jsonOf(made)) as Record<string, unknown>;
       return {
         content: [{ type: 'text' as const, text: jsonOf(answer) }],
         structuredContent: answer,
       };
     } catch (error) {
       return failed(error);
-    } finally {
-      gate.running -= 1;
     }
   });
+}
+
+/** Throws Refusal `busy`. */
+async function passing<T>(gate: Gate, waits: boolean, run: () => Promise<T>): Promise<T> {
+  const isFull = gate.running >= mostCalls;
+  if (isFull || (waits && gate.waiting >= mostWaiting)) {
+    const most = isFull ? mostCalls : mostWaiting;
+    const sentence = `${most} calls ${isFull ? 'run' : 'wait'}, as many as may: ask again when one has ended`;
+    throw new Refusal('needs_you', 'busy', sentence, { most });
+  }
+  const waiting = waits ? 1 : 0;
+  gate.running += 1;
+  gate.waiting += waiting;
+  try {
+    return await run();
+  } finally {
+    gate.running -= 1;
+    gate.waiting -= waiting;
+  }
+}
+
+function callOf({ mcpReq }: ServerContext): Call {
+  const { signal, notify, _meta } = mcpReq;
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return { signal, progress: null };
+  return {
+    signal,
+    progress: (progress, total, message) =>
+      notify({
+        method: 'notifications/progress',
+        params: { progressToken, progress, total, message },
+      }),
+  };
 }
 
 /**
@@ -187,17 +230,28 @@ const mostShown = 60;
 /** The arguments of a tool by its own schema, and no others. Throws Refusal `usage`. */
 function argumentsOf(tool: string, input: z.ZodObject, given: unknown): object {
   // A bound under a wrong name would be no bound: `price` for `asks` sells at any price.
-  const read = input.strict().safeParse(given ?? {});
+  const read = input.strict().safeParse(withTexts(given ?? {}));
   if (read.success) return read.data;
   const takes = Object.keys(input.shape).join(', ') || 'nothing';
   const told = read.error.issues.slice(0, mostTold).map((issue) => faultOf(issue, given, takes));
   throw new Refusal('usage', 'usage', `${tool}: ${told.join('; ')}`);
 }
 
-/** For the library: it tells agents what a tool takes, and leaves it to the tool to look. */
-function unlooked<T extends z.ZodObject>(input: T): T {
-  const standard = { ...input['~standard'], validate: (value: unknown) => ({ value }) };
-  return { '~standard': standard } as unknown as T;
+const amountNames = ['amount', 'asks', 'atLeast', 'atMost', 'price'];
+/** Decimal digits that a number of JSON keeps. */
+const mostDigits = 15;
+
+/** Models and command lines write amounts as numbers, which are exact up to so many digits. */
+function withTexts(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const textOf = (name: string, value: unknown) => {
+    const text = String(value);
+    const isExact = /^\d+(?:\.\d+)?$/.test(text) && text.replace('.', '').length <= mostDigits;
+    return typeof value === 'number' && amountNames.includes(name) && isExact ? text : value;
+  };
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, textOf(name, value)]),
+  );
 }
 
 function faultOf(issue: z.core.$ZodIssue, given: unknown, takes: string): string {

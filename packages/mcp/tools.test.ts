@@ -13,6 +13,7 @@ import { understood } from './arguments.ts';
 import { amountOf, type Desk, inWords } from './desk.ts';
 import { runMcp } from './main.ts';
 import { serverOf } from './server.ts';
+import { openGate } from './tool.ts';
 import { destinationOf } from './tools/destinations.ts';
 
 const hostile: Asset = {
@@ -35,9 +36,9 @@ const desk = (held: object | null) =>
     names: async () => ({ of: () => ({ name: 'ethereum:?', decimals: 6, pinned: false }) }),
   }) as unknown as Desk;
 
-async function clientOf(of: Desk, readOnly = false) {
+async function clientOf(of: Desk, readOnly = false, gate = openGate()) {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  await serverOf(of, { readOnly }, { running: 0 }).connect(there);
+  await serverOf(of, { readOnly }, gate).connect(there);
   const client = new Client(
     { name: 'c', version: '1' },
     { versionNegotiation: { mode: 'legacy' } },
@@ -56,14 +57,18 @@ async function toolsOf(held: object | null, readOnly = false) {
 test('docs/mcp.md has every tool, and says of those that change nothing that they do not', async () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/mcp.md'), 'utf8');
   const rows = [...text.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| .* \| ([a-z ,]+) \|$/gm)];
-  const told = rows.flatMap(([, names = '', changes]) =>
-    [...names.matchAll(/[a-z_]+/g)].map(([name]) => [name, changes]),
+  const changes: Readonly<Record<string, string>> = {
+    best_quote: 'posts a request',
+    unsigned_transaction: 'no coin',
+  };
+  const told = rows.flatMap(([, names = '', does]) =>
+    [...names.matchAll(/[a-z_]+/g)].map(([name]) => [name, does]),
   );
   const all = [...(await toolsOf({})), ...(await toolsOf(null))];
   const wanted = [...new Map(all.map((each) => [each.name, each])).values()].map((each) => {
     const { name, annotations } = each;
     if (annotations?.readOnlyHint) return [name, 'nothing'];
-    return [name, name === 'unsigned_transaction' ? 'no coin' : 'plan, then digest'];
+    return [name, changes[name] ?? 'plan, then digest'];
   });
   assert.deepEqual(told.sort(), wanted.sort());
 });
@@ -93,11 +98,52 @@ test('a profile that only reads has no tool that changes anything, and keys brin
   ]);
 });
 
-test('all tools together take at most 48 KiB of what a model reads', async () => {
-  const client = await clientOf(desk({}));
-  const size = JSON.stringify((await client.listTools()).tools).length;
+/** All that a client's model reads of them, as it is sent. */
+const mostListed = 24_000;
+
+test('all tools together take at most 24 kB, with keys and without', async () => {
+  for (const held of [{}, null]) {
+    const size = Buffer.byteLength(JSON.stringify({ tools: await toolsOf(held) }));
+    assert.ok(size > 10_000 && size <= mostListed, `${size} bytes`);
+  }
+});
+
+test('schemas are of one type each, and inputs say what may be left out', async () => {
+  const tools = [...(await toolsOf({})), ...(await toolsOf(null))];
+  const text = JSON.stringify(tools);
+  assert.ok(!text.includes('"type":['), 'not every model takes a list of types');
+  assert.ok(!text.includes('"pattern"'), 'a refusal says what a form is');
+  const { inputSchema } = tools.find(({ name }) => name === 'accept') ?? assert.fail('accept');
+  assert.deepEqual(inputSchema.required, ['threadId', 'price']);
+  const { outputSchema } = tools.find(({ name }) => name === 'threads') ?? assert.fail('threads');
+  const shown = /"fundsFirst":\{"enum":\["you","them"\]\}/;
+  assert.match(JSON.stringify(outputSchema?.properties), shown);
+});
+
+test('a call that waits leaves places for those that act', async () => {
+  const gate = openGate();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const thread = async () => {
+    await promise;
+    throw new Error('over');
+  };
+  const of = { ...desk(null), timer: { seconds: () => 0 }, client: { thread } } as never;
+  const client = await clientOf(of, true, gate);
+  const args = { threadId: 't', waitSeconds: 5 };
+  const waiting = [1, 2, 3, 4].map(() => client.callTool({ name: 'thread', arguments: args }));
+  const told = async (given: object) => {
+    const { content } = await client.callTool({ name: 'thread', arguments: { ...given } });
+    return JSON.parse((content as unknown as [{ text: string }])[0].text).error;
+  };
+  const { code, facts } = await told(args);
+  assert.deepEqual([code, facts], ['busy', { most: 4 }]);
+  const acts = client.callTool({ name: 'thread', arguments: { threadId: 't' } });
+  await new Promise(setImmediate);
+  assert.deepEqual(gate, { running: 5, waiting: 4 });
+  resolve();
+  await Promise.all([...waiting, acts]);
+  assert.deepEqual(gate, { running: 0, waiting: 0 });
   await client.close();
-  assert.ok(size > 10_000 && size < 49_152, `${size} bytes`);
 });
 
 test('a token that calls itself an instruction is data: marked, in one line, and no link', async () => {
@@ -124,6 +170,9 @@ test('an argument that a tool does not take is told in one sentence, with what i
     ['thread', {}, 'thread: threadId is missing'],
     ['cancel_rfq', { rfqId: 'r', id: 'r' }, 'cancel_rfq: id is not known; it takes rfqId, digest'],
     ['account', { all: true }, 'account: all is not known; it takes nothing'],
+    // A number is as good as its digits where no digit is lost.
+    ['quote', { amount: 0.1 }, 'quote: rfqId is missing'],
+    ['quote', { rfqId: 'r', amount: 1e21 }, 'quote: amount must be of the type string, not 1e+21'],
     [
       'quote',
       { rfqId: 1, price: 'x'.repeat(99) },

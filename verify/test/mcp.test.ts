@@ -61,11 +61,13 @@ const sells = { side: 'sell', amount: '0.01', base: 'bitcoin-regtest', quote: 'e
 test('an agent trades by plans, and killed it goes on: between plan and act, and while it settles', async () => {
   const folder = await home('alice');
   const first = await started(folder);
-  const { rfqId } = await first.trade('post_rfq', { ...sells, asks: '640' });
+  const { rfqId } = await first.trade('post_rfq', sells);
   const { threadId } = await bob.trade('quote', { rfqId, amount: '640' });
   const args = { threadId, price: '640' };
-  const { plan } = await first.call('accept', args);
-  assert.deepEqual(plan.sends.gives.units, '1000000');
+  // It waits at the request that stands, and its plan is that of `accept`.
+  const asks = { ...sells, atLeast: '639.99', waitSeconds: 1 };
+  const { plan, best } = await first.call('best_quote', asks);
+  assert.deepEqual([best.threadId, plan.sends.gives.units], [threadId, '1000000']);
   assert.match(plan.words.join('\n'), /you fund {2}first.*\n.*you take it back from/);
   first.kill();
   const second = await started(folder);

@@ -19,6 +19,7 @@ import {
 } from '@parley/trader/deal.ts';
 import { misused, needsYou } from '@parley/trader/failures.ts';
 import type { Examined as Found } from '@parley/trader/fitting.ts';
+import { roundedAmount } from '@parley/trader/rounded.ts';
 import type { Session } from '@parley/trader/session.ts';
 import { type Sides, sidesOf } from '@parley/trader/sides.ts';
 import { compareTerms, namedBy, otherThan, type Terms } from '@parley/trader/terms.ts';
@@ -57,10 +58,8 @@ const named = {
   quote: shape.assetName.optional().describe('ASSET'),
 };
 
-const input = z.object({
-  threadId: shape.id,
-  price: shape.amountIn.describe('the price of the thread, for all of it'),
-  ...named,
+/** The arguments of a party whose wallets are elsewhere. */
+export const elsewhere = {
   payTo: z
     .string()
     .max(120)
@@ -77,6 +76,13 @@ const input = z.object({
     .regex(/^[0-9a-f]{64}$/)
     .optional()
     .describe('without keys, if you fund first: sha256 of your own secret'),
+};
+
+const input = z.object({
+  threadId: shape.id,
+  price: shape.amountIn.describe('the price of the thread, for all of it'),
+  ...named,
+  ...elsewhere,
   digest: shape.digest,
 });
 type Args = z.infer<typeof input>;
@@ -224,12 +230,12 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
 }
 
 function wordsOf({ role, deadlines, trade }: Found, { gives, gets }: Sides): string[] {
-  const of = ({ own, amount }: { own: OwnAsset; amount: bigint }) => inWords(amountOf(amount, own));
   const isFirst = role === 'initiator';
   const by = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
   const leg = trade.party === 'maker' ? 'a' : 'b';
   return [
-    `you give ${of(gives)} and get ${of(gets)}`,
+    `you give ${roundedAmount(gives.amount, gives.own, 'up')}`,
+    `you get ${roundedAmount(gets.amount, gets.own, 'down')}`,
     `you fund ${isFirst ? 'first' : 'second'}, by ${isoTime(by)}`,
     `if the other side stops, you take it back from ${isoTime(deadlines.refundAt[leg])}`,
   ];

@@ -2,9 +2,9 @@
 // the plan is done.
 
 import { factsOf } from '@parley/core/families.ts';
+import { roundedAmount } from '@parley/trader/rounded.ts';
 import type { Session } from '@parley/trader/session.ts';
 import type { Sides } from '@parley/trader/sides.ts';
-import { amountOf, inWords } from '../desk.ts';
 import { withMargin } from '../plans.ts';
 
 const nodeMs = 15_000;
@@ -28,9 +28,12 @@ export async function feesOf(
   return Object.fromEntries([...sums].map(([chain, sum]) => [chain, `${sum}`]));
 }
 
+/** `most` has them in base units. */
+const few = { most: 3, exactly: false } as const;
+
 export function feesWords(session: Session, most: Readonly<Record<string, string>>): string[] {
   return Object.entries(withMargin(most)).map(([chain, units]) => {
     const coin = { name: chain, decimals: factsOf[session.chain(chain).family].coin.decimals };
-    return `fees on ${chain}: at most ${inWords(amountOf(units, coin))}`;
+    return `fees on ${chain}: at most ${roundedAmount(BigInt(units), coin, 'up', few)}`;
   });
 }

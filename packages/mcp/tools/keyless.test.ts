@@ -37,6 +37,7 @@ import {
 import type { Built, Swap } from '@parley/sdk/types.ts';
 import { verifySwap } from '@parley/sdk/verify.ts';
 import type { Desk } from '../desk.ts';
+import { noWait } from '../waiting.ts';
 import { swapTools } from './swaps.ts';
 import { keylessTools } from './unsigned.ts';
 
@@ -147,7 +148,7 @@ async function deskOf(party: Party, given: Partial<World>) {
   const call = (name: string, args: object) => {
     const tool = tools.find((each) => each.name === name);
     assert.ok(tool);
-    return tool.run(desk, args as never) as Promise<Answer>;
+    return tool.run(desk, args as never, noWait) as Promise<Answer>;
   };
   return {
     world,

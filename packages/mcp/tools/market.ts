@@ -10,6 +10,7 @@ import { type Amount, amountOf, type Desk } from '../desk.ts';
 import { cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
+import { type Call, waited } from '../waiting.ts';
 import { rfqView, standingView, threadView } from './views.ts';
 
 const pairIn = z.object({ base: shape.assetName, quote: shape.assetName });
@@ -303,21 +304,42 @@ const threads = readTool({
   },
 });
 
+const threadMs = 2_000;
+
+/** Until the price, an acceptance or the swap is another, or the thread has closed. */
+async function moved(desk: Desk, threadId: string, seconds: number, call: Call) {
+  let first: string | null = null;
+  const look = () => desk.client.thread(threadId, { signal: call.signal });
+  const of = { call, timer: desk.timer, seconds, everyMs: threadMs, look };
+  return waited({
+    ...of,
+    isOver: ({ quoteAmount, status, makerAccepted, takerAccepted, swapId }) => {
+      const stands = JSON.stringify([quoteAmount, status, makerAccepted, takerAccepted, swapId]);
+      first ??= stands;
+      return status === 'closed' || swapId !== null || stands !== first;
+    },
+    words: ({ status }) => `thread ${threadId}: ${word(status)}`,
+  });
+}
+
 const thread = readTool({
   name: 'thread',
   title: 'One negotiation',
   about:
-    'Its price and each price before, what stands accepted, and how the other side kept its word.',
-  input: z.object({ threadId: shape.id }),
+    'Its price and each price before, what stands accepted, and how the other side kept its word. ' +
+    'With waitSeconds: once price, acceptances or swap change.',
+  depth: 1,
+  input: z.object({ threadId: shape.id, waitSeconds: shape.waitSeconds }),
   output: z.object({
     thread: shape.threadOut,
     prices: z.array(
       z.object({ by: z.enum(['you', 'them']), price: shape.amountOut, at: z.string() }),
     ),
   }),
-  run: async (desk, { threadId }) => {
+  waits: ({ waitSeconds = 0 }) => waitSeconds,
+  run: async (desk, { threadId, waitSeconds = 0 }, call) => {
     const names = await desk.names();
-    const found = await desk.client.thread(threadId);
+    const found = await moved(desk, threadId, waitSeconds, call);
     const record = await desk.client.recordOf(threadId).catch(() => null);
     const view = threadView(found, names, desk.userId);
     const prices = found.messages.map(({ by, quoteAmount, at }) => ({

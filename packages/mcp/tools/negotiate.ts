@@ -4,8 +4,10 @@
 import { ttlSeconds } from '@parley/core/limits.ts';
 import { parseIsoTime } from '@parley/sdk/people.ts';
 import type { Rfq, Thread } from '@parley/sdk/types.ts';
-import { ownPair, pinnedAsset, typedAmount } from '@parley/trader/assets.ts';
+import { type OwnAsset, ownPair, pinnedAsset, typedAmount } from '@parley/trader/assets.ts';
 import { ownAssets, unitsIn } from '@parley/trader/deal.ts';
+import { roundedAmount } from '@parley/trader/rounded.ts';
+import { givesBase } from '@parley/trader/sides.ts';
 import { compareTerms, keepTerms } from '@parley/trader/terms.ts';
 import { z } from 'zod';
 import { amountOf, type Desk, inWords, type Names } from '../desk.ts';
@@ -50,80 +52,101 @@ const priced = {
 } as const;
 
 /** Throws Refusal `missing_scope` before anything is planned that the key may not do. */
-async function mustHaveScope(desk: Desk, scope: 'taker' | 'maker'): Promise<void> {
+export async function mustHaveScope(desk: Desk, scope: 'taker' | 'maker'): Promise<void> {
   const scopes = await desk.scopes();
   if (scopes.includes(scope)) return;
   const sentence = `the API key has the scopes ${scopes.join(', ')}, and this wants ${scope}`;
   throw new Refusal('needs_you', 'missing_scope', sentence, { wants: scope, has: scopes.join() });
 }
 
+/** A request as it is named, with the own assets that it is about. */
+export type Asking = {
+  readonly order: Parameters<Desk['client']['createRfq']>[0];
+  readonly baseAmount: bigint;
+  readonly base: OwnAsset;
+  readonly quote: OwnAsset;
+};
+
+export const askedPair = {
+  side: shape.side,
+  amount: shape.amountIn,
+  base: shape.assetName,
+  quote: shape.assetName,
+};
+export const minSettled = z
+  .int()
+  .min(1)
+  .max(1_000_000)
+  .optional()
+  .describe('only quotes of accounts with so many settled swaps');
+
+type Named = z.infer<z.ZodObject<typeof askedPair>> & {
+  readonly asks?: string | undefined;
+  readonly forSeconds: number;
+  readonly to?: string | undefined;
+  readonly minSettled?: number | undefined;
+};
+
+/** Throws Failure `not_pinned`, `same_chain`, `usage`. */
+export async function askingOf({ session, client }: Desk, named: Named): Promise<Asking> {
+  const { side, amount, asks, forSeconds, to, minSettled: least } = named;
+  const [base, quote] = ownPair(session, named.base, named.quote);
+  const baseAmount = typedAmount(amount, base);
+  const askAmount = asks === undefined ? null : typedAmount(asks, quote);
+  const baseAsset = await pinnedAsset(client, base);
+  const quoteAsset = await pinnedAsset(client, quote);
+  const order = {
+    direction: side === 'sell' ? ('sell_base' as const) : ('buy_base' as const),
+    baseAssetId: baseAsset.id,
+    baseAmount: baseAmount.toString(),
+    quoteAssetId: quoteAsset.id,
+    ttlSeconds: forSeconds,
+    ...(askAmount === null ? {} : { askAmount: askAmount.toString() }),
+    ...(to === undefined ? {} : { visibility: 'private' as const, targetAddress: to }),
+    ...(least === undefined ? {} : { minSettled: least }),
+  };
+  return { order, baseAmount, base, quote };
+}
+
+export async function posted({ session, client }: Desk, asking: Asking, idempotencyKey: string) {
+  const { order, baseAmount, base, quote } = asking;
+  const rfq = await client.createRfq(order, { idempotencyKey });
+  const terms = { party: 'taker', direction: order.direction, baseAmount } as const;
+  await keepTerms(session, rfq.id, { ...terms, base, quote });
+  return rfq;
+}
+
 const postRfq = tradeTool({
   name: 'post_rfq',
   title: 'Ask for quotes',
-  about:
-    'Posts a request for quote. It binds nobody. First call: a plan. Second call, with the digest ' +
-    'of the plan and the same arguments: it is posted.',
+  about: 'Posts a request for quote, which binds nobody. "best_quote" does it and waits.',
   input: z.object({
-    side: shape.side,
-    amount: shape.amountIn,
-    base: shape.assetName,
-    quote: shape.assetName,
-    asks: shape.amountIn
-      .optional()
-      .describe('for all of it, in the quote asset; default any price'),
-    forSeconds: z
-      .int()
-      .min(1)
-      .max(ttlSeconds.most)
-      .optional()
-      .describe('how long it stands; default 600'),
+    ...askedPair,
+    asks: shape.amountIn.optional().describe('in the quote asset; default any price'),
+    forSeconds: z.int().min(1).max(ttlSeconds.most).optional().describe('default 600'),
     to: z.string().max(120).optional().describe('private, for the account that holds this address'),
-    minSettled: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .optional()
-      .describe('takes quotes of accounts with so many settled swaps'),
+    minSettled,
     digest,
   }),
   done: rfqDone,
   output: shape.outcome(rfqDone),
   destructive: false,
-  prepare: async (desk, { side, amount, base, quote, asks, forSeconds = 600, to, minSettled }) => {
+  prepare: async (desk, args) => {
     await mustHaveScope(desk, 'taker');
-    const { session, client } = desk;
-    const [ownBase, ownQuote] = ownPair(session, base, quote);
-    const baseAmount = typedAmount(amount, ownBase);
-    const askAmount = asks === undefined ? null : typedAmount(asks, ownQuote);
-    const pinned = [
-      await pinnedAsset(client, ownBase),
-      await pinnedAsset(client, ownQuote),
-    ] as const;
-    const order = {
-      direction: side === 'sell' ? ('sell_base' as const) : ('buy_base' as const),
-      baseAssetId: pinned[0].id,
-      baseAmount: baseAmount.toString(),
-      quoteAssetId: pinned[1].id,
-      ttlSeconds: forSeconds,
-      ...(askAmount === null ? {} : { askAmount: askAmount.toString() }),
-      ...(to === undefined ? {} : { visibility: 'private' as const, targetAddress: to }),
-      ...(minSettled === undefined ? {} : { minSettled }),
-    };
-    const what = inWords(amountOf(baseAmount, ownBase));
-    const price = askAmount === null ? 'any price' : inWords(amountOf(askAmount, ownQuote));
+    const { side, to, forSeconds = 600 } = args;
+    const asking = await askingOf(desk, { ...args, forSeconds });
+    const { order, baseAmount, base, quote } = asking;
+    const what = inWords(amountOf(baseAmount, base));
+    const price =
+      order.askAmount === undefined ? 'any price' : inWords(amountOf(order.askAmount, quote));
     const whom = to === undefined ? 'everybody' : `the account of ${to}`;
     return {
       words: [
-        `ask ${whom} for quotes: you ${side} ${what} for ${ownQuote.name}, at ${price}`,
+        `ask ${whom} for quotes: you ${side} ${what} for ${quote.name}, at ${price}`,
         `it stands ${forSeconds} seconds, binds nobody and locks nothing`,
       ],
       order,
-      act: async (idempotencyKey) => {
-        const rfq = await client.createRfq(order, { idempotencyKey });
-        const terms = { party: 'taker', direction: order.direction, baseAmount } as const;
-        await keepTerms(session, rfq.id, { ...terms, base: ownBase, quote: ownQuote });
-        return rfqMade(rfq);
-      },
+      act: async (idempotencyKey) => rfqMade(await posted(desk, asking, idempotencyKey)),
     };
   },
 });
@@ -175,6 +198,11 @@ type Ground = {
 type How = { readonly validForSeconds?: number; readonly idempotencyKey: string };
 type Terms = Awaited<ReturnType<typeof termsOf>>['terms'];
 
+const baseWords = (terms: Terms) =>
+  roundedAmount(terms.baseAmount, terms.base, givesBase(terms) ? 'up' : 'down');
+const priceWords = (terms: Terms, units: string) =>
+  roundedAmount(unitsIn('price', units), terms.quote, givesBase(terms) ? 'down' : 'up');
+
 type Offering<K extends string> = {
   readonly name: string;
   readonly title: string;
@@ -201,11 +229,10 @@ function offerTool<K extends 'rfqId' | 'threadId'>({ of, on, ...told }: Offering
       const lifetime = validForSeconds === undefined ? {} : { validForSeconds };
       const holds =
         validForSeconds === undefined ? 'as long as the request' : `${validForSeconds} seconds`;
-      const what = inWords(amountOf(rfq.baseAmount, terms.base));
       return {
         words: [
           words(terms),
-          `you offer ${inWords(amountOf(units, terms.quote))} for all of it, ${what}`,
+          `you offer ${priceWords(terms, units)} for all of it, ${baseWords(terms)}`,
           `the price holds ${holds}`,
           'it locks nothing until both sides accept',
         ],
@@ -235,10 +262,8 @@ const quoteTool = offerTool({
       rfq,
       party: 'maker',
       moves: [],
-      words: ({ direction, base }) => {
-        const does = direction === 'sell_base' ? 'sells' : 'buys';
-        return `the taker ${does} ${inWords(amountOf(rfq.baseAmount, base))}`;
-      },
+      words: (terms) =>
+        `the taker ${terms.direction === 'sell_base' ? 'sells' : 'buys'} ${baseWords(terms)}`,
       order: { rfqId, direction: rfq.direction, baseAmount: rfq.baseAmount },
       send: (units, how) => desk.client.quote(rfqId, units, how),
     };
@@ -259,7 +284,7 @@ const counter = offerTool({
       rfq,
       party,
       moves: ['from'],
-      words: ({ quote }) => `the price is ${inWords(amountOf(from, quote))}, by ${by}`,
+      words: (terms) => `the price is ${priceWords(terms, from)}, by ${by}`,
       order: { threadId, from, direction: rfq.direction, baseAmount: rfq.baseAmount },
       send: (units, how) => desk.client.propose(threadId, units, how),
     };

@@ -11,10 +11,11 @@ import { mustAgree } from '@parley/sdk/settle/sign.ts';
 import type { VerifiedLeg } from '@parley/sdk/trade.ts';
 import type { Swap } from '@parley/sdk/types.ts';
 import { z } from 'zod';
-import { amountOf } from '../desk.ts';
+import { amountOf, type Desk } from '../desk.ts';
 import { cursorIn, foreign, orNull, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
+import { type Call, waited } from '../waiting.ts';
 import { type Opened, withSwap } from './opened.ts';
 import { stepsView, swapMade, swapView } from './views.ts';
 
@@ -42,22 +43,48 @@ const swaps = readTool({
   },
 });
 
-/** A wait that a client does not give up before. */
-const mostWaitSeconds = 45;
+const drivenMs = 500;
+const askedMs = 5_000;
+
+/** Until the driver has ended or stands still; without one, until it has ended or its steps change. */
+async function moved(desk: Desk, swapId: string, seconds: number, call: Call): Promise<void> {
+  const wait = { call, timer: desk.timer, seconds };
+  const { driver } = desk.held ?? { driver: null };
+  if (driver !== null && driver.of(swapId) !== null) {
+    await waited({
+      ...wait,
+      everyMs: drivenMs,
+      look: async () => driver.of(swapId),
+      isOver: (driven) => driven?.state !== 'running',
+      words: (driven) => `swap ${swapId}: ${driven?.step}`,
+    });
+    return;
+  }
+  let first: string | null = null;
+  await waited({
+    ...wait,
+    everyMs: askedMs,
+    look: () => desk.client.swap(swapId, { signal: call.signal }),
+    isOver: ({ status, next }) => {
+      const stands = JSON.stringify([status, next]);
+      first ??= stands;
+      return next.length === 0 || stands !== first;
+    },
+    words: ({ status }) => `swap ${swapId}: ${word(status)}`,
+  });
+}
 
 const swap = readTool({
   name: 'swap',
   title: 'One swap',
   about:
     'Its legs, deadlines, next steps of both sides, and what this server does for it. With ' +
-    'waitSeconds it answers once the driver has ended or stands still, or after that time.',
-  input: z.object({
-    swapId: shape.id,
-    waitSeconds: z.int().min(1).max(mostWaitSeconds).optional(),
-  }),
+    'waitSeconds: once it has ended or stands still; without keys, once a step changes.',
+  input: z.object({ swapId: shape.id, waitSeconds: shape.waitSeconds }),
   output: z.object({ swap: shape.swapOut }),
-  run: async (desk, { swapId, waitSeconds = 0 }) => {
-    if (waitSeconds > 0) await desk.held?.driver.settled(swapId, waitSeconds * 1_000);
+  waits: ({ waitSeconds = 0 }) => waitSeconds,
+  run: async (desk, { swapId, waitSeconds = 0 }, call) => {
+    if (waitSeconds > 0) await moved(desk, swapId, waitSeconds, call);
     return { swap: await swapView(desk, await desk.client.swap(swapId)) };
   },
 });
