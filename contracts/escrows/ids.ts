@@ -35,9 +35,22 @@ function eip712Of(chainId: number, verifyingContract: Address) {
   return { name: 'Parley', version: '1', chainId, verifyingContract };
 }
 
-/** The contract's own, fixed when it was deployed. */
+/** An operator configures a few contracts; the limit is against callers with many. */
+const mostDomains = 256;
+const domains = new Map<string, Hex>();
+
+/**
+ * The contract's own, fixed when it was deployed. It is kept: making it is two thirds of what the
+ * id of an escrow costs, and each pass over a swap asks for ids.
+ */
 export function domainOf(chainId: number, contract: Address): Hex {
-  return domainSeparator({ domain: eip712Of(chainId, contract) });
+  const name = `${chainId} ${contract}`;
+  const known = domains.get(name);
+  if (known !== undefined) return known;
+  const made = domainSeparator({ domain: eip712Of(chainId, contract) });
+  if (domains.size >= mostDomains) domains.clear();
+  domains.set(name, made);
+  return made;
 }
 
 export function escrowId(chainId: number, contract: Address, escrow: Escrow): Hex {

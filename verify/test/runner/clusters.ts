@@ -10,6 +10,12 @@ import { startPostgres } from '@parley/host/postgres/postgres.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 
+/**
+ * Data may be lost when the machine stops, since it is of no use then; a process loses no more than
+ * ever. A database lives for seconds: nothing of it is worth cleaning.
+ */
+const settings = { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' };
+
 export type Clusters = { readonly path: string; stop(): Promise<void> };
 
 export async function serveClusters(folder: string, signal: AbortSignal): Promise<Clusters> {
@@ -43,13 +49,16 @@ export async function serveClusters(folder: string, signal: AbortSignal): Promis
 async function start(dir: string, signal: AbortSignal) {
   await mkdir(dir);
   const postgres = await startPostgres({ dir, log: quiet, signal });
-  // Data may be lost when the machine stops, since it is of no use then; a process loses no more
-  // than ever.
   await withClient({ connectionString: postgres.url }, async (client) => {
-    for (const name of ['fsync', 'full_page_writes']) {
-      await client.query(`alter system set ${name} = off`);
+    for (const [name, value] of Object.entries(settings)) {
+      await client.query(`alter system set ${name} = ${value}`);
     }
     await client.query('select pg_reload_conf()');
+    // Each connection of a client hashes the password as often as it was hashed here.
+    await client.query('set scram_iterations = 1');
+    const { username, password } = new URL(postgres.url);
+    const role = client.escapeIdentifier(username);
+    await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`);
   });
   return postgres;
 }

@@ -15,18 +15,18 @@ import { promisify } from 'node:util';
 import { serveChromium } from './browser.ts';
 import { serveClusters } from './clusters.ts';
 import { entryOf, groupsOf } from './groups.ts';
-import { apart, processorSeconds, sumsOf, type Used } from './usage.ts';
+import { apart, idleOver, processorSeconds, sumsOf, type Used, watchCores } from './usage.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The compile cache, of use as long as the sources stay. */
 const cacheFolder = join(root, 'node_modules/.cache/parley');
-/** Four more than cores: most files wait for chains and clocks half of the time and more. */
-const concurrency = Math.max(2, availableParallelism()) + 4;
+/** Six more than cores: with four, whose waits often fell together, a fifth of two was idle. */
+const concurrency = Math.max(2, availableParallelism()) + 6;
 /**
  * The limit of one test, or of what is before it: the longest took two minutes on a shared machine.
  */
 const limitMs = 300_000;
-const mostNamed = 10;
+const mostNamed = 20;
 
 export type Outcome = {
   readonly passed: number;
@@ -51,6 +51,7 @@ export async function runFiles(wanted: Wanted): Promise<Outcome> {
   const scratch = await openScratch();
   // Chromium, a child of this process, has its profiles there too.
   process.env.TMPDIR = scratch;
+  const cores = watchCores();
   const usage = join(scratch, 'usage');
   await writeFile(usage, wanted.used.map((each) => `${JSON.stringify(each)}\n`).join(''));
   const clusters = await serveClusters(join(scratch, 'clusters'), wanted.signal);
@@ -70,6 +71,7 @@ export async function runFiles(wanted: Wanted): Promise<Outcome> {
     await apart('Chromium', () => chromium.stop(), usage);
     await apart('PostgreSQL', () => clusters.stop(), usage);
     tell(usage);
+    console.log(`cores idle, a half minute each, in %: ${idleOver(cores()).join(' ')}`);
     // In memory, what is left there is missing until the machine ends.
     await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
@@ -120,7 +122,7 @@ function tell(usage: string): void {
   }
 }
 
-/** Four clusters come to at most 2 GiB, half of it logs; files of tests, to a few hundred MB. */
+/** Six clusters come to at most 3 GiB, half of it logs; files of tests, to a few hundred MB. */
 const inMemoryBytes = 4 * 2 ** 30;
 /** The type that `statfs` calls a tmpfs. */
 const tmpfsType = 0x0102_1994;

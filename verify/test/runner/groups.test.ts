@@ -7,7 +7,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { entryOf, groupsOf, long, mostTogether, roomOf, together } from './groups.ts';
+import {
+  entryOf,
+  groupsOf,
+  large,
+  long,
+  longest,
+  mostTogether,
+  roomOf,
+  together,
+} from './groups.ts';
+import { idleOver } from './usage.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
@@ -24,10 +34,17 @@ test('every file is in one group, with others of its room; alone are the long an
   const groups = groupsOf(root, all);
   assert.deepEqual(groups.flat().sort(), all);
   // One that was renamed would lose its place without a word.
+  const firsts = groups.map(([first = '']) => first);
+  assert.deepEqual(firsts.slice(0, longest.length), longest);
   assert.deepEqual(
-    groups.slice(0, long.length).map(([first]) => first),
+    firsts.filter((first) => long.includes(first)),
     long,
   );
+  // Tests that compute fill what those leave of the cores, and are not left for the end.
+  const sizes = groups.map(({ length }) => length);
+  const largest = groups[longest.length];
+  assert.equal(largest?.length, Math.max(...sizes));
+  assert.ok(Math.max(...sizes.slice(firsts.indexOf(long[0] ?? ''))) < large);
   for (const names of together) {
     const [one = '', ...others] = names;
     const group = groups.find((each) => each.includes(one)) ?? [];
@@ -64,6 +81,15 @@ test('no limit of time begins while a file is loaded: others of its process run 
   const isBegun = (file: string) =>
     /^(?:export )?const \w+ = AbortSignal\.timeout\(/m.test(readFileSync(join(root, file), 'utf8'));
   assert.deepEqual(all.filter(isBegun), []);
+});
+
+test('the idle part of the cores is told from each sample to the next', () => {
+  const samples = [
+    { idle: 1_000, whole: 4_000 },
+    { idle: 1_300, whole: 5_000 },
+    { idle: 1_300, whole: 5_500 },
+  ];
+  assert.deepEqual(idleOver(samples), [30, 0]);
 });
 
 test('each file of a group is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {

@@ -8,23 +8,34 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageOf } from '@parley/scripts/tokens.ts';
 
-/** Begun first, by how long they and what they share a process with take. */
-export const long: readonly string[] = [
-  'verify/test/web.test.ts',
+/**
+ * Begun first, with what they share a process with: minutes each, in which they wait for chains,
+ * browsers and clocks half of the time.
+ */
+export const longest: readonly string[] = [
   'verify/test/mcp.test.ts',
-  'verify/test/web-settle-states.test.ts',
+  'verify/test/web.test.ts',
+  'verify/test/tour.test.ts',
   'verify/test/adapters.test.ts',
-  'verify/test/conformance.test.ts',
-  'verify/test/restore.test.ts',
+  'verify/test/web-settle-states.test.ts',
+];
+/**
+ * A group of so many files computes for a minute or more, and begins next: what waits leaves it a
+ * core, and at the end it would have one alone.
+ */
+export const large = 20;
+/** Alone, and begun after those, by how long they take. */
+export const long: readonly string[] = [
   'packages/sdk/settle-families.test.ts',
-  'apps/market/doctor.test.ts',
+  'verify/test/restore.test.ts',
   'verify/test/secrets.test.ts',
   'verify/test/start.test.ts',
-  'verify/test/sim/crashes.test.ts',
-  'verify/test/tour.test.ts',
   'verify/test/sim/sim.test.ts',
+  'apps/market/doctor.test.ts',
   // The remains of a killed database must be nobody else's to wait for.
   'verify/test/faults-disk.test.ts',
+  'verify/test/sim/crashes.test.ts',
+  'verify/test/conformance.test.ts',
 ];
 /**
  * These groups override all other rules: the files of each share a market, if any of them has one,
@@ -33,7 +44,6 @@ export const long: readonly string[] = [
 export const together: readonly (readonly string[])[] = [
   [
     'web',
-    'bench',
     'web-swap',
     'web-take',
     'web-console',
@@ -44,11 +54,11 @@ export const together: readonly (readonly string[])[] = [
     'web-sign-in',
   ],
   ['web-settle-states', 'people-browser', 'operator'],
-  ['tour', 'sdk-readme', 'families', 'demo'],
-  ['mcp', 'maker', 'cli', 'python', 'lent-lanes', 'together'],
+  ['tour', 'sdk-readme', 'families', 'demo', 'lent-lanes', 'bench'],
+  ['mcp', 'maker', 'cli', 'python', 'together'],
 ].map((names) => names.map((name) => `verify/test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
-export const mostTogether = 80;
+export const mostTogether = 84;
 const starting = /^before\(|^const .* = await start/m;
 /**
  * An environment, a clock of no test's own, the memory, or the modules: files that change one of
@@ -72,7 +82,7 @@ const belongs = (file: string) => together.findIndex((each) => each.includes(fil
  */
 function weightOf(root: string, file: string): number {
   if (belongs(file) !== -1) return 1;
-  if (long.includes(file)) return mostTogether;
+  if (longest.includes(file) || long.includes(file)) return mostTogether;
   const whole = readFileSync(join(root, file), 'utf8');
   const text = resetsClock.test(whole) ? whole.replaceAll('mock.timers', '') : whole;
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
@@ -89,6 +99,8 @@ const within: Readonly<Record<string, string>> = {
   'packages/tokens': 'packages/chains',
   'packages/trader': 'packages/sdk',
   'apps/faucet': 'scripts',
+  'apps/watchtower': 'apps/market',
+  bench: 'scripts',
   contracts: 'scripts',
   dev: 'scripts',
 };
@@ -103,9 +115,9 @@ export function roomOf(file: string): string {
 export function groupsOf(root: string, files: readonly string[]): string[][] {
   const groups: string[][] = [];
   const open = new Map<string, { readonly group: string[]; weight: number }>();
-  const begun = long.filter((file) => files.includes(file));
+  const named = [...longest, ...long].filter((file) => files.includes(file));
   // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
-  for (const file of [...begun, ...files.filter((each) => !long.includes(each)).toReversed()]) {
+  for (const file of [...named, ...files.filter((each) => !named.includes(each)).toReversed()]) {
     const room = roomOf(file);
     const weight = weightOf(root, file);
     const others = open.get(room);
@@ -118,10 +130,17 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
     if (weight < mostTogether) open.set(room, { group, weight });
     groups.push(group);
   }
-  const first = groups.slice(0, begun.length);
-  // A file alone is short: begun last, it fills what others leave of a core at the end.
-  const rest = groups.slice(begun.length).toSorted((one, two) => two.length - one.length);
-  return [...first, ...rest];
+  return groups.toSorted((one, two) => turnOf(one) - turnOf(two) || two.length - one.length);
+}
+
+/** A lower number begins earlier. A short file alone comes last, and fills what others leave. */
+function turnOf(group: readonly string[]): number {
+  const [first = ''] = group;
+  const asLongest = longest.indexOf(first);
+  const asLong = long.indexOf(first);
+  if (asLongest !== -1) return asLongest;
+  if (asLong !== -1) return longest.length + 1 + asLong;
+  return group.length >= large ? longest.length : longest.length + 1 + long.length;
 }
 
 /** A file with a suite of each file of a group, with hooks of its own, that notes its time. */

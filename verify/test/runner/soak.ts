@@ -35,12 +35,13 @@ const propertyFiles = () =>
 const parts: Readonly<Record<string, Part>> = {
   sim: {
     minutes: 780,
-    what: 'ten thousand simulated markets, each request and pass ended at each await, and the driver of a swap on nodes that fail and lie',
+    what: 'ten thousand simulated markets, each request and pass ended at each await, and the drivers of a swap, also the one in Python, on nodes that fail and lie',
     commands: () => {
       const from = values.seed === undefined ? [] : ['--from', values.seed];
       const seeds = ['--seeds', values.markets, ...from];
       return [
         ['verify/test/sim/run.ts', '--driver', ...seeds],
+        ['verify/test/sim/run.ts', '--python', '--seeds', '1000', ...from],
         ['verify/test/sim/run.ts', '--known', ...seeds],
         ['--max-old-space-size=1024', 'verify/test/sim/crashes/run.ts'],
       ];
@@ -63,6 +64,14 @@ const parts: Readonly<Record<string, Part>> = {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
     commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
+  },
+  makers: {
+    minutes: 90,
+    what: 'an hour of two makers with tiers and skew against takers, kills, price jumps and failing hedges: inventory and profit to the unit',
+    commands: () => {
+      const from = values.seed === undefined ? [] : ['--seed', values.seed];
+      return [['verify/test/maker-soak/run.ts', ...from]];
+    },
   },
   nodes: {
     minutes: 90,
@@ -90,6 +99,19 @@ const parts: Readonly<Record<string, Part>> = {
       ['verify/test/python-soak/run.ts'],
     ],
   },
+  trade: {
+    minutes: 60,
+    what: 'trades of the command line and a file of them, killed at random: each is one swap',
+    commands: () => [['verify/test/trade-soak/run.ts']],
+  },
+  book: {
+    minutes: 90,
+    what: 'the kept books of the SDK and of Python beside the market’s own list for an hour, under kills, cuts and stops',
+    commands: () => {
+      const from = values.seed === undefined ? [] : ['--seed', values.seed];
+      return [['verify/test/book-soak/run.ts', '--minutes', values.minutes, ...from]];
+    },
+  },
   postgres: {
     minutes: 60,
     what: 'tests of the database on PostgreSQL 15, 16 and 17',
@@ -104,7 +126,7 @@ const parts: Readonly<Record<string, Part>> = {
 const names = Object.keys(parts);
 
 const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--markets N] [--seed N]
-                              [--only PATTERN] [--bug PATTERN] [--by KIND]
+                              [--only PATTERN] [--bug PATTERN] [--by KIND] [--minutes N]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
               (nodes: with PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR, docs/settings.md)
@@ -114,6 +136,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
   --markets   simulated, default 10000
   --seed      of the fuzz, and the first one of the markets
   --bug, --by which bugs are planted, by name and by what finds them, default all
+  --minutes   of the books, default 60
   --list      what the parts are, as JSON; no part is run
 Exit status: 0 all passed, 1 one did not, 2 not understood.`;
 
@@ -130,6 +153,7 @@ function understand(args: string[]) {
       only: text(''),
       bug: text(''),
       by: text(''),
+      minutes: text('60'),
       list: flag,
       help: flag,
       seed: { type: 'string' },
@@ -140,7 +164,7 @@ function understand(args: string[]) {
   if (unknown.length > 0) {
     throw new Misused(`no part is called "${unknown.join(' ')}"; there are ${names.join(', ')}`);
   }
-  for (const name of ['requests', 'times', 'markets'] as const) {
+  for (const name of ['requests', 'times', 'markets', 'minutes'] as const) {
     wholeNumber(`--${name}`, values[name], { most: 100_000_000 });
   }
   wholeNumber('--seed', values.seed ?? '0', { least: 0, most: 2 ** 32 - 1 });
@@ -182,8 +206,8 @@ function run(args: readonly string[], signal: AbortSignal): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|sim|crashes|planted|nodes|web|package|release|python): (.*)/gm,
-  /^(?:postgres|proxy|tasks): (.*)|(\d+) generated,/gm,
+  /^(?:forge|sim|crashes|planted|makers|nodes|web|package|release|python): (.*)/gm,
+  /^(?:postgres|proxy|tasks|book|trade): (.*)|(\d+) generated,/gm,
 ];
 
 /** The programs of a part that are wanted. */

@@ -2,6 +2,7 @@
 // a group (groups.ts) notes it after each of its files.
 
 import { appendFileSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 
 /**
  * The unit of /proc/self/stat, which counts in hundredths of a second everywhere that Node runs.
@@ -60,4 +61,35 @@ export function sumsOf(lines: string): Used[] {
   }
   const all = [...sums].map(([what, seconds]) => ({ what, seconds }));
   return all.sort((a, b) => b.seconds - a.seconds);
+}
+
+/** Of all cores since the machine started, in milliseconds. */
+export type Cores = { readonly idle: number; readonly whole: number };
+
+const sampleMs = 30_000;
+
+function coresNow(): Cores {
+  const each = cpus().map(({ times }) => times);
+  const idle = each.reduce((sum, times) => sum + times.idle, 0);
+  const whole = each.reduce((sum, times) => sum + Object.values(times).reduce((a, b) => a + b), 0);
+  return { idle, whole };
+}
+
+/** Ends with all samples, of the machine and not of this run alone. */
+export function watchCores(): () => readonly Cores[] {
+  const samples = [coresNow()];
+  const timer = setInterval(() => samples.push(coresNow()), sampleMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return [...samples, coresNow()];
+  };
+}
+
+/** In percent, from each sample to the next. */
+export function idleOver(samples: readonly Cores[]): number[] {
+  return samples.slice(1).map(({ idle, whole }, at) => {
+    const before = samples[at] ?? { idle: 0, whole: 0 };
+    return Math.round(((idle - before.idle) / Math.max(1, whole - before.whole)) * 100);
+  });
 }
