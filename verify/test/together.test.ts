@@ -52,7 +52,8 @@ test('a Taproot leg that the other side gives up is back at once', limits, async
     isFunded ||= step === 'seen' && leg === 'b';
   };
   const taker = run(ground, deal, 'taker', { onProgress });
-  const maker = run(ground, deal, 'maker', { givesUp: () => isFunded });
+  // Its own look is the one before it would fund.
+  const maker = run(ground, deal, 'maker', { onProgress, givesUp: () => isFunded });
   const ends = await Promise.all([taker, maker]);
   assert.deepEqual(
     ends.map(({ end }) => end),

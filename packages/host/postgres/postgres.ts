@@ -49,7 +49,7 @@ const settings: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  max_connections: '100',
+  max_connections: '200',
   shared_buffers: '64MB',
   work_mem: '4MB',
   maintenance_work_mem: '32MB',

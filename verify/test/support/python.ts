@@ -90,9 +90,17 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
 export async function pythonTree(): Promise<{ readonly python: string; readonly path: string }> {
   const python = findPython();
   if (python === null) throw new Error('no Python from 3.11 on that makes environments');
-  const locked = await installLocked(python, await installer(python, python));
-  await generate();
-  return { python, path: [join(source, 'src'), locked].join(delimiter) };
+  const making = await mkdtemp(join(tmpdir(), 'parley-python-'));
+  try {
+    // A Debian without pip installs into environments alone.
+    const inside = join(making, 'bin/python');
+    await run(python, ['-m', 'venv', '--without-pip', making]);
+    const locked = await installLocked(python, await installer(python, inside));
+    await generate();
+    return { python, path: [join(source, 'src'), locked].join(delimiter) };
+  } finally {
+    await rm(making, { recursive: true, force: true });
+  }
 }
 
 /** A folder of the user's cache, which outlives a clone. */
