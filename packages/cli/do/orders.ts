@@ -53,6 +53,8 @@ import { pairLines } from './market.ts';
 import { rowsOfFile } from './order-file.ts';
 import { parted } from './swaps.ts';
 
+const dryRunWords = 'This was a dry run, which asks no maker.';
+
 type Given = {
   readonly atLeast?: string;
   readonly atMost?: string;
@@ -138,7 +140,7 @@ export const trade = (cli: Cli, { fromFile, atOnce, results, dryRun }: Batch) =>
         ['trade', 'what'],
         rows.map(({ id, what }) => [id, what]),
       );
-      return answer(cli, { orders: rows }, `${table}\nThis was a dry run: nothing was asked.`);
+      return answer(cli, { orders: rows }, `${table}\n${dryRunWords}`);
     }
     return traded(cli, session, orders, { mayAsk: true, atOnce, results });
   });
@@ -269,7 +271,7 @@ async function planned(cli: Cli, session: Session, order: Order): Promise<void> 
     ...lacking.map((text) => `lacking: ${text}`),
     'makers would quote, and bind themselves to nothing:',
     tableOf(head, rows),
-    'This was a dry run: nothing was asked.',
+    dryRunWords,
   ];
   answer(cli, { order: orderWords(order), pair, levels, lacking }, lines.join('\n'));
 }

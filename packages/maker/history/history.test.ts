@@ -1,5 +1,5 @@
 // Profit and loss to the unit, by every grouping, from a ledger that a power cut has torn, beside
-// what an older version has kept.
+// the deals that an older version has kept.
 
 import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Paper trading on recorded lines: what counts as won, and what is held and earned then, to the
-// unit.
+// Paper trading on recorded lines: the trades that count as won, and holdings and profit then, to
+// the unit.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

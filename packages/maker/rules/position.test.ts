@@ -1,5 +1,5 @@
-// Over drawn histories: what is held once all is settled is known at any moment, whatever the last
-// balance has of it.
+// Over drawn histories: the holdings once all is settled are known at any moment, however much of
+// it the last balance has.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ test('a leg counts until a balance was read once a block had it, and not after',
   assert.equal(positionOf('x', { units: 1n, owned: 50n, readAtMs: 0 }, [sold]), 43n);
 });
 
-test('a bound counts on no taker: nothing comes before it is paid, and all that is given may come back', () => {
+test('a bound counts on no taker: a coin counts once it is paid, and all that is given may come back', () => {
   for (const [what, motion, sells, buys] of [
     ['a sale that nobody has funded', sold, 93n, 100n],
     ['a sale that the balance shows', { ...sold, fundedAtMs: 5 }, 100n, 107n],
