@@ -80,12 +80,12 @@ type Block = { readonly id: string; readonly reason: string; readonly at: Date }
 export const setBlocked = changed<[of: Block]>('accounts_block')`
   with held as (update accounts set blocked_at = coalesce(blocked_at, :at), blocked_for = :reason
       where id = :id and blocked_for is distinct from :reason returning id)
-    select pg_notify('key_revoked', id || ' blocked') from held`;
+    select pg_notify('key_revoked', id::text) from held`;
 
 export const setUnblocked = changed<[id: string]>('accounts_unblock')`
   with held as (update accounts set blocked_at = null, blocked_for = null
       where id = $1 and blocked_at is not null returning id)
-    select pg_notify('key_revoked', id || ' blocked') from held`;
+    select pg_notify('key_revoked', id::text) from held`;
 
 /** Waits for whoever holds the number; held until this transaction ends. */
 export const waitForLock = none<[number: bigint]>('wait_for_lock')`

@@ -76,25 +76,25 @@ export const revokeKeysMade = many<
     returning id as "keyId", prefix, name`;
 
 /** Revokes every live key of the account, and tells all processes so; returns how many. */
-export const revokeKeys = changed<[accountId: string, notice: string, now: Date]>('revoke_keys')`
+export const revokeKeys = changed<[accountId: string, now: Date]>('revoke_keys')`
   with revoked as (
-      update api_keys set revoked_at = $3
-      where account_id = $1 and revoked_at is null and ${ends} > $3
+      update api_keys set revoked_at = $2
+      where account_id = $1 and revoked_at is null and ${ends} > $2
       returning account_id
     )
-    select pg_notify('key_revoked', account_id || ' ' || $2) from revoked`;
+    select pg_notify('key_revoked', account_id::text) from revoked`;
 
 /**
- * Revokes one live key of the account under a notice of its id; false when it has no such key. Its
- * caller waits after the commit until every process has heard of it (apps/market/edge/auth.ts).
+ * Revokes one live key of the account; false when it has no such key. Its caller waits after the
+ * commit until every process has heard of it (apps/market/edge/auth.ts).
  */
 export const revokeOneKey = did<[accountId: string, keyId: string, now: Date]>('revoke_one_key')`
   with revoked as (
       update api_keys set revoked_at = $3
       where account_id = $1 and id = $2 and revoked_at is null and ${ends} > $3
-      returning id, account_id
+      returning account_id
     )
-    select pg_notify('key_revoked', account_id || ' ' || id) from revoked`;
+    select pg_notify('key_revoked', account_id::text) from revoked`;
 
 export const countLiveKeys = count<[accountId: string, now: Date]>('count_live_keys')`
   select count(*) from api_keys where account_id = $1 and revoked_at is null and ${ends} > $2`;
@@ -104,7 +104,7 @@ export const revokeAllKeys = count<[now: Date]>('revoke_all_keys')`
   with gone as (
       update api_keys set revoked_at = $1 where revoked_at is null and expires_at > $1
       returning account_id
-    ), told as (select pg_notify('key_revoked', account_id || ' all')
+    ), told as (select pg_notify('key_revoked', account_id::text)
       from (select distinct account_id from gone) as accounts)
     select (select count(*) from gone) as revoked, (select count(*) from told)`;
 

@@ -1,6 +1,7 @@
-// The notices of revoked keys between server processes. The statements that revoke (keys.ts) notify
-// `key_revoked` with the account and a notice; each process that has dropped what it remembered of
-// the account answers with `key_forgotten`.
+// The notices of revoked keys between server processes. The statements that revoke (keys.ts,
+// sessions.ts) notify `key_revoked` with the account. A process that waits notifies it again, with a
+// word of its own for this wait; each process that has dropped what it remembered of the account
+// answers that word with `key_forgotten`.
 
 import { list, none } from '@parley/host/postgres/statements.ts';
 import type { Listener } from './database.ts';
@@ -27,8 +28,12 @@ export const endListening = none('hide_listener')`
   select pg_advisory_unlock_shared(${lock})`;
 
 /** Tells that whatever was remembered of the account is dropped. */
-export const tellForgotten = none<[notice: string]>('tell_forgotten')`
+export const tellForgotten = none<[word: string]>('tell_forgotten')`
   select pg_notify('key_forgotten', $1 || ' ' || pg_backend_pid())`;
+
+/** Has all processes drop what they remember of the account, and answer `word`. */
+export const askForgotten = none<[accountId: string, word: string]>('ask_forgotten')`
+  select pg_notify('key_revoked', $1::uuid || ' ' || $2)`;
 
 /** The connections that hear of revocations, by what they sign `key_forgotten` with. */
 export const findListeners = list<[], string>('find_listeners')`

@@ -91,14 +91,12 @@ export const renewSession = did<[renewal: Renewal]>('sessions_renew')`
     where id = :id and (revoked_at is null and expires_at > :at) is true returning 1 as one`;
 
 /** Ends one, and tells all processes so; false where the account has no such live one. */
-export const revokeSession = did<[accountId: string, id: string, notice: string, now: Date]>(
-  'sessions_revoke_one',
-)`
+export const revokeSession = did<[accountId: string, id: string, now: Date]>('sessions_revoke_one')`
   with gone as (
-      update sessions set revoked_at = $4
+      update sessions set revoked_at = $3
       where account_id = $1 and id = $2 and revoked_at is null returning account_id
     )
-    select pg_notify('key_revoked', account_id || ' ' || $3) from gone`;
+    select pg_notify('key_revoked', account_id::text) from gone`;
 
 /**
  * Whether it is live. If so, nobody ends it before this transaction has ended: an act of a session
@@ -111,44 +109,43 @@ export const holdSession = did<[id: string, window: Window]>('sessions_hold')`
  * Ends all of the account but one; null = all. Returns how many. All processes are told in any
  * case: a caller that waits for their answers would otherwise wait in vain.
  */
-export const revokeSessions = count<
-  [accountId: string, but: string | null, notice: string, now: Date]
->('sessions_revoke_all')`
+export const revokeSessions = count<[accountId: string, but: string | null, now: Date]>(
+  'sessions_revoke_all',
+)`
   with gone as (
-      update sessions set revoked_at = $4
+      update sessions set revoked_at = $3
       where account_id = $1 and id is distinct from $2 and revoked_at is null
       returning 1 as one
-    ), told as (select pg_notify('key_revoked', $1 || ' ' || $3))
+    ), told as (select pg_notify('key_revoked', $1::uuid::text))
     select (select count(*) from gone) as count from told`;
 
 /** Ends all of the account whose last sign-in was by this wallet, and tells all processes so. */
 export const revokeSessionsBy = none<
   [
     wallet: { readonly accountId: string; readonly family: Family; readonly address: string },
-    notice: string,
     now: Date,
   ]
 >('sessions_revoke_by')`
   with gone as (
-      update sessions set revoked_at = $3
+      update sessions set revoked_at = $2
       where account_id = :accountId and wallet_family = :family and wallet_address = :address
         and revoked_at is null
     )
-    select pg_notify('key_revoked', :accountId || ' ' || $2)`;
+    select pg_notify('key_revoked', :accountId::uuid::text)`;
 
 /** The same of a login that is no wallet. */
-export const revokeSessionsOf = none<
-  [accountId: string, loginId: string, notice: string, now: Date]
->('sessions_revoke_of')`
+export const revokeSessionsOf = none<[accountId: string, loginId: string, now: Date]>(
+  'sessions_revoke_of',
+)`
   with gone as (
-      update sessions set revoked_at = $4
+      update sessions set revoked_at = $3
       where account_id = $1 and login_id = $2 and revoked_at is null
     )
-    select pg_notify('key_revoked', $1 || ' ' || $3)`;
+    select pg_notify('key_revoked', $1::uuid::text)`;
 
 /** Tells all processes to forget what they remember of the account: a token was replaced. */
-export const tellReplaced = none<[accountId: string, notice: string]>('sessions_tell_replaced')`
-  select pg_notify('key_revoked', $1 || ' ' || $2)`;
+export const tellReplaced = none<[accountId: string]>('sessions_tell_replaced')`
+  select pg_notify('key_revoked', $1::uuid::text)`;
 
 export type SessionUse = { readonly id: string; readonly at: Date };
 

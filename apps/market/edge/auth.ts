@@ -59,10 +59,10 @@ export type Keys = {
 
 export type SharedKeys = Keys & {
   /**
-   * To be awaited after a revocation was committed under this notice, before anybody is answered:
-   * no process accepts the key from then on. At most `rememberedMs`.
+   * To be awaited after a revocation was committed, before anybody is answered: no process accepts
+   * the key from then on. At most `rememberedMs`.
    */
-  revoked(accountId: string, notice: string): Promise<void>;
+  revoked(accountId: string): Promise<void>;
   close(): void;
 };
 
@@ -88,9 +88,9 @@ export async function openKeys(
   isListening = revocations.isListening;
   return {
     ...keys,
-    revoked: (accountId, notice) => {
+    revoked: (accountId) => {
       keys.forget(accountId);
-      return revocations.everywhere(notice);
+      return revocations.everywhere(accountId);
     },
     close: revocations.close,
   };

@@ -2,9 +2,13 @@
 // the connections between them.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import pino from 'pino';
+import { openRevocations } from './revocations.ts';
 import { type ServerProcess, startServerProcess } from './testing/process.ts';
 import { evmWallet, type TestWallet } from './testing/signers.ts';
 
@@ -61,6 +65,38 @@ async function untilBothListen(): Promise<number[]> {
     return pids.length === 2 ? pids : null;
   });
 }
+
+test('an answer to one revocation passes for none to the next of the same account', async () => {
+  const words: unknown[] = [];
+  let hear: (channel: string, payload: string) => void = () => {};
+  const revocations = await openRevocations({
+    db: {
+      rows: async ({ name, values }) => {
+        if (name === 'ask_forgotten') words.push(values[1]);
+        return name === 'find_listeners' ? [{ pid: '7' } as never] : [];
+      },
+      listen: async ({ heard }) => {
+        hear = heard;
+        return { rows: async () => [], end: () => {} };
+      },
+    },
+    log: pino({ level: 'silent' }),
+    forget: () => {},
+  });
+  const accountId = randomUUID();
+  const over: number[] = [];
+  for (const nth of [0, 1]) {
+    const wait = revocations.everywhere(accountId).then(() => over.push(nth));
+    await waitUntil(() => words.length === nth + 1);
+    if (nth === 1) hear('key_forgotten', `${words[0]} 7`);
+    await setImmediate();
+    assert.deepEqual(over, nth === 1 ? [0] : []);
+    hear('key_forgotten', `${words[nth]} 7`);
+    await wait;
+  }
+  assert.deepEqual(over, [0, 1]);
+  revocations.close();
+});
 
 test('no process lets in a call of a replaced key once the mint has answered', async () => {
   const wallet = evmWallet();

@@ -1,15 +1,17 @@
-// Revoked keys stop at once in every process. The transaction that revokes notifies as well; each
-// process drops what it remembers of the account and answers; and whoever revoked waits, before it
-// says so, for the answers of all that listen.
+// Revoked keys stop at once in every process. The transaction that revokes notifies, and each process
+// drops what it remembers of the account. The process that revoked asks for that once more under a
+// word used once, and waits for the answers of all that listen before it says so: one session is
+// renewed and then ended, and an answer to the first would pass for one to the second.
 //
-// The protocol does not depend on notices alone: a key is remembered for at most `rememberedMs`
-// from the start of
-// its look-up, so whoever has waited as long since the commit needs no answer. And a process that
-// does not listen remembers nothing (decision 0005 in docs/decisions/README.md).
+// The protocol does not depend on notices alone: a key is remembered for at most `rememberedMs` from
+// the start of its look-up, so a process that has waited as long since the commit needs no answer.
+// And a process that does not listen remembers nothing (decision 0005 in docs/decisions/README.md).
 
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import {
+  askForgotten,
   endListening,
   findListeners,
   listenForRevocations,
@@ -20,14 +22,11 @@ import { noticesOf } from '../ports/notices.ts';
 /** How long a key that was looked up is remembered, and the longest wait for answers. */
 export const rememberedMs = 1_000;
 
-/** Answers may come before they are waited for. */
-const mostNotices = 1_000;
-
 type Revocations = {
   /** False = a revocation might not be heard of: the process may remember no key. */
   isListening(): boolean;
-  /** After the commit: when no process accepts what was revoked under this notice any more. */
-  everywhere(notice: string): Promise<void>;
+  /** After the commit: when no process accepts what was revoked of the account any more. */
+  everywhere(accountId: string): Promise<void>;
   close(): void;
 };
 
@@ -40,17 +39,10 @@ type Needs = {
 
 /** Resolves after the first try to listen; later ones go on in the background. */
 export async function openRevocations({ db, log, forget }: Needs): Promise<Revocations> {
-  /** The processes that answered each notice, and the callers that wait for the next answer. */
-  const answers = new Map<string, Set<string>>();
-  const waiting = new Map<string, () => void>();
+  /** Callers that wait, by their words; each takes the name of a process that answered. */
+  const waiting = new Map<string, (who: string) => void>();
   let closed = false;
   let warned = false;
-  const answered = (notice: string, who: string) => {
-    answers.set(notice, (answers.get(notice) ?? new Set()).add(who));
-    const [oldest = ''] = answers.keys();
-    if (answers.size > mostNotices) answers.delete(oldest);
-    waiting.get(notice)?.();
-  };
   const link = await noticesOf(db).join({
     begin: async (own) => {
       await listenForRevocations(own);
@@ -60,11 +52,11 @@ export async function openRevocations({ db, log, forget }: Needs): Promise<Revoc
       warned = false;
     },
     hear: async (own, channel, payload) => {
-      const [subject = '', who = ''] = payload.split(' ');
-      if (channel === 'key_forgotten') return answered(subject, who);
+      const [subject = '', other = ''] = payload.split(' ');
+      if (channel === 'key_forgotten') return waiting.get(subject)?.(other);
       if (channel !== 'key_revoked') return;
       forget(subject);
-      await tellForgotten(own, who);
+      if (other !== '') await tellForgotten(own, other);
     },
     lost: () => {
       forget(null);
@@ -77,24 +69,31 @@ export async function openRevocations({ db, log, forget }: Needs): Promise<Revoc
   return {
     isListening: link.isHeard,
     // Until all have answered, or until what was remembered at the commit has lapsed by itself.
-    everywhere: (notice) => {
+    everywhere: (accountId) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       // Timers may fire up to a millisecond early.
       const timer = setTimeout(resolve, rememberedMs + 2);
+      const word = randomUUID();
+      const answers = new Set<string>();
       let listeners: readonly string[] | null = null;
       const check = () => {
-        if (listeners?.every((who) => answers.get(notice)?.has(who))) resolve();
+        if (listeners?.every((who) => answers.has(who))) resolve();
       };
-      waiting.set(notice, check);
-      const find = async () => {
+      waiting.set(word, (who) => {
+        answers.add(who);
+        check();
+      });
+      // A process that begins to listen in between has read nothing of before the commit.
+      const ask = async () => {
         listeners = await findListeners(db);
+        await askForgotten(db, accountId, word);
         check();
       };
       // Where it is not known who listens, the limit holds.
-      find().catch(() => {});
+      ask().catch(() => {});
       return promise.finally(() => {
         clearTimeout(timer);
-        waiting.delete(notice);
+        waiting.delete(word);
       });
     },
     close: () => {

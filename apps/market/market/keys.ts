@@ -95,8 +95,8 @@ async function signIn(
 }
 
 /**
- * A new key of the account. A wallet-only account holds one: its others are revoked, under a notice
- * of the new one's id. One signed up in the browser holds ten: throws `too_many_keys`.
+ * A new key of the account. A wallet-only account holds one: its others are revoked. One signed up in
+ * the browser holds ten: throws `too_many_keys`.
  */
 export async function createKey(
   tx: Tx,
@@ -118,7 +118,7 @@ export async function createKey(
   const id = uuidv7(deps.now(), deps.randomBytes);
   let replaced = false;
   if (kind === 'wallet') {
-    replaced = (await revokeKeys(tx, accountId, id, createdAt)) > 0;
+    replaced = (await revokeKeys(tx, accountId, createdAt)) > 0;
   } else if ((await countLiveKeys(tx, accountId, createdAt)) >= mostBrowserKeys) {
     throw new ParleyError(
       'too_many_keys',

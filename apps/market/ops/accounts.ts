@@ -1,7 +1,6 @@
 // `ops accounts`: the traders, and an operator's acts on them. A block holds an account off new
 // business and leaves its open swaps alone (apps/market/market/blocking.ts).
 
-import { randomUUID } from 'node:crypto';
 import { parseEvmAddress } from '@parley/chains/evm/address.ts';
 import { openTradingOf, setBlocked, setUnblocked } from '../db/accounts.ts';
 import {
@@ -120,8 +119,8 @@ async function change(tx: Tx, verb: Changing, { account, reason }: Asked, at: Da
       return { result: { ...facts, changed }, changed, facts };
     }
     case 'sign-out': {
-      const keys = await revokeKeys(tx, id, randomUUID(), at);
-      const sessions = await revokeSessions(tx, id, null, randomUUID(), at);
+      const keys = await revokeKeys(tx, id, at);
+      const sessions = await revokeSessions(tx, id, null, at);
       const ended: Ended = { ...facts, changed: keys + sessions > 0, keys, sessions };
       return { result: ended, changed: ended.changed, facts: { ...ended } };
     }

@@ -82,7 +82,7 @@ export async function endAccount(
   const before = await formerChannelsOf(tx, [accountId], at);
   const former = [...reached, ...before.map(({ channel, to }) => ({ channel, to }))];
   await insertOutbox(tx, [{ topic: 'account.deleted', accountId, payload: { former }, at }]);
-  await revokeKeys(tx, accountId, accountId, at);
-  await revokeSessions(tx, accountId, null, accountId, at);
+  await revokeKeys(tx, accountId, at);
+  await revokeSessions(tx, accountId, null, at);
   await emptyAccount(tx, accountId, at);
 }

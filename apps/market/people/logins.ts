@@ -114,7 +114,7 @@ export async function removeLogin(
   const payload = { way: own.way, what: own.label, leavesAt: leavesAt?.toISOString() ?? null };
   const at = new Date(deps.now());
   await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
-  if (leavesAt === null) await revokeSessions(tx, accountId, session.id, session.id, at);
+  if (leavesAt === null) await revokeSessions(tx, accountId, session.id, at);
   return { leavesAt };
 }
 
@@ -168,10 +168,10 @@ export async function leave(tx: Tx, deps: Making, accountId: string, id: string)
   }
   if (wallet === null) {
     await removeOther(tx, deps, accountId, id);
-    await revokeSessionsOf(tx, accountId, id, accountId, at);
+    await revokeSessionsOf(tx, accountId, id, at);
   } else {
     await removeWallet(tx, deps, { accountId, ...wallet });
-    await revokeSessionsBy(tx, { accountId, ...wallet }, accountId, at);
+    await revokeSessionsBy(tx, { accountId, ...wallet }, at);
   }
   const payload = { way: own.way, what: own.label, leavesAt: null };
   await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);

@@ -98,7 +98,7 @@ test('a session goes 30 days after it was revoked, was idle for 30, or was 90 ol
   await issueTicket(deps, revoked);
   await begin(revoked.id, 'of a session');
   const { accountId, id } = revoked;
-  await revokeSession(database.db, accountId, id, id, new Date(deps.now()));
+  await revokeSession(database.db, accountId, id, new Date(deps.now()));
   const began = deps.now();
   const at = async (days: number) => {
     await prune(deps);

@@ -97,7 +97,7 @@ export async function openSession(
 async function makeRoom(tx: Tx, accountId: string, nowMs: number): Promise<void> {
   const live = await liveSessionsOf(tx, accountId, windowAt(nowMs));
   for (const { id } of live.slice(mostSessions - 1)) {
-    await revokeSession(tx, accountId, id, id, new Date(nowMs));
+    await revokeSession(tx, accountId, id, new Date(nowMs));
   }
 }
 
@@ -124,7 +124,7 @@ export async function renew(
   if (!(await renewSession(tx, renewal))) {
     throw new ParleyError('session_ended', 'the session has ended; sign in again');
   }
-  await tellReplaced(tx, session.accountId, session.id);
+  await tellReplaced(tx, session.accountId);
   const told = { lastUsedAt: at, signedInAt: at, signedInBy: by, walletFamily, walletAddress };
   return { token, session: { ...session, ...told, loginId } };
 }

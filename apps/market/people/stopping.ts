@@ -123,5 +123,5 @@ async function endOthers(
     tx,
     keys.map((payload) => ({ topic: 'key.revoked', accountId, payload, at })),
   );
-  await revokeSessions(tx, accountId, id, id, at);
+  await revokeSessions(tx, accountId, id, at);
 }

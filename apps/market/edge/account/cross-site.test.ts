@@ -179,8 +179,8 @@ test('a cookie that is not exactly one of ours is none', async () => {
 });
 
 async function end({ stored: { accountId, id } }: SignedIn): Promise<void> {
-  await revokeSession(edge.deps.db, accountId, id, id, new Date(edge.deps.now()));
-  await edge.app.edge.keys.revoked(accountId, id);
+  await revokeSession(edge.deps.db, accountId, id, new Date(edge.deps.now()));
+  await edge.app.edge.keys.revoked(accountId);
 }
 
 test('a stolen cookie is worth nothing after a sign-out, in no process, nor after a new sign-in', async () => {
@@ -190,7 +190,7 @@ test('a stolen cookie is worth nothing after a sign-out, in no process, nor afte
   steal();
   for (const url of reads) assert.equal(codeOf(await thief.get(url)), '200 ok');
   const token = await renewed(edge.deps, browser);
-  await edge.app.edge.keys.revoked(browser.accountId, browser.stored.id);
+  await edge.app.edge.keys.revoked(browser.accountId);
   refused(await thief.get('/v1/me'), '401 session_missing');
   browser.cookies.set(cookieName, token);
   assert.equal(codeOf(await browser.get('/v1/me')), '200 ok');

@@ -175,7 +175,7 @@ export async function answerOf(
     const done = await work(tx);
     if (former !== null && former.id !== done.session.id) {
       const at = new Date(deps.now());
-      await revokeSession(tx, former.accountId, former.id, former.id, at);
+      await revokeSession(tx, former.accountId, former.id, at);
     }
     return done;
   });
@@ -183,7 +183,7 @@ export async function answerOf(
   deps.metrics.signIns.inc({ way, outcome });
   if (isNew) deps.metrics.accountsMade.inc({ by: 'browser' });
   if (former !== null && token !== null) {
-    await app.edge.keys.revoked(former.accountId, former.id);
+    await app.edge.keys.revoked(former.accountId);
   }
   const body = { accountId: session.accountId, isNew, outcome };
   return { body, ...(token === null ? {} : { token }) };

@@ -112,7 +112,7 @@ for (const [what, begin] of Object.entries(acts)) {
     const before = await rows(accountId);
     const at = new Date(edge.deps.now());
     const answer = await meanwhile(accountId, act, (tx) =>
-      revokeSession(tx, accountId, stored.id, stored.id, at),
+      revokeSession(tx, accountId, stored.id, at),
     );
     refused(answer, '409 session_ended');
     assert.deepEqual(await rows(accountId), { ...before, sessions: before.sessions - 1 });

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
+import { notifyWork } from '../../db/work.ts';
 import { withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
 import { reached } from '../../webhooks/testing/market.ts';
@@ -44,12 +45,15 @@ const isGone = (maker: Trader, count = 1) =>
   reached(async () => (await graces(maker)).filter(({ due_at: at }) => at).length === count);
 
 /** As if so much time had passed since its connections were gone. */
-const pass = (maker: Trader, seconds: number) =>
-  market.sql(
+async function pass(maker: Trader, seconds: number): Promise<void> {
+  await market.sql(
     `update feed_switches set due_at = due_at - $2 * interval '1 second' where account_id = $1`,
     maker.accountId,
     seconds,
   );
+  // The market sleeps until the moment that it knew.
+  await notifyWork(market.db, 'feed switches');
+}
 
 const levelsOf = async ({ accountId }: Trader) =>
   (await market.sql('select from levels where account_id = $1', accountId)).length;

@@ -13,7 +13,7 @@ after(() => market.close());
 const taker = await market.trader();
 
 const revoke = ({ accountId }: Trader) =>
-  revokeKeys(market.db, accountId, 'a notice', new Date(market.deps.now()));
+  revokeKeys(market.db, accountId, new Date(market.deps.now()));
 
 test('a revoked key is cut off in every process, and its next quote is not taken', async () => {
   const other = await anotherProcess(market);

@@ -71,9 +71,9 @@ test('a ticket of a session that has ended, or of no session, is none', async ()
   const browser = await someone();
   const ticket = await ticketOf(browser);
   const { accountId, id } = browser.stored;
-  await revokeSession(market.db, accountId, id, id, new Date(market.deps.now()));
+  await revokeSession(market.db, accountId, id, new Date(market.deps.now()));
   // As whoever ends one waits: a moment later no process remembers it.
-  await market.app.edge.keys.revoked(accountId, id);
+  await market.app.edge.keys.revoked(accountId);
   assert.equal(await refused(ticket), 'the session has ended');
   assert.match((await refused(`parley_ticket_${'a'.repeat(43)}`)) ?? '', gone);
   assert.match((await refused(`parley_ticket_${'a'.repeat(42)}`)) ?? '', /API key is invalid/);
@@ -84,7 +84,7 @@ test('a socket of a session that ends is closed in every process with 4401', lim
   const other = await anotherProcess(market);
   const at = () => new Date(market.deps.now());
   const ends: ((browser: SignedIn) => Promise<unknown>)[] = [
-    ({ stored: { accountId, id } }) => revokeSession(market.db, accountId, id, id, at()),
+    ({ stored: { accountId, id } }) => revokeSession(market.db, accountId, id, at()),
     // Its person signs in again.
     (browser) => renewed(market.deps, browser),
     async ({ stored: { id } }) => {

@@ -29,7 +29,7 @@ export function registerKeys(app: FastifyInstance, deps: Deps): void {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
       const { accountId, ...minted } = await mintKey(deps, body, signal);
       // The key that this one replaced works nowhere any more when the new one is given out.
-      if (minted.replaced) await app.edge.keys.revoked(accountId, minted.id);
+      if (minted.replaced) await app.edge.keys.revoked(accountId);
       return minted;
     },
   });

@@ -209,7 +209,7 @@ test('levels go with the key or the session that published them, and with the la
   });
   assert.equal(page.statusCode, 200, page.body);
   assert.deepEqual(await shown(), whole);
-  await revokeSessions(market.db, by.accountId, null, 'notice', new Date(deps.now()));
+  await revokeSessions(market.db, by.accountId, null, new Date(deps.now()));
   assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
   await published(both, by);
   // The maker that buys BTC from the taker gives USD on the EVM chain; the one that sells it gives

@@ -69,7 +69,7 @@ export function registerAccountItself(place: Place): void {
     handle: async ({ session, params }) => {
       const work = deps.db.transaction((tx) => removeLogin(tx, deps, session, params.id));
       const { leavesAt } = await work;
-      if (leavesAt === null) await app.edge.keys.revoked(session.accountId, session.id);
+      if (leavesAt === null) await app.edge.keys.revoked(session.accountId);
       return { body: { ok: true, leavesAt } };
     },
   });
@@ -106,7 +106,7 @@ export function registerAccountItself(place: Place): void {
 /** Ends every other session too, in every process before the answer. */
 async function stop({ app, deps }: Place, session: Session, what: Stop) {
   await deps.db.transaction((tx) => stopWaiting(tx, deps, session, what));
-  await app.edge.keys.revoked(session.accountId, session.id);
+  await app.edge.keys.revoked(session.accountId);
   return { body: { ok: true } };
 }
 
@@ -129,10 +129,10 @@ function registerSessions(place: Place): void {
       const { accountId } = session;
       const isEnded = await deps.db.transaction(async (tx) => {
         await lockLive(tx, deps, session);
-        return isUuid(id) && revokeSession(tx, accountId, id, id, new Date(deps.now()));
+        return isUuid(id) && revokeSession(tx, accountId, id, new Date(deps.now()));
       });
       if (!isEnded) throw new ParleyError('unknown_session', 'the account has no such session');
-      await app.edge.keys.revoked(accountId, id);
+      await app.edge.keys.revoked(accountId);
       return { body: { ok: true }, ...(id === session.id ? { token: null } : {}) };
     },
   });
@@ -144,9 +144,9 @@ function registerSessions(place: Place): void {
       const { accountId, id } = session;
       await deps.db.transaction(async (tx) => {
         await lockLive(tx, deps, session);
-        await revokeSessions(tx, accountId, id, id, new Date(deps.now()));
+        await revokeSessions(tx, accountId, id, new Date(deps.now()));
       });
-      await app.edge.keys.revoked(accountId, id);
+      await app.edge.keys.revoked(accountId);
       return { body: { ok: true } };
     },
   });
@@ -156,8 +156,8 @@ function registerSessions(place: Place): void {
     replies: { 200: shapes.ok },
     handle: async ({ session }) => {
       const { accountId, id } = session;
-      await revokeSession(deps.db, accountId, id, id, new Date(deps.now()));
-      await app.edge.keys.revoked(accountId, id);
+      await revokeSession(deps.db, accountId, id, new Date(deps.now()));
+      await app.edge.keys.revoked(accountId);
       return { body: { ok: true }, token: null };
     },
   });
@@ -187,7 +187,7 @@ export function registerAccountKeys(place: Place): void {
     handle: async ({ body: { name = null, scopes, lifeDays }, session }) => {
       const { accountId, ...made } = await makeKey(deps, session, { name, scopes, lifeDays });
       // The key that this one replaced works nowhere any more when the new one is given out.
-      if (made.replaced) await app.edge.keys.revoked(accountId, made.id);
+      if (made.replaced) await app.edge.keys.revoked(accountId);
       return { status: 201, body: made };
     },
   });
@@ -198,8 +198,8 @@ export function registerAccountKeys(place: Place): void {
     params: idParams(keyId),
     replies: { 200: shapes.ok },
     handle: async ({ params, session }) => {
-      const { id } = await endKey(deps, session, params.id);
-      await app.edge.keys.revoked(session.accountId, id);
+      await endKey(deps, session, params.id);
+      await app.edge.keys.revoked(session.accountId);
       return { body: { ok: true } };
     },
   });
