@@ -5,6 +5,7 @@
 export const bars = {
   reads: { book: 0.74, swap: 0.9, large: 0.85, memoryMiB: 300 },
   quotes: { one: 0.65, batches: 1.2, frames: 1.2, large: 0.85 },
+  accept: { soonMs: 50 },
   processes: { three: 1.15 },
   feed: { lastMaker: 1.5, lastMakerMs: 100, frames: 0.8, socketKiB: 20 },
   webhooks: { oneSlow: 0.9, soonMs: 250 },

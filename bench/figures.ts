@@ -37,6 +37,7 @@ export const figures: readonly Figure[] = [
   figure('webhooks', /^deliveries/, 'Deliveries, one of 100 receivers hangs', 'no receiver hangs'),
   figure('webhooks', /^event/, 'An event at its receiver, 99th percentile', limit),
   figure('webhooks', /^a funding/, 'A funding at its depth, until its webhook', limit),
+  figure('accept', /./, 'Both accepted, until there is a swap, 99th percentile', limit),
   figure('events', /./, 'A quote or acceptance at the other side', limit),
   figure('processes', /./, 'A swap, three processes', 'one process'),
   figure('requests', /longest stall/, 'The longest stall of any request', limit),

@@ -4,6 +4,7 @@
 // --json one line a row.
 
 import { Misused, parsed, understood, wholeNumber } from '@parley/host/command.ts';
+import { benchAccept } from './accept.ts';
 import { benchEvents } from './events.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
@@ -35,6 +36,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   }, 'sized'),
   feed: onStage((stage) => benchFeed(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
+  accept: onStage((stage) => benchAccept(stage, effort)),
   events: onStage((stage) => benchEvents(stage, effort)),
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),

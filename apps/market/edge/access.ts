@@ -64,8 +64,7 @@ type Visit = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly done: HookHandlerDoneFunction;
-  /** Its headers wait for its answer. */
-  readonly isRead: boolean;
+  readonly headersWait: boolean;
   /** The client's address, read while the socket is there: one that is gone has none. */
   readonly client: string;
 };
@@ -73,9 +72,9 @@ type Visit = {
 export function createGate(state: GateState): Gate {
   const { cors, settings } = state;
   return (request, reply, done) => {
-    const { access, isProbe = false, isRead = false } = request.routeOptions.config;
-    if (!isRead) setHeaders(reply, [...baseHeaders, ...headersOf(request)]);
-    const visit = { state, request, reply, done, isRead, client: clientOf(request) };
+    const { access, isProbe = false, headersWait = false } = request.routeOptions.config;
+    if (!headersWait) setHeaders(reply, [...baseHeaders, ...headersOf(request)]);
+    const visit = { state, request, reply, done, headersWait, client: clientOf(request) };
     if (state.closing && !isProbe) return refuseAny(visit, shuttingDown());
     const preflight = cors?.preflight(request) ?? null;
     if (preflight !== null) {
@@ -171,10 +170,10 @@ function after<T>({ done }: Visit, value: Soon<T>, next: (value: T) => void) {
 
 /** Tells of what is spent, then goes on. */
 function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void) {
-  const { request, reply, isRead } = visit;
+  const { request, reply, headersWait } = visit;
   after(visit, spent, (known) => {
     request.spent = known;
-    if (!isRead) setHeaders(reply, budgetHeaders(known));
+    if (!headersWait) setHeaders(reply, budgetHeaders(known));
     next(known);
   });
 }

@@ -17,7 +17,14 @@ import { Malformed, notJson, tooLarge } from './body.ts';
 import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
-import { answerRead, jsonOf, jsonType } from './headers.ts';
+import {
+  baseHeaders,
+  headersOf,
+  jsonOf,
+  jsonType,
+  setHeaders,
+  answer as write,
+} from './headers.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
 import { amountPattern, hex32Pattern, withoutNulls } from './schemas/common.ts';
 import { scopeFor } from './scopes.ts';
@@ -97,14 +104,14 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app.route({
     method: operation.method,
     url: operation.url,
-    config: { access: operation.access, isRead },
+    config: { access: operation.access, headersWait: isRead },
     // An operation that waits for nothing is answered in the turn that asked: two awaits are a
     // twentieth of it.
     handler: (request, reply) => {
       const work = () => answer(parse(request), request, reply);
       const send = ({ status = 200, body }: Answered) => {
         app.edge.checkReply?.(operation, status, jsonOf(body));
-        if (isRead) answerRead(request, reply, body);
+        if (isRead) write(request, reply, body);
         else sendJson(reply, status, body);
       };
       const sent = whenKnown(isTold ? causedBy(causeOf(request), work) : work(), send);
@@ -212,26 +219,28 @@ export function command<
     const steps = { ...spec, parse: () => ({ caller, ...parse(asked) }), before: prepare };
     return runOnce(deps, app.edge.underway, asked, caller, steps);
   };
-  const answer = async (asked: Asked, caller: Caller, reply: FastifyReply) => {
-    const { status, body, code, replayed } = await run(asked, caller);
-    if (replayed) reply.header('idempotency-replayed', 'true');
-    if (code !== null) reply.header(`x-${deps.settings.shortName}-error`, code);
+  const answer = async (asked: Asked, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, body, code, replayed } = await run(asked, callerOf(request));
     app.edge.checkReply?.(operation, status, body);
+    const more = replayed ? ['idempotency-replayed', 'true'] : [];
+    // The meter reads the code of a refusal from the reply, and an unread body has headers there.
+    if (code === null && asked === request) return write(request, reply, body, { status, more });
+    if (code !== null) more.push(`x-${deps.settings.shortName}-error`, code);
+    setHeaders(reply, [...baseHeaders, ...headersOf(request), ...more]);
     return sendJson(reply, status, body);
   };
   app.route({
     method: operation.method,
     url: operation.url,
-    config: { access: operation.access },
-    handler: (request, reply) =>
-      causedBy(causeOf(request), () => answer(request, callerOf(request), reply)),
+    config: { access: operation.access, headersWait: true },
+    handler: (request, reply) => causedBy(causeOf(request), () => answer(request, request, reply)),
     // oxlint-disable-next-line typescript/no-misused-promises -- Fastify awaits what it returns
     errorHandler: (error, request, reply) => {
       const body = unread(error);
       if (body === null) throw error;
       const { method, url, headers, params, query } = request;
       const asked = { method, url, headers, params, query, body };
-      return causedBy(causeOf(request), () => answer(asked, callerOf(request), reply));
+      return causedBy(causeOf(request), () => answer(asked, request, reply));
     },
   });
   return run;

@@ -232,11 +232,10 @@ export function httpRefusal(code: HttpCode, sentence: string): Refusal {
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, shortName: string): void {
   const { request } = reply;
   // A URL that is malformed has no route, and no config, whatever the type says.
-  const { config } = request.routeOptions as { readonly config?: { readonly isRead?: boolean } };
-  // A read's headers have waited for its answer.
-  if (config?.isRead) {
-    setHeaders(reply, [...baseHeaders, ...headersOf(request)]);
-  }
+  const { config } = request.routeOptions as {
+    readonly config?: { readonly headersWait?: boolean };
+  };
+  if (config?.headersWait) setHeaders(reply, [...baseHeaders, ...headersOf(request)]);
   reply
     .code(refusal.status)
     .headers(refusal.headers)

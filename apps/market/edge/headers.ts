@@ -1,6 +1,6 @@
-// The headers that every answer carries: lists of names and values in turn. Those of a read with a
-// key, the most of what is asked, are one list that is written with its answer: setting each by
-// itself, and reading all of them back, took a tenth of its processor time.
+// The headers that every answer carries: lists of names and values in turn. Those of an answer to a
+// key, the most of what is asked, are one list that is written with it: setting each by itself, and
+// reading all of them back, took a tenth of its processor time.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isKnown } from './etags.ts';
@@ -19,8 +19,8 @@ declare module 'fastify' {
     spent: Left | null;
   }
   interface FastifyContextConfig {
-    /** Its headers wait for its answer. */
-    isRead?: boolean;
+    /** Its headers wait for its answer, and are set with it. */
+    headersWait?: boolean;
   }
 }
 
@@ -85,10 +85,16 @@ export class Tagged {
   }
 }
 
-/** `body`: text or bytes are JSON that was made before. */
-export function answerRead(request: FastifyRequest, reply: FastifyReply, body: unknown): void {
+/** `body`: text or bytes are JSON that was made before. `more`: further headers. */
+export function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: unknown,
+  { status = 200, more = [] }: { readonly status?: number; readonly more?: readonly string[] } = {},
+): void {
   const { raw } = reply;
   const list = headersOf(request);
+  list.push(...more);
   if (body instanceof Tagged) {
     list.push(...safety, ...kept, 'etag', body.etag);
     if (isKnown(request.headers['if-none-match'], body.etag)) {
@@ -99,7 +105,7 @@ export function answerRead(request: FastifyRequest, reply: FastifyReply, body: u
   } else list.push(...baseHeaders);
   const json = jsonOf(body);
   list.push('content-type', jsonType, 'content-length', String(Buffer.byteLength(json)));
-  raw.writeHead(200, list);
+  raw.writeHead(status, list);
   raw.end(json);
 }
 

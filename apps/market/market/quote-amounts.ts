@@ -91,14 +91,22 @@ async function refusalsOf(
 
 /** The quote asset of an RFQ, null where there is no RFQ. First quotes that wait ask together. */
 function createQuoteAssets(db: Database): (rfqId: string) => Promise<Asset | null> | Asset {
-  const remembered = new Map<string, Asset>();
+  /** Ids of assets by RFQ: many RFQs are of few assets. */
+  const remembered = new Map<string, string>();
+  const assets = new Map<string, Asset>();
   const find = sharedQuestion(async (rfqIds) => {
     const found = await findQuoteAssets(db, rfqIds);
-    if (remembered.size + found.length > mostRemembered) remembered.clear();
-    for (const { rfqId, asset } of found) remembered.set(rfqId, asset);
+    if (remembered.size + found.length > mostRemembered) {
+      remembered.clear();
+      assets.clear();
+    }
+    for (const { rfqId, asset } of found) {
+      assets.set(asset.id, asset);
+      remembered.set(rfqId, asset.id);
+    }
     return new Map(found.map(({ rfqId, asset }) => [rfqId, asset]));
   });
-  return (rfqId) => remembered.get(rfqId) ?? find(rfqId);
+  return (rfqId) => assets.get(remembered.get(rfqId) ?? '') ?? find(rfqId);
 }
 
 /** Which asset it is was remembered, not whether it is open: the first of the two counts. */
